@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from app.models.job_text import job_text, nearest_jobs
 from app.models.results import Results
 from app.models.session import Session
+from gpu_ops.measuring.kernel_age import of_older_code
 from gpu_ops.measuring.machines import machine_name
 from gpu_ops.measuring.rows import Report, Row
 from gpu_ops.run_key import items_of
@@ -86,10 +87,10 @@ class RecordedRuns(QObject):
         pairs = [(row, key[2]) for key, row in best.items()]
         return sorted(pairs, key=lambda pair: (pair[1], order.index(pair[0].variant)))
 
-    def _rank(self, row: Row) -> tuple[bool, bool, bool]:
-        """Shipped kernels rank first, then careful timing, then the present knobs."""
+    def _rank(self, row: Row) -> tuple[bool, bool, bool, bool]:
+        """Shipped kernels rank first, then those as they are today, then careful timing, then the present knobs."""
         own = self._session.key(row.variant)
-        return not row.edits, row.protocol == "careful", row.key.knob_items == own.knob_items
+        return not row.edits, not of_older_code(row), row.protocol == "careful", row.key.knob_items == own.knob_items
 
     def _missing(self) -> str:
         """The message that no recorded run matches, with the nearest jobs."""

@@ -12,6 +12,7 @@ from app.models.row_differences import BETWEEN
 from app.models.slot import RowSlot
 from app.models.subject import Subject
 from gpu_ops.device_names import is_simulated
+from gpu_ops.measuring.kernel_age import of_older_code
 from gpu_ops.measuring.rows import Row
 from gpu_ops.measuring.standing import five_bars
 from gpu_ops.types import Timing
@@ -51,6 +52,11 @@ class Entry:
     def machine(self) -> str:
         """Where a recorded row was made; "" for one made here."""
         return self.slot.machine
+
+    @property
+    def older(self) -> bool:
+        """Whether the kernels of a recorded row have changed since."""
+        return self.recorded and self.timed is not None and of_older_code(self.timed)
 
     @property
     def name(self) -> str:

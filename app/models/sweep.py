@@ -19,6 +19,7 @@ from app.models.sweep_occupancy import Occupied, held_picks
 from gpu_ops.errors import ParamError
 from gpu_ops.input_kinds import INPUT_KINDS, InputKind
 from gpu_ops.measuring.about import about_rows
+from gpu_ops.measuring.kernel_age import of_older_code
 from gpu_ops.measuring.machines import device_model
 from gpu_ops.measuring.rows import Row, report_json
 from gpu_ops.measuring.sweeps import (
@@ -102,6 +103,10 @@ class Sweep:
     def put(self, row: Row) -> None:
         """Add a row."""
         self.rows.append(row)
+
+    def older(self) -> tuple[str, ...]:
+        """The variants of a recorded sweep whose kernels have changed since."""
+        return tuple(dict.fromkeys(row.variant for row in self.rows if self.machine and of_older_code(row)))
 
     def value(self, row: Row) -> int | None:
         """The value of what varies in this row; None where its variant does not depend on it."""

@@ -20,7 +20,7 @@ from PySide6.QtGui import QImage, QPalette
 from app.models.sweep import CSV_COLUMNS, Option, Sweep, options, parse_values, plan_runs, recorded_sweeps
 from app.views.scrolled import Scrolled
 from app.views.sweep.plot import SYMBOLS, look, round_times
-from app.views.sweep.text import findings, value_text
+from app.views.sweep.text import findings, heading, value_text
 from app.views.window.main_window import MainWindow
 from app.views.window.panels import SWEEP
 from gpu_ops import FILTERS, find_filter, from_array, recorded_reports
@@ -142,6 +142,16 @@ def test_the_recorded_reports_have_sweeps_of_both_means() -> None:
     assert recorded_sweeps(MEAN2D, reports["h200-mean1d-blocks.json"].rows, "H200") == ()
     sizes = recorded_sweeps(MEAN2D, reports["h200-mean2d.json"].rows, "H200")
     assert [s.varied for s in sizes] == [SIZE] and len(sizes[0].lines()) == 8
+
+
+def test_a_recorded_sweep_names_the_variants_whose_kernels_changed_since() -> None:
+    wavelet, name = find_filter("wavelet2d"), "h200-wavelet-levels.json"
+    (older,) = recorded_sweeps(wavelet, recorded_reports()[name].rows, "H200")
+    (todays,) = recorded_sweeps(wavelet, recorded_reports()["h100-wavelet-levels.json"].rows, "H100")
+    assert older.older() == ("recomputed",) and todays.older() == ()
+    assert heading(older).endswith("recorded on H200 · with an older kernel: 9 details recomputed")
+    assert "older" not in heading(todays)
+    assert replace(older, machine="").older() == ()
 
 
 def test_rows_as_csv_begin_with_what_varies() -> None:

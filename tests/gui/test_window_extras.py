@@ -22,10 +22,12 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app.controllers.look import Look
 from app.settings import MOST_RECENT, Settings
+from app.views.timing.row_text import recorded_text
 from app.views.window.main_window import INPUT, ORDER_MS, MainWindow
 from app.views.window.offers import palette_offers
 from app.window import settings_for
 from gpu_ops import from_array, save
+from gpu_ops.devices.kernel_source import source_hash
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.measuring.rows import Report, Row
 from gpu_ops.types import Timing
@@ -307,6 +309,21 @@ def test_recorded_runs_of_the_same_job_stand_beside_own_ones(engine, window, fil
     assert [e.state for e in results.entries() if e.recorded] == ["fresh", "fresh"]
     act(window, "recorded")
     assert results.slots() == own
+
+
+def test_a_recorded_run_of_a_kernel_that_changed_since_says_so(window, files: list[str]) -> None:
+    today = source_hash("mean2d/1_naive.cu")
+    runs = [
+        recorded_row("naive", "cuda:0", 1e-6, source_hash="0" * 16),
+        recorded_row("constant", "cuda:0", 3e-6, source_hash="0" * 16),
+        recorded_row("naive", "cuda:0", 2e-6, source_hash=today, protocol="quick"),
+    ]
+    window.context.recorded._read = lambda: {"one.json": replace(REPORT, rows=tuple(runs))}
+    window.controller.open_file(files[0])
+    act(window, "recorded")
+    naive, constant = (e for e in window.controller.results.entries() if e.recorded)
+    assert math.isclose(naive.seconds("kernel"), 2e-6) and recorded_text(naive) == "recorded · NVIDIA H200"
+    assert recorded_text(constant) == "recorded · NVIDIA H200 · older kernel"
 
 
 def test_without_a_recorded_run_of_the_job_it_is_said(window, files: list[str]) -> None:

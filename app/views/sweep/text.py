@@ -71,11 +71,14 @@ def axis_title(sweep: Sweep) -> str:
 
 
 def heading(sweep: Sweep) -> str:
-    """The heading of a sweep: filter, input, and the machine of a recorded one."""
+    """The heading of a sweep: filter, input, and the machine of a recorded one, with what has changed since."""
     texts = [sweep.filter.title, where_text(sweep), translate("Sweep", "kernel alone")]
     texts += _held(sweep)
     if sweep.machine:
         texts.append(translate("Sweep", "◉ recorded on {machine}").format(machine=sweep.machine))
+    if older := sweep.older():
+        names = ", ".join(map(sweep.title, older))
+        texts.append(translate("Sweep", "with an older kernel: {variants}").format(variants=names))
     return " · ".join(text for text in texts if text)
 
 

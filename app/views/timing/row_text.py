@@ -61,14 +61,11 @@ def state_text(entry: Entry) -> str:
 
 
 def recorded_text(entry: Entry) -> str:
-    """The chip of a row that was recorded elsewhere."""
+    """The chip of a row that was recorded elsewhere, or before its kernels changed."""
     if not entry.recorded:
         return ""
-    return (
-        translate("Rows", "recorded · {machine}").format(machine=entry.machine)
-        if entry.machine
-        else translate("Rows", "recorded")
-    )
+    texts = [translate("Rows", "recorded"), entry.machine, translate("Rows", "older kernel") if entry.older else ""]
+    return " · ".join(text for text in texts if text)
 
 
 def verdict(entry: Entry) -> str:
