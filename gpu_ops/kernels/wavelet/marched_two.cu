@@ -4,13 +4,14 @@
 // Shapes:  x (rows, columns), whole fours either way; low and finest (rows / 4, columns / 4); details (2, rows / 4,
 //          columns / 4), as those of marched_kept.cu
 // Launch:  a warp a block. Grid x: strips of WIDTH_TWO samples, y: segments of `height` rows of coefficients
-// Traffic: 8 bytes a float: it is read, and a quarter of it written for each of four bands of a quarter
+// Traffic: 5 bytes a float: it is read, and four bands of a sixteenth are written
 // Source:  S0
 #include "wavelet_rows.cuh"
 
-constexpr int NEXT = PAIRS / 2;                      // coefficients of a half a lane at the second level
-constexpr int WARM = (HALF - 1 + 1) / 2 * 2;         // steps before the first approximation that is needed
-constexpr int LATE = WARM - (HALF - 1);              // those of them that are for whole pairs of rows
+constexpr int NEXT = PAIRS / 2; // coefficients of a half a lane at the second level
+// Steps before the first approximation that is needed, HALF - 1 in whole pairs, and what was added for those.
+constexpr int WARM = (HALF - 1 + 1) / 2 * 2;
+constexpr int LATE = WARM - (HALF - 1);
 constexpr int LOST = whole(3 * BEFORE, EACH), LOST_AFTER = whole(3 * AFTER, EACH);
 constexpr int WIDTH_TWO = (32 - LOST - LOST_AFTER) * EACH;
 constexpr int AT_A_TIME = 4; // steps whose rows are on their way
