@@ -157,19 +157,22 @@ def _count_bytes(words: Array, where: Array, first: int, last: int, counts: Arra
 
 
 @compiled
-def _count_levels(words: Array, first: int, last: int, counts: Array) -> None:
-    """The same of one channel: byte j belongs to set j modulo 4, which needs no look-up."""
-    byte, one = np.uint64(255), np.uint32(1)
+def _count_levels(x: Array, first: int, last: int, counts: Array) -> None:
+    """The same of one channel, of groups of eight bytes: byte j belongs to set j modulo 4, which needs no look-up. To
+    load a byte is cheaper than to shift and mask a word; all eight come before the first count."""
+    eight, one = offset(8), np.uint32(1)
     for i in range(offset(first), offset(last)):
-        word = words[i]
-        counts[word & byte] += one
-        counts[np.uint64(256) + (word >> np.uint64(8) & byte)] += one
-        counts[np.uint64(512) + (word >> np.uint64(16) & byte)] += one
-        counts[np.uint64(768) + (word >> np.uint64(24) & byte)] += one
-        counts[word >> np.uint64(32) & byte] += one
-        counts[np.uint64(256) + (word >> np.uint64(40) & byte)] += one
-        counts[np.uint64(512) + (word >> np.uint64(48) & byte)] += one
-        counts[np.uint64(768) + (word >> np.uint64(56))] += one
+        at = i * eight
+        a, b, c, d = x[at], x[at + offset(1)], x[at + offset(2)], x[at + offset(3)]
+        e, f, g, h = x[at + offset(4)], x[at + offset(5)], x[at + offset(6)], x[at + offset(7)]
+        counts[offset(a)] += one
+        counts[offset(256) + offset(b)] += one
+        counts[offset(512) + offset(c)] += one
+        counts[offset(768) + offset(d)] += one
+        counts[offset(e)] += one
+        counts[offset(256) + offset(f)] += one
+        counts[offset(512) + offset(g)] += one
+        counts[offset(768) + offset(h)] += one
 
 
 @compiled
@@ -214,10 +217,10 @@ def _count_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
 
 def _bytes_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
     """One worker's share of the groups of words of a band."""
-    words, where, begin, end, counts = given(arguments)
+    x, words, where, begin, end, counts = given(arguments)
     first, last = begin + worker * (end - begin) // workers, begin + (worker + 1) * (end - begin) // workers
     if where.size == 8:
-        _count_levels(words, first, last, counts[worker])
+        _count_levels(x, first, last, counts[worker])
     else:
         _count_bytes(words, where, first, last, counts[worker])
 
@@ -267,11 +270,11 @@ def count_parallel(x: Array, counts: Array, outside: Array, bins: Bins) -> None:
         _count_all_bytes(x, counts, outside, bins)
         return
     slots, search, workers = bins.count + 3, _search(x, bins), get_num_threads()
-    found = np.zeros((workers, SETS * bins.histograms * slots), np.uint32)
+    found = _apart(workers, SETS * bins.histograms * slots)
     for first, last in _bands(x.size // bins.step, bins.colours):
         sizes = bins.step, bins.colours, bins.grey, slots, SETS
         on_all_threads(_count_part, (flat(x), first, last, *sizes, *search, found), workers)
-    every = found.reshape(workers * SETS, -1, slots)
+    every = _together(found).reshape(workers * SETS, -1, slots)
     _give(every.sum(axis=0, dtype=np.uint32), counts, outside)
 
 
@@ -282,15 +285,26 @@ def _count_all_bytes(x: Array, counts: Array, outside: Array, bins: Bins) -> Non
     where = _places(step, group)
     whole = x.size // group * group
     words, rest = flat(x)[:whole].view(np.uint64), flat(x)[whole:]
-    found = np.zeros((workers, SETS * step * 256), np.uint32)
-    for first, last in _bands(whole // group, group):
-        on_all_threads(_bytes_part, (words, where, first, last, found), workers)
-    levels = found.reshape(-1, step, 256).sum(axis=0, dtype=np.uint32)
+    found = _apart(workers, SETS * step * 256)
+    for first, last in _bands(whole // group, group // 4):  # bytes go four times as fast as other samples
+        on_all_threads(_bytes_part, (flat(x), words, where, first, last, found), workers)
+    levels = _together(found).reshape(-1, step, 256).sum(axis=0, dtype=np.uint32)
     for c in range(bins.histograms) if rest.size else ():
         levels[c] += np.bincount(rest[c::step], minlength=256).astype(np.uint32)
     slots = slots_of_levels(bins, 256)
     joined = [np.bincount(slots, weights=levels[c], minlength=bins.count + 3) for c in range(bins.histograms)]
     _give(np.array(joined).astype(np.uint32), counts, outside)
+
+
+def _apart(workers: int, size: int) -> Array:
+    """Zeros for the counts of each worker, as many again behind them: on two cores of a Xeon threads that count in
+    neighbouring pages took 24 ms for 64 MiB of random bytes, and 16 where a page lies between."""
+    return np.zeros((workers, 2 * size), np.uint32)
+
+
+def _together(found: Array) -> Array:
+    """The counts alone."""
+    return np.ascontiguousarray(found[:, : found.shape[1] // 2])
 
 
 def _give(found: Array, counts: Array, outside: Array) -> None:
