@@ -125,6 +125,20 @@ def test_levels_between_the_first_and_the_last_keep_their_details(wavelet: str, 
     assert ("level 2 back" in lines) is (details == "kept")
 
 
+@pytest.mark.parametrize("rule", ["manual", "universal"])
+def test_two_levels_are_one_launch_each_way(rule: str) -> None:
+    """Where a threshold is given; else the second level is the last one, which has there and back in one launch."""
+    params = {"wavelet": "db2", "border": "periodization", "levels": 2, "rule": rule}
+    found, expected, lines, predicted = _made(find_filter("wavelet2d"), _noise((132, 288)), **params)
+    assert np.abs(found - expected).max() < 4e-6
+    marched = [name for name in lines if name.startswith("level")]
+    if rule == "manual":
+        assert marched == ["levels 1 and 2", "levels 1 and 2 back"]
+        assert predicted and {id: _count(chain(*lines.values()), id) for id in predicted} == predicted
+    else:
+        assert marched == ["level 1", "level 2 back", "level 1 back"]
+
+
 def test_rotations_make_the_filters() -> None:
     """A row of pairs through the lattice of every orthogonal filter that has one, with a tap each way of error."""
     for wavelet in ("db2", "db4", "sym8", "coif2", "db8"):
@@ -215,8 +229,8 @@ def test_levels_of_a_signal_that_fit_no_tile_have_launches_of_their_own(change: 
 PREDICTED = (
     ((96, 192), "float32", "db4", "periodization", 3, (128, 64, 1)),
     ((64, 152), "float64", "bior4.4", "symmetric", 2, (128, 32, 4)),
-    ((64, 272), "float32", "bior4.4", "periodization", 2, (64, 32, 4)),
-    ((140, 368), "float32", "sym8", "periodization", 2, (64, 64, 1)),
+    ((64, 288), "float32", "bior4.4", "periodization", 2, (64, 32, 4)),
+    ((140, 384), "float32", "sym8", "periodization", 2, (64, 64, 1)),
     ((24, 64), "float32", "haar", "periodization", 2, (64, 64, 1)),
     ((40, 256), "float64", "sym4", "periodization", 2, (256, 64, 1)),
 )

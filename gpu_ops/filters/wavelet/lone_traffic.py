@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from gpu_ops.filters.wavelet import lanes, marched
-from gpu_ops.filters.wavelet.bases import Array
+from gpu_ops.filters.wavelet.bases import Array, taps_of
 from gpu_ops.filters.wavelet.lane import BACK, JOIN, THERE, TWO_BACK, TWO_THERE, WARP, Lane, Part
 from gpu_ops.filters.wavelet.strips import Extents, Strips, extents_of
 from gpu_ops.task import Task
@@ -17,11 +17,11 @@ SECTOR, FLOAT, FOUR = 32, 4, 4
 
 def of_image(task: Task) -> Mapping[str, int]:
     """Of a periodic image all of whose levels are marched, in rows of whole sectors; of others nothing is said."""
-    extents = extents_of(task)
-    whole = Strips.of(task).periodic and all(e.columns % (SECTOR // FLOAT) == 0 for e in extents[:-1])
+    extents, (there, back) = extents_of(task), marched.two_at_once(task)
+    stored = extents[: max(len(extents) - 1, 3 * there)]
+    whole = Strips.of(task).periodic and all(e.columns % (SECTOR // FLOAT) == 0 for e in stored)
     if not whole or not all(marched.marches(task, level) for level in range(1, len(extents))):
         return {}
-    there, back = marched.two_at_once(task)
     launches = [_of_two_there(task)] * there + [_of_two_back(task)] * back
     for level in range(1, len(extents)):
         alone, again = level == len(extents) - 1, JOIN if marched.keeps(task, level) else BACK
@@ -77,15 +77,23 @@ def _of_two_back(task: Task) -> tuple[int, int]:
     strips, segments, height = marched.grid_of(task, 1, TWO_BACK)
     half, (first, last) = lane.taps // 2, lane.lost(TWO_BACK)
     counts = [_steps_of_two(lane, k * height, min((k + 1) * height, samples.rows)) for k in range(segments)]
-    second = sum(half - 1 + -(-count // 2) for count in counts)
+    filters = taps_of(task.params["wavelet"])
+    ahead = sum(2 * (half - 1 - _unused(taps)) for taps in (filters.rec_lo, filters.rec_hi))
+    second = sum(ahead + 4 * -(-count // 2) for count in counts)  # rows of all four bands
     loads = stores = 0
     for strip in range(strips):
         left = strip * lane.width(TWO_BACK) + lane.each * (np.arange(WARP) - first)
         k = (left // 2 + lane.ahead) // 2 % results.columns
         loads += 2 * sum(counts) * _fours(left % samples.columns, lane, samples.columns)
-        loads += 4 * second * _touched(k)
+        loads += second * _touched(k)
         stores += samples.rows * _fours(left[first : WARP - last], lane, samples.columns)
     return loads, stores
+
+
+def _unused(taps: Array) -> int:
+    """The earliest coefficients that samples do not need, because the taps that they meet are zero."""
+    most = len(taps) // 2 - 1
+    return next((k for k in range(most) if any(taps[len(taps) - 2 * k - 2 : len(taps) - 2 * k])), most)
 
 
 def _steps_of_two(lane: Lane, above: int, below: int) -> int:

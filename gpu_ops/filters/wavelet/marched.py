@@ -58,21 +58,25 @@ def marches(task: Task, level: int) -> bool:
     return columns % FOUR == 0 and rows >= 2 * Strips.of(task).taps and rows * columns < MOST
 
 
+def two_at_once(task: Task) -> tuple[bool, bool]:
+    """Whether the first two levels are one launch there, and one back: the first one makes its details twice, and the
+    samples of the second one go on beyond the edges as its own do. On the way there a threshold is given as well."""
+    params, (rows, columns) = task.params, extents_of(task)[0]
+    whole = Strips.of(task).periodic and rows % FOUR == 0 and columns % FOUR == 0
+    back = whole and task.knobs["details"] == TWICE and params["levels"] > 1 and marches(task, 2)
+    there = back and params["rule"] == "manual"
+    return there, back and (there or params["levels"] > 2)
+
+
 def keeps(task: Task, level: int) -> bool:
     """Whether a level keeps its details. A quarter of the samples and less stay in a cache, where they cost less than
-    details made twice; of the first level the user decides. The last level has there and back in one launch."""
-    if level >= task.params["levels"] or not marches(task, level):
+    details made twice; of the first level the user decides. The last level has there and back in one launch, unless it
+    is one of two at once."""
+    if level > task.params["levels"] or not marches(task, level):
         return False
+    if level == task.params["levels"]:
+        return level == 2 and two_at_once(task)[1]
     return level > 1 or task.knobs["details"] == KEPT
-
-
-def two_at_once(task: Task) -> tuple[bool, bool]:
-    """Whether the first two levels are one launch there, and one back: the second level alone keeps its details, and
-    its samples go on beyond the edges as those of the first do. On the way there a threshold is given as well."""
-    rows, columns = extents_of(task)[0]
-    whole = Strips.of(task).periodic and rows % FOUR == 0 and columns % FOUR == 0
-    back = whole and keeps(task, 2) and not keeps(task, 1)
-    return back and task.params["rule"] == "manual", back
 
 
 class Grid(NamedTuple):
@@ -128,9 +132,10 @@ class Marching(Denoising):
         return [] if all(marches(self.job.task, level.number) for level in self.levels) else super()._given()
 
     def _wanted(self, number: int) -> tuple[bool, bool]:
-        once = two_at_once(self.job.task) if number == 1 else (False, False)
-        low, back = (own and not stays for own, stays in zip(super()._wanted(number), once, strict=True))
-        return low, back
+        (low, back), (there, again) = super()._wanted(number), two_at_once(self.job.task)
+        if number == 1:
+            return low and not there, back and not again
+        return low or (number == 2 and there), back
 
     def _there(self, level: Level, shift: int) -> list[Launch]:
         task = self.job.task
@@ -149,7 +154,8 @@ class Marching(Denoising):
             return super()._back(level, shift)
         ends = level.out, self.thresholds.figures.reshape(-1)[1:]
         if level.number <= 2 and two_at_once(self.job.task)[1]:
-            back = self.levels[1].back
+            second = self.levels[1]
+            back = second.low if second.alone else second.back
             return [self._march(BOTH_AGAIN, level, level.x, back, *self.kept[2], *ends)] if level.number == 1 else []
         if level.number in self.kept:
             return [self._march(JOINED, level, level.back, *self.kept[level.number], *ends)]

@@ -28,8 +28,6 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_marched_back(
     const S* __restrict__ x, const T* __restrict__ back, S* __restrict__ out, const double* __restrict__ thresholds,
     int rows, int columns, int half_rows, int half, int height, double value)
 {
-    const T threshold = (T)(GIVEN ? value : thresholds[0]);
-    const T mixed = threshold * unit(BY_LOW, BY_HIGH), fine = threshold * unit(BY_HIGH, BY_HIGH);
     const int lane = threadIdx.x, above = (gridDim.y - 1 - blockIdx.y) * height, below = min(above + height, rows);
     const int first_k = ((above + REACH) >> 1) - HALF + 1, last_k = (below - 1 + REACH) >> 1;
     const int steps = last_k - first_k + HALF, top = 2 * first_k - REACH;
@@ -48,8 +46,10 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_marched_back(
         if (!ALONE && step < steps) returned.ask(back, first_k + step - (HALF - 1), returns[place] + lane);
         close_group();
     };
-    // Samples are from launches before the one ahead; of the last level they are from that one.
+    // Samples and thresholds are from launches before the one ahead; of the last level they are from that one.
     if (ALONE) wait_for_launch_ahead();
+    const T threshold = (T)(GIVEN ? value : thresholds[0]);
+    const T mixed = threshold * unit(BY_LOW, BY_HIGH), fine = threshold * unit(BY_HIGH, BY_HIGH);
 #pragma unroll
     for (int step = 0; step < DEPTH; ++step) ask_samples(step, step);
     if (!ALONE) wait_for_launch_ahead();

@@ -9,9 +9,8 @@
 #include "wavelet_rows.cuh"
 
 constexpr int NEXT = PAIRS / 2; // coefficients of a half a lane at the second level
-// Steps before the first approximation that is needed, HALF - 1 in whole pairs, and what was added for those.
-constexpr int WARM = (HALF - 1 + 1) / 2 * 2;
-constexpr int LATE = WARM - (HALF - 1);
+// Steps before the first approximation that is needed: HALF - 1, and LATE more for whole pairs of rows.
+constexpr int WARM = HALF / 2 * 2, LATE = WARM - (HALF - 1);
 constexpr int LOST = whole(3 * BEFORE, EACH), LOST_AFTER = whole(3 * AFTER, EACH);
 constexpr int WIDTH_TWO = (32 - LOST - LOST_AFTER) * EACH;
 constexpr int AT_A_TIME = 4; // steps whose rows are on their way
