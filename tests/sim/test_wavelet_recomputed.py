@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Any
 
 import numpy as np
 import pytest
 
+from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.devices.sim.device import DEFAULT_ARCHITECTURE, SimDevice
 from gpu_ops.devices.sim.launch import Options
 from gpu_ops.filters import find_filter
@@ -61,11 +63,12 @@ def _made(
     multiprocessors: int = 1,
     architecture: str = DEFAULT_ARCHITECTURE,
     details: str = "twice",
+    edits: Mapping[str, str] | None = None,
     **changed: Any,
 ) -> tuple[Array, Array, Lines, Mapping[str, int]]:
     """The result, the reference, the counters of each step's lines, and what was predicted of all steps."""
     params = {p.name: p.default for p in filter.params} | {"rule": "manual", "value": 0.3} | changed
-    device = SimDevice(architecture, Options(counters="full")).session({})
+    device = SimDevice(architecture, Options(counters="full")).session(edits or {})
     knobs = {"block": block} | ({"rows": rows, "details": details} if filter.accepts == "image" else {})
     limits = replace(device.limits, multiprocessors=multiprocessors)
     task = on(filter, device.upload(x), params, knobs, limits)
@@ -75,7 +78,7 @@ def _made(
     lines: Lines = {}
     for step in plan.steps:
         executed = device.execute(Plan((step,), plan.outputs))
-        assert executed.findings == ()
+        assert executed.findings == (), executed.findings
         lines[step.name] = executed.lines
     found = device.download(plan.outputs[filter.accepts])
     return found, reference(on(filter, x, params))[filter.accepts], lines, variant.predicts(task)
@@ -137,6 +140,35 @@ def test_two_levels_are_one_launch_each_way(rule: str) -> None:
         assert predicted and {id: _count(chain(*lines.values()), id) for id in predicted} == predicted
     else:
         assert marched == ["level 1", "level 2 back", "level 1 back"]
+
+
+FAULTS = (
+    ("wavelet/marched_two_back.cu", "wait_for_groups<AT_A_TIME - 1>();", ";", "twice", True),
+    ("wavelet/marched_two_back.cu", "int k = 1 - HALF; k < 0", "int k = 3 - HALF; k < 0", "twice", False),
+    ("wavelet/marched_two_back.cu", "2 * EARLIER + larger(", "larger(", "twice", False),
+    ("wavelet/marched_two.cu", "- 6 * AHEAD", "- 4 * AHEAD", "twice", True),
+    ("wavelet/marched_two.cu", "wait_for_groups<AT_A_TIME - 1>();", ";", "twice", True),
+    ("wavelet/marched_kept.cu", "coefficients.ask(finest, first", "coefficients.ask(back, first", "kept", False),
+    ("wavelet/marched_kept.cu", "wait_for_groups<DEPTH - 1>();", ";", "kept", True),
+    ("include/wavelet_rows.cuh", "row < first ||", "row < first + 1 ||", "kept", True),
+    ("include/wavelet_lattice.cuh", "low[k] = later + tangent", "low[k] = later - tangent", "twice", False),
+)
+"""What is wrong in which file, with which details, and whether the simulated GPU names it: copies that are read before
+anybody waited for them, memory that nobody wrote. Other faults show in the result."""
+
+
+@pytest.mark.parametrize("file, right, wrong, details, named", each(FAULTS, 0, 2, 5))
+def test_a_wrong_lone_warp_is_found(file: str, right: str, wrong: str, details: str, named: bool) -> None:
+    text = read_source(file)
+    assert text.count(right) == 1
+    params = {"wavelet": "db4", "border": "periodization", "levels": 3, "edits": {file: text.replace(right, wrong)}}
+    made = partial(_made, find_filter("wavelet2d"), _noise((72, 144)), architecture="sm_90", details=details, **params)
+    if named:
+        with pytest.raises(AssertionError, match="Finding"):
+            made()
+    else:
+        found, expected, *_ = made()
+        assert not np.abs(found - expected).max() < 1e-3
 
 
 def test_rotations_make_the_filters() -> None:
