@@ -117,8 +117,14 @@ def test_lone_warps(wavelet: str, border: str, how: str, more: dict[str, Any]) -
         assert np.abs(found - expected).max() < 4e-6
 
 
-@pytest.mark.parametrize("wavelet", ["haar", "db3", "db4", "bior4.4", "rbio2.2", "sym8", "coif2", "bior3.3"])
-@pytest.mark.parametrize("details", ["twice", "kept"])
+KINDS = tuple(
+    (wavelet, details)
+    for wavelet in ("db3", "bior4.4", "bior3.3", "haar", "db4", "rbio2.2", "sym8", "coif2")
+    for details in ("twice", "kept")
+)
+
+
+@pytest.mark.parametrize("wavelet, details", each(KINDS, 0, 2, 3, 4))
 def test_levels_between_the_first_and_the_last_keep_their_details(wavelet: str, details: str) -> None:
     """The first two in one launch where a periodic image makes its first details twice."""
     params = {"wavelet": wavelet, "border": "periodization", "levels": 3}
