@@ -144,6 +144,17 @@ def test_the_recorded_reports_have_sweeps_of_both_means() -> None:
     assert [s.varied for s in sizes] == [SIZE] and len(sizes[0].lines()) == 8
 
 
+def test_few_levels_are_an_axis_without_a_factor(window: MainWindow) -> None:
+    """Their logarithms are below 1, for which an axis would like to say thousandths."""
+    (levels,) = recorded_sweeps(
+        find_filter("wavelet2d"), recorded_reports()["h200-wavelet-levels.json"].rows, "NVIDIA H200"
+    )
+    plot = window.sweep.sheet.plot
+    window.sweep.sheet.show_sweep(levels)
+    bottom, left = (plot.item.getAxis(side).labelString() for side in ("bottom", "left"))
+    assert ">levels <" in bottom and ">kernel time <" in left
+
+
 def test_a_recorded_sweep_names_the_variants_whose_kernels_changed_since() -> None:
     wavelet, name = find_filter("wavelet2d"), "h200-wavelet-levels.json"
     (older,) = recorded_sweeps(wavelet, recorded_reports()[name].rows, "H200")

@@ -115,6 +115,7 @@ class LawPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
             axis.setPen(text)
             axis.setTextPen(text)
             axis.setStyle(tickFont=self.font(), hideOverlappingLabels=False)
+            axis.enableAutoSIPrefix(False)  # places are logarithms, of which the label would name a factor
             axis.setTicks([ticks])
             axis.setLabel(title, **{"font-size": family})
         metrics = self.fontMetrics()

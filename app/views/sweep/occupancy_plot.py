@@ -111,6 +111,7 @@ class SweepOccupancy(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no t
             one.setPen(text)
             one.setTextPen(text)
             one.setStyle(tickFont=self.font(), hideOverlappingLabels=False)
+            one.enableAutoSIPrefix(False)  # places are logarithms, of which the label would name a factor
             one.setTicks([ticks[side]])
             one.setLabel(title, **{"font-size": size})
         self.item.getAxis("left").setWidth(axis.left)

@@ -203,6 +203,7 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
             axis.setPen(text)
             axis.setTextPen(text)
             axis.setStyle(tickFont=self.font(), hideOverlappingLabels=False)
+            axis.enableAutoSIPrefix(False)  # places are logarithms, of which the label would name a factor
             axis.setTicks([ticks])
             axis.setLabel(titles[side], **{"font-size": family})
         self.item.getAxis("left").setWidth(self._left_width(y))

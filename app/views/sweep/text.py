@@ -62,7 +62,7 @@ def axis_title(sweep: Sweep) -> str:
         unit = next((p.unit for p in params if p.name == sweep.varied.name), "")
         unit = translate("Sweep", "pixels") if sweep.varied == WIDTH else unit
         name = quantity(sweep.varied)
-        return translate("Sweep", "{name}, {unit}").format(name=name, unit=unit) if unit else name
+        return name if unit in ("", name) else translate("Sweep", "{name}, {unit}").format(name=name, unit=unit)
     if sweep.kind.rank == 1:
         return elements(sweep.kind)
     if all(row.shape[0] == row.shape[1] for row in sweep.rows):
