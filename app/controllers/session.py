@@ -334,17 +334,17 @@ class SessionController(QObject):
         self.devices_changed.emit(devices)
 
     def _take_update(self, update: RunUpdate) -> None:
-        """Take a run's results; those of an older generation are dropped. While a parameter moves, the newest run may
-        belong to an earlier choice: its results are marked so."""
+        """Take a run's results; those of an older generation, or of a variant that was unticked meanwhile, are dropped.
+        While a parameter moves, the newest run may belong to an earlier choice: its results are marked so."""
         self._take_provenance(update)
         fresh = update.generation == self.queue.generation
-        outputs = {o.id for o in self.session.given}
+        wanted = fresh and update.key.variant in self.session.choice.picks
         for name, shared in update.outputs.items():
-            if fresh and name in outputs and update.key.variant in self.session.choice.picks:
+            if wanted and name in {o.id for o in self.session.given}:
                 self._take_output(update, name, shared)
             else:
                 self._engine.release(shared.array.segment)
-        if fresh:
+        if wanted:
             self.results.put(update.row, self._subject(update))
             self.results.compare_with(self.session.subject)
             subject = f"run/{update.key.variant}"
@@ -352,6 +352,7 @@ class SessionController(QObject):
                 self.message.emit("error", update.row.failure, "", subject)
             elif not update.row.failure:
                 self.succeeded.emit(subject)
+        if fresh:
             self.queue.note_result(update.key.variant)
 
     def _subject(self, update: RunUpdate) -> Subject:

@@ -200,6 +200,23 @@ def test_what_comes_of_an_overtaken_run_says_so(window: MainWindow) -> None:
     assert state(window, "serial") == "unverified"
 
 
+def test_a_variant_that_was_unticked_while_it_ran_leaves_no_row(window: MainWindow) -> None:
+    """The newer choice waits for the engine, so what comes is of the newest generation still."""
+    engine(window).show(image(picture(255)))
+    first, session, results = run(window), window.controller.session, window.controller.results
+    said: list[str] = []
+    window.controller.message.connect(lambda *words: said.append(words[1]))
+    session.set_picks(("parallel",))
+    assert run(window) is first and "serial" in {pick.variant for pick in first.picks}
+    bring(window, first, "serial", picture(9))
+    bring(window, first, "serial", picture(9), failure="it fell", failure_kind="kernel")
+    bring(window, first, "parallel", picture(9))
+    assert [slot.variant for slot in results.slots()] == ["parallel"] and said == []
+    session.set_picks(("serial", "parallel"))
+    verify(window, first, "serial")
+    assert [slot.variant for slot in results.slots()] == ["serial", "parallel"]
+
+
 def test_a_new_picture_is_not_stale_though_its_time_is(window: MainWindow) -> None:
     first = verified(window, picture(255))
     timed = row("serial", "cpu", 1e-3, filter="mean2d", params=dict(first.params))
