@@ -1,4 +1,4 @@
-"""Images that keep no detail, by warps that march down a strip of columns each: which they are, and their launches."""
+"""Images by warps that march down a strip of columns each: which they are, what they keep, and their launches."""
 
 from __future__ import annotations
 
