@@ -1,6 +1,6 @@
 """Details that are made twice, on a GPU: on the way there a level writes its approximation alone; on the way back it
 makes its details once more from its samples, shrinks them and joins them with the approximation that came back. Lone
-warps do so at the first level of an image and at the last one; those between keep their details, which a cache holds."""
+warps do so at the first level of an image and at the last one; those between keep theirs, which a cache holds."""
 
 from __future__ import annotations
 
