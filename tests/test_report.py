@@ -198,6 +198,15 @@ def test_a_report_that_decides_a_claim_is_taken_before_one_with_more_runs() -> N
     assert found["S4-table"].holds is True and "more.json" in found["S4-table"].where
 
 
+def test_kernels_that_have_changed_since_decide_no_claim() -> None:
+    rows = _claim_rows({"serial": 0.02, "naive": 0.0001, "constant": 0.00008, "shared": 0.00007})
+    older = tuple(replace(row, source_hash="0" * 16) if row.variant == "constant" else row for row in rows)
+    found = {
+        j.claim.id: j for j in judge_by_reports(all_claims(), {"made.json": Report({"devices": {}, "cpu": "x"}, older)})
+    }
+    assert found["S4-constant"].holds is None and found["S4-table"].holds is True
+
+
 def test_the_recorded_reports_decide_every_claim() -> None:
     undecided = [j.claim.id for j in judge_by_reports(all_claims(), recorded_reports()) if j.holds is None]
     assert undecided == []

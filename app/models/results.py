@@ -19,6 +19,7 @@ from app.models.subject import Subject
 from gpu_ops import comment_lines
 from gpu_ops.counters import in_order
 from gpu_ops.measuring.about import about_rows
+from gpu_ops.measuring.kernel_age import OLDER
 from gpu_ops.measuring.machines import device_model
 from gpu_ops.measuring.rows import CLOSENESS, Row, error_json, report_json
 from gpu_ops.measuring.standing import speedup
@@ -302,7 +303,8 @@ class Results(QObject):
         base = self._baseline
         cells |= {"speedup": ratio, "against": f"{base.variant} on {base.device}" if ratio and base else None}
         cells |= job_cells(row)
-        cells["notes"] = "; ".join([*row.notes, *(f"{name}: {t.doubt}" for name, t in row.stages.items() if t.doubt)])
+        notes = [*([OLDER] if entry.older else []), *row.notes]
+        cells["notes"] = "; ".join([*notes, *(f"{name}: {t.doubt}" for name, t in row.stages.items() if t.doubt)])
         cells["findings"] = "; ".join(str(f["text"]) for f in entry.findings)
         return {name: "" if value is None else value for name, value in cells.items()}
 
@@ -320,7 +322,7 @@ class Results(QObject):
         return comment_lines(self.facts()) + self.to_csv()
 
     def to_report_rows(self) -> list[dict[str, Any]]:
-        """The rows as a report holds them; recorded and stale rows are marked."""
+        """The rows as a report holds them; recorded ones are marked, those of older kernels, and stale ones."""
         rows = []
         for entry in self._entries.values():
             if entry.timed is not None:
@@ -328,6 +330,8 @@ class Results(QObject):
                 mark: dict[str, Any] = {"machine": machine} if machine else {}
                 if entry.recorded:
                     mark["recorded"] = True
+                if entry.older:
+                    mark["age"] = OLDER
                 if entry.state == "stale":
                     mark["stale"] = True
                 rows.append({**entry.timed.to_json(), **mark})

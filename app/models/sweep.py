@@ -19,7 +19,7 @@ from app.models.sweep_occupancy import Occupied, held_picks
 from gpu_ops.errors import ParamError
 from gpu_ops.input_kinds import INPUT_KINDS, InputKind
 from gpu_ops.measuring.about import about_rows
-from gpu_ops.measuring.kernel_age import of_older_code
+from gpu_ops.measuring.kernel_age import OLDER, of_older_code
 from gpu_ops.measuring.machines import device_model
 from gpu_ops.measuring.rows import Row, report_json
 from gpu_ops.measuring.sweeps import (
@@ -54,7 +54,7 @@ CSV_COLUMNS = (
     *("input", "input_hash", "mode", "protocol", "machine"),
 )
 """The first column, before these, is what varies; it is empty for a variant that does not depend on it. With edited
-kernels the hash of the edits is the last column."""
+kernels the hash of the edits is the last column; where recorded kernels have changed since, one says of which rows."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,11 @@ class Sweep:
 
     def older(self) -> tuple[str, ...]:
         """The variants of a recorded sweep whose kernels have changed since."""
-        return tuple(dict.fromkeys(row.variant for row in self.rows if self.machine and of_older_code(row)))
+        return tuple(dict.fromkeys(row.variant for row in self.rows if self._age(row)))
+
+    def _age(self, row: Row) -> dict[str, str]:
+        """What a file says of a recorded row whose kernels have changed since."""
+        return {"age": OLDER} if self.machine and of_older_code(row) else {}
 
     def value(self, row: Row) -> int | None:
         """The value of what varies in this row; None where its variant does not depend on it."""
@@ -164,7 +168,9 @@ class Sweep:
     def to_json(self, provenance: Mapping[str, Any] = MappingProxyType({})) -> str:
         """A report of the rows, with the facts that they share."""
         machine = {"machine": self.machine} if self.machine else {}
-        content = report_json({} if machine else provenance, ({**row.to_json(), **machine} for row in self.rows))
+        content = report_json(
+            {} if machine else provenance, ({**row.to_json(), **machine, **self._age(row)} for row in self.rows)
+        )
         own = [
             {self.varied.name: value, "variant": line.variant, **self.occupied.cells(line.variant, value)}
             for line in self.occupied_lines()
@@ -179,12 +185,13 @@ class Sweep:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         columns = (*CSV_COLUMNS, *(["edits"] if any(row.edits for row in self.rows) else []))
+        columns += ("age",) if self.older() else ()
         columns += OCCUPANCY_COLUMNS if self.occupied.variants else ()
         writer.writerow([self.varied.name, *columns])
         for row in self.rows:
             content = row.to_json()
             kernel = content["stages"].get("kernel", {})
-            cells = {**content, **kernel, "kernel_s": kernel.get("median_s")}
+            cells = {**content, **kernel, **self._age(row), "kernel_s": kernel.get("median_s")}
             cells |= job_cells(row) | {"machine": self.machine or device_model(provenance, row.device)}
             cells |= self.occupied.cells(row.variant, self.value(row))
             writer.writerow(_filled([self.value(row), *(cells.get(name) for name in columns)]))

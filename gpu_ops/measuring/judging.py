@@ -12,6 +12,7 @@ from typing import Any
 from gpu_ops.errors import ParamError
 from gpu_ops.filters import find_filter
 from gpu_ops.io import sample
+from gpu_ops.measuring.kernel_age import of_older_code
 from gpu_ops.measuring.law_counts import recorded_steps
 from gpu_ops.measuring.machines import machine_parts
 from gpu_ops.measuring.provenance import machine
@@ -129,7 +130,8 @@ def _knobs(filter: Filter, variant: str, claim: Claim) -> dict[str, Any]:
 
 def matching_rows(claim: Claim, rows: Iterable[Row]) -> list[Row]:
     """The rows of the claim's experiment, each with the claim's knobs as far as its variant has them; a row without
-    knobs matches any. Of several rows of a variant on one device the first counts; rows of edited kernels do not."""
+    knobs matches any. Of several rows of a variant on one device the first counts; rows of edited kernels do not, nor
+    those of kernels that have changed since."""
     experiment = claim.experiment
     filter = find_filter(experiment["filter"])
     ids = {v.id for v in filter.variants}
@@ -146,7 +148,8 @@ def matching_rows(claim: Claim, rows: Iterable[Row]) -> list[Row]:
         ):
             return False
         knobs = _knobs(filter, r.variant, claim)
-        return bool(same_input and r.ok and not r.edits and all(knobs.get(k) == v for k, v in r.knobs.items()))
+        todays = not r.edits and not of_older_code(r)
+        return bool(same_input and r.ok and todays and all(knobs.get(k) == v for k, v in r.knobs.items()))
 
     first: dict[tuple[str, str], Row] = {}
     for r in rows:

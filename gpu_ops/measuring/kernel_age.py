@@ -9,6 +9,9 @@ from gpu_ops.errors import KernelscopeError
 from gpu_ops.filters import find_filter
 from gpu_ops.measuring.rows import Row
 
+OLDER = "older kernel"
+"""What a file says of a recorded row whose kernels have changed since."""
+
 
 def of_older_code(row: Row) -> bool:
     """Whether the kernels of a row are not those that its variant has today. A file that a variant got since made

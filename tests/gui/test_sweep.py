@@ -163,6 +163,11 @@ def test_a_recorded_sweep_names_the_variants_whose_kernels_changed_since() -> No
     assert heading(older).endswith("recorded on H200 · with an older kernel: 9 details recomputed")
     assert "older" not in heading(todays)
     assert replace(older, machine="").older() == ()
+    read = list(csv.DictReader(io.StringIO(older.to_csv())))
+    told = json.loads(older.to_json())["runs"]
+    for written in (read, told):
+        assert {(r["variant"], r.get("age", "")) for r in written} == {("recomputed", "older kernel"), ("fused", "")}
+    assert "age" not in todays.to_csv().split("\n")[0]
 
 
 def test_rows_as_csv_begin_with_what_varies() -> None:

@@ -6,7 +6,9 @@ The engine is a fake that loads at once and computes nothing.
 from __future__ import annotations
 
 import argparse
+import csv
 import gc
+import io
 import math
 import weakref
 from dataclasses import replace
@@ -324,6 +326,11 @@ def test_a_recorded_run_of_a_kernel_that_changed_since_says_so(window, files: li
     naive, constant = (e for e in window.controller.results.entries() if e.recorded)
     assert math.isclose(naive.seconds("kernel"), 2e-6) and recorded_text(naive) == "recorded · NVIDIA H200"
     assert recorded_text(constant) == "recorded · NVIDIA H200 · older kernel"
+    results = window.controller.results
+    told = {r["variant"]: r.get("age") for r in results.to_report_rows() if r.get("recorded")}
+    assert told == {"naive": None, "constant": "older kernel"}
+    notes = {r["variant"]: r["notes"] for r in csv.DictReader(io.StringIO(results.to_csv())) if r["recorded"] == "True"}
+    assert notes == {"naive": "", "constant": "older kernel"}
 
 
 def test_without_a_recorded_run_of_the_job_it_is_said(window, files: list[str]) -> None:

@@ -270,11 +270,12 @@ PREDICTED = (
     ((64, 288), "float32", "bior4.4", "periodization", 2, (64, 32, 4)),
     ((140, 384), "float32", "sym8", "periodization", 2, (64, 64, 1)),
     ((24, 64), "float32", "haar", "periodization", 2, (64, 64, 1)),
+    ((72, 160), "float32", "db4", "periodization", 1, (64, 64, 2)),
     ((40, 256), "float64", "sym4", "periodization", 2, (256, 64, 1)),
 )
 
 
-@pytest.mark.parametrize("shape, dtype, wavelet, border, levels, how", each(PREDICTED, 0, 1, 2))
+@pytest.mark.parametrize("shape, dtype, wavelet, border, levels, how", each(PREDICTED, 0, 1, 2, 5))
 def test_sectors_are_those_predicted(
     shape: tuple[int, ...], dtype: str, wavelet: str, border: str, levels: int, how: tuple[int, ...]
 ) -> None:

@@ -22,11 +22,14 @@ def of_image(task: Task) -> Mapping[str, int]:
     whole = Strips.of(task).periodic and all(e.columns % (SECTOR // FLOAT) == 0 for e in stored)
     if not whole or not all(marched.marches(task, level) for level in range(1, len(extents))):
         return {}
-    launches = [_of_two_there(task)] * there + [_of_two_back(task)] * back
+    launches = [_of_two_there(task)] if there else []
+    launches += [_of_two_back(task)] if back else []
     for level in range(1, len(extents)):
         alone, again = level == len(extents) - 1, JOIN if marched.keeps(task, level) else BACK
-        parts = [THERE] * (not alone and not (there and level <= 2)) + [again] * (not (back and level <= 2))
-        launches += [_of_level(task, level, part, alone) for part in parts]
+        if not alone and not (there and level <= 2):
+            launches.append(_of_level(task, level, THERE, alone))
+        if not (back and level <= 2):
+            launches.append(_of_level(task, level, again, alone))
     loads, stores = map(sum, zip(*launches, strict=True))
     return {"global_load_sectors": loads, "global_store_sectors": stores}
 

@@ -1,7 +1,7 @@
 // What:    levels of an image by warps that are alone, whose details are kept
 // Idea:    as marched.cu, but details are stored and read again: 16 bytes a float instead of 12, and half the
-//          instructions. That pays where filters are long, and at the second level and later ones, which are a quarter of
-//          the samples and less and stay in the cache of a GPU
+//          instructions. That pays at the second level and later ones, which are a quarter of the samples and less and
+//          stay in the cache of a GPU; at the first level memory takes more time than the instructions would
 // Shapes:  x and out (rows, columns); low and back (half_rows, half); details (2, half_rows, half): low along rows and
 //          high along columns, and the other way round; finest (half_rows, half): high both ways; thresholds (1).
 //          NOISE: the finest are in the units of samples, for the noise is found in them. Otherwise as marched.cu

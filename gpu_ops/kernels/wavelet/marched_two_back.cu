@@ -36,6 +36,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_marched_two_b
     S* __restrict__ out, const double* __restrict__ thresholds, int rows, int columns, int next_rows, int next,
     int height, double value)
 {
+    // Samples and thresholds are from launches before the one ahead.
     const T threshold = (T)(GIVEN ? value : thresholds[0]);
     const T mixed = threshold * unit(BY_LOW, BY_HIGH), fine = threshold * unit(BY_HIGH, BY_HIGH);
     const int lane = threadIdx.x, above = (gridDim.y - 1 - blockIdx.y) * height, below = min(above + height, rows);
