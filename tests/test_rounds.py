@@ -22,11 +22,16 @@ from gpu_ops.types import Experiment, Filter, Pick, Run
 
 IMAGE = np.random.default_rng(3).random((64, 64)).astype(np.float32)
 
+
 def copying(names: tuple[str, ...], plan: Callable[[Any, Task], Plan] = copy_plan) -> Filter:
     """A filter that copies, with variants of these names."""
     mean = find_filter("mean2d")
     first = mean.variants[0]
-    return replace(mean, reference=lambda task: {"image": task.x}, variants=tuple(replace(first, id=name, plan=plan) for name in names))
+    return replace(
+        mean,
+        reference=lambda task: {"image": task.x},
+        variants=tuple(replace(first, id=name, plan=plan) for name in names),
+    )
 
 
 @pytest.fixture
