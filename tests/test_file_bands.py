@@ -185,6 +185,19 @@ class TestFromFileToFile:
         )
         assert done.bands > 10 and all(np.array_equal(a, done.last.outputs[n]) for n, a in last.outputs.items())
 
+    @pytest.mark.parametrize("kind", ["image", "signal"])
+    def test_reductions_weigh_every_band_by_its_rows(self, tmp_path, kind):
+        """Values that grow, so that a wrong weight of any band moves mean and variance; the last band is shorter."""
+        values = np.cumsum(RNG.random((101, 3) if kind == "signal" else (67, 47)), axis=0)
+        np.save(tmp_path / "in.npy", values)
+        filter = "reduce1d" if kind == "signal" else "reduce2d"
+        params = {"statistic": "all"}
+        source = open_rows(tmp_path / "in.npy", kind)
+        done = merge_bands(Job(source, Wanted(filter, params, SERIAL, "figures"), 3000 if kind == "signal" else 40_000))
+        assert done.bands > 3 and (len(values) % done.rows) != 0
+        expected = whole(filter, values, params, kind)["figures"]
+        np.testing.assert_allclose(done.last.outputs["figures"], expected, rtol=1e-12)
+
     def test_the_input_may_be_replaced(self, tmp_path):
         np.save(tmp_path / "in.npy", IMAGE)
         write_bands(job(tmp_path / "in.npy", "mean2d", {}, 20_000), tmp_path / "in.npy")
