@@ -1,4 +1,4 @@
-"""What a run says is what its row, its JSON and its line of a table say: field by field, each with a value of its own."""
+"""A run, its row, its JSON and its line of a table say the same: field by field, each with a value of its own."""
 
 from __future__ import annotations
 
@@ -83,9 +83,13 @@ def test_a_row_is_the_same_after_json(row: Row) -> None:
 
 
 TIMINGS = {
-    stage: Timing(stage, "cuda-event", 10.0 + k, 20.0 + k, 30.0 + k, 40.0 + k, 50 + k, f"stop {k}", f"mode {k}", (1.0,), f"doubt {k}")
+    stage: Timing(
+        stage,
+        *("cuda-event", 10.0 + k, 20.0 + k, 30.0 + k, 40.0 + k, 50 + k),
+        *(f"stop {k}", f"mode {k}", (1.0,), f"doubt {k}"),
+    )
     for k, stage in enumerate(("kernel", "upload", "download", "elapsed", "elapsed_pinned"))
-}  # fmt: skip
+}
 FINDING = Finding("out of bounds", "error", "k", "a.cu", 7, (("b.cuh", 3),), 2, (1, 2, 3), (4, 5, 6), "reads x")
 RUN = Run(
     pick=Pick("shared", "cuda:1", {"block": 256}, {"box/1_direct.cu": "text"}),

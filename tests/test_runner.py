@@ -93,6 +93,13 @@ class TestOrder:
         assert ("timing one, two on cpu", 4000, 6000) in said
 
 
+    def test_progress_counts_no_step_that_is_left_out(self, runs):
+        totals = set()
+        runs(FakeDevice(), TWO, checks="off", progress=lambda text, done, total: totals.add(total))
+        runs(FakeDevice(), TWO, protocol="none", checks="off", progress=lambda text, done, total: totals.add(total))
+        assert totals == {4000, 2000}
+
+
 class TestSecondRun:
     def test_a_right_result_is_computed_again_where_nothing_is_timed(self, runs):
         device = FakeDevice()
@@ -126,27 +133,41 @@ class TestSecondRun:
         assert device.executed == ["direct"]
 
     def test_a_kernel_that_stops_in_the_other_order_is_wrong_and_its_findings_are_kept(self, runs):
+        warning = replace(FAULT, severity="warning", line=1)
+
         class Stopping(FakeDevice):
             def execute(self, plan: Plan, mode: Any = "direct", trace: bool = False) -> Execution:
                 if mode == "reverse":
                     error = KernelError("it waits for ever")
                     error.findings = (FAULT,)
                     raise error
-                return super().execute(plan, mode, trace)
+                return replace(super().execute(plan, mode, trace), findings=(warning,))
 
         last = runs(Stopping(clock="simulated"), {"one": copy_plan}, protocol="none")[-1]
-        assert last.ok is False and last.findings == (FAULT,) and "it waits for ever" in last.notes
+        assert last.ok is False and last.findings == (warning, FAULT) and "it waits for ever" in last.notes
 
-    def test_findings_make_a_right_result_wrong_and_each_is_kept_once(self, runs):
+    def test_an_error_makes_a_right_result_wrong(self, runs):
+        class Finds(FakeDevice):
+            def execute(self, plan: Plan, mode: Any = "direct", trace: bool = False) -> Execution:
+                return replace(super().execute(plan, mode, trace), findings=(FAULT,))
+
+        device = Finds(clock="simulated")
+        last = runs(device, {"one": copy_plan}, protocol="none")[-1]
+        assert last.ok is False and last.errors["image"].ok and last.findings == (FAULT,)
+        assert device.executed == ["direct"], "what is wrong needs no second run"
+
+    def test_each_warning_is_kept_once_and_counts_are_those_of_the_first_run(self, runs):
+        known, new = (replace(FAULT, severity="warning", line=line) for line in (1, 2))
+
         class Finds(FakeDevice):
             def execute(self, plan: Plan, mode: Any = "direct", trace: bool = False) -> Execution:
                 super().execute(plan, mode, trace)
-                more = replace(FAULT, line=8) if mode == "reverse" else replace(FAULT, severity="warning", line=9)
-                return Execution(0.0, findings=(FAULT, FAULT, more), printed=("a",), counters={"sectors": len(mode)})
+                found = (known,) if mode == "direct" else (replace(known, count=5), new)
+                return Execution(0.0, findings=found, printed=(mode,), counters={mode: 1})
 
         last = runs(Finds(clock="simulated"), {"one": copy_plan}, protocol="none")[-1]
-        assert last.ok is False and (last.printed, last.counters) == (("a",), {"sectors": 6})
-        assert [f.line for f in last.findings if f is not FAULT] == [9]
+        assert last.ok and last.findings == (known, new)
+        assert (last.printed, last.counters) == (("direct",), {"direct": 1})
 
 
 class TestFailures:
@@ -189,16 +210,26 @@ class TestFailures:
         assert device.executed == []
 
 
-def test_what_a_plan_may_not_touch_is_looked_at_after_it(runs):
-    def spoils(out: np.ndarray, x: np.ndarray) -> None:
+def spoiling(device: Any, task: Any) -> Plan:
+    """A plan that copies its input and then overwrites it."""
+
+    def spoil(out: np.ndarray, x: np.ndarray) -> None:
         np.copyto(out, x)
         x[0, 0] += 1
 
-    def plan(device: Any, task: Any) -> Plan:
-        out = device.empty(task.x.shape, task.x.dtype)
-        return Plan((Call(spoils, (out, task.x)),), {"image": out})
+    out = device.empty(task.x.shape, task.x.dtype)
+    return Plan((Call(spoil, (out, task.x)),), {"image": out})
 
-    first, second = (run for run in runs(FakeDevice(), {"bad": plan, "good": copy_plan}, protocol="none", again=False)
-                     if run.stage == "verified")  # fmt: skip
-    assert first.ok is False and "the input was overwritten" in first.notes
-    assert second.pick.variant == "good"
+
+def test_an_overwritten_input_condemns_the_variant_that_did_it_and_no_other(runs):
+    plans = {"bad": spoiling, "good": copy_plan, "worse": spoiling, "last": copy_plan}
+    verdicts = {run.pick.variant: run for run in runs(FakeDevice(), plans, protocol="none", again=False)}
+    assert {name: run.ok for name, run in verdicts.items()} == {
+        "bad": False,
+        "good": True,
+        "worse": False,
+        "last": True,
+    }
+    for name in ("bad", "worse"):
+        assert verdicts[name].notes == ("the input was overwritten",)
+    assert all(np.array_equal(run.outputs["image"], IMAGE) for run in verdicts.values())
