@@ -75,13 +75,8 @@ def run_experiment(
         yield from _compute(job, resident, watch, in_use)
         if not live:
             yield from _verify(job, resident, watch)
-    spoilt: set[str] = set()
-    for job in jobs if live else ():  # someone looks on: all results come before the first verdict
-        if job.device.name in spoilt and job.plan is not None:  # it read what an earlier variant had overwritten
-            job.run = replace(job.run, outputs=execute(job, _poisons(job.plan)))
-        yield from _verify(job, resident, watch, again)
-        if INPUT_OVERWRITTEN in job.run.notes:
-            spoilt.add(job.device.name)
+    if live:  # someone looks on: all results come before the first verdict
+        yield from _verify_all(jobs, resident, watch, again)
     if experiment.input.clean is not None:  # after all pictures, which need not wait for it
         yield from _compare(jobs, watch)
     if live:
@@ -267,6 +262,18 @@ def _compare(jobs: list[Job], watch: Watch) -> Iterator[Run]:
         if found:
             job.run = replace(job.run, quality=found)
             yield job.run
+
+
+def _verify_all(jobs: list[Job], resident: Mapping[str, DeviceArray], watch: Watch, again: bool) -> Iterator[Run]:
+    """Verify the results one by one. Those that were computed after a variant had overwritten the input are computed
+    anew from the input as it was."""
+    spoilt: set[str] = set()
+    for job in jobs:
+        if job.device.name in spoilt and job.plan is not None:
+            job.run = replace(job.run, outputs=execute(job, _poisons(job.plan)))
+        yield from _verify(job, resident, watch, again)
+        if INPUT_OVERWRITTEN in job.run.notes:
+            spoilt.add(job.device.name)
 
 
 def _verify(job: Job, resident: Mapping[str, DeviceArray], watch: Watch, again: bool = False) -> Iterator[Run]:
