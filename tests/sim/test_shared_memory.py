@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
+from types import SimpleNamespace
 
+import numpy as np
+import pytest
+
+from gpu_ops.devices.sim.shared import SharedMemory
 from tests.sim.bench import Case, launch
 
 SOURCE = """
-extern "C" __global__ void k(float* out, int n) {
+extern "C" __global__ void k(float* out, volatile int* flag, int n) {
     __shared__ float first[64];
     __shared__ float second[64];
     __shared__ float third[64];
@@ -18,21 +22,29 @@ extern "C" __global__ void k(float* out, int n) {
     __syncthreads();
 #endif
 #if SOME == 1
-    if (blockIdx.x % 2 == 0) __syncthreads();  // the odd blocks go on without
+    if (blockIdx.x % 2 == MEETS) {
+        __syncthreads();
+        *flag = 1;
+    } else {  // these blocks wait for the others, and their own threads for nobody
+        while (*flag == 0);
+    }
 #endif
     out[blockIdx.x * 64 + t] = READS[other];
 }
 """
 
 
-def findings(some: int, reads: str = "second"):  # type: ignore[no-untyped-def]
-    args = np.zeros(4 * 64, np.float32), np.int32(256)
-    return launch(Case(SOURCE, "k", (4, 1, 1), (64, 1, 1), args, defines={"SOME": some, "READS": reads})).findings
+def findings(some: int, reads: str = "second", meets: int = 0):  # type: ignore[no-untyped-def]
+    args = np.zeros(4 * 64, np.float32), np.zeros(1, np.int32), np.int32(256)
+    return launch(
+        Case(SOURCE, "k", (4, 1, 1), (64, 1, 1), args, defines={"SOME": some, "READS": reads, "MEETS": meets})
+    ).findings
 
 
-def test_a_barrier_of_some_blocks_orders_nothing_in_the_others() -> None:
-    (hazard,) = findings(some=1)
-    assert hazard.kind == "read-after-write hazard" and hazard.block == (1, 0, 0)
+@pytest.mark.parametrize("meets", [0, 1])
+def test_a_barrier_of_some_blocks_orders_nothing_in_the_others(meets: int) -> None:
+    (hazard,) = findings(some=1, meets=meets)
+    assert hazard.kind == "read-after-write hazard" and hazard.block == (1 - meets, 0, 0)
     assert hazard.count == 2 * 64, "half of the blocks"
 
 
@@ -54,3 +66,10 @@ def test_a_finding_names_the_variable_that_is_meant() -> None:
     for reads in ("first", "second"):
         (hazard,) = findings(some=0, reads=reads)
         assert f"reads byte 128 of {reads}, which thread 32 wrote" in hazard.detail
+
+
+@pytest.mark.parametrize("names", [(("a", 0, 8), ("b", 8, 16)), (("b", 8, 16), ("a", 0, 8))])
+def test_a_byte_belongs_to_the_variable_around_it(names: tuple[tuple[str, int, int], ...]) -> None:
+    memory = SimpleNamespace(names=names)
+    found = [SharedMemory.name(memory, byte) for byte in (0, 7, 8, 15, 16)]  # type: ignore[arg-type]
+    assert found == ["byte 0 of a", "byte 7 of a", "byte 0 of b", "byte 7 of b", "byte 16 of shared memory"]
