@@ -378,6 +378,10 @@ def test_transactions_of_half_a_warp(name: str) -> None:
     assert transactions(rows, HALF_MASK, nbytes, "1.2") == second
 
 
+def test_a_word_across_two_halves_needs_both() -> None:
+    assert transactions(_half([30] * 16), HALF_MASK, 4, "1.2") == (1, 64)
+
+
 def test_resting_lanes_leave_gaps_in_a_transaction() -> None:
     mask = HALF_MASK.copy()
     mask[0, [0, 3, 7]] = False
