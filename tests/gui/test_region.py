@@ -143,6 +143,11 @@ def _kinds_of_values() -> dict[str, Any]:
         "negative zero": np.full((60, 60), -0.0),
         "two halves": halves,
         "large and close": 1e6 + normal,
+        "half of them equal": np.where(np.arange(6300).reshape(90, 70) % 2, 2.5, normal),
+        "equal above the middle": np.concatenate([normal[:44] - 9, np.full((46, 70), 1.5)]),
+        "equal below the middle": np.concatenate([np.full((46, 70), -1.5), normal[:44] + 9]),
+        "two values": np.array([[1.0, 4.0]]),
+        "three values": np.array([[1.0, 4.0, 7.0]]),
         "two far apart in the middle": np.concatenate([normal[:40] - 50, normal[:40] + 50]),
     }
 
@@ -164,6 +169,21 @@ def test_figures_of_many_values_are_those_of_numpy(compiled: None, dtype: str) -
             assert not np.signbit(found.median) or found.median, name
         else:
             assert np.isnan([found.mean, found.low, found.median]).all(), name
+
+
+@pytest.mark.parametrize(
+    "guess", [(-3.0, -2.0), (2.0, 3.0), (0.5, 0.5), (-0.5, -0.5), (1.5, 1.5), (-9.0, 9.0), (0.0, 1.0)]
+)
+@pytest.mark.parametrize("equal", [False, True])
+def test_the_median_does_not_depend_on_the_sample(compiled: None, monkeypatch: Any, guess: Any, equal: bool) -> None:
+    """Where the random sample misses the middle, or where many values are equal, counts find it."""
+    values = np.random.default_rng(8).normal(0, 1, (90, 71)).astype(np.float32)
+    if equal:
+        values[np.abs(values) < 0.8] = 0.5
+    keys = region._keys(values.dtype).of(np.array(guess, np.float32))
+    monkeypatch.setattr(region, "_middle", lambda values: (keys[0], keys[1]))
+    found = figures_of(values)
+    assert found is not None and found.median == np.median(values.astype(np.float64))
 
 
 def test_many_values_have_a_distance_and_stop(compiled: None) -> None:
