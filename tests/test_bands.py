@@ -75,6 +75,16 @@ def check_bands(filter, case: Experiment, pick: Pick) -> bool:
 
 @pytest.mark.parametrize("id, variant", HOSTS)
 def test_bands_give_what_the_whole_gives(id, variant):
+    """Every variant with two borders, in turn; the thorough lane has them all."""
+    filter, turn = find_filter(id), HOSTS.index((id, variant))
+    borders = (None, BORDERS[turn % 4], BORDERS[(turn + 2) % 4])
+    chosen = [case for case in cases(filter) if case.params.get("border") in borders]
+    assert any([check_bands(filter, case, Pick(variant, "cpu")) for case in chosen])
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("id, variant", HOSTS)
+def test_bands_give_what_the_whole_gives_with_every_border(id, variant):
     filter = find_filter(id)
     assert any([check_bands(filter, case, Pick(variant, "cpu")) for case in cases(filter)])
 
