@@ -18,6 +18,7 @@ from functools import partial
 from typing import Any
 
 from app.bench_live import LIVE_KEYS, spectrogram
+from gpu_ops import processes
 
 Figures = dict[str, Any]
 Command = Callable[[Sequence[str]], int]
@@ -274,7 +275,7 @@ BENCHES = (
 def _process(name: str, *more: str) -> Figures:
     """Measure in a process of its own. Raises RuntimeError with its last line of output when it fails."""
     command = [sys.executable, "-m", "app", "window-bench", "--one", name, *more]
-    environment = {"QT_QPA_PLATFORM": "offscreen", **os.environ}
+    environment = {"QT_QPA_PLATFORM": "offscreen", **processes.environment()}
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=environment)
     except subprocess.TimeoutExpired:
