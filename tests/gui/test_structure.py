@@ -21,7 +21,7 @@ PUBLIC = (
     *("gpu_ops.input_kinds", "gpu_ops.output_kinds", "gpu_ops.run_key", "gpu_ops.device_names"),
     *("gpu_ops.counters", "gpu_ops.stages", "gpu_ops.task", "gpu_ops.io.opening"),
     *("gpu_ops.measuring.rows", "gpu_ops.measuring.standing", "gpu_ops.measuring.machines", "gpu_ops.measuring.sweeps"),
-    *("gpu_ops.measuring.about", "gpu_ops.measuring.kernel_age", "gpu_ops.devices.occupancy"),
+    *("gpu_ops.measuring.about", "gpu_ops.measuring.kernel_age", "gpu_ops.devices.occupancy", "gpu_ops.processes"),
 )
 """What the window may name of the engine besides gpu_ops' public names: types, messages, and what rows say."""
 
