@@ -20,7 +20,13 @@ WINDOW_SIDES = 100, 16384
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command of the engine, or open the window. Returns the exit code."""
-    args = list(sys.argv[1:] if argv is None else argv)
+    from gpu_ops.cli import streams
+
+    with streams.only_printable():
+        return _run(list(sys.argv[1:] if argv is None else argv))
+
+
+def _run(args: Sequence[str]) -> int:
     if args and args[0] == WINDOW_BENCH:
         from app.benchmark import main as window_bench
 

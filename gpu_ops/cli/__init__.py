@@ -43,7 +43,8 @@ def guarded(work: Callable[[], int]) -> int:
     """Run `work`, write all output and return the exit code. An error of a person, a file or the machine becomes one
     sentence."""
     streams.prepare()
-    code = _write_out(_run(work))
+    with streams.only_printable():
+        code = _write_out(_run(work))
     if has_abandoned_calls():  # an abandoned compilation still runs: it ends with the process
         os._exit(code)
     return code

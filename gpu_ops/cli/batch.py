@@ -151,7 +151,7 @@ def _work(batch: _Batch, todo: Sequence[Item], devices: Sequence[str]) -> bool:
                     return True
                 batch.add(row, code)
                 verdict = f"{row['status']}, {seconds(row['seconds'])}"
-                verdict += f", {row['sentence']}" if row["sentence"] else f", {row['output']}"
+                verdict += f", {row['sentence']}" if row["sentence"] else f", {plain(row['output'])}"
             streams.say(f"{place}/{len(todo)} {plain(item.file, 60)}: {verdict}")
             if stop.asked and place < len(todo):
                 return True
@@ -371,7 +371,7 @@ def _print(batch: _Batch, count: int, report: Path, took: float) -> None:
         variant = f"{one['variant']} on {one['device']}" if one.get("variant") else ""
         verdict = "done before" if one.get("skipped") else one["status"].replace("wrong", "WRONG")
         time_text = "" if one.get("skipped") else seconds(one["seconds"])
-        result = os.path.basename(one["output"]) or plain(one["sentence"])
+        result = plain(os.path.basename(one["output"]) or one["sentence"])
         result += f" ({one['mapping']})" if one.get("mapping") else ""
         lines.append([plain(Path(one["file"]).name, 40), shape.strip(), variant, verdict, time_text, result])
     print(align(lines, frozenset({4})))
