@@ -186,4 +186,16 @@ def _joined(words: list[str]) -> str:
         import subprocess
 
         return subprocess.list2cmdline(words)
-    return shlex.join(words)
+    return " ".join(map(_quoted, words))
+
+
+def _quoted(word: str) -> str:
+    """A word for a shell. One with control characters has their codes: a terminal acts on them as they are pasted,
+    whatever quotes are around them."""
+    return shlex.quote(word) if word.isprintable() else f"$'{''.join(map(_code, word))}'"
+
+
+def _code(sign: str) -> str:
+    if sign in "\\'":
+        return f"\\{sign}"
+    return sign if sign.isprintable() else "".join(f"\\x{byte:02x}" for byte in os.fsencode(sign))
