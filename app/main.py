@@ -27,10 +27,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(args: Sequence[str]) -> int:
+    from gpu_ops.cli import guarded
+
     if args and args[0] == WINDOW_BENCH:
         from app.benchmark import main as window_bench
 
-        return window_bench(args[1:], main)
+        return guarded(lambda: window_bench(args[1:], main))
     if args and (args[0] in COMMANDS or args[0] == "--version"):
         from gpu_ops.cli import main as command
 
@@ -39,8 +41,6 @@ def _run(args: Sequence[str]) -> int:
         from app.figure_picture import draw
 
         return command(args, draw)
-    from gpu_ops.cli import guarded
-
     parsed_args: list[argparse.Namespace] = []
 
     def ask() -> int:

@@ -120,33 +120,42 @@ def test_resume_knows_files_that_this_call_does_not_come_to(call: Call, monkeypa
     assert set(by_name()) == {"a", "b", "c", "d"} and not report()["complete"]
 
 
-def stop_in(monkeypatch: pytest.MonkeyPatch, name: str, times: int) -> None:
-    """Press Ctrl-C so often while the file of this name is worked on."""
+ENDS = pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+
+
+def stop_in(monkeypatch: pytest.MonkeyPatch, name: str, times: int, end: signal.Signals = signal.SIGINT) -> None:
+    """Press Ctrl-C, or send another signal, so often while the file of this name is worked on."""
     compute = batch._compute
 
     def pressed(own: Any, item: Any, *rest: Any) -> int:
         for _ in range(times if item.name == name else 0):
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), end)
         return compute(own, item, *rest)
 
     monkeypatch.setattr(batch, "_compute", pressed)
 
 
-def test_ctrl_c_ends_after_the_present_file_with_a_summary(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    handler = signal.getsignal(signal.SIGINT)
-    stop_in(monkeypatch, "b", times=1)
+@ENDS
+def test_ctrl_c_ends_after_the_present_file_with_a_summary(
+    call: Call, monkeypatch: pytest.MonkeyPatch, end: signal.Signals
+) -> None:
+    handler = signal.getsignal(end)
+    stop_in(monkeypatch, "b", times=1, end=end)
     code, out, err = call("--input", "in")
     assert code == 130 and "It ends after this file" in err
     assert "2 right, 2 not reached" in out and Path("out/b.png").exists() and not Path("out/c.npy").exists()
     assert not report()["complete"] and set(by_name()) == {"a", "b"}
-    assert signal.getsignal(signal.SIGINT) is handler
+    assert signal.getsignal(end) is handler
     stop_in(monkeypatch, "nobody", times=0)
     code, out, _ = call("--input", "in", "--resume")
     assert code == 0 and "2 done before, 2 right" in out and report()["complete"]
 
 
-def test_ctrl_c_twice_ends_at_once_with_a_summary(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    stop_in(monkeypatch, "b", times=2)
+@ENDS
+def test_ctrl_c_twice_ends_at_once_with_a_summary(
+    call: Call, monkeypatch: pytest.MonkeyPatch, end: signal.Signals
+) -> None:
+    stop_in(monkeypatch, "b", times=2, end=end)
     code, out, _ = call("--input", "in")
     assert code == 130 and "1 right, 3 not reached" in out and not Path("out/b.png").exists()
 

@@ -10,7 +10,6 @@ import argparse
 import hashlib
 import json
 import os
-import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -18,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from gpu_ops.cli import streams
+from gpu_ops.cli import stopping, streams
 from gpu_ops.cli.bands import device_bytes
 from gpu_ops.cli.batch_files import Item, find_files, items
 from gpu_ops.cli.inputs import check_flags, check_knobs, flag_values, knobs_of, make_job, preset
@@ -341,7 +340,7 @@ class _Stop:
 
 @contextmanager
 def _stoppable() -> Iterator[_Stop]:
-    """Inside, the first Ctrl-C asks for an end after the present file, and the second stops at once."""
+    """Inside, the first Ctrl-C or SIGTERM asks for an end after the present file, and the second stops at once."""
     stop = _Stop()
 
     def ask(number: int, frame: object) -> None:
@@ -350,15 +349,8 @@ def _stoppable() -> Iterator[_Stop]:
         stop.asked = True
         streams.say("It ends after this file; press Ctrl-C again to stop at once.")
 
-    try:
-        before = signal.signal(signal.SIGINT, ask)
-    except ValueError:  # another thread than the main one gets no signals
+    with stopping.handled(ask, stopping.CTRL_C, stopping.TERMINATION):
         yield stop
-        return
-    try:
-        yield stop
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 # What is said at the end

@@ -270,7 +270,8 @@ def serve() -> None:
     """Answer requests until the asker has gone."""
     global here
     here = True
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who asks
+    for number in (signal.SIGINT, signal.SIGTERM):  # they are for the one who asks, and who ends this process
+        signal.signal(number, signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
     _tidy()

@@ -9,17 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gpu_ops.errors import ReportError, plain
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(handle: int) -> None:
-        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-else:
-    import fcntl
-
-    def _lock(handle: int) -> None:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+from gpu_ops.io.locks import is_same, lock
 
 
 @contextmanager
@@ -55,20 +45,13 @@ def _acquire(beside: Path) -> int:
     while True:
         handle = os.open(beside, os.O_RDWR | os.O_CREAT, 0o666)
         try:
-            _lock(handle)
-            if _is_same(handle, beside):
+            lock(handle)
+            if is_same(handle, beside):
                 return handle
         except BaseException:
             os.close(handle)
             raise
         os.close(handle)
-
-
-def _is_same(handle: int, beside: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(handle), os.stat(beside))
-    except FileNotFoundError:
-        return False
 
 
 def _release(handle: int, beside: Path) -> None:
