@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--output-dir", metavar="FOLDER", help="save a result of each input here, under the same name")
     group.add_argument("--format", choices=formats, help=f"of the results (default: {FORMAT_RULE})")
-    group.add_argument("--resume", action="store_true", help="leave out files whose result is there and newer")
+    group.add_argument("--resume", action="store_true", help="leave out files whose result is there as it was made")
     group.add_argument("--checks", choices=CHECKS, default="full", help="compare all of each result, a sample, nothing")
 
 
