@@ -16,9 +16,14 @@ class HasTip(Protocol):
     def setToolTip(self, toolTip: str, /) -> None: ...  # noqa: N802, N803
 
 
+class Html(str):
+    """HTML of the window's own, in which all that comes from others is escaped."""
+
+
 def tip_text(text: str) -> str:
-    """A text for a tool tip that shows exactly its letters, also where Qt would take it for HTML."""
-    if not Qt.mightBeRichText(text):
+    """A text for a tool tip that shows exactly its letters, also where Qt would take it for HTML; Html stays as it
+    is."""
+    if isinstance(text, Html) or not Qt.mightBeRichText(text):
         return text
     return str(Qt.convertFromPlainText(text, Qt.WhiteSpaceMode.WhiteSpaceNormal))
 

@@ -51,6 +51,7 @@ def test_every_tip_of_the_window_is_set_by_set_tip() -> None:
         for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
             roles = [n for n in ast.walk(function) if isinstance(n, ast.Attribute) and n.attr == "ToolTipRole"]
             wrong += [f"{name}:{function.name}"] if roles and not any(_calls(function, "tip_text")) else []
+        wrong += [f"{name} escapes nothing" for _ in _calls(tree, "Html") if not any(_calls(tree, "escape"))]
     assert wrong == []
 
 
