@@ -110,6 +110,17 @@ def test_a_pasted_command_names_a_file_with_control_characters_and_runs_nothing(
     assert os.fsencode(path) in words and [p.name for p in tmp_path.iterdir()] == [path.name]
 
 
+def test_a_name_ends_no_command_of_windows(qtbot, tmp_path: Path, monkeypatch) -> None:
+    path = tmp_path / "a&calc|b^(c).npy"
+    save(path, np.zeros((4, 5), np.float32))
+    session = session_of(load(path))
+    session.set_picks(("serial",))
+    monkeypatch.setattr("sys.platform", "win32")
+    line = command_text(session)
+    assert f'"--input={path}"' in line or f'--input "{path}"' in line
+    assert "--variant serial" in line
+
+
 @pytest.fixture
 def result(stack: Input) -> Input:
     """A mean of a noisy frame, whose edge is sharpened after."""
