@@ -277,7 +277,9 @@ def _process(name: str, *more: str) -> Figures:
     command = [sys.executable, "-m", "app", "window-bench", "--one", name, *more]
     environment = {"QT_QPA_PLATFORM": "offscreen", **processes.environment()}
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=environment)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=PATIENCE, cwd=processes.FOLDER, env=environment
+        )
     except subprocess.TimeoutExpired:
         raise RuntimeError(f"nothing within {PATIENCE:g} s") from None
     if done.returncode:
