@@ -72,7 +72,7 @@ def check_use(args: argparse.Namespace) -> None:
         return
     if args.input is None:
         raise ParamError("--output-dir needs files to work on; name them with --input, such as --input 'in/*.png'.")
-    for name in ("output", "kernel", "memory"):
+    for name in ("output", "kernel", "memory", "frames"):
         if getattr(args, name):
             raise ParamError(f"--{name} is for one input, and --output-dir for many; leave one of them out.")
     if len(args.variant) > 1:
