@@ -13,6 +13,7 @@ from app.action_spec import ActionSpec
 from app.action_specs import ACTIONS
 from app.icons import icon
 from app.menus import MENUS, TOOLBAR
+from app.tips import set_tip
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QMenu, QMenuBar, QToolBar
@@ -48,7 +49,7 @@ def build_actions(parent: QObject) -> dict[str, QAction]:
         tip = _tr(spec.tip)
         action.setStatusTip(tip)
         keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-        action.setToolTip(f"{tip} ({keys})" if keys else tip)
+        set_tip(action, f"{tip} ({keys})" if keys else tip)
         if spec.group:
             if spec.group not in groups:
                 groups[spec.group] = QActionGroup(parent)

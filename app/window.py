@@ -22,6 +22,7 @@ from app.views.window.main_window import MainWindow
 from app.views.window.placing import put_on_screen
 from app.worker import Engine
 from gpu_ops import find_filter, parse_step
+from gpu_ops.cli import stopping
 from gpu_ops.errors import KernelscopeError
 from gpu_ops.io.opening import CHOICES
 from gpu_ops.params import Value
@@ -51,8 +52,14 @@ def show(args: argparse.Namespace) -> int:
     window.show()
     script = Script(controller, window, args)
     QTimer.singleShot(0, script.start)
+
+    def close(number: int, _frame: object) -> None:
+        window.close()
+        app.exit(128 + number)
+
     try:
-        with log_faults(log), collected_here():
+        # Python handles signals while its code runs, as it does in the timer of collected_here.
+        with log_faults(log), collected_here(), stopping.handled(close, stopping.CTRL_C, stopping.TERMINATION):
             return int(app.exec()) or script.code
     finally:
         engine.close()

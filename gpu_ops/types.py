@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from gpu_ops.errors import ParamError
+from gpu_ops.errors import ParamError, plain
 from gpu_ops.input_kinds import INPUT_KINDS, Kind, Shape
 from gpu_ops.locality import Locality as Locality
 from gpu_ops.output_kinds import OUTPUT_KINDS, Form, OutputKind, ViewKind
@@ -250,7 +250,9 @@ class Filter:
     def preset(self, name: str) -> Values:
         """The values of a preset. Raises ParamError that names all presets."""
         if name not in self.presets:
-            raise ParamError(f"{self.id} has no preset {name!r}; choose from {', '.join(self.presets) or 'none'}.")
+            raise ParamError(
+                f"{self.id} has no preset {plain(name, 60)!r}; choose from {', '.join(self.presets) or 'none'}."
+            )
         return self.presets[name]
 
     def variant(self, id: str) -> Variant:
@@ -258,7 +260,9 @@ class Filter:
         for variant in self.variants:
             if variant.id == id:
                 return variant
-        raise ParamError(f"{self.id} has no variant {id!r}; choose from {', '.join(v.id for v in self.variants)}.")
+        raise ParamError(
+            f"{self.id} has no variant {plain(id, 60)!r}; choose from {', '.join(v.id for v in self.variants)}."
+        )
 
 
 @dataclass(frozen=True)

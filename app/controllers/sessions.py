@@ -183,7 +183,7 @@ class SessionFiles(QObject):
         self._controller.queue.submit(RESTORE, request)
 
     def _want_file(self, opening: Opening) -> None:
-        self.file_wanted.emit(opening.saved.input.name, lambda path: self._try(replace(opening, paths=(path,))))
+        self.file_wanted.emit(plain(opening.saved.input.name), lambda path: self._try(replace(opening, paths=(path,))))
 
     def _ask(self, opening: Opening, text: str, choices: dict[str, Callable[[], None]]) -> None:
         """Let the user answer, with something to look at meanwhile."""

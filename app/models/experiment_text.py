@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Iterable, Mapping
@@ -182,8 +183,24 @@ def _flag(name: str, value: Any) -> list[str]:
 
 
 def _joined(words: list[str]) -> str:
-    if sys.platform == "win32":
-        import subprocess
+    return " ".join(map(_quoted_in_windows if sys.platform == "win32" else _quoted, words))
 
-        return subprocess.list2cmdline(words)
-    return shlex.join(words)
+
+def _quoted_in_windows(word: str) -> str:
+    """A word for cmd, where a name such as a&b would end one command and begin another without quotes."""
+    import subprocess
+
+    text = subprocess.list2cmdline([word])
+    return text if text.startswith('"') or re.fullmatch(r"[\w\\/:.=+@~,-]*", word) else f'"{text}"'
+
+
+def _quoted(word: str) -> str:
+    """A word for a shell. One with control characters has their codes: a terminal acts on them as they are pasted,
+    whatever quotes are around them."""
+    return shlex.quote(word) if word.isprintable() else f"$'{''.join(map(_code, word))}'"
+
+
+def _code(sign: str) -> str:
+    if sign in "\\'":
+        return f"\\{sign}"
+    return sign if sign.isprintable() else "".join(f"\\x{byte:02x}" for byte in os.fsencode(sign))

@@ -12,6 +12,7 @@ from app.models.layer import State
 from app.models.nonfinite import value_word
 from app.models.origin import Origin
 from app.theme import colours_of, growing_boxes, mix
+from app.tips import set_tip, tip_text
 
 
 def number(value: float) -> str:
@@ -94,8 +95,8 @@ class ElidedLabel(QLabel):
     def paintEvent(self, event: QPaintEvent) -> None:
         shown = self.shown_text()
         tip = self.text() if shown != self.text() else ""
-        if tip != self.toolTip():
-            self.setToolTip(tip)
+        if tip_text(tip) != self.toolTip():
+            set_tip(self, tip)
         painter = QPainter(self)
         painter.setPen(self.palette().color(self.foregroundRole()))
         painter.drawText(self.contentsRect(), int(self.alignment()) | int(Qt.TextFlag.TextSingleLine), shown)
@@ -138,7 +139,7 @@ class StateChip(QWidget):
         self.state = state
         self._short = state_words(state)
         self.text = self.tr("{state} · {text}").format(state=self._short, text=text) if text else self._short
-        self.setToolTip(self.text)
+        set_tip(self, self.text)
         self.setAccessibleName(self.text)
         self.setVisible(state is not None)
         self.updateGeometry()
@@ -204,7 +205,7 @@ class MarkChip(QWidget):
     def show_texts(self, short: str, text: str, tip: str = "") -> None:
         """Set both texts; the short one is used while compact, and empty texts hide the mark."""
         self._short, self.text = short, text
-        self.setToolTip(tip or text)
+        set_tip(self, tip or text)
         self.setAccessibleName(text)
         self.setAccessibleDescription(tip)
         self.setVisible(bool(text))

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gpu_ops.cli import streams
+from gpu_ops.cli import stopping, streams
 from gpu_ops.errors import KernelFault, KernelscopeError, plain, shortened
 from gpu_ops.progress import has_abandoned_calls
 
@@ -43,7 +43,8 @@ def guarded(work: Callable[[], int]) -> int:
     """Run `work`, write all output and return the exit code. An error of a person, a file or the machine becomes one
     sentence."""
     streams.prepare()
-    code = _write_out(_run(work))
+    with streams.only_printable(), stopping.handled(stopping.interrupt, stopping.TERMINATION):
+        code = _write_out(_run(work))
     if has_abandoned_calls():  # an abandoned compilation still runs: it ends with the process
         os._exit(code)
     return code

@@ -97,7 +97,7 @@ def _unknown_flag(name: str, args: argparse.Namespace, filter: Filter, names: Se
         if args.input is not None:
             return f"{name} is an option of samples, and --input names a file; leave one of them out."
         options = ", ".join(p.name for p in _options(args)) or "none"
-        return f"Sample {_sample_name(args)} has no option {name!r}; it has {options}."
+        return f"Sample {_sample_name(args)} has no option {plain(name, 60)!r}; it has {options}."
     return f"Nothing in {filter.id} is called {plain(name, 40)}{nearest(name, names)}; there are {', '.join(names)}."
 
 

@@ -14,7 +14,7 @@ from gpu_ops.cli.limits import within_limits
 from gpu_ops.device_names import is_simulated
 from gpu_ops.devices import device_statuses, open_device
 from gpu_ops.devices.offline import OfflineDevice
-from gpu_ops.errors import ParamError, shortened
+from gpu_ops.errors import ParamError, plain, shortened
 from gpu_ops.filters import find_filter
 from gpu_ops.io.steps import title_of
 from gpu_ops.measuring.contract import SIMULATED_WORK, check_case, covering_cases
@@ -126,7 +126,7 @@ def _run_kernel(args: argparse.Namespace) -> int:
     edits = {variant.kernels[0]: read_kernel(args.kernel)}
     pick = Pick(variant.id, "cpu", knobs_of(variant, values), edits)  # checked before a device is opened
     experiment = Experiment(filter.id, input, params, (pick,), protocol="none")
-    with within_limits(args, f"compiling {args.kernel}"):
+    with within_limits(args, f"compiling {plain(args.kernel)}"):
         _check_offline(filter, variant, experiment)
     has_gpu = any(s.kind == "cuda" and s.available for s in device_statuses())
     device = args.device[0] if args.device else "cuda:0" if has_gpu else "sim"
@@ -146,7 +146,7 @@ def _run_kernel(args: argparse.Namespace) -> int:
             wrong.append(f"{case}: {_why_wrong(result)}")
     right = f"{count - len(wrong)} of {count} cases right"
     right += f"; {len(cases) - count} more did not run" if count < len(cases) else ""
-    print(f"{args.kernel} in the place of {filter.id} {variant.id} on {device}: {right}")
+    print(f"{plain(args.kernel)} in the place of {filter.id} {variant.id} on {device}: {right}")
     for text in wrong[:10]:
         print(f"  {shortened(text)}")
     if wrong:

@@ -68,7 +68,7 @@ def save_all(targets: Mapping[str, str], runs: Sequence[Run], experiment: Experi
     usable = [r for r in runs if r.outputs and r.ok is not False]
     for name, path in targets.items():
         if not usable:
-            raise InputError(f"Nothing is written to {path}: no variant gave a right result.")
+            raise InputError(f"Nothing is written to {plain(path)}: no variant gave a right result.")
         run, output = usable[-1], next(o for o in find_filter(experiment.filter).outputs if o.id == name)
         array, form = run.outputs[name], run.forms[name]
         about = about_run(row(run, experiment, with_roofs=False), machine([run.pick.device], with_roofs=False), name)
@@ -77,7 +77,7 @@ def save_all(targets: Mapping[str, str], runs: Sequence[Run], experiment: Experi
         mapping = save_result(path, output.kind, array, form, output.unit, experiment.input.rate, saving=how)
         what = "the result" if len(run.outputs) == 1 else name
         words = f"; {mapping}" if mapping else ""
-        streams.say(f"{path} holds {what} of {run.pick.variant} on {run.pick.device}{words}")
+        streams.say(f"{plain(path)} holds {what} of {run.pick.variant} on {run.pick.device}{words}")
 
 
 def check_held(path: str | os.PathLike[str], kind: ViewKind, array: Array, saving: Saving) -> None:

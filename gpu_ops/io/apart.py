@@ -27,6 +27,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from gpu_ops import processes
 from gpu_ops.errors import InputError, ParamError
 from gpu_ops.io.inputs import Array
 from gpu_ops.io.memory import LARGE, allocating, place_of, read_at
@@ -132,9 +133,13 @@ class _Child:
 
     def __init__(self) -> None:
         command = [sys.executable, "-c", SERVE]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=processes.FOLDER,
+            env=processes.environment(),
         )
         self._answers: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         self._busy = False
@@ -265,7 +270,8 @@ def serve() -> None:
     """Answer requests until the asker has gone."""
     global here
     here = True
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who asks
+    for number in (signal.SIGINT, signal.SIGTERM):  # they are for the one who asks, and who ends this process
+        signal.signal(number, signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
     _tidy()

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,6 +23,7 @@ from gpu_ops.io.inputs import FILE_KINDS, NONFINITE, Array, check_choice, enough
 from gpu_ops.io.memory import place_of, read_at
 from gpu_ops.io.notes import add_note
 from gpu_ops.io.opening import FRAME, Decoded, Opening, Survey
+from gpu_ops.io.part_files import growing
 from gpu_ops.io.regular import require_regular
 from gpu_ops.io.stacks import Stack, decode_stack
 from gpu_ops.params import Value
@@ -238,34 +238,21 @@ def replacing(path: str | os.PathLike[str], overwrite: bool = True, token: str =
         yield opened
 
 
-def part_of(path: str | os.PathLike[str], token: str) -> Path:
-    """The file that grows beside a target and replaces it at the end."""
-    return Path(os.path.realpath(path)).with_name(f".{token}.part")
-
-
 @contextmanager
 def _part_file(file: Path, name: str, overwrite: bool, token: str) -> Iterator[IO[bytes]]:
     try:
         target = Path(os.path.realpath(file))
     except ValueError:
         raise InputError(f"{name} is no file name, because it has a null character; check the name.") from None
-    part = part_of(file, token or secrets.token_hex(8))
     try:
         if target.exists():
             if not target.is_file():
                 raise InputError(f"{name} is a folder or device; choose a file name.")
             if not overwrite:
                 raise InputError(f"{name} exists already; choose another name or allow it to be overwritten.")
-        with open(part, "xb") as opened:
+        with growing(target, token) as opened:
             yield opened
-            with finite():
-                opened.flush()
-                os.fsync(opened.fileno())
-        os.replace(part, target)
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
         advice = "free some space, or choose another folder" if full else "choose a folder you may write to"
         raise InputError(f"{name} cannot be written ({error.strerror}); {advice}.") from None
-    finally:
-        with suppress(OSError):
-            part.unlink()

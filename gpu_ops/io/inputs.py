@@ -39,7 +39,7 @@ def enough_memory(name: str, advice: str) -> Iterator[None]:
 def check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
     """Raises ParamError when `value` is not one of `allowed`."""
     if value not in allowed:
-        raise ParamError(f"{name} must be one of {', '.join(allowed)}, not {value!r}.")
+        raise ParamError(f"{name} must be one of {', '.join(allowed)}, not {plain(repr(value), 60)}.")
 
 
 def check_limit(name: str, count: int, limit: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from gpu_ops.errors import InputError, KernelError, NonFiniteError, ParamError
 from gpu_ops.filters import find_filter
 from gpu_ops.host import free_memory
 from gpu_ops.io.inputs import Array, convert, make_input
+from gpu_ops.io.notes import lines_of
 from gpu_ops.io.row_writer import check_rows_target, writing_rows
 from gpu_ops.io.rows import Rows
 from gpu_ops.measuring import bands
@@ -32,6 +33,7 @@ compared with – and one double for each value, in which some variants add."""
 MOST = 1 << 25
 """Values of a band at most: more is no faster, and progress and a stop come between two bands."""
 Report = Callable[[int, int], None]
+NOTHING: Mapping[str, Any] = {}
 
 
 class InBands(NamedTuple):
@@ -103,17 +105,22 @@ def _rooms(job: Job) -> str:
     return host if name == "cpu" else f"{host}, with {open_device(name).free_bytes():,} free on {name}"
 
 
-def write_bands(job: Job, path: str | os.PathLike[str], report: Report = lambda done, total: None) -> InBands:
+def write_bands(
+    job: Job,
+    path: str | os.PathLike[str],
+    report: Report = lambda done, total: None,
+    about: Mapping[str, Any] = NOTHING,
+) -> InBands:
     """Run a pointwise filter or one with a halo, and write one output to an NPY file or a TIFF, which appears when it
     is complete. The first and the last band are compared with samples of the reference. `report(done, total)` comes
-    before each band. Raises InputError for a file that cannot be read or written, KernelError where the variant fails
-    or is wrong, Cancelled."""
+    before each band; a TIFF holds the facts `about` the result. Raises InputError for a file that cannot be read or
+    written, KernelError where the variant fails or is wrong, Cancelled."""
     filter, task, output = job.filter, job.task, job.wanted.output
     places = bands.split(filter, task, check_bands(job))
     form = {o.id: o.form(task) for o in filter.given(task.params)}[output]
     check_rows_target(path, form.shape)
     last: Run | None = None
-    note = f"{filter.id} of {job.source.path.name} by {job.wanted.pick.variant}, in bands"
+    note = "\n".join(lines_of({**about, "parts": bands.in_words(task, len(places), places[0].stop)}))
     pixel = job.source.facts.pixel
     with writing_rows(path, form.shape, np.dtype(form.dtype), pixel, note) as write:
         for band, last in _runs(job, places, [], report):

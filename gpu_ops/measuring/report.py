@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import math
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from gpu_ops.errors import InputError, ReportError, plain
+from gpu_ops.io.part_files import growing
 from gpu_ops.io.regular import require_regular
 from gpu_ops.measuring.report_check import fault_of
 from gpu_ops.measuring.roofline import roofs, roofs_at
@@ -68,17 +68,8 @@ def write_report(path: str | Path, content: Mapping[str, Any]) -> None:
     target = target_of(path)
     text = json.dumps(content, indent=1, allow_nan=False) + "\n"
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())  # a disk that is full may say so only now
-            os.chmod(name, 0o644)
-            os.replace(name, target)
-        except BaseException:
-            os.unlink(name)
-            raise
+        with growing(target) as file:
+            file.write(text.encode())
     except OSError as error:
         reason = error.strerror
         raise ReportError(f"{plain(path)} cannot be written ({reason}); choose another file for --json.") from error

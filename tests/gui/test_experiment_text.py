@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -92,6 +95,30 @@ def test_a_program_runs_what_is_on_the_screen(qtbot, stack: Input, capsys) -> No
     experiment = names["experiment"]
     assert (experiment.filter, dict(experiment.params)) == ("mean2d", {"window": 7, "border": "nearest"})
     assert [(p.variant, p.device) for p in experiment.picks] == [("serial", "cpu"), ("scipy", "cpu")]
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="the quotes are those of bash and zsh")
+def test_a_pasted_command_names_a_file_with_control_characters_and_runs_nothing(qtbot, tmp_path: Path) -> None:
+    path = tmp_path / "a\n'touch hacked'\n\x1b[201~\r\\x41\x7f\x85µ$(id)`id`.npy"
+    save(path, np.zeros((4, 5), np.float32))
+    session = session_of(load(path))
+    session.set_picks(("serial",))
+    line = command_text(session)
+    assert line.isprintable() and str(tmp_path) in line
+    script = f"kernelscope() {{ printf '%s\\0' \"$@\"; }}\n{line}"
+    words = subprocess.run(["bash", "-c", script], capture_output=True, cwd=tmp_path).stdout.split(b"\0")
+    assert os.fsencode(path) in words and [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_name_ends_no_command_of_windows(qtbot, tmp_path: Path, monkeypatch) -> None:
+    path = tmp_path / "a&calc|b^(c).npy"
+    save(path, np.zeros((4, 5), np.float32))
+    session = session_of(load(path))
+    session.set_picks(("serial",))
+    monkeypatch.setattr("sys.platform", "win32")
+    line = command_text(session)
+    assert f'"--input={path}"' in line or f'--input "{path}"' in line
+    assert "--variant serial" in line
 
 
 @pytest.fixture

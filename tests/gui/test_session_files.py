@@ -239,6 +239,43 @@ BAD = (
 )
 
 
+LONG = "n" * 100_000
+PLACES = (
+    *("filter", "params", "variants.0", "knobs.naive", "knobs", "steps.0", "device", "baseline", "output", "schema"),
+    *("input.kind", "input.absolute", "input.hash", "input.sample", "input.options", "view.compare", "view.tab"),
+)
+
+
+@pytest.mark.parametrize("where", PLACES)
+def test_a_long_name_makes_no_long_sentence(where: str, place: Place, stack: str, tmp_path: Path) -> None:
+    place.controller.open_file(stack, {"frame": 2})
+    place.session.set_picks(("naive",))
+    place.session.set_knobs("naive", {"block": 64})
+    place.session.set_steps(STEPS)
+    content = json.loads(session_text(saved_of(place.session, VIEW, stack)))
+    *path, last = [int(name) if name.isdigit() else name for name in where.split(".")]
+    at = content
+    for name in path:
+        at = at[name]
+    if isinstance(at.get(last) if isinstance(at, dict) else at[last], dict):
+        at[last][LONG] = LONG
+    else:
+        at[last] = LONG
+    file, texts = tmp_path / "long.kernelscope", []
+    file.write_text(json.dumps(content))
+    try:
+        parse_session(file.read_bytes(), str(tmp_path), OFFERED)
+    except KernelscopeError as error:
+        texts.append(str(error))
+    place.sessions.open(str(file))
+    for question, answers in list(place.asked):
+        texts.append(question)
+        for answer in answers.values():
+            answer()
+    texts += [*place.said, *(name for name, _ in place.wanted)]
+    assert max(map(len, texts), default=0) < 600
+
+
 @pytest.mark.parametrize(("where", "value", "words"), BAD, ids=[f"{place}-{k}" for k, (place, *_) in enumerate(BAD)])
 def test_what_a_session_may_not_say(where: str, value: Any, words: str) -> None:
     input = SavedInput("image", ("/x/a.npy",), "", "abc")

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QComboBox, QSizePolicy, QVBoxLayout, QWidget
 
 from app.models.background import Background
 from app.theme import colours_of
+from app.tips import set_tip
 from app.views.experiment.editors import Editor
 from app.views.experiment.search_combo import WORDS, SearchCombo, disable
 from gpu_ops.params import Curve, Look, Param, Value
@@ -78,7 +79,7 @@ class LookEditor(Editor):
         self.combo.blockSignals(True)
         self.combo.setCurrentIndex(self.combo.findData(value))
         self.combo.blockSignals(False)
-        self.combo.setToolTip(translate("Looks", "{choice}: {family}").format(choice=value, family=self._family(value)))
+        set_tip(self.combo, translate("Looks", "{choice}: {family}").format(choice=value, family=self._family(value)))
         self.curves.set_choice(value)
 
     def _family(self, value: Value) -> str:
@@ -124,7 +125,7 @@ class CurveSketch(QWidget):
         (self.drawn, self.curves), self.failure = result, ""
         names = ", ".join(_title(curve.name) for curve in self.curves)
         self.setAccessibleName(translate("Looks", "{choice}: {functions}").format(choice=self.drawn, functions=names))
-        self.setToolTip(self.accessibleName())
+        set_tip(self, self.accessibleName())
         if rows != len(self.curves):
             self.updateGeometry()
         self.update()
@@ -132,7 +133,7 @@ class CurveSketch(QWidget):
     @Slot(str)
     def _fail(self, sentence: str) -> None:
         self.drawn, self.curves, self.failure = None, (), sentence
-        self.setToolTip(sentence)
+        set_tip(self, sentence)
         self.update()
 
     def sizeHint(self) -> QSize:

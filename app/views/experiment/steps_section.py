@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from app.models.session import Session
 from app.models.steps import GAUSSIAN, Steps, first_values, inside, noise_of, offered, step_text, step_title
+from app.tips import set_tip
 from app.views.experiment.form import ParameterForm
 from app.views.parts import ElidedLabel, TickBox
 from gpu_ops import find_step
@@ -70,7 +71,7 @@ class StepRow(QWidget):
         button = QToolButton(self)
         button.setAutoRaise(True)
         button.setArrowType(arrow)
-        button.setToolTip(title)
+        set_tip(button, title)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         button.clicked.connect(lambda: do())
         return button
@@ -85,7 +86,7 @@ class StepRow(QWidget):
         text = step_text(step)
         self.words.setText(text)
         self.words.setEnabled(not step.get("off"))
-        self.setToolTip(find_step(step["step"]).help)
+        set_tip(self, find_step(step["step"]).help)
         for button in (self.edit, self.up, self.down, self.remove):
             button.setAccessibleName(f"{button.toolTip()}: {text}")
         self.tick.setAccessibleName(text)
@@ -162,7 +163,7 @@ class StepsSection(QWidget):
         for step in offered(shared.kind):
             if step.id != GAUSSIAN:  # its tick is below
                 action = self.menu.addAction(step_title(step))
-                action.setToolTip(step.help)
+                set_tip(action, step.help)
                 action.setObjectName(f"addStep.{step.id}")
                 action.triggered.connect(lambda _=False, id=step.id: self.append(id))
         self._shown = ()  # the rows are those of another kind of input

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from app.models.display import COLORMAPS, Display, StatisticsLike, colors
 from app.models.nonfinite import drawn_words
 from app.models.pyramid import Array
+from app.tips import set_tip
 from app.views.flow import FlowLayout
 from app.views.parts import TickBox, mixed, number
 
@@ -261,7 +262,7 @@ class HistogramBar(QWidget):
         """Show these figures; the levels stay as they are."""
         self.statistics = self.canvas.statistics = statistics
         self.words.setText(self._sentence())
-        self.words.setToolTip(drawn_words() if statistics is not None and statistics.nan + statistics.infinite else "")
+        set_tip(self.words, drawn_words() if statistics is not None and statistics.nan + statistics.infinite else "")
         self.canvas.setAccessibleDescription(self.words.text())
         self._show_levels()
         self.canvas.update()

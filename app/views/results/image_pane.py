@@ -11,6 +11,7 @@ from app.models.layer import Layer, default_levels
 from app.models.origin import WHOLE, Origin
 from app.models.pyramid import Array
 from app.models.view_data import ViewData
+from app.tips import set_tip
 from app.views.parts import ElidedLabel, StateChip, mark_texts, number
 from app.views.results.findings_bar import FindingsBar
 from app.views.results.image_canvas import ImageCanvas
@@ -94,7 +95,7 @@ class ImagePane(QWidget):
         mark = mark_texts(self.layer.origin, self.layer.shape)[1]
         name = " · ".join(t for t in (self.layer.title, self.layer.note, mark) if t)
         self.canvas.setAccessibleName(self.tr("Image {title}").format(title=name))
-        self.canvas.setToolTip(mark)
+        set_tip(self.canvas, mark)
         self.setAccessibleName(self.layer.title)
         # A failed result shows its reason in place of the picture.
         self.canvas.set_notes("", self.layer.verdict if self.layer.state == "failed" else "")

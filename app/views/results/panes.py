@@ -25,6 +25,7 @@ from app.models.display import Display, StatisticsLike
 from app.models.layer import Layer
 from app.models.origin import WHOLE, Origin
 from app.models.pyramid import Array
+from app.tips import set_tip
 from app.views.folding import Folding
 from app.views.parts import ElidedLabel, number
 from app.views.results.choice_button import ChoiceButton
@@ -115,7 +116,7 @@ class PaneGrid(QWidget):
         for box, name, title in names:
             box.setObjectName(name)
             box.setAccessibleName(title)
-            box.setToolTip(title)
+            set_tip(box, title)
             box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
             box.setMinimumWidth(self.fontMetrics().averageCharWidth() * 10)
             box.activated.connect(self._compare)

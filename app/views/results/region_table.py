@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QHeaderView, QTableView, QWidget
 
 from app.models.region_figures import FigureRow, Figures
 from app.theme import mix
+from app.tips import tip_text
 from app.translate import QT_TRANSLATE_NOOP
 from app.views.parts import number
 from app.views.results.plot_area import FAINT
@@ -130,7 +131,7 @@ class RegionModel(QAbstractTableModel):
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # noqa: N802
         across = orientation == Qt.Orientation.Horizontal
         if role == Qt.ItemDataRole.ToolTipRole:
-            return _tr(COLUMNS[section].tip) if across else row_title(self.rows[section])
+            return tip_text(_tr(COLUMNS[section].tip) if across else row_title(self.rows[section]))
         if role != Qt.ItemDataRole.DisplayRole:
             return None
         return _tr(COLUMNS[section].title) if across else row_title(self.rows[section])

@@ -12,6 +12,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
 from app.settings import Settings
+from app.tips import set_tip
 
 
 class RecentMenu(QObject):
@@ -55,7 +56,7 @@ class RecentMenu(QObject):
         action.setData(path)
         action.setEnabled(not why)
         action.setStatusTip(why or path)
-        action.setToolTip(f"{path}: {why}" if why else path)
+        set_tip(action, f"{path}: {why}" if why else path)
         action.triggered.connect(partial(self._chosen, path))
         return action
 

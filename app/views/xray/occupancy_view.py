@@ -18,11 +18,12 @@ from PySide6.QtGui import (
     QPen,
     QPolygonF,
 )
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSizePolicy, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from app.figures import count
 from app.models.occupancy import LIMITERS, BlockOccupancy, Curve, curve, limiter_name
 from app.theme import colours_of
+from app.tips import show_tip
 
 MOST_THREADS = 1024
 TICKS = 256
@@ -259,7 +260,7 @@ class OccupancyPlot(QWidget):
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             held = self.nearest(event.pos().x())
-            QToolTip.showText(event.globalPos(), held.text if held else "", self)
+            show_tip(event.globalPos(), held.text if held else "", self)
             return True
         return super().event(event)
 
