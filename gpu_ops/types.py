@@ -55,6 +55,10 @@ class Facts:
     units: tuple[str, ...] = ()
     start: float = 0.0
 
+    def describe(self, form: Form) -> Form:
+        """The form of the input, or of an output made of it, with these facts."""
+        return form.described(self.labels, self.units, self.start)
+
 
 @dataclass(frozen=True, eq=False)
 class Input:

@@ -38,8 +38,13 @@ NOTE = "note"
 
 
 def note(words: str) -> dict[str, Any]:
-    """The step that says it: the command line prints these words."""
+    """The step that says it in words, which are part of a sentence."""
     return {"step": NOTE, "words": words}
+
+
+def notes_in(origin: Mapping[str, Any]) -> tuple[str, ...]:
+    """What the notes among the steps of an origin say."""
+    return tuple(str(step["words"]) for step in origin.get("steps", ()) if step.get("step") == NOTE)
 
 
 class Opening(NamedTuple):

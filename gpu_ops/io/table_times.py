@@ -162,14 +162,14 @@ def _advice() -> str:
     return "resample it, or add --rate with the samples a second to count samples instead"
 
 
-def doubts(name: str, layout: Layout) -> list[str]:
-    """Sentences about lines that can be read in another way."""
-    found = [f"{name}: {layout.doubt}: {layout.flags} reads it so"] if layout.doubt else []
-    return [*found, *(f"{name}: {words}; --header chooses other lines" for words in layout.heading.notes)]
+def doubts(layout: Layout) -> list[str]:
+    """Words about lines that can be read in another way."""
+    found = [f"{layout.doubt}: {layout.flags} reads it so"] if layout.doubt else []
+    return [*found, *(f"{words}; --header chooses other lines" for words in layout.heading.notes)]
 
 
-def left_out(name: str, layout: Layout, plan: TablePlan, found: Times) -> list[str]:
-    """Sentences about the columns with something in them that are no channels, and about times that are a guess."""
+def left_out(layout: Layout, plan: TablePlan, found: Times) -> list[str]:
+    """Words about the columns with something in them that are no channels, and about times that are a guess."""
     titles, heading = layout.titles(), layout.heading
     told, guess = [], plan.times if not plan.sure and plan.times not in found.channels else None
     counts = guess is not None and is_count(layout.read(guess))
@@ -191,7 +191,7 @@ def left_out(name: str, layout: Layout, plan: TablePlan, found: Times) -> list[s
         stated = 1 / heading.interval
         if abs(stated - found.rate) > SURE_OF_RATE * found.rate:
             told.append(f"the times give {hertz(found.rate)}, and the lines above the numbers say {stated:.10g} Hz")
-    return [f"{name}: {words}" for words in told]
+    return told
 
 
 _KINDS = {"text": "words", "clock": "times of day", "stamp": "dates", "date": "dates"}

@@ -48,7 +48,7 @@ def read_table(opening: Opening) -> Decoded:
     if layout is None or layout.plain:
         if layout is not None:
             chosen_columns(opening, layout.titles())
-        steps = () if layout is None else tuple(map(note, doubts(opening.name, layout)))
+        steps = () if layout is None else tuple(map(note, doubts(layout)))
         return Decoded(text.read_text(opening).array, chosen_rate(opening), steps)
     plan = make_plan(opening, layout)
     wanted = list(dict.fromkeys([*plan.channels, *(() if plan.times is None else (plan.times,))]))
@@ -73,7 +73,7 @@ def _decoded(opening: Opening, layout: Layout, plan: TablePlan, wanted: Sequence
     units = tuple(layout.units[k] for k in channels)
     picked = values[:, [wanted.index(k) for k in channels]] if len(channels) < len(wanted) else values
     array = np.ascontiguousarray(picked)
-    steps = (*found.steps, *map(note, (*doubts(opening.name, layout), *left_out(opening.name, layout, plan, found))))
+    steps = (*found.steps, *map(note, (*doubts(layout), *left_out(layout, plan, found))))
     facts = Facts(labels=labels, units=units if any(units) else (), start=found.start)
     return Decoded(array[:, 0] if array.shape[1] == 1 else array, found.rate, steps, facts)
 
