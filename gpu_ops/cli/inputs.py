@@ -49,7 +49,7 @@ def _clean_input(args: argparse.Namespace, values: Mapping[str, str], overrides:
         options: dict[str, Any] = {} if args.limit is None else {"limit": args.limit}
         options |= {p.name: values[p.name] for p in CHOICES if p.name in values}
         file_input = load(args.input, kind=args.kind, nonfinite=args.nonfinite or "refuse", **options)
-        _say_notes(args, file_input)
+        say_notes(args, file_input.origin)
         return convert(file_input, dtype) if dtype else file_input
     for name in ("kind", "limit", "nonfinite"):
         if getattr(args, name) is not None:
@@ -62,10 +62,10 @@ def _clean_input(args: argparse.Namespace, values: Mapping[str, str], overrides:
     return convert(sample_input, dtype) if dtype and not takes_dtype else sample_input
 
 
-def _say_notes(args: argparse.Namespace, input: Input) -> None:
+def say_notes(args: argparse.Namespace, origin: Mapping[str, Any]) -> None:
     """Say once what a person should know about how a file was read."""
     said: set[str] = vars(args).setdefault("said", set())
-    for words in notes_in(input.origin):
+    for words in notes_in(origin):
         sentence = f"{plain(args.input)}: {words}."
         if sentence not in said:
             said.add(sentence)
