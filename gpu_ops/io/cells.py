@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, time
 from functools import lru_cache
 
 import numpy as np
@@ -19,6 +19,8 @@ MISSING = frozenset(
      b"?", b"missing", b"nan()", b"-nan(ind)", b"1.#qnan", b"-1.#ind", b"1.#ind", b"#div/0!", b"#value!", b"#num!")
 )  # fmt: skip
 """What stands in a cell, in lower case, where there is no value: NaN, as float() reads "nan"."""
+INFINITE = frozenset((b"\xe2\x88\x9e", b"-\xe2\x88\x9e", b"1.#inf", b"-1.#inf"))
+"""Infinity as instruments and compilers write it, beside the ways that float() knows."""
 MINUS = b"\xe2\x88\x92"
 APART = re.compile(rb"(?<=\d)(?:['\s]|\xe2\x80[\x99\xaf]|\xc2\xa0|[\xa0\x92])(?=\d{3})")
 """Marks between thousands that are no decimal mark anywhere: an apostrophe and blanks."""
@@ -44,6 +46,8 @@ MOMENT = {
     "stamp": re.compile(DATE + rb"(?:[Tt]|[\s,]+)" + CLOCK + ZONE),
     "date": re.compile(DATE),
 }
+MICROSECONDS = {"clock": len("12:00:00.000000"), "stamp": len("2026-11-23 12:00:00.000000")}
+"""The most characters that say no more than microseconds."""
 SECOND, DAY = 10**9, 86400 * 10**9
 
 
@@ -61,6 +65,8 @@ def number(cell: bytes, decimal: str, grouped: bool = False) -> float | None:
         return number(cell.replace(MINUS, b"-"), decimal, grouped)
     if cell.strip().lower() in MISSING:
         return float("nan")
+    if cell.strip().lower() in INFINITE:
+        return float("-inf" if cell.strip().startswith(b"-") else "inf")
     bare = APART.sub(b"'", cell)
     if other in bare:
         certain = grouped or mark in bare or bare.count(other) > 1
@@ -99,6 +105,8 @@ class Moments:
 
 def moment(cell: bytes, kind: str, day_first: bool = True) -> int | None:
     """The nanoseconds since midnight, or since the start of the calendar in UTC, that a cell of this kind says."""
+    if kind != "date" and len(cell) <= MICROSECONDS[kind] and (found := _iso(cell, kind)) is not None:
+        return found
     match = MOMENT[kind].fullmatch(BASIC.sub(rb"\1-\2-\3T\4:\5:\6", cell) if kind == "stamp" else cell)
     if match is None:
         return None
@@ -106,6 +114,21 @@ def moment(cell: bytes, kind: str, day_first: bool = True) -> int | None:
     days: int | None = 0 if kind == "clock" else _day_of(parts, day_first)
     clock: int | None = 0 if kind == "date" else _clock(parts)
     return None if days is None or clock is None else days + clock - _zone(parts.get("offset"))
+
+
+def _iso(cell: bytes, kind: str) -> int | None:
+    """The same of the usual ways to write times, which Python reads much faster; None of others."""
+    try:
+        words = cell.decode("ascii")
+        if kind == "clock":
+            at, days = time.fromisoformat(words), 0
+        else:
+            at, days = (stamp := datetime.fromisoformat(words)).timetz(), stamp.toordinal()
+    except ValueError:
+        return None
+    if b":" not in cell or at.tzinfo is not None:
+        return None
+    return days * DAY + ((at.hour * 60 + at.minute) * 60 + at.second) * SECOND + at.microsecond * 1000
 
 
 def _clock(parts: dict[str, bytes | None]) -> int | None:

@@ -50,7 +50,8 @@ def rate_of(times: Array, seconds: float) -> float | None:
     if step is None:
         return None
     rate = 1 / (step * seconds)
-    unsure = rate * max(2 * _resolution(times[:1000]) / float(times[-1] - times[0]), 1e-9)
+    unit = max(_resolution(times[:1000]), float(np.spacing(np.abs(times).max())))
+    unsure = rate * max(2 * unit / float(times[-1] - times[0]), 1e-9)
     for nice in (float(round(rate)), float(f"{rate:.3g}"), 1 / max(round(1 / rate), 1)):
         if abs(rate - nice) <= unsure and nice > 0:
             return nice

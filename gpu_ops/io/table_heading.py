@@ -17,7 +17,10 @@ NAMED = re.compile(
     r"(?:x([ _-]?(axis|value|achse))?|source|(ch|chan|channel|kanal|voie|canal|analog)[ _-]?[a-z0-9]{1,3})"
 )
 """Names, in lower case, that tell that a line has names, and no fact about the instrument."""
-STARTS, STEPS = ("start", "x0", "t0", "xorigin", "xorg"), ("increment", "xincrement", "xincr", "xinc", "tinc", "deltax")
+STARTS, STEPS = (
+    ("start", "x0", "t0", "xorigin", "xorg", "hoffset"),
+    ("increment", "xincrement", "xincr", "xinc", "tinc", "deltax", "hresolution"),
+)
 """Names of columns, in lower case and without blanks, whose only values are in the line below: the time of the first
 sample, and the distance of two."""
 REMARKS = ("comment", "comments", "remark", "bemerkung", "kommentar")
@@ -55,12 +58,13 @@ class Heading:
 @dataclass(frozen=True)
 class Columns:
     """The columns of a table: how many, which of them hold numbers, which of them times, which of the numbers have a
-    unit behind them, and what reads a cell of each."""
+    unit behind them, which columns have nothing, and what reads a cell of each."""
 
     count: int
     numeric: tuple[int, ...]
     moments: Mapping[int, Moments]
     suffixes: Mapping[int, bytes]
+    blank: tuple[int, ...]
     readers: Sequence[Callable[[bytes], float | None]]
     decimal: str
 
@@ -86,9 +90,10 @@ def text(cell: bytes) -> str:
         return cell.decode("cp1252", "replace")
 
 
-def find_heading(rows: Sequence[list[bytes]], columns: Columns, header: int) -> Heading:
-    """The heading above the first row of values; `header` is its number of lines, negative to find out."""
-    start = header if header >= 0 else _first_values(rows, columns)
+def find_heading(rows: Sequence[list[bytes]], columns: Columns, header: int, begin: int) -> Heading:
+    """The heading above the first row of values; `header` is its number of lines, negative to find out. The lines from
+    `begin` on are likely to be values."""
+    start = header if header >= 0 else _first_values(rows, columns, begin)
     place, skipped = start, 0
     units_row: list[str] = []
     names: list[str] = []
@@ -96,11 +101,12 @@ def find_heading(rows: Sequence[list[bytes]], columns: Columns, header: int) -> 
     while place and not names and skipped <= MOST_SKIPPED:
         place -= 1
         row = _fitted(rows[place], columns, counted)
-        if RULE.fullmatch(text(b"".join(rows[place]))):
+        line = text(b"".join(rows[place]))
+        if RULE.fullmatch(line) or (line.startswith(tuple(COMMENTS)) and FACT.fullmatch(line)):
             continue
         if row is None:
             skipped += 1
-            if len([cell for cell in rows[place] if cell]) > 1 and text(rows[place][0])[:1] not in tuple(COMMENTS):
+            if len([cell for cell in rows[place] if cell]) > 1 and not text(rows[place][0]).startswith(tuple(COMMENTS)):
                 break
         elif not units_row and _is_units(row, columns) and _names_above(rows[:place], row, columns):
             units_row = [text(cell) for cell in row]
@@ -111,7 +117,7 @@ def find_heading(rows: Sequence[list[bytes]], columns: Columns, header: int) -> 
         row = _fitted(rows[place], columns, counted) or []
         found = columns.filled(row)
         if found and place and _is_names(_fitted(rows[place - 1], columns), columns):
-            return find_heading(rows, columns, place)  # a damaged line of values, below the names
+            return find_heading(rows, columns, place, begin)  # a damaged line of values, below the names
         odd = [*found, *(cell for cell in columns.texts(row) if cell.startswith(DIGITS))]
         if odd:
             shown = ", ".join(repr(text(cell)[:20]) for cell in odd[:3])
@@ -122,12 +128,12 @@ def find_heading(rows: Sequence[list[bytes]], columns: Columns, header: int) -> 
     return Heading(start, tuple(names) or blank, tuple(units) or blank, interval, first, tuple(notes))
 
 
-def _first_values(rows: Sequence[list[bytes]], columns: Columns) -> int:
+def _first_values(rows: Sequence[list[bytes]], columns: Columns, begin: int) -> int:
     """The first line whose cells are values or damaged ones; else the first that has values in most places."""
     most = None
     for place, row in enumerate(rows):
-        if len(row) != columns.count:
-            continue
+        if len(row) != columns.count or (place < begin and any(row[k] for k in columns.blank)):
+            continue  # of another table, or facts beside columns that have nothing
         wrong, good = columns.texts(row), columns.filled(row)
         if (good or wrong) and all(is_damaged(cell, columns.decimal) for cell in wrong):
             return place + _is_numbered(rows, place, columns)

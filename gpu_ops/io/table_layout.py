@@ -32,6 +32,8 @@ EXCEL = re.compile(rb"\s*\"?sep=(.)\"?\s*", re.IGNORECASE)
 PIECES = re.compile(rb'[\t;,| "]+')
 COUNTED = 5
 """Lines from which on whole numbers that count them are no part of others."""
+SAMPLED, NEAR = 60, 0.3
+"""Lines that show which ways to cut them are worth a closer look, and how much less than the best of them may fit."""
 COMPARED = 50
 """Lines in which two ways are compared."""
 
@@ -201,12 +203,12 @@ def find_layout(opening: Opening) -> Layout | None:
         separator = of_mark.get(named[1], separator) if separator == "auto" else separator
     header = int(choices.get("header", -1))
     begin = header if header >= 0 else _body(lines)
-    ways = _ways(lines[begin:], separator, decimal)
+    ways = _fitting(_ways(lines[begin:], separator, decimal), lines[begin:])
     tried = [found for way in ways if (found := _try(lines, way, header, begin)) is not None]
     if not tried:
         return None
     fit, best = max(tried, key=lambda pair: pair[0])
-    others = [other for near, other in tried if near[:2] >= fit[:2] and _differ(best, other)]
+    others = [other for near, other in tried if near[:2] >= fit[:2] and _likely(best, other) and _differ(best, other)]
     return replace(best, doubt=_doubt(best, others[0]), flags=_flags(best, others[0])) if others else best
 
 
@@ -224,6 +226,17 @@ def _ways(lines: Sequence[bytes], separator: str, decimal: str) -> list[Way]:
     return ways
 
 
+def _fitting(ways: Sequence[Way], lines: Sequence[bytes]) -> list[Way]:
+    """The ways that some of the lines leave open; to try each on all of them takes long."""
+    some = [line for line in lines[:: max(1, len(lines) // SAMPLED)] if line.strip()]
+    shares = []
+    for way in ways:
+        cells = [cell for line in some for cell in split(line, way.separator) if not is_missing(cell)]
+        hits = sum(number(cell, way.decimal, way.grouped) is not None or _is_moment(cell) for cell in cells)
+        shares.append(hits / max(1, len(cells)))
+    return [way for way, share in zip(ways, shares, strict=True) if share and share >= max(shares) - NEAR]
+
+
 def _try(lines: Sequence[bytes], way: Way, header: int, begin: int) -> tuple[Fit, Layout] | None:
     """How well a way fits the lines from `begin` on, and its layout. None where there are no values."""
     rows = [split(line, way.separator) for line in lines]
@@ -234,7 +247,7 @@ def _try(lines: Sequence[bytes], way: Way, header: int, begin: int) -> tuple[Fit
     found = _columns(body[len(body) // 2 :], columns, way)
     if not found.values:
         return None
-    heading = find_heading(rows, found, header)
+    heading = find_heading(rows, found, header, begin)
     even = [row for row in body if len(row) == columns]
     hits = sum(not is_missing(row[k]) and found.readers[k](row[k]) is not None for row in even for k in found.values)
     share = round(hits / max(1, sum(not is_missing(cell) for row in body for cell in row)), 6)
@@ -248,10 +261,12 @@ def _try(lines: Sequence[bytes], way: Way, header: int, begin: int) -> tuple[Fit
 
 def _columns(body: Sequence[list[bytes]], count: int, way: Way) -> Columns:
     """What the columns hold, by most of their cells in these lines."""
-    numeric, moments, suffixes = [], {}, {}
+    numeric, moments, suffixes, blank = [], {}, {}, []
     for k in range(count):
         cells = [row[k] for row in body if len(row) == count and not is_missing(row[k])]
-        if 2 * sum(number(cell, way.decimal, way.grouped) is not None for cell in cells) > len(cells):
+        if not cells:
+            blank.append(k)
+        elif 2 * sum(number(cell, way.decimal, way.grouped) is not None for cell in cells) > len(cells):
             numeric.append(k)
         elif (times := moments_of(cells)) is not None:
             moments[k] = times
@@ -259,7 +274,7 @@ def _columns(body: Sequence[list[bytes]], count: int, way: Way) -> Columns:
             numeric.append(k)
             suffixes[k] = suffix
     readers = tuple(reader(way.decimal, way.grouped, moments.get(k), suffixes.get(k, b"")) for k in range(count))
-    return Columns(count, tuple(numeric), moments, suffixes, readers, way.decimal)
+    return Columns(count, tuple(numeric), moments, suffixes, tuple(blank), readers, way.decimal)
 
 
 def _body(lines: Sequence[bytes]) -> int:
@@ -271,7 +286,11 @@ def _body(lines: Sequence[bytes]) -> int:
 
 def _is_value(piece: bytes) -> bool:
     """Whether a part of a line is a number or a time in any way."""
-    return bool(piece) and (number(piece, "point") is not None or any(m.fullmatch(piece) for m in MOMENT.values()))
+    return bool(piece) and (number(piece, "point") is not None or _is_moment(piece))
+
+
+def _is_moment(cell: bytes) -> bool:
+    return any(pattern.fullmatch(cell) for pattern in MOMENT.values())
 
 
 def _rank(layout: Layout) -> int:
@@ -284,6 +303,13 @@ def _rank(layout: Layout) -> int:
     if layout.separator == "comma" and layout.columns == 2 and whole and not any(layout.names):
         return 3 if len(pairs) >= COUNTED and is_count(layout.read(0)) else 0
     return 2 if layout.separator == "space" else 3
+
+
+def _likely(best: Layout, other: Layout) -> bool:
+    """Whether another layout is worth a question. Decimal points may be marks between thousands where a spreadsheet
+    has written the file: with names, or with semicolons because its decimal mark is a comma."""
+    thousands = other.grouped and other.decimal == "comma" and best.decimal == "point"
+    return not thousands or any(best.names) or best.separator not in ("none", "tab", "space")
 
 
 def _differ(one: Layout, other: Layout) -> bool:
@@ -305,7 +331,7 @@ def _doubt(best: Layout, other: Layout) -> str:
     mark = SEPARATORS.get(best.separator, b"")
     lines = [mark.join(b'"%s"' % c if mark and mark in c else c for c in row) for row in best.rows[:COMPARED]]
     place = max((k for k in range(len(lines)) if _first(best, k) != _first(other, k)), key=lambda k: len(lines[k][:12]))
-    line = text(lines[place])[:40]
+    line = text(lines[place])[:40].replace("\t", " ")
     one, two = (f"{' and '.join(_first(layout, place))} ({_how(layout)})" for layout in (best, other))
     return f"{plain(line, 40)!r} is read as {one}; it may be {two}"
 

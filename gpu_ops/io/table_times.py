@@ -63,7 +63,7 @@ class Times(NamedTuple):
 
 def make_plan(opening: Opening, layout: Layout) -> TablePlan:
     """What is read of a table. Raises InputError for too many channels, ParamError for a column that is not there."""
-    chosen = chosen_columns(opening, layout.titles())
+    chosen = chosen_columns(opening, layout.titles(), layout.labels(range(layout.columns)))
     numeric, named = layout.numeric, any(layout.names)
     times, unit, sure = _find_column(layout)
     open_to_all = [k for k in numeric if not sure or k != times]
@@ -85,7 +85,8 @@ def _find_column(layout: Layout) -> tuple[int | None, float, bool]:
     names, units, numeric = layout.names, layout.units, layout.numeric
     for k in numeric:
         unit = time_unit(names[k], units[k])
-        if unit is not None:
+        bare = names[k].strip().casefold() in TIMES  # may be the unit of a channel
+        if unit is not None and not (bare and even_step(layout.read(k)) is None):
             return k, unit, True
     for kind in ("stamp", "clock", "date"):
         for k, moments in layout.moments.items():

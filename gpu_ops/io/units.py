@@ -91,8 +91,10 @@ def time_unit(name: str, unit: str = "") -> float | None:
         return TIMES[word]
     if word.replace("_", " ") in TIME_NAMES:
         return TIMES.get(unit.casefold()) if unit else 1.0
+    if word.startswith("in "):
+        return TIMES.get(word[3:].strip())
     stem, own = _cut_time(word)
-    return TIMES.get(own) if stem.replace("_", " ").strip() in TIME_NAMES else None
+    return TIMES.get(own) if stem.replace("_", " ").strip(" ,;:") in TIME_NAMES else None
 
 
 def _cut_time(word: str) -> tuple[str, str]:
