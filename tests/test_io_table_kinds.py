@@ -175,6 +175,12 @@ def test_times_of_day_and_dates_give_the_rate(write, monkeypatch, kind, way):
     assert step["first"] == CLOCKS[kind](0).replace(";", " ") and not notes(found)
 
 
+def test_a_number_among_times_of_day_is_no_time(write, monkeypatch):
+    monkeypatch.setattr(text, "SHORT_BYTES", 0)
+    with pytest.raises(InputError, match="line 22, column 1, 'When': '0020' is not a time"):
+        load(write("When;U\n" + lines(lambda i, v: f"{'12:00:' if i != 20 else '00'}{i:02d};{v}")))
+
+
 def test_days_and_months(write):
     days = [f"2026-10-{day:02d}" for day in range(1, 32)]
     for turn in (lambda d: d, lambda d: "/".join((*d.split("-")[1:], "2026")), lambda d: ".".join(d.split("-")[::-1])):

@@ -58,6 +58,13 @@ def test_results_have_the_names_and_the_start_of_their_input(one, two, tmp_path)
     assert np.array_equal(again.array, array) and (again.rate, again.facts) == (two.rate, two.facts)
 
 
+def test_sound_tells_names_units_and_the_start(two, tmp_path):
+    array, form = result(two, "mean1d", "signal", window=3)
+    save_result(tmp_path / "a.wav", "signal", array, form, rate=two.rate)
+    written = (tmp_path / "a.wav").read_bytes()
+    assert "channels: acc (m/s²), U (V)".encode() in written and b"start: -0.02 s" in written
+
+
 def test_densities_have_the_unit_of_their_input(one, two, tmp_path):
     array, form = result(one, "fft1d", "power_density", result="power density")
     assert form.unit_of("spectrum", "unit²/Hz") == "g²/Hz"

@@ -79,10 +79,19 @@ def save_result(
                 _write_table(file, kind, array, form, unit)
         return ""
     mapped = map_values(array, suffix, saving.map, saving.levels, name)
-    about = {**saving.about, "values": mapped.text}
+    about = {**saving.about, **(_meaning(form, unit) if kind == SIGNAL.view else {}), "values": mapped.text}
     how: dict[str, Any] = {"rate": rate, "pixel": pixel_of(saving.pixel, form), "note": "\n".join(lines_of(about))}
     save(path, mapped.array, overwrite=overwrite, **how)
     return mapped.text
+
+
+def _meaning(form: Form, unit: str) -> dict[str, str]:
+    """What a file of sound has no other room for: the names of channels, the unit of the values, and the start."""
+    names = next((axis.labels for axis in form.axes if axis.labels), (form.label,))
+    time = form.axes[0]
+    start = f"{time.start:.12g} {time.unit}" if time.unit and time.start else ""
+    facts = {"channels": ", ".join(filter(None, names)), "unit": form.unit_of("signal", unit), "start": start}
+    return {name: words for name, words in facts.items() if words}
 
 
 def _as_table(kind: ViewKind, suffix: str, array: Array) -> bool:

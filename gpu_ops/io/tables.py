@@ -81,8 +81,9 @@ def _decoded(opening: Opening, layout: Layout, plan: TablePlan, wanted: Sequence
 def _read_cells(opening: Opening, layout: Layout, wanted: list[int], pieces: list[tuple[int, int]]) -> Array:
     """The wanted columns as (N, columns)."""
     path, name = opening.path, opening.name
-    # The compiled functions take no comma for two things.
-    short = not pieces or pieces[-1][1] <= text.SHORT_BYTES or layout.separator == layout.decimal
+    # The compiled functions know no times, and take no comma for two things.
+    odd = layout.separator == layout.decimal or any(k in layout.moments for k in wanted)
+    short = odd or not pieces or pieces[-1][1] <= text.SHORT_BYTES
     with ThreadPoolExecutor(text.WORKERS) as pool:
         with stage(0, 2):
             counts = collect(pool.map(lambda p: text.count_lines(text.read_piece(path, p)), pieces), len(pieces))
