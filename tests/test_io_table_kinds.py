@@ -53,6 +53,8 @@ INSTRUMENTS = {
     "numbers as names above units": ("x-axis,1\nsecond,Volt\n" + POINTS, 25e6, ("1 (Volt)",), -8e-6),
     "units in brackets": ("Time,Channel A\n(ms),(mV)\n\n" + lines(lambda i, v: f"{i / 50 - 1:.2f},{v}"), 50e3,
                           ("Channel A (mV)",), -1e-3),
+    "a title above names and units": ("Run,7,May\nA,B,C\nV,V,A\n" + lines(lambda i, v: f"{v},{v},7"), None,
+                                      ("A (V)", "B (V)", "C (A)"), 0.0),
     "units in one byte": (("Time;A\n(µs);(°C)\n" + lines(lambda i, v: f"{i};{v}")).encode("latin-1"), 1e6,
                           ("A (°C)",), 0.0),
     "units in quotes": ("t,U\n's','V'\n" + lines(lambda i, v: f"{i / 2},{v}"), 2.0, ("U (V)",), 0.0),
@@ -78,7 +80,7 @@ INSTRUMENTS = {
 def test_rates_names_units_and_the_start_of_instruments(write, kind):
     content, rate, labels, start = INSTRUMENTS[kind]
     found = load(write(content))
-    assert found.rate == pytest.approx(rate, rel=1e-9)
+    assert found.rate == (rate and pytest.approx(rate, rel=1e-9))
     assert found.facts.labels == labels and found.facts.start == pytest.approx(start, abs=1e-12)
     assert found.array.reshape(40, -1)[:, 0].tolist() == VALUES
     assert not survey(write(content)).asks
@@ -303,7 +305,7 @@ def test_units_behind_the_numbers(write):
 def test_rates_that_contradict_each_other_are_told(write):
     found = load(write("Sample Interval,1e-3\ntime,u\n" + lines(lambda i, v: f"{i / 100},{v}")))
     assert (
-        found.rate == 100.0 and "the times give 100 Hz, and the lines above the numbers say 1000 Hz" in notes(found)[0]
+        found.rate == 100.0 and "the times give 100 Hz, and the lines above the numbers say 1,000 Hz" in notes(found)[0]
     )
 
 

@@ -202,7 +202,9 @@ def _names_above(rows: Sequence[list[bytes]], units: Sequence[bytes], columns: C
     row = _fitted(rows[above[-1]], columns)
     if row is None or not columns.texts(row):
         return False
-    sure = any(in_brackets(text(cell)) is not None for cell in units if cell)
+    filled = [cell for cell in units if cell]
+    sure = any(in_brackets(text(cell)) is not None for cell in filled) or len(set(filled)) < len(filled)
+    sure = sure or (columns.count > 2 and all(row[k] for k in columns.values))
     words = [text(cell).strip("'\" ").casefold() for cell in row]
     return sure or len(above) == 1 or any(NAMED.fullmatch(word) or word in TIME_NAMES for word in words)
 
@@ -230,7 +232,8 @@ def _facts(rows: Sequence[list[bytes]], names: int) -> tuple[float | None, float
             match = FACT.match(line)
             if match is not None:
                 interval = _interval(match[1], match[2]) if interval is None else interval
-                start = number(match[2].split()[0].encode(), "point") if _key(match[1]) in STARTS else start
+                named = _key(match[1]) in STARTS[1:]  # a start alone may be that of anything
+                start = _amount(match[2])[0] if named else start
     return interval if interval and interval > 0 else None, start
 
 
@@ -238,15 +241,19 @@ def _interval(name: str, value: str) -> float | None:
     """The distance of two samples in seconds that a line says: "Sample Interval,4e-08" or "Rate (kHz): 25"."""
     own = BRACKETS.search(name)
     stem, unit = _key(BRACKETS.sub("", name)), next((g for g in own.groups() if g), "") if own else ""
+    amount, behind = _amount(value)
+    unit = (unit or behind).strip("()[]").casefold()
+    if amount is not None and stem in INTERVALS and (not unit or unit in TIMES):
+        return amount * TIMES.get(unit, 1.0)
+    if amount and stem in RATE_NAMES and (not unit or unit in RATES):
+        return 1 / (amount * RATES.get(unit, 1.0))
+    return None
+
+
+def _amount(value: str) -> tuple[float | None, str]:
+    """The number and the unit at the start of a text; None where there is no number."""
     quantity = QUANTITY.match(value)
-    if quantity is None or not (stem in INTERVALS or stem in RATE_NAMES):
-        return None
     try:
-        amount = float(quantity[1])
+        return (float(quantity[1]), quantity[2]) if quantity is not None else (None, "")
     except ValueError:
-        return None
-    unit = (unit or quantity[2]).strip("()[]").casefold()
-    if stem in INTERVALS:
-        return amount * TIMES[unit] if unit in TIMES else None if unit else amount
-    hertz = amount * RATES.get(unit, 0.0 if unit else 1.0)
-    return 1 / hertz if hertz > 0 else None
+        return None, ""

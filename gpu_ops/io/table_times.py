@@ -22,7 +22,8 @@ FEWEST_TIMES = 3
 """Rows from which on a column without a name may be the times of the others."""
 SURE_OF_RATE = 0.01
 """The part by which two rates of one file may differ."""
-ABOVE = "by the lines above the numbers"
+KINDS = {"text": "words", "clock": "times of day", "stamp": "dates", "date": "dates"}
+"""What a column has that is no channel."""
 HOURS = re.compile(r"\d+:\d+")
 """A time of day that could be minutes and seconds."""
 DATES = 1e8
@@ -51,14 +52,15 @@ class TablePlan:
 
 
 class Times(NamedTuple):
-    """The channels, their rate in hertz, the time of the first sample in seconds, the steps to record, and a line about
-    the times."""
+    """The channels, their rate in hertz, the time of the first sample in seconds, the steps to record, a line about the
+    times, and the rate that a column of times gives."""
 
     channels: tuple[int, ...]
     rate: float | None
     start: float = 0.0
     steps: tuple[dict[str, Any], ...] = ()
     words: str = ""
+    own: float | None = None
 
 
 def make_plan(opening: Opening, layout: Layout) -> TablePlan:
@@ -126,7 +128,7 @@ def find_times(opening: Opening, layout: Layout, plan: TablePlan, times: Array |
         shown = " ".join([*days, layout.first(plan.times)])
     step = {"step": "times", "column": layout.titles()[plan.times], "first": shown}
     start = begin if own and abs(begin) < DATES else 0.0
-    return Times(plan.apart, rate or own, start, (step,) if plan.apart != (plan.times,) else (), words)
+    return Times(plan.apart, rate or own, start, (step,) if plan.apart != (plan.times,) else (), words, own)
 
 
 def _by_heading(layout: Layout, channels: tuple[int, ...], rate: float | None, words: str) -> Times:
@@ -136,7 +138,7 @@ def _by_heading(layout: Layout, channels: tuple[int, ...], rate: float | None, w
         return Times(channels, rate, words=words)
     stated = float(f"{1 / interval:.12g}")
     step = {"step": "times", "column": "none", "interval": f"{interval:.12g} s", "first": f"{start:.12g} s"}
-    return Times(channels, stated, start, (step,), f"{hertz(stated)} {ABOVE}")
+    return Times(channels, stated, start, (step,), f"{hertz(stated)} by the lines above the numbers")
 
 
 def _own_rate(opening: Opening, layout: Layout, plan: TablePlan, times: Array, given: bool) -> float | None:
@@ -184,15 +186,11 @@ def left_out(layout: Layout, plan: TablePlan, found: Times) -> list[str]:
         clock = kind == "date" and plan.times in layout.moments  # the day of the times of day
         if cells and not plan.chosen and not clock and k not in (*plan.channels, *plan.counters, plan.times):
             such = f"such as {plain(text(cells[0]), 20)!r}"
-            told.append(f"column {plain(titles[k], 40)!r} is left out: it has {_KINDS[kind]}, {such}")
+            told.append(f"column {plain(titles[k], 40)!r} is left out: it has {KINDS[kind]}, {such}")
     moments = None if plan.times is None else layout.moments.get(plan.times)
     if moments is not None and moments.kind == "clock" and HOURS.fullmatch(layout.first(k := plan.times or 0)):
         told.append(f"{layout.first(k)!r} in column {plain(titles[k], 40)!r} is taken as hours and minutes")
-    if heading.interval and found.rate and plan.sure and not found.words.endswith(ABOVE):
-        stated = 1 / heading.interval
-        if abs(stated - found.rate) > SURE_OF_RATE * found.rate:
-            told.append(f"the times give {hertz(found.rate)}, and the lines above the numbers say {stated:.10g} Hz")
+    stated = 1 / heading.interval if heading.interval else found.own
+    if stated and found.own and abs(stated - found.own) > SURE_OF_RATE * found.own:
+        told.append(f"the times give {hertz(found.own)}, and the lines above the numbers say {stated:,.10g} Hz")
     return told
-
-
-_KINDS = {"text": "words", "clock": "times of day", "stamp": "dates", "date": "dates"}
