@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from gpu_ops.output_kinds import CHANNEL, Axis, ViewKind
+from gpu_ops.output_kinds import CHANNEL, TIME, Axis, ViewKind
 
 Kind = Literal["image", "signal", "stack"]
 Shape = tuple[int, ...]
@@ -74,7 +74,7 @@ class InputKind:
 
 def time_axis(rate: float | None) -> Axis:
     """The axis of a signal: seconds where its rate in hertz is known, else samples."""
-    return Axis("time", "s", step=1 / rate) if rate else Axis("sample")
+    return Axis(*TIME, step=1 / rate) if rate else Axis("sample")
 
 
 _AXES = {"z": Axis("z"), "y": Axis("y", "px"), "x": Axis("x", "px"), "c": Axis(CHANNEL)}

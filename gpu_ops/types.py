@@ -46,11 +46,18 @@ class Pixel(NamedTuple):
 @dataclass(frozen=True)
 class Facts:
     """What a file says beside its values: how many `frames` it has, of which the input shows one or a projection, the
-    size of a pixel where it is known, and the names of a signal's channels where they have some."""
+    size of a pixel where it is known, the names of a signal's channels and the units of their values where they have
+    some, and the time of its first sample in seconds."""
 
     frames: int = 1
     pixel: Pixel | None = None
     labels: tuple[str, ...] = ()
+    units: tuple[str, ...] = ()
+    start: float = 0.0
+
+    def describe(self, form: Form) -> Form:
+        """The form of the input, or of an output made of it, with these facts."""
+        return form.described(self.labels, self.units, self.start)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.controllers.queue import RunQueue
-from app.models.job_kind import LOAD, STEPS
+from app.models.job_kind import LOAD, PREVIEW, STEPS
 from app.models.origin import Origin
 from app.models.session import Session
 from app.models.session_file import Saved
@@ -16,6 +17,7 @@ from app.worker import Engine
 from gpu_ops.engine.messages import Failed, Loaded, LoadRequest, ResultRequest, Stepped
 from gpu_ops.engine.shared import SharedInput, SharedResult
 from gpu_ops.input_kinds import INPUT_KINDS
+from gpu_ops.io.opening import notes_in
 from gpu_ops.output_kinds import OUTPUT_KINDS
 from gpu_ops.types import Facts
 
@@ -55,6 +57,8 @@ class Inputs(QObject):
         else:
             self._opened = opened
             self._session.set_input(loaded.input)
+            if told := notes_in(loaded.input.origin):
+                self.message.emit("info", f"{loaded.input.name}: {'; '.join(told)}.", "", PREVIEW.subject)
 
     def restore(self, loaded: Loaded, opened: LoadRequest | None, saved: Saved, device: str) -> None:
         """Take the input of a session together with everything that was chosen there; kernels run on `device`."""
@@ -134,7 +138,7 @@ class Inputs(QObject):
         rate = input.rate if OUTPUT_KINDS[result.kind].heard else None
         how |= {} if rate is None else {"rate": rate}
         whole = result.array.shape[:2] == input.array.shape[:2]
-        facts = Facts(pixel=input.facts.pixel) if whole else Facts()
+        facts = replace(input.facts, frames=1) if whole else Facts()
         self._queue.interrupt()
         self._asked = ResultRequest(self._engine.next_job(), result, title, {**how, "of": origin}, rate, facts)
         self._queue.submit(LOAD, self._asked)

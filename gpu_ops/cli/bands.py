@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gpu_ops.cli import frames, outputs, streams
-from gpu_ops.cli.inputs import checked_values, flag_values, make_picks
+from gpu_ops.cli.inputs import checked_values, flag_values, make_picks, say_notes
 from gpu_ops.cli.limits import positive
 from gpu_ops.devices import open_device
 from gpu_ops.errors import KernelscopeError, ParamError, plain
@@ -105,6 +105,7 @@ def _open(args: argparse.Namespace) -> Rows | None:
 def run_over(args: argparse.Namespace, source: Rows) -> int:
     """Run one variant over the file in bands and write its result."""
     _check_flags(args, source)
+    say_notes(args, {"steps": source.steps})
     filter = find_filter(args.filter, source.kind)
     _, params = checked_values(args, filter)
     targets = outputs.targets(filter, params, args.output)

@@ -14,6 +14,7 @@ from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import CHOICES, NOISE, SAMPLES, add_noise, apply_steps, convert, load, parse_step, sample
+from gpu_ops.io.opening import notes_in
 from gpu_ops.io.regular import require_regular
 from gpu_ops.measuring.runner import default_picks
 from gpu_ops.params import Param, Value, Values, nearest
@@ -48,6 +49,7 @@ def _clean_input(args: argparse.Namespace, values: Mapping[str, str], overrides:
         options: dict[str, Any] = {} if args.limit is None else {"limit": args.limit}
         options |= {p.name: values[p.name] for p in CHOICES if p.name in values}
         file_input = load(args.input, kind=args.kind, nonfinite=args.nonfinite or "refuse", **options)
+        say_notes(args, file_input.origin)
         return convert(file_input, dtype) if dtype else file_input
     for name in ("kind", "limit", "nonfinite"):
         if getattr(args, name) is not None:
@@ -58,6 +60,16 @@ def _clean_input(args: argparse.Namespace, values: Mapping[str, str], overrides:
         options["dtype"] = dtype
     sample_input = sample(_sample_name(args), **options)
     return convert(sample_input, dtype) if dtype and not takes_dtype else sample_input
+
+
+def say_notes(args: argparse.Namespace, origin: Mapping[str, Any]) -> None:
+    """Say once what a person should know about how a file was read."""
+    said: set[str] = vars(args).setdefault("said", set())
+    for words in notes_in(origin):
+        sentence = f"{plain(args.input)}: {words}."
+        if sentence not in said:
+            said.add(sentence)
+            streams.say(sentence)
 
 
 def _sample_name(args: argparse.Namespace) -> str:

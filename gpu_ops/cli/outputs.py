@@ -18,9 +18,9 @@ from gpu_ops.io.mapping import MAP_HELP, MAPS, maps_for
 from gpu_ops.measuring.about import about_run
 from gpu_ops.measuring.provenance import machine
 from gpu_ops.measuring.report import row
-from gpu_ops.output_kinds import OUTPUT_KINDS, Array, ViewKind
+from gpu_ops.output_kinds import OUTPUT_KINDS, Array, Form, ViewKind
 from gpu_ops.params import Values, check_values
-from gpu_ops.types import Experiment, Filter, Pixel, Run
+from gpu_ops.types import Experiment, Filter, Output, Pixel, Run
 
 NOTHING: Mapping[str, Any] = {}
 
@@ -98,4 +98,8 @@ def describe(runs: Sequence[Run]) -> str:
     arrays, forms = usable[-1].outputs, usable[-1].forms
     outputs = [o for o in find_filter(usable[-1].filter).outputs if o.id in arrays]
     width = max(len(o.id) for o in outputs)
-    return "\n".join(f"{o.id:{width}}  {o.of_kind.tell(arrays[o.id], forms[o.id], o.unit)}" for o in outputs)
+    return "\n".join(f"{o.id:{width}}  {_tell(o, arrays[o.id], forms[o.id])}" for o in outputs)
+
+
+def _tell(output: Output, array: Array, form: Form) -> str:
+    return output.of_kind.tell(array, form, form.unit_of(output.kind, output.unit))

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from gpu_ops.errors import InputError
-from gpu_ops.input_kinds import INPUT_KINDS
+from gpu_ops.input_kinds import INPUT_KINDS, SIGNAL
 from gpu_ops.types import Input
 
 
@@ -26,7 +26,10 @@ def crop(input: Input, start: Sequence[int], shape: Sequence[int]) -> Input:
     clean = None if input.clean is None else np.ascontiguousarray(input.clean[cut])
     step = {"step": "crop", "start": list(start), "shape": list(shape)}
     origin = {**input.origin, "steps": [*input.origin.get("steps", ()), step]}
-    return replace(input, array=np.ascontiguousarray(input.array[cut]), origin=origin, clean=clean)
+    facts = input.facts
+    if input.kind == SIGNAL.id and input.rate:
+        facts = replace(facts, start=facts.start + start[0] / input.rate)
+    return replace(input, array=np.ascontiguousarray(input.array[cut]), origin=origin, clean=clean, facts=facts)
 
 
 def _by(numbers: Sequence[int]) -> str:

@@ -157,7 +157,8 @@ def _open_wav(file: Path, name: str, kind: Kind | None, frame: int, rate: float)
                 raise damaged
         return result
 
-    return Rows(file, name, kind or "signal", shape, dtype, read, stamp, hertz)
+    steps = sound.stream_steps(file)
+    return Rows(file, name, kind or "signal", shape, dtype, read, stamp, hertz, steps=steps)
 
 
 _OPENERS = {".npy": _open_npy, ".tif": _open_tiff, ".tiff": _open_tiff, ".wav": _open_wav}

@@ -12,6 +12,7 @@ from gpu_ops.errors import InputError
 from gpu_ops.input_kinds import SIGNAL
 from gpu_ops.io.inputs import Array, convert
 from gpu_ops.io.ranges import ends_of, has_alpha, range_of, stored, values_of
+from gpu_ops.io.units import cut_unit
 from gpu_ops.params import Values
 from gpu_ops.progress import advance, finite
 from gpu_ops.types import Input
@@ -76,7 +77,11 @@ def normalise(input: Input, values: Values) -> Input:
         part *= top / (high - low)
         return np.clip(part, 0, top, out=part) if cut else part
 
-    return _mapped(input, dtype, change, _scale(input.array.dtype, dtype))
+    stretched = _mapped(input, dtype, change, _scale(input.array.dtype, dtype))
+    if not any(input.facts.units):
+        return stretched
+    labels = tuple(cut_unit(label)[0] for label in input.facts.labels)  # the values no longer have that unit
+    return replace(stretched, facts=replace(input.facts, labels=labels, units=()))
 
 
 def _line(input: Input, values: Values) -> tuple[float, float]:

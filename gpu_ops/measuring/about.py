@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import Any
 
+from gpu_ops.io.opening import NOTE
 from gpu_ops.measuring.machines import device_model, machine_parts
 from gpu_ops.measuring.rows import Row
 from gpu_ops.version import __version__
@@ -59,7 +60,9 @@ def _maker(origin: Mapping[str, Any], steps: Sequence[str]) -> str:
 
 
 def _step(step: Mapping[str, Any]) -> str:
-    """One step, such as "noise sigma 20 seed 0"."""
+    """One step, such as "noise sigma 20 seed 0"; what a note says."""
+    if step.get("step") == NOTE:
+        return str(step.get("words", ""))
     rest = (f"{name} {_text(value)}" for name, value in step.items() if name != "step")
     return " ".join([str(step.get("step", "")), *rest])
 

@@ -150,7 +150,7 @@ def merge_bands(job: Job, report: Report = lambda done, total: None) -> InBands:
     job.source.check_unchanged()
     assert last is not None
     outputs = merge(task, parts, rows)
-    forms = {o.id: o.form(task) for o in filter.given(task.params)}
+    forms = {o.id: job.source.facts.describe(o.form(task)) for o in filter.given(task.params)}
     last = replace(last, outputs=outputs, forms=forms, shape=task.meta.shape, work=filter.work(task))
     return InBands(task.meta.shape, task.meta.dtype, len(places), places[0].stop, last)
 

@@ -190,7 +190,8 @@ def _compute(job: Job, resident: dict[str, DeviceArray], watch: Watch, in_use: b
         return
     if job.plan is not None:
         job.timings.update(_compile_timing(job.plan))
-    forms = {o.id: o.form(job.task) for o in job.filter.given(job.task.params)}
+    facts = job.experiment.input.facts
+    forms = {o.id: facts.describe(o.form(job.task)) for o in job.filter.given(job.task.params)}
     job.run = replace(job.run, outputs=outputs, forms=forms, timings=dict(job.timings))
     yield job.run
 
