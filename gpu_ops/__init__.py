@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         step_words,
         write_step,
     )
+    from gpu_ops.measuring.applying import apply, forget_plans
     from gpu_ops.measuring.figures import DrawnFigure, draw_figures
     from gpu_ops.measuring.judging import judge_by_reports, recorded_reports
     from gpu_ops.measuring.law_counts import recorded_steps
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
     from gpu_ops.types import Experiment, Input, Pick, Run
 
 _HOMES = {
+    "apply": "measuring.applying",
+    "forget_plans": "measuring.applying",
     "FILTERS": "filters",
     "all_claims": "filters",
     "find_filter": "filters",
@@ -109,6 +112,7 @@ __all__ = [
     "active_steps",
     "add_noise",
     "all_claims",
+    "apply",
     "apply_steps",
     "check_step",
     "comment_lines",
@@ -118,6 +122,7 @@ __all__ = [
     "draw_figures",
     "find_filter",
     "find_step",
+    "forget_plans",
     "from_array",
     "from_origin",
     "judge_by_reports",
@@ -149,3 +154,8 @@ def __getattr__(name: str) -> Any:
     value = getattr(import_module(f"gpu_ops.{_HOMES[name]}"), name)
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    """The public names, imported or not."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -45,6 +45,12 @@ class DeclarationError(KernelscopeError):
     exit_code = 3
 
 
+class WrongResult(KernelscopeError):
+    """A result differs from the reference by more than its tolerance; the message says where and by how much."""
+
+    exit_code = 3
+
+
 class InputError(KernelscopeError):
     """A file or array cannot be used as input, or a result cannot be written."""
 
