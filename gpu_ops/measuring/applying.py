@@ -134,7 +134,8 @@ def _kinds(name: str) -> tuple[Kind, ...]:
 def _placed(given: Given, device: str | None) -> tuple[Any, str]:
     """The array and the device on which it is worked on. Raises ParamError for another device than the array's."""
     if not given.on_gpu:
-        return given.array, device or "cpu"
+        array = given.array if given.array.dtype.isnative else given.array.astype(given.array.dtype.newbyteorder("="))
+        return array, device or "cpu"
     from gpu_ops.devices.cuda.resident import view
 
     array = view(given.array)

@@ -140,7 +140,7 @@ class Kept:
             session = self.device.session({})
             self._plan = make_plan(self.filter, variant, session, task.on(self.x))
             self._run, self.task = _runner(session, self._plan), task
-            self._most = variant.largest(task) if variant.largest is not None else math.inf
+            self._most = variant.largest(task) if self._floats and variant.largest is not None else math.inf
             return variant
         raise ParamError(f"No variant of {self.filter.id} on {self.device.name} does this. {'; '.join(reasons)}.")
 
