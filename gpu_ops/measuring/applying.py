@@ -73,39 +73,29 @@ def apply(
     DeviceError where the device is missing or full, KernelError, and WrongResult beyond the tolerance.
     """
     given = unwrap(array, rate)
-    found = _filter_for(filter, given, kind)
-    return _results(given, found, device, variant, given.rate if rate is None else rate, output, verify, settings)
-
-
-def _results(
-    given: Given,
-    filter: Filter,
-    device: str | None,
-    variant: str | None,
-    rate: float | None,
-    output: str | None,
-    verify: bool,
-    settings: dict[str, Any],
-) -> Any:
     source, place = _placed(given, device)
-    if source.dtype == bool and filter.accepts == "image":
-        source = source.astype(np.uint8) * 255
+    found = _filter_for(filter, tuple(source.shape), given.kind, kind)
     with _lock:
-        kept = _kept_for(filter, source, place, variant, rate, settings)
-        names = [o.id for o in kept.outputs]
-        if output is not None and output not in names:
-            raise ParamError(f"{filter.id} gives {', '.join(names)} with these settings, and no {output!r}.")
-        try:
-            kept.run()
-        except KernelscopeError:
-            _kept.clear()  # a device that failed has lost them all
-            raise
-        wanted = [output] if output is not None else names
-        results = {name: kept.result(name, given.on_gpu) for name in wanted}
-        if verify:
-            _verify(kept)
-        results = {name: given.back(array, partial(_about, kept, name)) for name, array in results.items()}
-    return results[wanted[0]] if len(wanted) == 1 else _results_type(filter.id, tuple(wanted))(**results)
+        kept = _kept_for(found, source, place, variant, given.rate if rate is None else rate, settings)
+        return _results(kept, given, output, verify)
+
+
+def _results(kept: Kept, given: Given, output: str | None, verify: bool) -> Any:
+    """Run a plan that has its samples, and give its outputs, or one of them, in the form of what was given."""
+    names = [o.id for o in kept.outputs]
+    if output is not None and output not in names:
+        raise ParamError(f"{kept.filter.id} gives {', '.join(names)} with these settings, and no {output!r}.")
+    try:
+        kept.run()
+    except KernelscopeError:
+        _kept.clear()  # a device that failed has lost them all
+        raise
+    wanted = [output] if output is not None else names
+    results = {name: kept.result(name, given.on_gpu) for name in wanted}
+    if verify:
+        _verify(kept)
+    results = {name: given.back(array, partial(_about, kept, name)) for name, array in results.items()}
+    return results[wanted[0]] if len(wanted) == 1 else _results_type(kept.filter.id, tuple(wanted))(**results)
 
 
 def forget_plans() -> None:
@@ -114,11 +104,12 @@ def forget_plans() -> None:
         _kept.clear()
 
 
-def _filter_for(name: str, given: Given, kind: Kind | None) -> Filter:
-    """The filter of that id, or of that family for the kind of the array. Raises ParamError."""
+def _filter_for(name: str, shape: tuple[int, ...], own: Kind | None, kind: Kind | None) -> Filter:
+    """The filter of that id, or of that family for the `kind` that was asked for, else the array's `own`, else that of
+    its shape. Raises ParamError and InputError."""
     kinds = _kinds(name)
     if kind is None and len(kinds) != 1:
-        kind = given.kind or find_kind(tuple(given.array.shape), "the array")
+        kind = own or find_kind(shape, "the array")
     found = find_filter(name, kind or kinds[0])
     if kind is not None and found.accepts != kind:
         raise ParamError(f"{found.id} takes a {found.accepts}, not a {kind}.")
@@ -151,6 +142,8 @@ def _kept_for(
     filter: Filter, source: Any, place: str, variant: str | None, rate: float | None, settings: dict[str, Any]
 ) -> Kept:
     """The kept plan with this array in it, made where there is none. A plan that fails is kept no longer."""
+    if source.dtype == bool and filter.accepts == "image":
+        source = source.astype(np.uint8) * 255
     items = tuple(sorted((name, _hashable(value)) for name, value in settings.items()))
     key = (filter.id, tuple(source.shape), source.dtype, place, variant, rate, items)
     try:
