@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from gpu_ops.measuring.law_counts import recorded_steps
     from gpu_ops.measuring.provenance import machine
     from gpu_ops.measuring.remaking import from_origin
-    from gpu_ops.measuring.report import read_report, write_report
+    from gpu_ops.measuring.report import read_report, report_of, write_report
     from gpu_ops.measuring.runner import default_picks, run_experiment
     from gpu_ops.measuring.window_needs import window_fault
     from gpu_ops.types import Experiment, Input, Pick, Run
@@ -87,6 +87,7 @@ _HOMES = {
     "DrawnFigure": "measuring.figures",
     "draw_figures": "measuring.figures",
     "read_report": "measuring.report",
+    "report_of": "measuring.report",
     "run_experiment": "measuring.runner",
     "from_origin": "measuring.remaking",
     "judge_by_reports": "measuring.judging",
@@ -137,6 +138,7 @@ __all__ = [
     "recorded_reports",
     "recorded_steps",
     "replacing",
+    "report_of",
     "run_experiment",
     "sample",
     "save",

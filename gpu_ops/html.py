@@ -92,7 +92,7 @@ def _image(array: Array) -> str:
     head = struct.pack(">IIBBBBB", shown.shape[1], shown.shape[0], 8, 2 if shown.ndim == 3 else 0, 0, 0, 0)
     parts = ((b"IHDR", head), (b"IDAT", zlib.compress(lines.tobytes())), (b"IEND", b""))
     data = b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, content) for name, content in parts)
-    return f'<img src="data:image/png;base64,{base64.b64encode(data).decode()}">'
+    return f'<img src="data:image/png;base64,{base64.b64encode(data).decode()}"/>'
 
 
 def _chunk(name: bytes, content: bytes) -> bytes:
