@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from importlib import import_module
+from inspect import isfunction
 from typing import TYPE_CHECKING, Any
 
+from gpu_ops.errors import public
 from gpu_ops.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -154,6 +156,9 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'gpu_ops' has no attribute {name!r}")
     value = getattr(import_module(f"gpu_ops.{_HOMES[name]}"), name)
+    if isfunction(value):
+        value = public(value)
+        value.__module__, value.__qualname__ = __name__, name  # where pickle finds it
     globals()[name] = value
     return value
 

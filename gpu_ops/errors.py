@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
+from inspect import isgeneratorfunction
 from typing import Any
 
 LONGEST = 240
@@ -29,10 +34,40 @@ def shortened(text: str, most: int = LONGEST_MESSAGE) -> str:
     return text if len(text) <= most else f"{text[:most]} … ({len(text) - most} letters more)"
 
 
+FLAG = re.compile(r"(?<![\w-])--([a-z][a-z-]*)(?:=(\S*[^\s.,;)])| ([0-9]\w*|all|cpu|keep|none|zero)\b)?")
+"""An option in a sentence, with its value behind a sign, or where it is a number or one of these words."""
+COMMAND = "kernelscope "
+"""What begins a whole command, which stays as it is."""
+ELSEWHERE = {"dtype": "convert(input, dtype)", "json": "path"}
+"""What in Python does the work of an option, where it is no argument of the same name."""
+
+
+def in_python(sentence: str) -> str:
+    """A sentence that names options of the command line, with Python's arguments in their place: `--limit 9` becomes
+    limit=9, `--nonfinite keep` becomes nonfinite="keep"."""
+    before, command, after = sentence.partition(COMMAND)
+    return FLAG.sub(_argument, before) + command + after
+
+
+def _argument(flag: re.Match[str]) -> str:
+    name, value = flag[1].replace("-", "_"), flag[2] or flag[3] or ""
+    quote = "" if value[:1].isdigit() or not value else '"'
+    return ELSEWHERE.get(name) or f"{name}={quote}{value}{quote}"
+
+
 class KernelscopeError(Exception):
-    """Parent of all errors raised on purpose; the command line returns `exit_code`."""
+    """Parent of all errors raised on purpose; the command line returns `exit_code`. Its sentence names options as the
+    command line has them. One that leaves a public function of the package is `for_python`, and names arguments."""
 
     exit_code = 2
+    for_python = False
+
+    def sentence(self) -> str:
+        """The message as the command line shows it."""
+        return super().__str__()
+
+    def __str__(self) -> str:
+        return in_python(self.sentence()) if self.for_python else self.sentence()
 
 
 class ParamError(KernelscopeError):
@@ -65,7 +100,7 @@ class NonFiniteError(InputError):
         super().__init__(problem, nan, infinite)
         self.problem, self.nan, self.infinite = problem, nan, infinite
 
-    def __str__(self) -> str:
+    def sentence(self) -> str:
         return f"{self.problem}; add --nonfinite keep to use them as they are or --nonfinite zero to replace them by 0."
 
 
@@ -131,3 +166,29 @@ class KernelFault(KernelError):
     """A kernel died while it ran, for example of an illegal address. The process cannot use that device any more."""
 
     exit_code = 3
+
+
+@contextmanager
+def _raised_in_python() -> Iterator[None]:
+    """Inside, an error becomes one `for_python`."""
+    try:
+        yield
+    except KernelscopeError as error:
+        error.for_python = True
+        raise
+
+
+def public(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function as the package gives it to a Python program: errors that leave it are `for_python`."""
+
+    @wraps(function)
+    def call(*args: Any, **named: Any) -> Any:
+        with _raised_in_python():
+            return function(*args, **named)
+
+    @wraps(function)
+    def generate(*args: Any, **named: Any) -> Any:
+        with _raised_in_python():
+            yield from function(*args, **named)
+
+    return generate if isgeneratorfunction(function) else call

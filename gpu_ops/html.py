@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.errors import plain
+from gpu_ops.errors import in_python, plain
 
 Array = np.ndarray[Any, Any]
 SIDE = 256
@@ -38,7 +38,7 @@ def html_of_input(input: Any) -> str:
 def html_of_run(run: Any) -> str:
     """How a Run ended, and pictures of its outputs."""
     known: dict[str, object] = {"device": run.pick.device, **run.params, **run.pick.knobs}
-    known["result"] = run.failure or VERDICTS[run.ok]
+    known["result"] = in_python(run.failure) or VERDICTS[run.ok]
     known |= {f"error of {id}": f"{e.relative:.2g}, {e.tolerance:.2g} allowed" for id, e in run.errors.items()}
     known |= {f"{stage} time": f"{t.median * 1e3:.4g} ms ({t.clock})" for stage, t in run.timings.items()}
     known |= {f"note {place}": note for place, note in enumerate(run.notes, start=1)}
