@@ -144,7 +144,7 @@ def test_registers_of_many_branches_take_fewer_blocks_at_once(monkeypatch: pytes
 def test_a_call_that_cannot_be_stopped_is_abandoned_at_a_limit() -> None:
     done = threading.Event()
     with pytest.raises(LimitReached), limited(Limit(SHORT, ROOMY)):
-        interruptible(lambda: done.wait(10))
+        interruptible(lambda: done.wait(60))
     assert progress.has_abandoned_calls()
     done.set()
     for thread in progress._abandoned_threads:
@@ -156,7 +156,7 @@ def test_ctrl_c_is_heard_while_a_call_goes_on() -> None:
     done = threading.Event()
     threading.Timer(SHORT, signal.raise_signal, (signal.SIGINT,)).start()
     with pytest.raises(KeyboardInterrupt):
-        interruptible(lambda: done.wait(10))
+        interruptible(lambda: done.wait(60))
     done.set()
     for thread in progress._abandoned_threads:
         thread.join()
