@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 import threading
-import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -36,13 +37,15 @@ def _case(kernel: str, source: str = SOURCE, blocks: int = 2) -> Case:
 
 def _within(limit: Limit, kernel: str, source: str = SOURCE) -> Outcome:
     SimDevice().session({FILE: source}).kernel(FILE, kernel)  # to compile takes longer
-    limit._start = time.monotonic()
+    limit._start = progress.time.monotonic()
     with limited(limit):
         return launch(_case(kernel, source), options=Options())
 
 
 @pytest.mark.parametrize("kernel", ENDLESS)
-def test_what_does_not_end_is_stopped_at_the_line_where_it_turns(kernel: str) -> None:
+def test_what_does_not_end_is_stopped_at_the_line_where_it_turns(kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = itertools.count()  # a millisecond each time somebody looks: on a slow machine the limit would come sooner
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(ticks) / 1000))
     limit = Limit(SHORT, ROOMY)
     with pytest.raises(LimitReached, match="endless loop.*took more than 0.05 s; --deadline") as caught:
         _within(limit, kernel)
