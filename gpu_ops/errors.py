@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from inspect import isgeneratorfunction
@@ -168,27 +167,23 @@ class KernelFault(KernelError):
     exit_code = 3
 
 
-@contextmanager
-def _raised_in_python() -> Iterator[None]:
-    """Inside, an error becomes one `for_python`."""
-    try:
-        yield
-    except KernelscopeError as error:
-        error.for_python = True
-        raise
-
-
 def public(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function as the package gives it to a Python program: errors that leave it are `for_python`."""
 
     @wraps(function)
     def call(*args: Any, **named: Any) -> Any:
-        with _raised_in_python():
+        try:
             return function(*args, **named)
+        except KernelscopeError as error:
+            error.for_python = True
+            raise
 
     @wraps(function)
     def generate(*args: Any, **named: Any) -> Any:
-        with _raised_in_python():
+        try:
             yield from function(*args, **named)
+        except KernelscopeError as error:
+            error.for_python = True
+            raise
 
     return generate if isgeneratorfunction(function) else call

@@ -66,9 +66,9 @@ class Kept:
     def _copy(self, source: Any, on_gpu: bool) -> float:
         """Copy the samples; their largest magnitude where they are floats, infinity where one is not finite."""
         if on_gpu:
-            from gpu_ops.devices.cuda.resident import adopt
+            from gpu_ops.devices.cuda.resident import adopt, copy
 
-            self.device.copy(self.x, adopt(self.device, source))
+            copy(self.device, self.x, adopt(self.device, source))
         elif self._floats and self.device.kind == "cpu" and source.size > SHORT and source.flags.c_contiguous:
             from gpu_ops.measuring.intake import copy_floats
 
@@ -107,10 +107,9 @@ class Kept:
         array = self._plan.outputs[name]
         if not on_gpu:
             return self.device.download(array)
-        made = self.device.empty(tuple(array.shape), array.dtype)
-        self.device.copy(made, array)
-        self.device.synchronize()
-        return made
+        from gpu_ops.devices.cuda.resident import copied
+
+        return copied(self.device, array)
 
     def errors(self, results: dict[str, Array]) -> dict[str, Error]:
         """The errors of all outputs, on the host, for the samples that were loaded last."""

@@ -36,10 +36,32 @@ def view(array: Any) -> Any:
     return cupy.from_dlpack(array)
 
 
+def copy(device: Any, target: DeviceArray, source: DeviceArray) -> None:
+    """Copy between two C-contiguous arrays of the device, in the order of its stream 0."""
+    with device.at_work():
+        from cupy.cuda import runtime
+
+        stream = device.stream(0)
+        runtime.memcpyAsync(target.data.ptr, source.data.ptr, target.nbytes, runtime.memcpyDefault, stream.ptr)
+
+
+def copied(device: Any, array: DeviceArray) -> DeviceArray:
+    """A copy that belongs to the caller. Its memory comes from the caller's current stream, whose work is in order with
+    it when it is freed, and not from that of the device's own streams."""
+    with device.at_work():
+        import cupy
+
+        made = cupy.empty(tuple(array.shape), array.dtype)
+        copy(device, made, array)
+        device.stream(0).synchronize()
+        return made
+
+
 def limits_of(device: Any, array: DeviceArray) -> tuple[float, float]:
     """The lowest and the highest value of an array there; NaN where it holds NaN."""
     with device.at_work(), device.stream(0):
-        return float(array.min()), float(array.max())
+        low, high = array.min(), array.max()  # both are enqueued before the first is waited for
+        return float(low), float(high)
 
 
 def runner(device: Any, plan: Plan) -> Callable[[], None]:
