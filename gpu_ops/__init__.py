@@ -11,7 +11,7 @@ from gpu_ops.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from gpu_ops.devices import device_statuses, open_device
-    from gpu_ops.errors import KernelscopeError
+    from gpu_ops.errors import DeviceError, InputError, KernelError, KernelscopeError, ParamError, WrongResult
     from gpu_ops.filters import FILTERS, all_claims, find_filter
     from gpu_ops.filters.layout.gallery import layout_pictures
     from gpu_ops.io import (
@@ -60,7 +60,12 @@ _HOMES = {
     "Input": "types",
     "Pick": "types",
     "Run": "types",
+    "DeviceError": "errors",
+    "InputError": "errors",
+    "KernelError": "errors",
     "KernelscopeError": "errors",
+    "ParamError": "errors",
+    "WrongResult": "errors",
     "FORMATS": "io",
     "NOISE": "io",
     "SAMPLES": "io",
@@ -105,13 +110,18 @@ __all__ = [
     "NOISE",
     "SAMPLES",
     "STEPS",
+    "DeviceError",
     "DrawnFigure",
     "Experiment",
     "Input",
+    "InputError",
+    "KernelError",
     "KernelscopeError",
+    "ParamError",
     "Pick",
     "Run",
     "Saving",
+    "WrongResult",
     "active_steps",
     "add_noise",
     "all_claims",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.devices import open_device
-from gpu_ops.errors import DeviceMemoryError, KernelscopeError, ParamError, WrongResult
+from gpu_ops.errors import DeviceMemoryError, KernelscopeError, ParamError, WrongResult, plain
 from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.input_kinds import Kind
 from gpu_ops.io.inputs import check_filled, check_rate, find_axes, find_kind
@@ -72,6 +72,10 @@ def apply(
     With `verify` it is compared with the float64 reference, which takes longer. Raises ParamError, InputError,
     DeviceError where the device is missing or full, KernelError, and WrongResult beyond the tolerance.
     """
+    for name, value in (("filter", filter), ("device", device), ("variant", variant), ("output", output)):
+        if not isinstance(value, str | None):
+            raise ParamError(f"{name} must be a name, not {plain(repr(value), 60)}.")
+    check_rate(rate)
     given = unwrap(array, rate)
     source, place = _placed(given, device)
     found = _filter_for(filter, tuple(source.shape), given.kind, kind)
@@ -167,7 +171,9 @@ def _hashable(value: Any) -> Any:
     """A value of a setting that compares with others; of an array or of nested lists the numbers in a row."""
     if isinstance(value, np.generic):
         return value.item()
-    return tuple(np.ravel(value).tolist()) if isinstance(value, list | tuple | np.ndarray) else value
+    if isinstance(value, list | tuple | np.ndarray):
+        return tuple(np.ravel(value).tolist())
+    return value if isinstance(value, Hashable) else repr(value)  # which no parameter takes
 
 
 def _new(
@@ -182,7 +188,6 @@ def _new(
         )
     check_filled(tuple(source.shape), "the array")
     find_axes(tuple(source.shape), filter.accepts, "the array")
-    check_rate(rate)
     params = {p.name: settings[p.name] for p in filter.params if p.name in settings}
     knobs = {name: value for name, value in settings.items() if name not in params}
     variants = [filter.variant(variant)] if variant is not None else [v for v in filter.variants if not v.library]

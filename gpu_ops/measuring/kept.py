@@ -53,15 +53,19 @@ class Kept:
         """Copy an array of this form, of the host or of the device, and see to it that the plan suits it. Raises
         ParamError where no variant does, DeviceMemoryError, KernelError."""
         largest = self._copy(source, on_gpu)
-        finite = largest < math.inf
-        ready = self.variant is not None and finite == self.task.meta.finite and largest <= self._most
-        if ready and finite and not self._by_range:
+        same = self.variant is not None and self.task.meta.finite == (largest < math.inf)
+        if same and largest <= self._most and not self._by_range and largest < math.inf:
             return
         before, now = self.task.meta, self._look(largest)
-        if not ready or now.largest > self._most or (before.low, before.high) != (now.low, now.high):
-            self.task = replace(self.task, metas={MAIN: now})
-            self.variant = None  # until the new plan is made
-            self.variant = self._make_plan()
+        if (
+            same
+            and now.largest <= self._most
+            and not (self._by_range and (before.low, before.high) != (now.low, now.high))
+        ):
+            return
+        self.task = replace(self.task, metas={MAIN: now})
+        self.variant = None  # until the new plan is made
+        self.variant = self._make_plan()
 
     def _copy(self, source: Any, on_gpu: bool) -> float:
         """Copy the samples; their largest magnitude where they are floats, infinity where one is not finite."""
