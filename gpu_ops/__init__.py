@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from importlib import import_module
+from inspect import isfunction
 from typing import TYPE_CHECKING, Any
 
+from gpu_ops.errors import public
 from gpu_ops.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from gpu_ops.devices import device_statuses, open_device
-    from gpu_ops.errors import KernelscopeError
+    from gpu_ops.errors import DeviceError, InputError, KernelError, KernelscopeError, ParamError, WrongResult
     from gpu_ops.filters import FILTERS, all_claims, find_filter
     from gpu_ops.filters.layout.gallery import layout_pictures
     from gpu_ops.io import (
@@ -36,17 +38,20 @@ if TYPE_CHECKING:
         step_words,
         write_step,
     )
+    from gpu_ops.measuring.applying import apply, forget_plans
     from gpu_ops.measuring.figures import DrawnFigure, draw_figures
     from gpu_ops.measuring.judging import judge_by_reports, recorded_reports
     from gpu_ops.measuring.law_counts import recorded_steps
     from gpu_ops.measuring.provenance import machine
     from gpu_ops.measuring.remaking import from_origin
-    from gpu_ops.measuring.report import read_report, write_report
+    from gpu_ops.measuring.report import read_report, report_of, write_report
     from gpu_ops.measuring.runner import default_picks, run_experiment
     from gpu_ops.measuring.window_needs import window_fault
     from gpu_ops.types import Experiment, Input, Pick, Run
 
 _HOMES = {
+    "apply": "measuring.applying",
+    "forget_plans": "measuring.applying",
     "FILTERS": "filters",
     "all_claims": "filters",
     "find_filter": "filters",
@@ -55,7 +60,12 @@ _HOMES = {
     "Input": "types",
     "Pick": "types",
     "Run": "types",
+    "DeviceError": "errors",
+    "InputError": "errors",
+    "KernelError": "errors",
     "KernelscopeError": "errors",
+    "ParamError": "errors",
+    "WrongResult": "errors",
     "FORMATS": "io",
     "NOISE": "io",
     "SAMPLES": "io",
@@ -84,6 +94,7 @@ _HOMES = {
     "DrawnFigure": "measuring.figures",
     "draw_figures": "measuring.figures",
     "read_report": "measuring.report",
+    "report_of": "measuring.report",
     "run_experiment": "measuring.runner",
     "from_origin": "measuring.remaking",
     "judge_by_reports": "measuring.judging",
@@ -99,16 +110,22 @@ __all__ = [
     "NOISE",
     "SAMPLES",
     "STEPS",
+    "DeviceError",
     "DrawnFigure",
     "Experiment",
     "Input",
+    "InputError",
+    "KernelError",
     "KernelscopeError",
+    "ParamError",
     "Pick",
     "Run",
     "Saving",
+    "WrongResult",
     "active_steps",
     "add_noise",
     "all_claims",
+    "apply",
     "apply_steps",
     "check_step",
     "comment_lines",
@@ -118,6 +135,7 @@ __all__ = [
     "draw_figures",
     "find_filter",
     "find_step",
+    "forget_plans",
     "from_array",
     "from_origin",
     "judge_by_reports",
@@ -132,6 +150,7 @@ __all__ = [
     "recorded_reports",
     "recorded_steps",
     "replacing",
+    "report_of",
     "run_experiment",
     "sample",
     "save",
@@ -147,5 +166,13 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'gpu_ops' has no attribute {name!r}")
     value = getattr(import_module(f"gpu_ops.{_HOMES[name]}"), name)
+    if isfunction(value):
+        value = public(value)
+        value.__module__, value.__qualname__ = __name__, name  # where pickle finds it
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    """The public names, imported or not."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -41,6 +41,10 @@ class Axis:
         """The position of an element, in the axis's unit; `index` need not be whole."""
         return self.start + self.step * index
 
+    def places(self, count: int) -> Array:
+        """The positions of the first `count` elements, in the axis's unit; of labels the labels."""
+        return np.array(self.labels[:count]) if self.labels else self.start + self.step * np.arange(count)
+
     def index(self, place: float) -> float:
         """The element that lies at `place`."""
         return (place - self.start) / self.step
@@ -91,6 +95,11 @@ class Form:
     def rank(self) -> int:
         """The number of axes that are not of channels."""
         return sum(axis.name != CHANNEL for axis in self.axes)
+
+    def channels_last(self, array: Array) -> Array:
+        """An array of this form with its axis of channels, where it has one, behind the others."""
+        places = [place for place, axis in enumerate(self.axes) if axis.name == CHANNEL]
+        return np.moveaxis(array, places, [-1] * len(places)) if places else array
 
     def named(self, labels: Sequence[str]) -> Form:
         """The form with these names of its channels, where it has as many and no names of its own."""

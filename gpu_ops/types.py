@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from gpu_ops.errors import ParamError, plain
+from gpu_ops.html import html_of_input, html_of_run
 from gpu_ops.input_kinds import INPUT_KINDS, Kind, Shape
 from gpu_ops.locality import Locality as Locality
 from gpu_ops.output_kinds import OUTPUT_KINDS, Form, OutputKind, ViewKind
@@ -82,6 +83,13 @@ class Input:
     @property
     def meta(self) -> Meta:
         return Meta(self.kind, self.array.shape, self.array.dtype.name, self.finite, rate=self.rate)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        """The array itself, for numpy.asarray and for libraries that draw."""
+        return np.array(self.array, dtype=dtype, copy=copy)
+
+    def _repr_html_(self) -> str:
+        return html_of_input(self)
 
 
 def form_of_input(task: Task) -> Form:
@@ -384,6 +392,9 @@ class Run:
     source_hash: str = ""
     forms: Mapping[str, Form] = field(default_factory=dict)
     quality: Mapping[str, Quality] = field(default_factory=dict)
+
+    def _repr_html_(self) -> str:
+        return html_of_run(self)
 
     @property
     def key(self) -> RunKey:

@@ -16,7 +16,7 @@ from app.models.session import Session
 from gpu_ops import STEPS, active_steps, find_filter, write_step
 from gpu_ops.output_kinds import OUTPUT_KINDS
 from gpu_ops.params import Value
-from gpu_ops.types import Pick
+from gpu_ops.types import Output, Pick
 
 PATH, RESULT = "path", "result"
 
@@ -80,7 +80,8 @@ def command_text(session: Session) -> str:
 
 
 def python_text(session: Session) -> str:
-    """The same as a program, which makes a result again by its origin; "" where none does it."""
+    """The same as a program, which makes a result again by its origin, and ends with the outputs of the first variant
+    as arrays, with the places of their elements; "" where none does it."""
     if session.original is None or reason_against(session, program=True):
         return ""
     origin = session.original.origin
@@ -101,10 +102,31 @@ def python_text(session: Session) -> str:
         f"params = {session.params!r}",
         *("picks = (", *picks, ")"),
         f"experiment = ks.Experiment({session.choice.filter!r}, input, params, picks)",
+        "runs = {}",
         "for run in ks.run_experiment(experiment):",
         "    print(run.pick.variant, run.stage, run.ok, run.failure or '')",
+        "    runs[run.pick.variant] = run",
+        "",
+        "run = next(run for run in runs.values() if run.outputs)",
+        *(line for output in session.filter.given(session.params) for line in _array_lines(output)),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _array_lines(output: Output) -> list[str]:
+    """An output as an array, the places of its elements along each axis, and how it is drawn."""
+    id, places = output.id, f"{output.id}_axes"
+    lines = [f"{id} = run.outputs[{id!r}]"]
+    if output.kind in ("number", "table", "timeline"):
+        return lines
+    lines.append(f"{places} = [axis.places(n) for axis, n in zip(run.forms[{id!r}].axes, {id}.shape)]")
+    drawing = {
+        "signal": f"plt.plot({places}[0], {id})",
+        "spectrum": f"plt.plot({places}[0], abs({id})) of one dimension, plt.imshow(abs({id})) of two",
+        "bars": f"plt.stairs({id}) of one channel",
+        "image": f"plt.imshow({id}, cmap='gray')",
+    }
+    return [*lines, *([f"# {drawing[output.kind]}"] if output.kind in drawing else [])]
 
 
 # Inputs that are results

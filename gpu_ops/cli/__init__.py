@@ -65,11 +65,11 @@ def _run(work: Callable[[], int]) -> int:
     except SystemExit as exit:  # argparse has printed the reason
         return exit.code if isinstance(exit.code, int) else FINE
     except KernelFault as error:
-        streams.say(error)
+        streams.say(error.sentence())
         _write_out(error.exit_code)
         os._exit(error.exit_code)  # the driver's own clean-up would only fail as well
     except KernelscopeError as error:
-        streams.say(shortened(str(error), MOST))
+        streams.say(shortened(error.sentence(), MOST))
         return error.exit_code
     except KeyboardInterrupt:
         streams.say("stopped")

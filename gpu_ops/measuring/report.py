@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from gpu_ops.errors import InputError, ReportError, plain
 from gpu_ops.io.part_files import growing
 from gpu_ops.io.regular import require_regular
+from gpu_ops.measuring.provenance import machine
 from gpu_ops.measuring.report_check import fault_of
 from gpu_ops.measuring.roofline import roofs, roofs_at
 from gpu_ops.measuring.rows import Report, Roof, Row
@@ -30,6 +31,14 @@ def row(run: Run, experiment: Experiment, with_roofs: bool = True) -> Row:
     there is a bandwidth but no share; with them the device's are measured on first use, which takes seconds."""
     result, kernel = Row.of(run, experiment), run.timings.get("kernel")
     return replace(result, **_against_roofs(run, kernel)) if kernel and with_roofs else result
+
+
+def report_of(runs: Iterable[Run], experiment: Experiment) -> Report:
+    """The runs of an experiment as a report, which a notebook shows as a table: the last run of each pick. Shares of
+    the roof are left out, because measuring the roof takes seconds."""
+    last = {run.key: run for run in runs}
+    devices = list(dict.fromkeys(run.pick.device for run in last.values()))
+    return Report(machine(devices, with_roofs=False), tuple(Row.of(run, experiment) for run in last.values()))
 
 
 def _against_roofs(run: Run, kernel: Timing) -> dict[str, Any]:

@@ -94,10 +94,10 @@ def run_experiment(
 def default_picks(filter: Filter, devices: Sequence[str], variants: Sequence[str] = ()) -> tuple[Pick, ...]:
     """Every variant of the filter, or those named, on each device that can run it."""
     chosen = [filter.variant(v) for v in variants] if variants else filter.variants
-    return tuple(Pick(v.id, d) for v in chosen for d in devices if _runs_on(v, d))
+    return tuple(Pick(v.id, d) for v in chosen for d in devices if runs_on(v, d))
 
 
-def _runs_on(variant: Variant, device: str) -> bool:
+def runs_on(variant: Variant, device: str) -> bool:
     """CPU variants run on the CPU, kernels on CUDA devices and simulated ones, libraries of CUDA on CUDA devices."""
     kind = device_kind(device)
     return kind == variant.device or (kind == "sim" and variant.device == "cuda" and not variant.library)

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import pytest
 from fake_engine import FakeEngine, act, make
 from PySide6.QtWidgets import QApplication
 
+import gpu_ops as ks
 from app.models.experiment_text import command_text, python_text, reason_against, results_before
 from app.models.session import Session
 from gpu_ops import Experiment, Pick, apply_steps, load, run_experiment, sample, save
@@ -95,6 +97,31 @@ def test_a_program_runs_what_is_on_the_screen(qtbot, stack: Input, capsys) -> No
     experiment = names["experiment"]
     assert (experiment.filter, dict(experiment.params)) == ("mean2d", {"window": 7, "border": "nearest"})
     assert [(p.variant, p.device) for p in experiment.picks] == [("serial", "cpu"), ("scipy", "cpu")]
+    right = ks.apply("mean", apply_steps(stack, STEPS), variant="serial", window=7, border="nearest")
+    np.testing.assert_array_equal(names["image"], right)
+    assert [len(places) for places in names["image_axes"]] == list(right.shape)
+
+
+@pytest.mark.parametrize("filter", [f.id for f in ks.FILTERS if f.accepts == "signal"])
+def test_a_program_ends_in_arrays_with_their_axes(qtbot, filter: str, capsys) -> None:
+    session = session_of(sample("noise", length=512))
+    session.set_filter(filter)
+    session.set_picks(("serial",))
+    preset = {"fft1d": {"result": "magnitude"}, "wavelet1d": {"result": "parts"}, "fft_batch1d": {"points": 64}}
+    session.set_params({**session.params, **preset.get(filter, {})})
+    names: dict[str, Any] = {}
+    text = python_text(session)
+    exec(text.replace("params, picks)", "params, picks, 'none')"), names)  # without the seconds of measuring
+    for output in session.filter.given(session.params):
+        assert isinstance(names[output.id], np.ndarray), output.id
+        axes = names.get(f"{output.id}_axes")
+        assert (axes is None) == (output.kind in ("number", "table"))
+        assert axes is None or [len(places) for places in axes] == list(names[output.id].shape)
+    drawn = {"plot": lambda x, y: np.broadcast_shapes(x.shape, y.shape[:1]), "stairs": np.ravel}
+    lines = [line[2:].split(" of ")[0] for line in text.splitlines() if line.startswith("# plt.")]
+    for line in lines:
+        exec(line, {**names, "plt": SimpleNamespace(**drawn)})
+    assert lines or filter in ("reduce1d",)
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the quotes are those of bash and zsh")

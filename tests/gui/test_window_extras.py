@@ -365,7 +365,7 @@ def test_cancel_and_the_bar_show_only_what_takes_its_time(qtbot, engine, window,
     assert not cancel.isEnabled()
     window.controller.run_live()
     assert not bar.isVisible()
-    qtbot.waitUntil(bar.isVisible, timeout=5000)
+    qtbot.waitUntil(bar.isVisible)
     act(window, "cancel")
     assert not bar.isVisible() and not cancel.isEnabled()
 
