@@ -15,6 +15,8 @@ from gpu_ops.devices.kernel_source import source_hash
 from gpu_ops.devices.limited import LimitedSession
 from gpu_ops.errors import DeclarationError, DeviceMemoryError, KernelError, KernelFault, LibraryMissing, ParamError
 from gpu_ops.filters import find_filter
+from gpu_ops.io.ranges import range_of
+from gpu_ops.io.tones import conversion_words
 from gpu_ops.measuring.bands import footprint, whole_reason
 from gpu_ops.measuring.declared import mistakes
 from gpu_ops.measuring.device_bands import BandRefused, DeviceBands
@@ -99,7 +101,8 @@ def _check(experiment: Experiment) -> tuple[Filter, Experiment]:
         raise ParamError(f"{filter.id} takes a {filter.accepts}, {experiment.input.name} is a {meta.kind}.")
     if meta.dtype not in filter.dtypes:
         allowed = ", ".join(filter.dtypes)
-        raise ParamError(f"{filter.id} takes {allowed}, {experiment.input.name} is {meta.dtype}; convert it (--dtype).")
+        advice = conversion_words(meta.dtype, *range_of(experiment.input), filter.dtypes)
+        raise ParamError(f"{filter.id} takes {allowed}, and {experiment.input.name} is {meta.dtype}; {advice}.")
     params = check_values(filter.params, experiment.params, filter.id)
     check_input(filter, experiment.input, params)
     if not experiment.picks:
