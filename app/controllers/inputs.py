@@ -16,6 +16,7 @@ from app.worker import Engine
 from gpu_ops.engine.messages import Failed, Loaded, LoadRequest, ResultRequest, Stepped
 from gpu_ops.engine.shared import SharedInput, SharedResult
 from gpu_ops.input_kinds import INPUT_KINDS
+from gpu_ops.io.opening import NOTE
 from gpu_ops.output_kinds import OUTPUT_KINDS
 from gpu_ops.types import Facts
 
@@ -55,11 +56,19 @@ class Inputs(QObject):
         else:
             self._opened = opened
             self._session.set_input(loaded.input)
+            self._say_notes(loaded.input)
 
     def restore(self, loaded: Loaded, opened: LoadRequest | None, saved: Saved, device: str) -> None:
         """Take the input of a session together with everything that was chosen there; kernels run on `device`."""
         self._asked, self._opened = None, opened
         self._session.restore(loaded.input, saved.choice, device, saved.baseline, saved.output)
+        self._say_notes(loaded.input)
+
+    def _say_notes(self, shared: SharedInput) -> None:
+        """Say what the reader noted about the file."""
+        for step in shared.origin.get("steps", ()):
+            if step.get("step") == NOTE:
+                self.message.emit("info", f"{shared.name}: {step['words']}", "", NOTE)
 
     def take_stepped(self, stepped: Stepped) -> None:
         """Take the input after its steps, unless another input or the wish for none came meanwhile."""

@@ -14,6 +14,7 @@ from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import CHOICES, NOISE, SAMPLES, add_noise, apply_steps, convert, load, parse_step, sample
+from gpu_ops.io.opening import NOTE
 from gpu_ops.io.regular import require_regular
 from gpu_ops.measuring.runner import default_picks
 from gpu_ops.params import Param, Value, Values, nearest
@@ -48,6 +49,9 @@ def _clean_input(args: argparse.Namespace, values: Mapping[str, str], overrides:
         options: dict[str, Any] = {} if args.limit is None else {"limit": args.limit}
         options |= {p.name: values[p.name] for p in CHOICES if p.name in values}
         file_input = load(args.input, kind=args.kind, nonfinite=args.nonfinite or "refuse", **options)
+        for step in file_input.origin["steps"]:
+            if step["step"] == NOTE and "frame" not in overrides:  # else each frame of a stack would say it
+                streams.say(step["words"])
         return convert(file_input, dtype) if dtype else file_input
     for name in ("kind", "limit", "nonfinite"):
         if getattr(args, name) is not None:

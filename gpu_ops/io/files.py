@@ -26,6 +26,7 @@ from gpu_ops.io.notes import add_note
 from gpu_ops.io.opening import FRAME, Decoded, Opening, Survey
 from gpu_ops.io.regular import require_regular
 from gpu_ops.io.stacks import Stack, decode_stack
+from gpu_ops.io.tiff_series import beside_of
 from gpu_ops.params import Value
 from gpu_ops.progress import finite
 from gpu_ops.types import Input, Pixel
@@ -158,8 +159,10 @@ def _require_input(file: Path, name: str) -> None:
 
 
 def _parts(file: Path) -> list[Path]:
-    """The files of an input: itself, or the images of a folder. Raises OSError."""
-    return folders.frames_of(file, IMAGE_SUFFIXES) if file.is_dir() else [file]
+    """The files of an input: itself with those of its set, or the images of a folder. Raises OSError."""
+    if file.is_dir():
+        return folders.frames_of(file, IMAGE_SUFFIXES)
+    return [file, *(beside_of(file) if BY_SUFFIX.get(file.suffix.lower()) is BY_SUFFIX[".tif"] else ())]
 
 
 def _find_format(file: Path, name: str) -> Format:

@@ -26,9 +26,24 @@ SEPARATOR = Param(
 DECIMAL = Param("decimal", "auto", choices=("auto", "point", "comma"), help="what lies before the decimals of a number")
 HEADER = Param("header", -1, -1, 1000, help="lines before the numbers of a table; -1 finds out")
 PART = Param("part", -1, -1, 1 << 22, help="the part of a record with gaps, counted from 0; -1 is the only one")
+SERIES = Param(
+    "series",
+    -1,
+    -1,
+    1 << 20,
+    help="the series of a TIFF with images of several sizes, counted from 0; -1 is the main one",
+)
 RATE = Param("rate", 0.0, 0.0, 1e12, unit="Hz", help="samples a second; 0 takes the file's own, where it has one")
-CHOICES: tuple[Param, ...] = (FRAME, PROJECT, MEMBER, COLUMNS, SEPARATOR, DECIMAL, HEADER, PART, RATE)
+CHOICES: tuple[Param, ...] = (FRAME, PROJECT, MEMBER, COLUMNS, SEPARATOR, DECIMAL, HEADER, PART, SERIES, RATE)
 """Every choice of how a file is read. A format names those that it asks for; each default leaves the choice to it."""
+
+NOTE = "note"
+"""The id of a step that says something about how a file was read which a person should know."""
+
+
+def note(words: str) -> dict[str, Any]:
+    """The step that says it: the command line prints these words."""
+    return {"step": NOTE, "words": words}
 
 
 class Opening(NamedTuple):

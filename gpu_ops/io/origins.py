@@ -7,12 +7,13 @@ from typing import Any
 
 from gpu_ops.errors import InputError, plain
 from gpu_ops.io.files import LIMIT, load, same_file
+from gpu_ops.io.opening import NOTE
 from gpu_ops.io.samples import sample
 from gpu_ops.io.steps import STEPS, apply_steps
 from gpu_ops.io.stored import STORED_STEPS
 from gpu_ops.types import Input
 
-DECODING = ("upright", "physical", "part", "nonfinite", "project", *STORED_STEPS)
+DECODING = ("upright", "physical", "part", "nonfinite", "project", NOTE, *STORED_STEPS)
 """Steps of reading a file, which reading it again repeats."""
 
 

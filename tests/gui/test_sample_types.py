@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import tifffile
 from fake_engine import FakeEngine
 from PySide6.QtCore import Qt
 
@@ -111,4 +112,16 @@ def test_a_filter_says_which_of_the_usual_types_it_lacks(window, engine) -> None
         "Convert to float32, rounded"
     ]
     window.controller.session.set_filter("mean2d")
+    assert not window.messages.messages()
+
+
+def test_a_note_of_the_reader_stays_until_another_input_comes(window, engine, tmp_path) -> None:
+    pages = np.zeros((2, 4, 5), np.uint8)
+    tifffile.imwrite(tmp_path / "a.tif", pages, metadata=None, description="ImageJ=1.52a\nimages=7\nframes=7\n")
+    window.controller.open_file(str(tmp_path / "a.tif"))
+    engine.end()
+    (message,) = window.messages.messages()
+    assert (message.kind, message.passing) == ("info", False)
+    assert message.text == "a.tif: Its description says 7 frames, and it has 2."
+    engine.show(from_array(np.zeros((4, 4), np.uint8)))
     assert not window.messages.messages()

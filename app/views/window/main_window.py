@@ -12,6 +12,7 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragMoveEvent, QDropEve
 from PySide6.QtWidgets import QMainWindow, QSizePolicy, QVBoxLayout, QWidget
 
 import gpu_ops
+from gpu_ops.io.opening import NOTE
 from app.actions import build_actions, fill_menu_bar
 from app.context import Context
 from app.controllers.frames import FrameController
@@ -271,6 +272,7 @@ class MainWindow(QMainWindow):
         path = str(shared.origin.get("path", ""))
         if path and path != self.desk.pasted.path:
             self.desk.recent.add(path)
+        self.context.messages.settle(NOTE)
         self._show_title()
         self.stack.show_input(array, shared)
 
