@@ -19,6 +19,7 @@ import numpy as np
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.input_kinds import Kind
 from gpu_ops.io import apart, folders, known
+from gpu_ops.io.dicom_slices import ORDER, Slices, sort_slices
 from gpu_ops.io.formats import BY_SUFFIX, FRAMES, IMAGE_SUFFIXES, SIGNALS, Format, find_format
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE, Array, check_choice, enough_memory, make_input
 from gpu_ops.io.memory import place_of, read_at
@@ -31,6 +32,7 @@ from gpu_ops.params import Value
 from gpu_ops.progress import finite
 from gpu_ops.types import Input, Pixel
 
+DICOM = ".dcm"
 LIMIT = 2**30
 """Values of a file at most, unless the caller allows more."""
 
@@ -177,7 +179,8 @@ def _look_folder(opening: Opening) -> Survey:
     """The size, the type and the number of a folder's images."""
     stack = _open_folder(opening)
     size, frames = folders.by(stack.shape).replace("x", "×"), stack.facts.frames
-    return Survey(FOLDER.title, (("size", f"{size}, {stack.dtype}"), ("frames", f"{frames:,}")), frames)
+    ordered = (("order", f"by {step['by']}") for step in stack.steps if step["step"] == ORDER)
+    return Survey(FOLDER.title, (("size", f"{size}, {stack.dtype}"), ("frames", f"{frames:,}"), *ordered), frames)
 
 
 def _open_folder(opening: Opening) -> Stack:
@@ -189,7 +192,13 @@ def _open_folder(opening: Opening) -> Stack:
         format = _find_format(file, name)
         return format.read(Opening(file, name, opening.limit, {**_check_choices(format, name, {}), "kind": ""}))
 
-    return known.kept_stack(files, "folder", lambda: folders.FolderStack(files, opening.name, decode, IMAGE_SUFFIXES))
+    def open() -> Stack:
+        slices = all(file.suffix.lower() == DICOM for file in files) and len(files) > 1
+        found = sort_slices(files) if slices else Slices(tuple(files))
+        how = (opening.name, found.alike(decode), IMAGE_SUFFIXES, found.steps)
+        return folders.FolderStack(found.files, *how)
+
+    return known.kept_stack(files, "folder", open)
 
 
 FOLDER = Format("a folder of images", (), ("image", "stack"), _read_folder, None, FRAMES, _look_folder, True)
@@ -213,10 +222,11 @@ def save(
     """Writes an array as PNG, TIFF, NPY, WAV, FLAC or text, by the name's ending.
 
     PNG takes (H, W) or (H, W, C) of uint8 or uint16; TIFF these, (D, H, W) and (D, H, W, C), of integers of 8 to 32
-    bits, float32 and float64, with the size of a `pixel` where it is known; WAV (N,) or (N, C) of float32 or float64
-    with `rate` in hertz (44100 when None); FLAC (N,) or (N, C) of floats from -1 to less than 1, in 24 bits, or of
-    integers; text (N,) as "%.16f"; NPY any array. The file appears whole or not at all: an existing one stays untouched
-    until the new one is complete. Some formats have room for a `note`. Raises InputError when it cannot be written so.
+    bits, float32 and float64; both with the size of a `pixel` where it is known; WAV (N,) or (N, C) of float32 or
+    float64 with `rate` in hertz (44100 when None); FLAC (N,) or (N, C) of floats from -1 to less than 1, in 24 bits,
+    or of integers; text (N,) as "%.16f"; NPY any array. The file appears whole or not at all: an existing one stays
+    untouched until the new one is complete. Some formats have room for a `note`. Raises InputError when it cannot be
+    written so.
     """
     name, array = plain(os.fspath(path)), np.asarray(array)
     format = BY_SUFFIX.get(Path(path).suffix.lower())

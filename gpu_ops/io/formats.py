@@ -85,6 +85,7 @@ FORMATS = (
         FRAMES,
         apng.look_png,
         foreign=True,
+        scaled=True,
         asked=False,
     ),
     Format(

@@ -12,7 +12,6 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragMoveEvent, QDropEve
 from PySide6.QtWidgets import QMainWindow, QSizePolicy, QVBoxLayout, QWidget
 
 import gpu_ops
-from gpu_ops.io.opening import NOTE
 from app.actions import build_actions, fill_menu_bar
 from app.context import Context
 from app.controllers.frames import FrameController
@@ -59,6 +58,7 @@ from app.views.window.session_desk import SessionDesk, keep_last
 from app.views.window.shortcuts import ShortcutsPage
 from app.views.window.status_line import StatusLine
 from app.views.window.window_actions import WindowActions
+from gpu_ops.io.opening import NOTE
 
 if TYPE_CHECKING:
     from app.views.results.signal_pane import SignalPane
