@@ -5,7 +5,7 @@ import pytest
 
 from gpu_ops.errors import InputError
 from gpu_ops.io import from_origin, load, survey
-from gpu_ops.types import Pixel
+from gpu_ops.types import FrameAxes, Pixel
 
 pydicom = pytest.importorskip("pydicom")
 AXIAL, SAGITTAL = [1, 0, 0, 0, 1, 0], [0, 1, 0, 0, 0, -1]
@@ -118,6 +118,11 @@ def test_the_pixel_size_of_frames_is_that_of_all_of_them(tmp_path, second, expec
     assert load(tmp_path / "x.dcm").facts.pixel == expected
 
 
+def test_the_time_of_a_frame_is_that_of_the_file(tmp_path):
+    head_of(np.zeros((3, 5, 6), np.uint16), 3, FrameTime=40).save_as(tmp_path / "x.dcm", enforce_file_format=True)
+    assert load(tmp_path / "x.dcm").facts.frame_axes == FrameAxes("T", (3,), 0.04)
+
+
 # Folders of slices
 
 
@@ -166,6 +171,13 @@ def test_slices_come_in_the_order_of_the_patient(tmp_path, slices):
 def test_without_an_order_names_decide(tmp_path, slices):
     write_slices(tmp_path, slices)
     assert order(tmp_path) == "abc" and ordered_by(tmp_path) == []
+
+
+@pytest.mark.parametrize(("places", "distance"), [((3, 9, 6), 3.0), ((3, 9, 5), 0.0)])
+def test_slices_at_even_places_have_a_distance(tmp_path, places, distance):
+    write_slices(tmp_path, at(*places))
+    expected = FrameAxes("Z", (3,), distance=distance) if distance else FrameAxes()
+    assert load(tmp_path).facts.frame_axes == expected
 
 
 def test_slices_of_two_series_stay_together(tmp_path):

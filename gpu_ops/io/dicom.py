@@ -11,11 +11,12 @@ import numpy as np
 from gpu_ops.errors import InputError, plain
 from gpu_ops.io import stored
 from gpu_ops.io.codec import codec
+from gpu_ops.io.frame_axes import of_series
 from gpu_ops.io.inputs import Array, check_limit
 from gpu_ops.io.opening import Decoded, Opening, Survey
 from gpu_ops.io.pixel_size import make_pixel
 from gpu_ops.io.stacks import decode_stack
-from gpu_ops.types import Facts, Pixel
+from gpu_ops.types import Facts, FrameAxes, Pixel
 
 MAGIC_AT, MAGIC = 128, b"DICM"
 DEFLATED, RLE = "1.2.840.10008.1.2.1.99", "1.2.840.10008.1.2.5"
@@ -76,6 +77,7 @@ class DicomStack:
             self._scales = find_scales(head, frames)
             self._table = bool(head.get("ModalityLUTSequence"))
             pixel = _find_pixel(head, frames)
+            interval = float(head.get("FrameTime") or 0) / 1000
             syntax_name = plain(syntax.name, 60)
         if height < 1 or width < 1 or frames < 1:
             raise InputError(f"{name} holds no image, as DICOM reports and plans do; choose a file with one.")
@@ -87,7 +89,8 @@ class DicomStack:
             self._check_size(height * width * samples * frames * self._bits // 8)
         self.stored_as = f"{self._meaning}, {self._stored_bits} bits, {syntax_name}"
         self._syntax, self._syntax_name, self._size = str(syntax), syntax_name, (height, width)
-        self.facts = Facts(frames, pixel)
+        axes = of_series([("T", frames)], frames, (interval, 0.0)) if 0 < interval < np.inf else FrameAxes()
+        self.facts = Facts(frames, pixel, frame_axes=axes)
         self._scaled = any(scale is not None for scale in self._scales)
         self._first = self._convert(self._decode(0), 0)
         self.shape, self.dtype = self._first.shape, self._first.dtype

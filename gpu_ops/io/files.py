@@ -195,7 +195,7 @@ def _open_folder(opening: Opening) -> Stack:
     def open() -> Stack:
         slices = all(file.suffix.lower() == DICOM for file in files) and len(files) > 1
         found = sort_slices(files) if slices else Slices(tuple(files))
-        how = (opening.name, found.alike(decode), IMAGE_SUFFIXES, found.steps)
+        how = (opening.name, found.alike(decode), IMAGE_SUFFIXES, found.steps, found.distance)
         return folders.FolderStack(found.files, *how)
 
     return known.kept_stack(files, "folder", open)

@@ -15,7 +15,7 @@ from gpu_ops.io.codec import codec
 from gpu_ops.io.inputs import Array
 from gpu_ops.io.opening import Decoded
 from gpu_ops.progress import advance
-from gpu_ops.types import Facts
+from gpu_ops.types import Facts, FrameAxes
 
 Decode = Callable[[Path], Decoded]
 EXIF_ORIENTATION, LYING = 0x0112, range(5, 9)
@@ -39,7 +39,8 @@ def frames_of(folder: Path, suffixes: Collection[str]) -> list[Path]:
 
 
 class FolderStack:
-    """A Stack of the images `files`, which `decode` reads; `steps` say what gave them their order.
+    """A Stack of the images `files`, which `decode` reads; `steps` say what gave them their order, and `distance` is
+    that of two planes in millimetres, 0 where it is unknown.
 
     Raises InputError that names the first two images of different sizes; the types of their values show only when they
     are read.
@@ -52,6 +53,7 @@ class FolderStack:
         decode: Decode,
         suffixes: Collection[str],
         steps: tuple[dict[str, Any], ...] = (),
+        distance: float = 0.0,
     ) -> None:
         if not files:
             raise InputError(
@@ -64,7 +66,8 @@ class FolderStack:
         self.shape, self.dtype, self.steps = first.array.shape, first.array.dtype, (*steps, *first.steps)
         self._check(0, first)
         self._first: Array | None = first.array
-        self.facts = Facts(len(files), first.facts.pixel)
+        axes = FrameAxes("Z", (len(files),), distance=distance) if distance and len(files) > 1 else FrameAxes()
+        self.facts = Facts(len(files), first.facts.pixel, frame_axes=axes)
 
     def read(self, frame: int) -> Array:
         if frame == 0 and self._first is not None:

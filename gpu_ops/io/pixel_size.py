@@ -28,6 +28,12 @@ PIXELS = re.compile(r"<(?:\w+:)?Pixels\b([^>]*)>")
 ATTRIBUTE = re.compile(r"([\w:]+)\s*=\s*[\"']([^\"']*)[\"']")
 
 
+def millimetres(size: float, unit: str) -> float:
+    """A size in a unit of length in millimetres; 0 where it is none."""
+    found = size * MILLIMETRES.get(OTHER_NAMES.get(unit, unit), 0.0)
+    return found if 0 < found < math.inf else 0.0
+
+
 def make_pixel(y: float, x: float, unit: str) -> Pixel | None:
     """A size in a unit of length, as millimetres or, below a tenth, micrometres; None where it is no length at all."""
     scale = MILLIMETRES.get(OTHER_NAMES.get(unit, unit))
@@ -38,10 +44,15 @@ def make_pixel(y: float, x: float, unit: str) -> Pixel | None:
     return Pixel(y, x, "µm" if fine else "mm")
 
 
-def ome_pixel(xml: str) -> Pixel | None:
-    """The size in the first <Pixels> of OME's XML, whose unit is µm where it names none."""
+def ome_attributes(xml: str) -> dict[str, str]:
+    """The attributes of the first <Pixels> of OME's XML."""
     tag = PIXELS.search(xml)
-    known = {key: html.unescape(value) for key, value in ATTRIBUTE.findall(tag[1])} if tag else {}
+    return {key: html.unescape(value) for key, value in ATTRIBUTE.findall(tag[1])} if tag else {}
+
+
+def ome_pixel(xml: str) -> Pixel | None:
+    """The size in OME's XML, whose unit is µm where it names none."""
+    known = ome_attributes(xml)
     try:
         x = float(known["PhysicalSizeX"])
         y = float(known.get("PhysicalSizeY", x))

@@ -87,8 +87,9 @@ def _transparent_gray(chunk: bytes | None, colour: int, depth: int) -> int | Non
     """The gray that a PNG of grays makes transparent, as its pixels have it; None where it has none."""
     if chunk is None or colour != GRAY or len(chunk) != 2:
         return None
-    value = int.from_bytes(chunk, "big") & (2**depth - 1)
-    return value * (255 // (2**depth - 1)) if depth < 8 else value
+    most = (1 << depth) - 1
+    value = int.from_bytes(chunk, "big") & most
+    return value * (255 // most) if depth < 8 else value
 
 
 class _Png(NamedTuple):

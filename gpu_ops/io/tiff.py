@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.errors import InputError, ParamError, plain
-from gpu_ops.io import pixel_size
+from gpu_ops.io import frame_axes, pixel_size
 from gpu_ops.io.codec import codec
 from gpu_ops.io.inputs import Array, check_limit
 from gpu_ops.io.memory import check_room, read_at
@@ -69,8 +69,9 @@ def look_tiff(opening: Opening) -> Survey:
     if stack.facts.frames > 1:
         facts.append(("frames", f"{stack.facts.frames} ({stack.axes})" if stack.axes else f"{stack.facts.frames}"))
     several = {SERIES.name: tuple(range(len(stack.series)))} if len(stack.series) > 1 else {}
-    for number, words in enumerate(stack.series[:MOST_SERIES] if several else ()):
-        facts.append((f"series {number}", words))
+    if several:
+        facts += [(f"series {number}", words) for number, words in enumerate(stack.series[:MOST_SERIES])]
+    facts += frame_axes.step_facts(stack.facts.frame_axes)
     facts += [("compression", stack.compression), *(("note", words) for words in stack.notes)]
     if pixel := stack.facts.pixel:
         facts.append(("pixel", f"{pixel.y:g} × {pixel.x:g} {pixel.unit}"))
@@ -89,6 +90,7 @@ class TiffStack:
     def __init__(self, path: Path, name: str, limit: int, wanted: int = -1, alone: bool = False) -> None:
         self._path, self._name, self._limit, self._alone = path, name, limit, alone
         self._others: dict[Path, TiffStack] = {}
+        self.notes: tuple[str, ...] = ()
         self._damaged = InputError(f"{name} is a damaged TIFF file; copy or save it again.")
         self._size = path.stat().st_size
         check_chain(path, name, self._damaged)
@@ -102,6 +104,8 @@ class TiffStack:
                 self.compression = "none" if int(keyframe.compression) == 1 else str(keyframe.compression.name)
                 notes = (self._file.imagej_metadata if self._file.is_imagej else None) or {}
                 pixel, tags = self._find_pixel(str(notes.get("unit", ""))), read_tags(keyframe)
+                xml = str(self._file.ome_metadata or "") if self._file.is_ome else ""
+                steps = frame_axes.imagej_steps(notes) if notes else frame_axes.ome_steps(xml)
         self._page = describe_page(keyframe, tags, name, self._damaged)
         check_limit(name, self._page.values, limit)
         self._decoder = find_decoder(keyframe, name)
@@ -112,7 +116,8 @@ class TiffStack:
             self._check_end(self._offset + pages * self._page.values * self._page.dtype.itemsize)
         self.shape, self.dtype = self._page.form()
         self.steps = (*self._page.steps, *map(note, self.notes))
-        self.facts = Facts(pages * self._page.images, pixel)
+        frames = pages * self._page.images
+        self.facts = Facts(frames, pixel, frame_axes=frame_axes.of_series(leading, frames, steps))
         self.axes = ", ".join(f"{_AXES.get(axis, axis)} {n}" for axis, n in leading if axis in _AXES and n > 1)
 
     def _find_series(self, wanted: int) -> None:
@@ -133,7 +138,7 @@ class TiffStack:
         self._series: Any = series[self.chosen]
         self._keyframe = self._series.keyframe
         if self._alone:
-            self._frames, self.notes = Frames(len(self._file.pages), None), ()
+            self._frames = Frames(len(self._file.pages), None)
             return
         self._frames = find_frames(self._file, self._series, self._size, missing, self._damaged)
         self.notes = (*self._frames.notes, *filter(None, (elsewhere(xml),)))

@@ -26,10 +26,10 @@ MOST_NAMES = 3
 
 
 class Frames(NamedTuple):
-    """Where the frames are: `pages` by index, None for one that is missing, or `count` pages one after the other from
-    the `offset` on. `notes` are sentences about what is not as the file says."""
+    """How many `pages` there are, and where the first begins in bytes where they lie one after the other, else None.
+    `notes` are sentences about what is not as the file says."""
 
-    count: int
+    pages: int
     offset: int | None
     notes: tuple[str, ...] = ()
 

@@ -141,7 +141,7 @@ def _keeps(dtype: str, low: float, high: float, name: str) -> bool:
         return source.kind in "ui" and low >= 0 and high <= np.iinfo(target).max
     if source.kind == "f":
         return source.itemsize <= target.itemsize
-    return max(-low, high) <= 2 ** (np.finfo(target).nmant + 1)
+    return bool(max(-low, high) <= 2 ** (np.finfo(target).nmant + 1))
 
 
 def conversion_words(dtype: str, low: float, high: float, allowed: Sequence[str]) -> str:
