@@ -196,6 +196,21 @@ def test_a_file_that_another_one_describes_says_so(tmp_path):
     assert notes(found) == ["It is one file of a set that set.companion.ome describes; open that one for all frames."]
 
 
+def test_a_set_without_names_says_so(tmp_path):
+    xml = ome([(0, 0, 0), (1, 0, 1), (2, 1, 0), (3, 1, 1)], ("", ""))
+    write_pages(tmp_path / "x.ome.tif", FRAMES[:2], xml.replace(' FileName=""', ""))
+    words = "It is one file of a set that does not name its other files, so only the frames in this one are read."
+    assert notes(load(tmp_path / "x.ome.tif")) == [words] and load(tmp_path / "x.ome.tif").facts.frames == 2
+
+
+def test_a_renamed_file_is_known_by_its_own_identifier(tmp_path):
+    names = ("old.ome.tif", "b.ome.tif")
+    xml = ome([(0, 0, 0), (1, 0, 1), (2, 1, 0), (3, 1, 1)], names, name=' UUID="urn:uuid:00000000"')
+    write_pages(tmp_path / "new.ome.tif", FRAMES[:2], xml)
+    write_pages(tmp_path / "b.ome.tif", FRAMES[2:4])
+    assert np.array_equal(frames_of(tmp_path / "new.ome.tif"), FRAMES[:4]) and not notes(load(tmp_path / "new.ome.tif"))
+
+
 def test_a_renamed_copy_of_a_set_is_still_one(tmp_path):
     write_set(tmp_path)
     shutil.copy(tmp_path / "a.ome.tif", tmp_path / "copy.ome.tif")

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpu_ops import apply_steps, convert, from_array, save
+from gpu_ops import apply_steps, convert, from_array, load, save
 from gpu_ops.cli import main
 from gpu_ops.errors import InputError
 from gpu_ops.io.tones import conversions
@@ -114,6 +114,22 @@ def test_types_that_opencv_does_not_compute_with_are_named(dtype: str) -> None:
             after(image(dtype), id, **values)
     assert after(image(dtype), "resize", factor=2.0, method="nearest").shape == (20, 40)
     assert after(image(dtype), "rotate", angle=90.0).shape == (20, 10)
+
+
+@pytest.mark.parametrize("command", [["xray", "mean", "naive"], ["bench", "mean", "--device", "cpu"]])
+def test_every_command_names_what_converts(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save(tmp_path / "a.npy", image("int16"))
+    assert main([*command, "--input", str(tmp_path / "a.npy")]) == 2
+    assert "a.npy is int16; convert it to float32, which keeps every value" in capsys.readouterr().err
+
+
+def test_a_mean_of_frames_of_wide_numbers_keeps_their_digits(tmp_path: Path) -> None:
+    frames = np.full((3, 4, 5), 2**24 + 1, np.int32)
+    save(tmp_path / "a.npy", frames)
+    found = load(tmp_path / "a.npy", project="mean").array
+    assert found.dtype == np.float64 and (found == 2**24 + 1).all()
 
 
 def test_boolean_signals_are_numbers() -> None:

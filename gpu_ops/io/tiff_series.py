@@ -19,7 +19,9 @@ REDUCED, MASK = 1, 4
 """Bits of NewSubfileType: a page that is a smaller version of another one, or the transparency of another one."""
 OLD_REDUCED = 2
 """The value of the older tag SubfileType for a smaller version."""
-NAMED = re.compile(r"<(?:\w+:)?UUID\b[^>]*?\bFileName\s*=\s*[\"']([^\"']*)[\"']")
+UUID = re.compile(r"<(?:\w+:)?UUID\b([^>]*)>([^<]*)<")
+NAME = re.compile(r"\bFileName\s*=\s*[\"']([^\"']*)[\"']")
+OWN = re.compile(r"<(?:\w+:)?OME\b[^>]*?\bUUID\s*=\s*[\"']([^\"']*)[\"']")
 ELSEWHERE = re.compile(r"<(?:\w+:)?BinaryOnly\b[^>]*?\bMetadataFile\s*=\s*[\"']([^\"']*)[\"']")
 MOST_NAMES = 3
 """Names and numbers at most in one sentence."""
@@ -35,9 +37,11 @@ class Frames(NamedTuple):
 
 
 def files_of_set(xml: str, path: Path, name: str) -> tuple[str, ...]:
-    """The names of the other files that OME's XML names. Raises InputError for a name outside the file's folder, and
-    for one that is no regular file."""
-    names = tuple(dict.fromkeys(html.unescape(found) for found in NAMED.findall(xml)))
+    """The names of the other files that OME's XML names. Raises InputError for a name outside the file's folder."""
+    own = OWN.search(xml)
+    ids = [(NAME.search(inside), id.strip()) for inside, id in UUID.findall(xml)]
+    others = (found[1] for found, id in ids if found and not (own and own[1].strip() == id))
+    names = tuple(dict.fromkeys(map(html.unescape, others)))
     for other in names:
         if other in ("", ".", "..") or any(sign in other for sign in "/\\:\0"):
             raise InputError(
@@ -127,8 +131,13 @@ def _of_missing(own: Sequence[int], count: int, files: Sequence[str]) -> str:
 
 
 def elsewhere(xml: str) -> str:
-    """A sentence about a file whose XML only names the file that describes it; "" for any other."""
-    found = ELSEWHERE.search(xml)
-    if found is None:
-        return ""
-    return f"It is one file of a set that {plain(html.unescape(found[1]), 60)} describes; open that one for all frames."
+    """A sentence about a file whose XML only names the file that describes it, or leaves out the names of the other
+    files of its set; "" for any other."""
+    found, own = ELSEWHERE.search(xml), OWN.search(xml)
+    if found is not None:
+        name = plain(html.unescape(found[1]), 60)
+        return f"It is one file of a set that {name} describes; open that one for all frames."
+    ids = {id.strip() for inside, id in UUID.findall(xml) if not NAME.search(inside)} - {own[1].strip() if own else ""}
+    if len(ids) > (0 if own else 1):
+        return "It is one file of a set that does not name its other files, so only the frames in this one are read."
+    return ""

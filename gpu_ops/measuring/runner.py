@@ -15,15 +15,13 @@ from gpu_ops.devices.kernel_source import source_hash
 from gpu_ops.devices.limited import LimitedSession
 from gpu_ops.errors import DeclarationError, DeviceMemoryError, KernelError, KernelFault, LibraryMissing, ParamError
 from gpu_ops.filters import find_filter
-from gpu_ops.io.ranges import range_of
-from gpu_ops.io.tones import conversion_words
 from gpu_ops.measuring.bands import footprint, whole_reason
 from gpu_ops.measuring.declared import mistakes
 from gpu_ops.measuring.device_bands import BandRefused, DeviceBands
 from gpu_ops.measuring.jobs import Job, Watch, condemn, execute, fail, faultless, poison, verify_again, verify_memory
 from gpu_ops.measuring.quality import quality
 from gpu_ops.measuring.rounds import time_jobs
-from gpu_ops.measuring.suitable import check_input
+from gpu_ops.measuring.suitable import check_input, check_type
 from gpu_ops.measuring.timing import once
 from gpu_ops.measuring.verify import full_meta
 from gpu_ops.params import check_values
@@ -99,10 +97,7 @@ def _check(experiment: Experiment) -> tuple[Filter, Experiment]:
     filter = find_filter(experiment.filter, meta.kind)
     if meta.kind != filter.accepts:
         raise ParamError(f"{filter.id} takes a {filter.accepts}, {experiment.input.name} is a {meta.kind}.")
-    if meta.dtype not in filter.dtypes:
-        allowed = ", ".join(filter.dtypes)
-        advice = conversion_words(meta.dtype, *range_of(experiment.input), filter.dtypes)
-        raise ParamError(f"{filter.id} takes {allowed}, and {experiment.input.name} is {meta.dtype}; {advice}.")
+    check_type(filter, experiment.input)
     params = check_values(filter.params, experiment.params, filter.id)
     check_input(filter, experiment.input, params)
     if not experiment.picks:
