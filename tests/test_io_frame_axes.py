@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import tifffile
+from PIL import Image
 
 from gpu_ops.cli import main
 from gpu_ops.io import load, survey
@@ -96,3 +97,12 @@ def test_frames_of_no_known_axis_stay_plain(tmp_path):
     with tifffile.TiffFile(over_all_frames(tmp_path, "x.tif")) as file:
         assert not file.is_imagej
     assert np.array_equal(load(tmp_path / "out.tif", frame=2).array, FRAMES[0, 2, 0])
+
+
+def test_frames_of_an_animation_are_times(tmp_path):
+    first, *others = [Image.fromarray(np.full((9, 8), 40 * k, np.uint8)) for k in range(3)]
+    for name in ("x.gif", "x.webp", "x.png"):
+        first.save(tmp_path / name, save_all=True, append_images=others, lossless=True)
+        assert load(tmp_path / name).facts.frame_axes == FrameAxes("T", (3,))
+    with tifffile.TiffFile(over_all_frames(tmp_path, "x.gif")) as file:
+        assert file.series[0].axes == "TYX" and file.series[0].shape == (3, 9, 8)

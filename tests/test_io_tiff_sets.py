@@ -113,14 +113,16 @@ def test_a_missing_plane_is_zero_and_named(tmp_path):
     expected = np.stack([FRAMES[0], FRAMES[1], np.zeros_like(FRAMES[0]), FRAMES[2]])
     assert np.array_equal(frames_of(tmp_path / "x.ome.tif"), expected)
     found = load(tmp_path / "x.ome.tif", project="max")
-    assert notes(found) == ["Frame 2 of 4 is not there and filled with 0."]
+    assert notes(found) == ["1 of 4 frames is missing (2, counted from 0) and filled with 0."]
     assert np.array_equal(found.array, expected.max(axis=0))
     assert not open_rows(tmp_path / "x.ome.tif", frame=2).read(3, 7).any()
 
 
 def test_many_missing_planes_are_one_sentence(tmp_path):
     write_pages(tmp_path / "x.ome.tif", FRAMES[:1], ome([(0, 0, 0)], (), depth=2000))
-    assert notes(load(tmp_path / "x.ome.tif")) == ["Frames 1, 2, 3, … of 2,000 are not there and filled with 0."]
+    assert notes(load(tmp_path / "x.ome.tif")) == [
+        "1,999 of 2,000 frames are missing (1, 2, 3, …, counted from 0) and filled with 0."
+    ]
 
 
 # Sets of files
@@ -154,7 +156,8 @@ def test_a_missing_file_of_a_set_is_named(tmp_path):
     write_set(tmp_path)
     os.remove(tmp_path / "b.ome.tif")
     assert np.array_equal(frames_of(tmp_path / "a.ome.tif")[:2], FRAMES[:2])
-    words = "Frames 2, 3 of 4 are not there and filled with 0: put b.ome.tif into the same folder."
+    missing = "2 of 4 frames are missing (2, 3, counted from 0)"
+    words = f"{missing} and filled with 0: put b.ome.tif into the same folder."
     assert notes(load(tmp_path / "a.ome.tif", frame=3)) == [words]
 
 

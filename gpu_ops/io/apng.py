@@ -16,6 +16,7 @@ import numpy as np
 
 from gpu_ops.errors import InputError
 from gpu_ops.io import png, stored
+from gpu_ops.io.frame_axes import of_series
 from gpu_ops.io.images import EXIF, check_dense
 from gpu_ops.io.inputs import Array, check_limit
 from gpu_ops.io.known import kept_stack
@@ -132,7 +133,9 @@ class ApngStack:
         self._canvas_shape = (height, width, *((channels,) if channels > 1 else ()))
         self.dtype = np.dtype(np.uint16 if self._depth == 16 else np.uint8)
         turned = parts.orientation >= 5
-        self.facts = Facts(len(parts.frames), png_pixel(parts.pixel, turned))
+        frames = len(parts.frames)
+        axes = of_series([("T", frames)], frames, (0.0, 0.0))
+        self.facts = Facts(frames, png_pixel(parts.pixel, turned), frame_axes=axes)
         self.steps = self._find_steps(channels)
         self.shape = (*(self._canvas_shape[1::-1] if turned else self._canvas_shape[:2]), *self._canvas_shape[2:])
         self._at, self._canvas, self._before = -1, np.empty(0, self.dtype), np.empty(0, self.dtype)

@@ -123,7 +123,7 @@ def _of_others(said: int, there: int) -> str:
 def _of_missing(own: Sequence[int], count: int, files: Sequence[str]) -> str:
     """A sentence about planes that are filled with 0."""
     numbers = ", ".join(map(str, own[:MOST_NAMES])) + (", …" if len(own) > MOST_NAMES else "")
-    what = f"Frame{'s' * (len(own) > 1)} {numbers} of {count:,} {'are' if len(own) > 1 else 'is'} not there"
+    what = f"{len(own):,} of {count:,} frames {'are' if len(own) > 1 else 'is'} missing ({numbers}, counted from 0)"
     if not files:
         return f"{what} and filled with 0."
     names = ", ".join(plain(file, 60) for file in files[:MOST_NAMES]) + (", …" if len(files) > MOST_NAMES else "")
