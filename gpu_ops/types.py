@@ -44,17 +44,29 @@ class Pixel(NamedTuple):
     unit: str
 
 
+class FrameAxes(NamedTuple):
+    """The axes along which the frames of a stack lie, the slowest first: `letters` out of T, Z and C (time, depth,
+    channel) with as many `counts`; "" where they are unknown. `interval` is the time from frame to frame along T in
+    seconds, `distance` that of two planes along Z in millimetres; 0 where they are unknown."""
+
+    letters: str = ""
+    counts: tuple[int, ...] = ()
+    interval: float = 0.0
+    distance: float = 0.0
+
+
 @dataclass(frozen=True)
 class Facts:
     """What a file says beside its values: how many `frames` it has, of which the input shows one or a projection, the
     size of a pixel where it is known, the names of a signal's channels and the units of their values where they have
-    some, and the time of its first sample in seconds."""
+    some, the time of its first sample in seconds, and the axes of frames."""
 
     frames: int = 1
     pixel: Pixel | None = None
     labels: tuple[str, ...] = ()
     units: tuple[str, ...] = ()
     start: float = 0.0
+    frame_axes: FrameAxes = FrameAxes()
 
     def describe(self, form: Form) -> Form:
         """The form of the input, or of an output made of it, with these facts."""

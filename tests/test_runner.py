@@ -92,7 +92,6 @@ class TestOrder:
         assert said[0][:2] == ("preparing one on cpu", 0)
         assert ("timing one, two on cpu", 4000, 6000) in said
 
-
     def test_progress_counts_no_step_that_is_left_out(self, runs):
         totals = set()
         runs(FakeDevice(), TWO, checks="off", progress=lambda text, done, total: totals.add(total))

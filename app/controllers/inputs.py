@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.controllers.queue import RunQueue
-from app.models.job_kind import LOAD, PREVIEW, STEPS
+from app.models.job_kind import LOAD, STEPS
 from app.models.origin import Origin
 from app.models.session import Session
 from app.models.session_file import Saved
@@ -17,7 +17,7 @@ from app.worker import Engine
 from gpu_ops.engine.messages import Failed, Loaded, LoadRequest, ResultRequest, Stepped
 from gpu_ops.engine.shared import SharedInput, SharedResult
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.io.opening import notes_in
+from gpu_ops.io.opening import NOTE, notes_in
 from gpu_ops.output_kinds import OUTPUT_KINDS
 from gpu_ops.types import Facts
 
@@ -57,13 +57,18 @@ class Inputs(QObject):
         else:
             self._opened = opened
             self._session.set_input(loaded.input)
-            if told := notes_in(loaded.input.origin):
-                self.message.emit("info", f"{loaded.input.name}: {'; '.join(told)}.", "", PREVIEW.subject)
+            self._say_notes(loaded.input)
 
     def restore(self, loaded: Loaded, opened: LoadRequest | None, saved: Saved, device: str) -> None:
         """Take the input of a session together with everything that was chosen there; kernels run on `device`."""
         self._asked, self._opened = None, opened
         self._session.restore(loaded.input, saved.choice, device, saved.baseline, saved.output)
+        self._say_notes(loaded.input)
+
+    def _say_notes(self, shared: SharedInput) -> None:
+        """Say what the reader noted about the file."""
+        if notes := notes_in(shared.origin):
+            self.message.emit("info", f"{shared.name}: {'; '.join(notes)}.", "", NOTE)
 
     def take_stepped(self, stepped: Stepped) -> None:
         """Take the input after its steps, unless another input or the wish for none came meanwhile."""

@@ -219,6 +219,7 @@ class SessionController(QObject):
     def _stepped_changed(self, shared: Any) -> None:
         """The input went through other steps: results of those before stay, marked so, until new ones come."""
         self.queue.renew()
+        self._declare()
         self.results.compare_with(self.session.subject)
         self._announced = shared
         self.stepped_array_changed.emit(self._engine.array(shared.array), shared)
@@ -287,9 +288,6 @@ class SessionController(QObject):
             self.session_answered.emit(loaded)
         else:
             self.inputs.take_loaded(loaded, self.loading if self.loading and self.loading.job == loaded.job else None)
-
-    def _take_doctor(self, answer: DoctorAnswer) -> None:
-        self.doctor_answered.emit(answer.content)
 
     def _take_xray(self, answer: XRayAnswer) -> None:
         self.xrayed.emit(answer.content)
@@ -384,7 +382,7 @@ _OF_JOBS: Mapping[type, Callable[[SessionController, Any], None]] = {
     Surveyed: lambda *_: None,  # ImportController takes it
     Saved: lambda controller, answer: controller.saved.emit(answer),
     RunUpdate: SessionController._take_update,
-    DoctorAnswer: SessionController._take_doctor,
+    DoctorAnswer: lambda controller, answer: controller.doctor_answered.emit(answer.content),
     XRayAnswer: SessionController._take_xray,
     Failed: SessionController._take_failure,
     Finished: SessionController._take_end,

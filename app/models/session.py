@@ -85,7 +85,7 @@ class Session(QObject):
     def task(self) -> Task | None:
         """The task of the present choice; None where there is no input, or one that the filter does not take."""
         input, filter = self.input, self.filter
-        if input is None or input.kind != filter.accepts:
+        if input is None or input.kind != filter.accepts or input.array.dtype not in filter.dtypes:
             return None
         meta = Meta(input.kind, input.array.shape, input.array.dtype, input.finite, rate=input.rate)
         task = Task.of(meta, self.params)

@@ -16,7 +16,7 @@ from gpu_ops.filters import find_filter
 from gpu_ops.host import free_memory
 from gpu_ops.io import save_result
 from gpu_ops.io.files import LIMIT
-from gpu_ops.io.opening import FRAME, RATE
+from gpu_ops.io.opening import FRAME, RATE, SERIES
 from gpu_ops.io.row_writer import check_rows_target
 from gpu_ops.io.rows import SMALL, Rows, open_rows
 from gpu_ops.measuring.about import about_input, about_machine
@@ -99,7 +99,8 @@ def _open(args: argparse.Namespace) -> Rows | None:
     if args.memory is None and (not os.path.exists(args.input) or os.path.getsize(args.input) < small):
         return None
     frame, rate = FRAME.check(flags.get("frame", 0)), RATE.check(flags.get("rate", 0.0))
-    return open_rows(args.input, args.kind, int(frame), float(rate))  # type: ignore[arg-type]
+    series = SERIES.check(flags.get("series", SERIES.default))
+    return open_rows(args.input, args.kind, int(frame), float(rate), int(series))  # type: ignore[arg-type]
 
 
 def run_over(args: argparse.Namespace, source: Rows) -> int:

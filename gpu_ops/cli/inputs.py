@@ -17,6 +17,7 @@ from gpu_ops.io import CHOICES, NOISE, SAMPLES, add_noise, apply_steps, convert,
 from gpu_ops.io.opening import notes_in
 from gpu_ops.io.regular import require_regular
 from gpu_ops.measuring.runner import default_picks
+from gpu_ops.measuring.suitable import check_type
 from gpu_ops.params import Param, Value, Values, nearest
 from gpu_ops.types import Experiment, Filter, Input, Pick, Variant
 
@@ -145,6 +146,7 @@ def make_job(args: argparse.Namespace, overrides: Mapping[str, str] = {}) -> Job
     """The input, the filter and its parameters that the flags describe, each value checked."""
     input = read_input(args, overrides)
     filter = find_filter(args.filter, input.kind)
+    check_type(filter, input)
     return Job(input, filter, *checked_values(args, filter, overrides))
 
 

@@ -23,6 +23,7 @@ from gpu_ops.measuring.comparison import sentences_json, side_by_side
 from gpu_ops.measuring.explain import Sentence, compare, explain, number
 from gpu_ops.measuring.files import FileXRay
 from gpu_ops.measuring.spills import spilled_bytes
+from gpu_ops.measuring.suitable import check_type
 from gpu_ops.measuring.verify import full_meta
 from gpu_ops.measuring.xray import BLOCK_LOADS, KernelXRay, XRay, add_up, as_dict, xray
 from gpu_ops.params import check_values
@@ -47,6 +48,7 @@ def run(args: argparse.Namespace) -> int:
         raise DeviceError(f"NVRTC does not know {args.gpu}; it knows {', '.join(supported_architectures())}.")
     whole = read_input(args)
     filter = find_filter(args.filter, whole.kind)
+    check_type(filter, whole)
     part, starts = (whole, ()) if args.whole else affordable(whole)
     notes = [f"{cut_note(whole, part)} (--whole takes all of it)"] if starts else []
     notes += ["counted in a sample of the blocks, scaled to all"] if args.counters == "sample" else []

@@ -14,6 +14,7 @@ import numpy as np
 from gpu_ops.errors import InputError
 from gpu_ops.io import stored
 from gpu_ops.io.codec import any_size, codec
+from gpu_ops.io.frame_axes import of_series
 from gpu_ops.io.inputs import Array, check_limit
 from gpu_ops.io.opening import Decoded, Opening, Survey
 from gpu_ops.io.orientation import find_orientation, turn_upright
@@ -112,7 +113,7 @@ class PillowStack:
         self._damaged = InputError(f"{name} is a damaged {format} file; copy or save it again.")
         self._image: Any = None
         self.steps = form.steps
-        self.facts = Facts(form.frames)
+        self.facts = Facts(form.frames, frame_axes=of_series([("T", form.frames)], form.frames, (0.0, 0.0)))
         self.dtype = np.dtype(np.uint8)
         height, width = form.size if form.orientation < 5 else form.size[::-1]
         self.shape = (height, width, *((form.channels,) if form.channels > 1 else ()))

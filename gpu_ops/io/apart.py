@@ -34,7 +34,7 @@ from gpu_ops.io.memory import LARGE, allocating, place_of, read_at
 from gpu_ops.io.opening import Decoded, Opening, Survey
 from gpu_ops.io.rooms import Guest, Room
 from gpu_ops.progress import advance, finite
-from gpu_ops.types import Facts, Pixel
+from gpu_ops.types import Facts, FrameAxes, Pixel
 
 DEADLINE = 60.0
 """Seconds without a sign of progress after which a decoder is ended."""
@@ -260,7 +260,10 @@ def _take(file: str, name: str, dtype: np.dtype[Any], shape: tuple[int, ...]) ->
 
 
 def _facts(found: Mapping[str, Any]) -> Facts:
-    return Facts(found["frames"], None if found["pixel"] is None else Pixel(*found["pixel"]), tuple(found["labels"]))
+    letters, counts, *sizes = found["frame_axes"]
+    axes = FrameAxes(letters, tuple(counts), *sizes)
+    pixel = None if found["pixel"] is None else Pixel(*found["pixel"])
+    return Facts(found["frames"], pixel, tuple(found["labels"]), frame_axes=axes)
 
 
 # The other process.
@@ -344,6 +347,7 @@ def _packed(decoded: Decoded, guest: Guest) -> dict[str, Any]:
         answer["file"] = file.name
     pixel = None if facts.pixel is None else list(facts.pixel)
     answer["facts"] = {"frames": facts.frames, "pixel": pixel, "labels": list(facts.labels)}
+    answer["facts"]["frame_axes"] = list(facts.frame_axes)
     return {**answer, "steps": list(decoded.steps)}
 
 

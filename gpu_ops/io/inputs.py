@@ -176,14 +176,14 @@ def make_input(
     facts: Facts = NO_FACTS,
 ) -> Input:
     """An Input of a checked array; `label` is its name in errors, `facts` what its file says beside the values. Boolean
-    images become uint8 of 0 and 255.
+    images become uint8 of 0 and 255, other boolean inputs uint8 of 0 and 1.
     """
     label = label or name
     array = check_array(array, label)
     kind = kind or find_kind(array.shape, label)
     axes = find_axes(array.shape, kind, label)
-    if kind == IMAGE.id and array.dtype == np.bool_:
-        array = array.astype(np.uint8) * np.uint8(255)
+    if array.dtype == np.bool_:
+        array = array.astype(np.uint8) * np.uint8(255 if kind == IMAGE.id else 1)
     array, finite, steps = settle_nonfinite(array, nonfinite, label)
     origin = {**origin, "steps": [*origin.get("steps", ()), *steps]}
     return Input(kind, array, axes, name, origin, rate, finite=finite, facts=facts)
@@ -219,7 +219,8 @@ def from_array(
 def cast(array: Array, dtype: str, name: str) -> Array:
     """The same values in another type; floats may round to a nearest float.
 
-    Raises InputError when a value is outside the type's range or, for integers, not whole.
+    Raises InputError when a value is outside the type's range or, for integers, not whole; and for an integer that a
+    floating type cannot hold exactly.
     """
     target = np.dtype(dtype)
     if target.kind == "u":
@@ -238,9 +239,23 @@ def cast(array: Array, dtype: str, name: str) -> Array:
         return result
     with np.errstate(over="ignore"):
         result = array.astype(target)
+    if array.dtype.kind in "ui" and not _is_exact(array, result):
+        raise InputError(
+            f"{name} holds whole numbers from {array.min()} to {array.max()}, which {dtype} cannot keep exactly; "
+            f"{'use float64, or ' if dtype == 'float32' else ''}round them with the step convert and how=round."
+        )
     if array.dtype.kind == "f" and np.count_nonzero(np.isinf(result)) != np.count_nonzero(np.isinf(array)):
         raise InputError(f"{name} holds values beyond the range of {dtype}; scale it first or use float64.")
     return result
+
+
+def _is_exact(array: Array, floats: Array) -> bool:
+    """Whether floats are the integers that they come from."""
+    low, high, whole = int(array.min()), int(array.max()), 2 ** (np.finfo(floats.dtype).nmant + 1)
+    if max(-low, high) <= whole:
+        return True
+    ends = all(int(floats.dtype.type(end)) == end for end in (low, high))  # else the way back may overflow
+    return ends and bool(np.array_equal(floats.astype(array.dtype), array))
 
 
 def convert(input: Input, dtype: str) -> Input:

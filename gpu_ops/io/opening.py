@@ -29,8 +29,15 @@ SEPARATOR = Param(
 DECIMAL = Param("decimal", "auto", choices=("auto", "point", "comma"), help="what lies before the decimals of a number")
 HEADER = Param("header", -1, -1, 1000, help="lines before the numbers of a table; -1 finds out")
 PART = Param("part", -1, -1, 1 << 22, help="the part of a record with gaps, counted from 0; -1 is the only one")
+SERIES = Param(
+    "series",
+    -1,
+    -1,
+    1 << 20,
+    help="the series of a TIFF with images of several sizes, counted from 0; -1 is the main one",
+)
 RATE = Param("rate", 0.0, 0.0, 1e12, unit="Hz", help="samples a second; 0 takes the file's own, where it has one")
-CHOICES: tuple[Param, ...] = (FRAME, PROJECT, MEMBER, COLUMNS, SEPARATOR, DECIMAL, HEADER, PART, RATE)
+CHOICES: tuple[Param, ...] = (FRAME, PROJECT, MEMBER, COLUMNS, SEPARATOR, DECIMAL, HEADER, PART, SERIES, RATE)
 """Every choice of how a file is read. A format names those that it asks for; each default leaves the choice to it."""
 
 NOTE = "note"
@@ -38,13 +45,13 @@ NOTE = "note"
 
 
 def note(words: str) -> dict[str, Any]:
-    """The step that says it in words, which are part of a sentence."""
+    """The step that says it in words: a sentence, or a part of one."""
     return {"step": NOTE, "words": words}
 
 
 def notes_in(origin: Mapping[str, Any]) -> tuple[str, ...]:
-    """What the notes among the steps of an origin say."""
-    return tuple(str(step["words"]) for step in origin.get("steps", ()) if step.get("step") == NOTE)
+    """What the notes among the steps of an origin say, each without a full stop."""
+    return tuple(str(step["words"]).rstrip(".") for step in origin.get("steps", ()) if step.get("step") == NOTE)
 
 
 class Opening(NamedTuple):

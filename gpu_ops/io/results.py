@@ -58,8 +58,8 @@ def save_result(
 
     A table of comma-separated values begins with the facts of `saving`, each in a line behind "#", and a line of axes
     and units. It has the start and the end of each bar, and the real and the imaginary part of complex values. PNG,
-    TIFF, WAV and FLAC hold the facts and the mapping as well, and TIFF the size of a pixel of what has those of its
-    input. Raises InputError when the file cannot be written so, ParamError for a mapping that the format does not
+    TIFF, WAV and FLAC hold the facts and the mapping as well, and PNG and TIFF the size of a pixel of what has those of
+    its input. Raises InputError when the file cannot be written so, ParamError for a mapping that the format does not
     allow.
     """
     of_kind, suffix = OUTPUT_KINDS[kind], Path(path).suffix.lower()

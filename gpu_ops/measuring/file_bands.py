@@ -17,6 +17,7 @@ from gpu_ops.io.inputs import Array, convert, make_input
 from gpu_ops.io.notes import lines_of
 from gpu_ops.io.row_writer import check_rows_target, writing_rows
 from gpu_ops.io.rows import Rows
+from gpu_ops.io.tones import conversions
 from gpu_ops.measuring import bands
 from gpu_ops.measuring.all_frames import Wanted
 from gpu_ops.measuring.bands import Band
@@ -83,7 +84,9 @@ def check_bands(job: Job) -> int:
     filter, task, source = job.filter, job.task, job.source
     if task.meta.dtype not in filter.dtypes:
         allowed = ", ".join(filter.dtypes)
-        raise ParamError(f"{filter.id} takes {allowed}, {source.name} is {task.meta.dtype}; convert it (--dtype).")
+        able = conversions(task.meta.dtype, *_widest(task.meta.dtype), filter.dtypes)[0]["dtype"]
+        what = f"{filter.id} takes {allowed}, and {source.name} is {task.meta.dtype}"
+        raise ParamError(f"{what}; convert it to {able} (--dtype {able}).")
     filter.check(task)
     what = f"{source.name} does not fit in memory: {job.needed:,} bytes for {filter.id}, and {_rooms(job)}"
     if reason := bands.whole_reason(filter, task):
@@ -96,6 +99,12 @@ def check_bands(job: Job) -> int:
         raise InputError(f"{what}; the narrowest band needs {least:,}: allow more memory, or take a part of it.")
     each = max(source.size // source.shape[0], 1)
     return min(rows, max(MOST // each, 4 * bands.reach(filter, task), 1))
+
+
+def _widest(dtype: str) -> tuple[float, float]:
+    """The range of a type, because no value was read yet; nothing depends on that of floats."""
+    info = None if np.dtype(dtype).kind == "f" else np.iinfo(dtype)
+    return (0.0, 0.0) if info is None else (int(info.min), int(info.max))
 
 
 def _rooms(job: Job) -> str:

@@ -32,7 +32,7 @@ from gpu_ops.measuring.jobs import (
 )
 from gpu_ops.measuring.quality import quality
 from gpu_ops.measuring.rounds import time_jobs
-from gpu_ops.measuring.suitable import check_input
+from gpu_ops.measuring.suitable import check_input, check_type
 from gpu_ops.measuring.timing import once
 from gpu_ops.measuring.verify import full_meta
 from gpu_ops.params import check_values
@@ -108,9 +108,7 @@ def _check(experiment: Experiment) -> tuple[Filter, Experiment]:
     filter = find_filter(experiment.filter, meta.kind)
     if meta.kind != filter.accepts:
         raise ParamError(f"{filter.id} takes a {filter.accepts}, {experiment.input.name} is a {meta.kind}.")
-    if meta.dtype not in filter.dtypes:
-        allowed = ", ".join(filter.dtypes)
-        raise ParamError(f"{filter.id} takes {allowed}, {experiment.input.name} is {meta.dtype}; convert it (--dtype).")
+    check_type(filter, experiment.input)
     params = check_values(filter.params, experiment.params, filter.id)
     check_input(filter, experiment.input, params)
     if not experiment.picks:

@@ -25,7 +25,7 @@ from gpu_ops import FORMATS, from_array, save
 from gpu_ops.engine.messages import Failed, Finished, LoadRequest, SampleRequest, Surveyed, SurveyRequest
 from gpu_ops.io import survey
 from gpu_ops.io.formats import Format
-from gpu_ops.io.opening import COLUMNS, FRAME, HEADER, MEMBER, PART, PROJECT, RATE, SEPARATOR, Survey
+from gpu_ops.io.opening import COLUMNS, FRAME, HEADER, MEMBER, PART, PROJECT, RATE, SEPARATOR, SERIES, Survey
 
 TABLE = Survey(
     "a toy table",
@@ -452,6 +452,13 @@ def test_only_what_matters_is_asked() -> None:
     gaps = Survey("a toy table", allowed={"part": (0, 1, 2)}, found={"part": 1}, asks=True)
     assert fields((PART,), gaps) == (replace(PART, choices=(0, 1, 2), default=1),)
     assert fields((PART,), Survey("a toy table", asks=True)) == ()
+
+
+def test_the_series_of_a_tiff_are_offered_where_there_are_several() -> None:
+    (choices,) = [format.choices for format in FORMATS if ".tif" in format.suffixes]
+    several = Survey("a TIFF image", allowed={"series": (0, 1)}, found={"series": 1})
+    assert fields(choices, several) == (replace(SERIES, choices=(0, 1), default=1),)
+    assert fields(choices, Survey("a TIFF image")) == () and lasting({"series": 1}) == {}
 
 
 def test_the_part_of_a_file_is_asked_for_whatever_is_remembered_of_others() -> None:

@@ -58,6 +58,7 @@ from app.views.window.session_desk import SessionDesk, keep_last
 from app.views.window.shortcuts import ShortcutsPage
 from app.views.window.status_line import StatusLine
 from app.views.window.window_actions import WindowActions
+from gpu_ops.io.opening import NOTE
 
 if TYPE_CHECKING:
     from app.views.results.signal_pane import SignalPane
@@ -271,6 +272,7 @@ class MainWindow(QMainWindow):
         path = str(shared.origin.get("path", ""))
         if path and path != self.desk.pasted.path:
             self.desk.recent.add(path)
+        self.context.messages.settle(NOTE)
         self._show_title()
         self.stack.show_input(array, shared)
 
