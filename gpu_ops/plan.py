@@ -40,7 +40,8 @@ class Launch:
     """One kernel launch. `args` are device arrays and explicit NumPy scalars, checked against the kernel's own
     parameters; `constants` maps __constant__ symbols to host arrays, copied before the plan first runs. An `early`
     launch may begin before the launch ahead of it in its stream has ended: its kernel waits for that itself. It is not
-    the first of its plan. Devices before compute capability 9.0 begin it afterwards."""
+    the first of its plan. Devices before compute capability 9.0 begin it afterwards. `loops` says how often the loops of
+    its kernel run in the busiest thread, by name: those that small inputs run through once."""
 
     kernel: Any
     grid: tuple[int, int, int]
@@ -52,6 +53,7 @@ class Launch:
     stream: int = 0
     after: tuple[str, ...] = ()
     early: bool = False
+    loops: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from gpu_ops.input_kinds import INPUT_KINDS, Kind, Shape
 from gpu_ops.locality import Locality as Locality
 from gpu_ops.output_kinds import OUTPUT_KINDS, Form, OutputKind, ViewKind
 from gpu_ops.params import Param, Values, holds
-from gpu_ops.plan import Device, Finding, Mode, Plan
+from gpu_ops.plan import Device, Finding, Limits, Mode, Plan
 from gpu_ops.run_key import RunKey
 from gpu_ops.statements import SOURCE_TITLES as SOURCE_TITLES
 from gpu_ops.statements import Claim as Claim
@@ -159,6 +159,17 @@ class Refusal:
     never: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
 
+class Trial(NamedTuple):
+    """A case that the contract tries beside pairs of choices. Parameters and knobs that it does not name have their
+    defaults."""
+
+    shape: Shape
+    dtype: str
+    data: str
+    params: Values = {}
+    knobs: Values = {}
+
+
 @dataclass(frozen=True)
 class Variant:
     """One way to do a filter's job.
@@ -172,7 +183,8 @@ class Variant:
     least work.
     `largest(task)` is the largest magnitude of floating samples with which nothing overflows; None: all of them.
     `refuses` are all the reasons that `supports` has for cases of the contract; `uncounted` says why a variant with
-    kernels declares no accesses. `shapes` are those that the contract tries beside those of the kind of input.
+    kernels declares no accesses. `shapes` are those that the contract tries beside those of the kind of input, and
+    `trials(limits)` long cases, in which every loop of its kernels runs more than once on such a device.
     """
 
     id: str
@@ -195,6 +207,7 @@ class Variant:
     refuses: tuple[Refusal, ...] = ()
     uncounted: str = ""
     shapes: tuple[Shape, ...] = ()
+    trials: Callable[[Limits], tuple[Trial, ...]] = lambda limits: ()
 
     def refusal(self, task: Task) -> str | None:
         """None, or the reason why it cannot do this task: no support for it, or samples outside its range."""

@@ -14,6 +14,7 @@ from gpu_ops.filters import FILTERS
 from gpu_ops.measuring.contract import (
     Case,
     all_cases,
+    axes_of,
     case_data,
     check_case,
     covering_cases,
@@ -22,7 +23,6 @@ from gpu_ops.measuring.contract import (
     task_of,
     unsupported,
 )
-from gpu_ops.measuring.contract import _axes as contract_axes
 from gpu_ops.types import Filter, Variant
 
 OPTIONAL = {"skimage": find_spec("skimage") is None}
@@ -109,7 +109,7 @@ def test_a_variant_refuses_only_what_it_declares(filter: Filter, variant: Varian
 def test_the_covering_set_covers_every_supported_choice(filter: Filter, variant: Variant) -> None:
     limits = OfflineDevice("sm_90").limits
     cases = covering_cases(filter, variant, limits)
-    axes = contract_axes(filter, variant)
+    axes = axes_of(filter, variant)
     for name, values in axes.items():
         kind, _, own = name.partition(" ")
         found = {

@@ -13,7 +13,7 @@ from math import prod
 from pathlib import Path
 
 import pytest
-from wrong import RACES, WRONG, parts
+from wrong import RACES, WRONG, parts, text_of
 
 from gpu_ops.devices import open_device
 from gpu_ops.filters import FILTERS, find_filter
@@ -102,7 +102,7 @@ def test_a_wrong_kernel_is_rejected_and_its_fault_named(path: Path) -> None:
     filter_id, variant_id, fault = parts(path)
     filter = find_filter(filter_id)
     variant = filter.variant(variant_id)
-    edits = {variant.kernels[0]: path.read_text()}
+    edits = {variant.kernels[0]: text_of(path)}
     cases = _cases(filter.id, variant.id)
     cases = [case for first in range(STEP) for case in cases[first::STEP]]
     kinds: set[str] = set()

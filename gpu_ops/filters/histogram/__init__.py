@@ -39,6 +39,7 @@ COLOURS = Param(
     "each",
     choices=("each", "luminance"),
     help="each colour has a histogram, or their luminance by Rec. 601 has; alpha is left out",
+    channels=(3, 4),
 )
 PIXELS = Param("pixels", 16, choices=(4, 16), help="pixels or samples a thread")
 WARPS = Param("block", 128, 32, 256, 32, unit="threads", help="threads a block")
