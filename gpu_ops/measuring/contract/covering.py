@@ -23,7 +23,7 @@ TRIES = 40
 
 
 def covering_cases(
-    filter: Filter, variant: Variant, limits: Limits, seed: int = 0, most_work: int | None = None
+    filter: Filter, variant: Variant, limits: Limits, seed: int = 0, most_work: float = math.inf
 ) -> list[Case]:
     """Cases in which every supported pair of choices (shape and dtype, border and block, …) occurs at least once, both
     with an effect.
@@ -31,7 +31,6 @@ def covering_cases(
     `most_work` leaves out cases of more operations by the variant's or the filter's own count: a simulated GPU takes
     minutes for them.
     """
-    work = math.inf if most_work is None else most_work
     axes = axes_of(filter, variant)
     random = np.random.default_rng(seed)
     pairs = Pairs(filter, axes, random)
@@ -43,7 +42,7 @@ def covering_cases(
         pairs.open[tuple(pair)] = False  # also where no supported case has both
         for indices in pairs.most_first(pair, drawn):
             case = build(indices.tolist())
-            if unsupported(filter, variant, case, limits) is None and operations(filter, variant, case) <= work:
+            if unsupported(filter, variant, case, limits) is None and operations(filter, variant, case) <= most_work:
                 cases.append(case)
                 pairs.close(indices)
                 return True
