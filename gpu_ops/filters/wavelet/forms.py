@@ -25,9 +25,9 @@ THRESHOLDS = ("soft", "hard", "garrote")
 RULES = ("manual", "universal", "BayesShrink", "SURE")
 PARTS = {"result": ("parts",)}
 
-TRIED = "db4", "haar", "bior1.3", "rbio3.1", "sym10", "db20"
+TRIED = "db4", "haar", "bior1.3", "rbio3.1", "bior4.4", "db16"
 WAVELET = Param("wavelet", "db4", choices=NAMES, help="the wavelet", tries=TRIED, look=LOOK)
-LEVELS = Param("levels", 4, 1, 30, unit="levels", help="how often the approximation is split", tries=(1, 2, 3, 5))
+LEVELS = Param("levels", 4, 1, 30, unit="levels", help="how often the approximation is split", tries=(1, 2, 3, 4))
 BORDER = Param("border", "periodization", choices=BORDERS, help="what lies beyond the edges")
 THRESHOLD = Param("threshold", "soft", choices=THRESHOLDS, help="what becomes of details above the threshold")
 RULE = Param("rule", "universal", choices=RULES, help="where the threshold comes from")

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.errors import ParamError
-from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.measuring.contract.choices import ODD, axes_of, values_of
+from gpu_ops.input_kinds import INPUT_KINDS, ODD
+from gpu_ops.measuring.contract.choices import axes_of, values_of
 from gpu_ops.params import Value
 from gpu_ops.plan import Limits
 from gpu_ops.task import NO_LIMITS, Meta, Task
@@ -44,10 +44,12 @@ def task_of(filter: Filter, case: Case, limits: Limits = NO_LIMITS) -> Task:
     return Task.of(meta, case.params, case.knobs, limits)
 
 
-def operations(filter: Filter, variant: Variant, case: Case) -> int:
-    """The number of operations of a case by the variant's or the filter's own count."""
+def fits(filter: Filter, variant: Variant, case: Case, most_work: float) -> bool:
+    """Whether a case has no more operations by the variant's or the filter's own count."""
+    if math.isinf(most_work):
+        return True
     task = task_of(filter, case)
-    return variant.operations(task) if variant.operations else filter.work(task).flops
+    return (variant.operations(task) if variant.operations else filter.work(task).flops) <= most_work
 
 
 def end_cases(filter: Filter, variant: Variant, limits: Limits) -> list[Case]:
@@ -76,7 +78,7 @@ def long_cases(filter: Filter, variant: Variant, limits: Limits, most_work: floa
         for trial in variant.trials(limits)
     ]
     cases = [c for c in cases if unsupported(filter, variant, c, limits) is None]
-    return sorted((c for c in cases if operations(filter, variant, c) <= most_work), key=lambda c: math.prod(c.shape))
+    return sorted((c for c in cases if fits(filter, variant, c, most_work)), key=lambda c: math.prod(c.shape))
 
 
 def all_cases(filter: Filter, variant: Variant, limits: Limits) -> Iterator[Case]:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.input_kinds import INPUT_KINDS
+from gpu_ops.input_kinds import INPUT_KINDS, ODD
 from gpu_ops.measuring.contract.cases import ENDS, Case, task_of
-from gpu_ops.measuring.contract.choices import ODD, RANDOM
+from gpu_ops.measuring.contract.choices import RANDOM
 from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.types import Experiment, Filter, Input, Pick, Run, Variant
 

@@ -9,14 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.input_kinds import INPUT_KINDS
+from gpu_ops.input_kinds import INPUT_KINDS, ODD
 from gpu_ops.params import Param, Value
 from gpu_ops.types import Filter, Variant
 
 RANDOM = "random"
 FINITE = (RANDOM, "constant", "extremes", "impulse")
-ODD = ("NaN", "infinity")
-"""Random data with a few such values among them, for floating types of filters that take them."""
 
 
 def axes_of(filter: Filter, variant: Variant) -> dict[str, Sequence[Any]]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.measuring.contract.cases import Case, builder, operations, unsupported
+from gpu_ops.measuring.contract.cases import Case, builder, fits, unsupported
 from gpu_ops.measuring.contract.choices import RANDOM, axes_of, needs_of
 from gpu_ops.plan import Limits
 from gpu_ops.types import Filter, Variant
@@ -42,7 +42,7 @@ def covering_cases(
         pairs.open[tuple(pair)] = False  # also where no supported case has both
         for indices in pairs.most_first(pair, drawn):
             case = build(indices.tolist())
-            if unsupported(filter, variant, case, limits) is None and operations(filter, variant, case) <= most_work:
+            if unsupported(filter, variant, case, limits) is None and fits(filter, variant, case, most_work):
                 cases.append(case)
                 pairs.close(indices)
                 return True
