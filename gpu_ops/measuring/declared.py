@@ -21,9 +21,9 @@ CHUNK = 1 << 20
 
 
 def make_plan(filter: Filter, variant: Variant, device: Device, task: Task) -> Plan:
-    """The variant's plan for a task whose arrays are on the device. Raises DeclarationError when its code fails, or
-    when it does not give what the filter declares."""
-    with mistakes(filter, variant):
+    """The variant's plan for a task whose arrays are on the device. That is current meanwhile: libraries plan for the
+    current one. Raises DeclarationError when its code fails, or when it does not give what the filter declares."""
+    with mistakes(filter, variant), device.at_work():
         plan = variant.plan(device, task)
         check_plan(filter, variant, task, plan)
     return plan

@@ -13,12 +13,24 @@ from gpu_ops.devices import open_device
 from gpu_ops.devices.guarded import GuardedSession
 from gpu_ops.devices.kernel_source import source_hash
 from gpu_ops.devices.limited import LimitedSession
-from gpu_ops.errors import DeclarationError, DeviceMemoryError, KernelError, KernelFault, LibraryMissing, ParamError
+from gpu_ops.errors import DeviceMemoryError, ParamError
 from gpu_ops.filters import find_filter
 from gpu_ops.measuring.bands import footprint, whole_reason
 from gpu_ops.measuring.declared import mistakes
-from gpu_ops.measuring.device_bands import BandRefused, DeviceBands
-from gpu_ops.measuring.jobs import Job, Watch, condemn, execute, fail, faultless, poison, verify_again, verify_memory
+from gpu_ops.measuring.device_bands import DeviceBands
+from gpu_ops.measuring.jobs import (
+    FOR_ALL,
+    Job,
+    Watch,
+    condemn,
+    execute,
+    fail,
+    fail_of,
+    faultless,
+    poison,
+    verify_again,
+    verify_memory,
+)
 from gpu_ops.measuring.quality import quality
 from gpu_ops.measuring.rounds import time_jobs
 from gpu_ops.measuring.suitable import check_input
@@ -159,23 +171,10 @@ def _compute(job: Job, resident: dict[str, DeviceArray], watch: Watch, in_use: b
         return
     try:
         outputs = _outputs(job, resident, watch, in_use)
-    except KernelFault:
+    except FOR_ALL:
         raise
-    except BandRefused as error:
-        yield fail(job, str(error), "unsupported")
-        return
-    except KernelError as error:
-        job.run = replace(job.run, findings=error.findings)
-        yield fail(job, str(error), "kernel")
-        return
-    except DeclarationError as error:
-        yield fail(job, str(error), "kernel")
-        return
-    except LibraryMissing as error:
-        yield fail(job, str(error), "unsupported")
-        return
-    except DeviceMemoryError as error:
-        yield fail(job, str(error), "memory")
+    except Exception as error:
+        yield fail_of(job, error)
         return
     if job.plan is not None:
         job.timings.update(_compile_timing(job.plan))
@@ -258,11 +257,21 @@ def _verify(job: Job, resident: Mapping[str, DeviceArray], watch: Watch, again: 
         errors = job.errors_of(job.run.outputs)
     ok = all(e.ok for e in errors.values()) and faultless(job.run)
     job.run = replace(job.run, stage="verified", errors=errors, ok=ok)
-    with listening(watch.stop):
-        if job.run.ok and again:
-            verify_again(job)
-        for fault in job.bands.faults if job.bands is not None else ():
-            condemn(job, fault)
-        if job.guarded and job.bands is None:
-            verify_memory(job, resident[job.device.name])
+    try:
+        with listening(watch.stop):
+            _check_again(job, resident, again)
+    except FOR_ALL:
+        raise
+    except Exception as error:
+        fail_of(job, error)
     yield job.run
+
+
+def _check_again(job: Job, resident: Mapping[str, DeviceArray], again: bool) -> None:
+    """Run a right job once more, and look at what it wrote outside its outputs."""
+    if job.run.ok and again:
+        verify_again(job)
+    for fault in job.bands.faults if job.bands is not None else ():
+        condemn(job, fault)
+    if job.guarded and job.bands is None:
+        verify_memory(job, resident[job.device.name])

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from wrong import RACES, WRONG, parts, text_of
+from wrong import RACES, WRONG, parts
 
 from gpu_ops.filters import find_filter
 

@@ -61,7 +61,17 @@ def _hosts() -> tuple[Variant, ...]:
     return (
         cpu("serial", "CPU, one core", SERIAL, plans.serial, *calls, **own),
         cpu("parallel", "CPU, all cores", PARALLEL, plans.parallel, *calls, **own),
-        peer("scipy", "SciPy", SCIPY, "scipy.ndimage", peers.scipy, *calls, supports=peers.skips_zeros, refuses=(ZEROS,), **own),
+        peer(
+            "scipy",
+            "SciPy",
+            SCIPY,
+            "scipy.ndimage",
+            peers.scipy,
+            *calls,
+            supports=peers.skips_zeros,
+            refuses=(ZEROS,),
+            **own,
+        ),
         peer("opencv", "OpenCV", OPENCV, "cv2", peers.opencv, *calls, **opencv),
     )
 

@@ -52,7 +52,9 @@ PARAMS1D = (
         when=CUT,
         tries=(0, 7, 64),
     ),
-    Param("overlap", 50, 0, 95, unit="%", help="how much of a segment the next one shares", when=CUT, tries=(0, 50, 75)),
+    Param(
+        "overlap", 50, 0, 95, unit="%", help="how much of a segment the next one shares", when=CUT, tries=(0, 50, 75)
+    ),
 )
 PARAMS2D = (
     _result(RESULTS2D),
@@ -102,7 +104,15 @@ PARAMS_MASK = (
         when={"shape": ("notch",)},
         tries=(0.05, 0.17),
     ),
-    Param("softness", 0.05, 0.0, HALF, unit="cycles/px", help="width of the edge, a raised cosine", tries=(0.0, 0.05, 0.21)),
+    Param(
+        "softness",
+        0.05,
+        0.0,
+        HALF,
+        unit="cycles/px",
+        help="width of the edge, a raised cosine",
+        tries=(0.0, 0.05, 0.21),
+    ),
     Param(
         "fy",
         0.0,

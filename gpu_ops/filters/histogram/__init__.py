@@ -33,7 +33,9 @@ RANGE = Param(
     "range", "auto", choices=("auto", "given"), help="all of an integer type, the extremes of floats; or low to high"
 )
 LOW = Param("low", 0.0, -FARTHEST, FARTHEST, help="the lowest edge", when=GIVEN, tries=(0.0, -0.5, 0.25))
-HIGH = Param("high", 255.0, -FARTHEST, FARTHEST, help="the highest edge, included", when=GIVEN, tries=(0.75, 100.5, 255.0))
+HIGH = Param(
+    "high", 255.0, -FARTHEST, FARTHEST, help="the highest edge, included", when=GIVEN, tries=(0.75, 100.5, 255.0)
+)
 COLOURS = Param(
     "colours",
     "each",

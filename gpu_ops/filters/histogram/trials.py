@@ -1,4 +1,4 @@
-"""Long cases of the histogram's kernels: threads meet more samples than a byte counts, and more than one round of reads."""
+"""Long cases of the histogram's kernels: threads meet more samples than a byte counts, and several rounds of reads."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ from gpu_ops.errors import ParamError
 from gpu_ops.filters.kit import accesses
 from gpu_ops.filters.kit.planning import BLOCK, BORDER, cpu, cuda, peer
 from gpu_ops.filters.kit.registers import rows_knob
-from gpu_ops.filters.kit.support import SHARED as TILE
 from gpu_ops.filters.kit.support import FINITE, both, shared_fits
+from gpu_ops.filters.kit.support import SHARED as TILE
 from gpu_ops.filters.mean import fast, limits, peers, plans, reference
 from gpu_ops.filters.mean.claims import CLAIMS
 from gpu_ops.params import Param

@@ -32,7 +32,13 @@ BORDER = Param("border", "periodization", choices=BORDERS, help="what lies beyon
 THRESHOLD = Param("threshold", "soft", choices=THRESHOLDS, help="what becomes of details above the threshold")
 RULE = Param("rule", "universal", choices=RULES, help="where the threshold comes from")
 VALUE = Param(
-    "value", 0.1, 0.0, 1e9, help="the threshold, in the input's unit", when={"rule": ("manual",)}, tries=(0.0, 0.11, 0.37)
+    "value",
+    0.1,
+    0.0,
+    1e9,
+    help="the threshold, in the input's unit",
+    when={"rule": ("manual",)},
+    tries=(0.0, 0.11, 0.37),
 )
 SHIFTS = Param("shifts", 1, 1, 16, help="circular shifts whose results are averaged", tries=(1, 2, 5))
 RESULT = Param("result", "result", choices=("result", "parts"), help="the result alone, or what it is made of as well")

@@ -1,4 +1,4 @@
-"""The cases of the contract: one call each. The whole product of choices, and cases that pairs of choices seldom make."""
+"""The cases of the contract, one call each: the whole product of choices, both ends of a range, and long cases."""
 
 from __future__ import annotations
 
@@ -131,5 +131,3 @@ def heavier(filter: Filter, case: Case) -> dict[str, Value]:
                 params[param.name] = value
                 break
     return params
-
-

@@ -74,5 +74,3 @@ def _end_data(case: Case, random: np.random.Generator, most: float) -> Array:
     if float(largest) > most:
         largest = np.nextafter(largest, kind.dtype.type(0))
     return np.where(random.random(case.shape) < 0.9, largest, 0).astype(case.dtype)
-
-

@@ -1,5 +1,5 @@
-"""What the contract chooses from – shapes, types, data, values of parameters and knobs – and which choices have an effect
-only together with others."""
+"""What the contract chooses from – shapes, types, data, values of parameters and knobs –, and which choices have an
+effect only together with others."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Cases in which every pair of choices occurs, where both have an effect.
 
-A constant or an impulse hides faults, so a pair of shape, type, parameters and knobs counts with random data only; other
-data are paired with each other choice. A parameter that does not matter beside others, such as the edges of a range that
-is not given, has no effect there.
+A constant or an impulse hides faults, so a pair of shape, type, parameters and knobs counts with random data only;
+other data are paired with each other choice. A parameter that does not matter beside others, such as the edges of a
+range that is not given, has no effect there.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def covering_cases(
         return False
 
     shape = TRIES, len(axes)
-    missed = [p for p in pairs.all() if pairs.open[tuple(p)] and not meet(p, random.integers(pairs.lengths, size=shape))]
+    every = pairs.all()
+    missed = [p for p in every if pairs.open[tuple(p)] and not meet(p, random.integers(pairs.lengths, size=shape))]
     # A variant that takes few settings is seldom met by chance: the second time only what it may take is drawn.
     kept = _not_refused(variant, axes)
     missed = pairs.open_again(missed, kept)
