@@ -13,7 +13,7 @@ import numpy as np
 
 from gpu_ops.errors import ParamError
 from gpu_ops.filters.kit.ranges import top
-from gpu_ops.filters.wavelet.bases import LENGTHS, NAMES, gain_of
+from gpu_ops.filters.wavelet.bases import LENGTHS, NAMES, gain_of, gains_of
 from gpu_ops.filters.wavelet.look import LOOK
 from gpu_ops.output_kinds import CHANNEL, Axis, Band, Form
 from gpu_ops.params import Param
@@ -147,9 +147,20 @@ def rounding(task: Task, kind: np.dtype[Any]) -> float:
     return steps * float(np.finfo(kind).eps)
 
 
+def growth(task: Task) -> float:
+    """How many times as large as `rounding` the errors of samples are: the mean over the levels of what the synthesis
+    makes of their errors. Those of taps have either sign, so that the first factor of two costs nothing; no orthogonal
+    wavelet has much more."""
+    gains, levels, rank = gains_of(task.params["wavelet"]), int(task.params["levels"]), task.meta.of_kind.rank
+    further = max(gains[-1] / gains[-2], 1.0) ** np.arange(1, max(levels - len(gains), 0) + 1)
+    each = np.concatenate([gains[:levels], gains[-1] * further])
+    return float(np.mean(np.maximum(each / 2, 1.0) ** rank))
+
+
 def floats_tolerance(task: Task) -> float:
-    """Rounding, and that of the thresholds."""
-    return rounding(task, real_type(task)) * (STEEP if task.params["rule"] == "BayesShrink" else 1)
+    """Rounding, and that of the thresholds, as much as the synthesis enlarges it."""
+    steep = STEEP if task.params["rule"] == "BayesShrink" else 1
+    return rounding(task, real_type(task)) * growth(task) * steep
 
 
 def result_tolerance(task: Task) -> float:
