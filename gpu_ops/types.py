@@ -104,8 +104,11 @@ class Output:
     none are. `form(task)` is the shape, dtype and axes of the array that every variant gives. `unit` is that of its
     values, "" for the unit of the input. `when` are the values of parameters that ask for it, as of a Param:
     {"result": ("statistics",)}; without them it is not computed. `signed` says that the values of an image lie around
-    zero. `cut` is the threshold of a pyramid's details. `scales(task)` gives each element a scale of its own, from the
-    input on the host.
+    zero. `cut` is the threshold of a pyramid's details. `scales(task, tolerance)` gives each element a scale of its own,
+    which that tolerance multiplies, from the input on the host; None where all have the output's. `sizes(task)` says of
+    each of these elements how large it may be, where that is not the largest magnitude: an allowance beyond MOST_SHARE
+    of that judges nothing. `unrounded` says that of integers the reference is not rounded: a result is within half a
+    level of it, and what rounding errors add.
     """
 
     id: str
@@ -119,7 +122,9 @@ class Output:
     period: float = 0.0
     signed: bool = False
     cut: Cut | None = None
-    scales: Callable[[Task], np.ndarray[Any, Any]] | None = None
+    scales: Callable[[Task, float], np.ndarray[Any, Any] | None] | None = None
+    sizes: Callable[[Task], np.ndarray[Any, Any]] | None = None
+    unrounded: bool = False
 
     @property
     def of_kind(self) -> OutputKind:
@@ -279,15 +284,22 @@ class Timing:
     doubt: str = ""
 
 
+MOST_SHARE = 0.02
+"""Of what an output may be, the most that a tolerance may allow: beyond it a result within the tolerance is not called
+right."""
+
+
 @dataclass(frozen=True)
 class Error:
-    """How far an output is from the reference, in the reference's unit; `scale` is what tolerances multiply."""
+    """How far an output is from the reference, in the reference's unit; `scale` is what tolerances multiply, `share` the
+    part that is allowed of what the output may be."""
 
     max: float
     rms: float
     worst: tuple[int, ...]
     scale: float
     tolerance: float
+    share: float = 0.0
 
     @property
     def relative(self) -> float:
@@ -297,6 +309,11 @@ class Error:
     @property
     def ok(self) -> bool:
         return bool(self.relative <= self.tolerance)
+
+    @property
+    def judges(self) -> bool:
+        """Whether a result can be wrong by much and be found so."""
+        return self.share <= MOST_SHARE
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from gpu_ops.params import check_values
 from gpu_ops.plan import Device, DeviceArray, Launch, Plan
 from gpu_ops.progress import finite, listening
 from gpu_ops.task import MAIN, Task
-from gpu_ops.types import Experiment, Filter, Pick, Run, Timing, Variant
+from gpu_ops.types import MOST_SHARE, Error, Experiment, Filter, Pick, Run, Timing, Variant
 
 
 def run_experiment(
@@ -249,6 +249,23 @@ def _compare(jobs: list[Job], watch: Watch) -> Iterator[Run]:
             yield job.run
 
 
+def _verdict(run: Run, errors: Mapping[str, Error]) -> bool | None:
+    """Whether the outputs are right; None where a tolerance allows so much that within it nothing is said."""
+    if not (all(e.ok for e in errors.values()) and faultless(run)):
+        return False
+    return True if all(e.judges for e in errors.values()) else None
+
+
+def nothing_judged(errors: Mapping[str, Error]) -> tuple[str, ...]:
+    """A note of the outputs whose tolerance is too large to judge them."""
+    return tuple(
+        f"not judged: rounding errors of {100 * e.share:.2g} % of {name} are allowed for on these samples, and a verdict"
+        f" needs {100 * MOST_SHARE:.2g} % or less; take another variant, or samples nearer to zero"
+        for name, e in errors.items()
+        if e.ok and not e.judges
+    )
+
+
 def _verify(job: Job, resident: Mapping[str, DeviceArray], watch: Watch, again: bool = False) -> Iterator[Run]:
     """Compare the outputs with the reference; where no timing follows, check everything else as well."""
     if not job.computed or job.experiment.checks == "off":
@@ -256,10 +273,10 @@ def _verify(job: Job, resident: Mapping[str, DeviceArray], watch: Watch, again: 
     watch.begin(f"verifying {job.name}")
     with watch.listening():
         errors = job.errors_of(job.run.outputs)
-    ok = all(e.ok for e in errors.values()) and faultless(job.run)
-    job.run = replace(job.run, stage="verified", errors=errors, ok=ok)
+    job.run = replace(job.run, stage="verified", errors=errors, ok=_verdict(job.run, errors))
+    job.run = replace(job.run, notes=(*job.run.notes, *nothing_judged(errors)))
     with listening(watch.stop):
-        if job.run.ok and again:
+        if job.run.ok is not False and again:
             verify_again(job)
         for fault in job.bands.faults if job.bands is not None else ():
             condemn(job, fault)

@@ -6,6 +6,7 @@ last level, …, last those of level 1. Bands of unequal size leave gaps in imag
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -164,8 +165,13 @@ def floats_tolerance(task: Task) -> float:
 
 
 def result_tolerance(task: Task) -> float:
-    """As floats_tolerance; of integers one level, because a value that lies near a half may be rounded either way."""
-    return 1.0 / int(np.iinfo(task.dtype).max) if task.dtype.kind == "u" else floats_tolerance(task)
+    """As floats_tolerance. Of integers half a level, for they are rounded, and what rounding errors add: those of the
+    steps have either sign, so that they grow as the root of their number, of which twice as much as was ever seen."""
+    most = floats_tolerance(task)
+    if task.dtype.kind != "u":
+        return most
+    eps = float(np.finfo(real_type(task)).eps)
+    return 0.5 / int(np.iinfo(task.dtype).max) + min(most, most * 4 / math.sqrt(rounding(task, real_type(task)) / eps))
 
 
 def coefficient_tolerance(task: Task) -> float:
@@ -181,7 +187,7 @@ def figures_tolerance(task: Task) -> float:
 def outputs(kind: Literal["signal", "image"]) -> tuple[Output, ...]:
     """The outputs of the filter of signals or of images."""
     return (
-        Output(kind, kind, "", result_tolerance),
+        Output(kind, kind, "", result_tolerance, unrounded=True),
         Output("noise", kind, "", floats_tolerance, form=noise_form, when=PARTS, signed=True),
         Output(
             "coefficients",

@@ -85,4 +85,9 @@ class Lane(NamedTuple):
 
 def shared_defines(task: Task, lane: Lane) -> dict[str, Any]:
     """What the kernels of lone warps have in common."""
-    return {"TAPS": lane.taps, "EACH": lane.each, "THREADS": WARP, **defines_of(task.params["wavelet"], task.params["border"])}
+    return {
+        "TAPS": lane.taps,
+        "EACH": lane.each,
+        "THREADS": WARP,
+        **defines_of(task.params["wavelet"], task.params["border"]),
+    }
