@@ -104,11 +104,11 @@ class Output:
     none are. `form(task)` is the shape, dtype and axes of the array that every variant gives. `unit` is that of its
     values, "" for the unit of the input. `when` are the values of parameters that ask for it, as of a Param:
     {"result": ("statistics",)}; without them it is not computed. `signed` says that the values of an image lie around
-    zero. `cut` is the threshold of a pyramid's details. `scales(task, tolerance)` gives each element a scale of its own,
-    which that tolerance multiplies, from the input on the host; None where all have the output's. `sizes(task)` says of
-    each of these elements how large it may be, where that is not the largest magnitude: an allowance beyond MOST_SHARE
-    of that judges nothing. `unrounded` says that of integers the reference is not rounded: a result is within half a
-    level of it, and what rounding errors add.
+    zero. `cut` is the threshold of a pyramid's details. `scales(task, tolerance)` gives each element a scale of its
+    own, which that tolerance multiplies, from the input on the host; None where all have the output's. `sizes(task)` is
+    how large each of these elements may be, where that is not the largest magnitude: a tolerance that allows more than
+    MOST_SHARE of it judges nothing. `unrounded` says that of integers the reference is not rounded: a result is within
+    half a level of it, and what rounding errors add.
     """
 
     id: str
@@ -291,8 +291,8 @@ right."""
 
 @dataclass(frozen=True)
 class Error:
-    """How far an output is from the reference, in the reference's unit; `scale` is what tolerances multiply, `share` the
-    part that is allowed of what the output may be."""
+    """How far an output is from the reference, in the reference's unit; `scale` is what tolerances multiply, `share` is
+    the part that is allowed of the output's size."""
 
     max: float
     rms: float

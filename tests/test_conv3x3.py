@@ -224,7 +224,7 @@ def test_kernels_agree_with_the_reference_to_the_last_level(id: str, turn: int) 
         limits = open_device("sim").limits
         if variant.supports(Task.of(Meta("image", shape, dtype), given, case.knobs, limits)) is None:
             run = check_case(CONV, variant, case, "sim", {})
-        assert run.ok and run.errors["image"].max <= 0.5 and not run.findings, (str(case), run.failure)
+            assert run.ok and run.errors["image"].max <= 0.5 and not run.findings, (str(case), run.failure)
             tried += 1
     assert tried
 

@@ -257,13 +257,14 @@ def _verdict(run: Run, errors: Mapping[str, Error]) -> bool | None:
 
 
 def nothing_judged(errors: Mapping[str, Error]) -> tuple[str, ...]:
-    """A note of the outputs whose tolerance is too large to judge them."""
-    return tuple(
-        f"not judged: rounding errors of {100 * e.share:.2g} % of {name} are allowed for on these samples, and a verdict"
-        f" needs {100 * MOST_SHARE:.2g} % or less; take another variant, or samples nearer to zero"
-        for name, e in errors.items()
-        if e.ok and not e.judges
-    )
+    """A note of each output whose tolerance is too large to judge it."""
+
+    def note(name: str, share: float) -> str:
+        may = f"{100 * share:.2g} % of {name}" if share < 1 else f"as much as {name} or more"
+        needed = f"a verdict needs {100 * MOST_SHARE:.2g} % or less"
+        return f"not judged: rounding may take {may} here, {needed}; take another variant, or samples nearer to zero"
+
+    return tuple(note(name, e.share) for name, e in errors.items() if e.ok and not e.judges)
 
 
 def _verify(job: Job, resident: Mapping[str, DeviceArray], watch: Watch, again: bool = False) -> Iterator[Run]:

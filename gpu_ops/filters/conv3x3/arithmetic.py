@@ -85,9 +85,9 @@ def tolerance(task: Task) -> float:
     """The error that a variant may have, as a share of the scale: the largest value of an integer type, else `least`.
 
     Floats: rounding the weight, nine products and eight sums loses at most 6 eps of sum(|weights|) / divisor times the
-    largest input, and adding the offset one of the result. A second pass magnifies what the first one lost, and loses as
-    much again. The float64 reference does so, too. Integers: nothing where all is whole; else half a level, for results
-    are rounded, and what rounding errors add; see also `scales`.
+    largest input, and adding the offset one of the result. A second pass magnifies what the first one lost, and loses
+    as much again. The float64 reference does so, too. Integers: nothing where all is whole; else half a level, for
+    results are rounded, and what rounding errors add; see also `scales` of the reference.
     """
     dtype = task.meta.dtype
     if dtype.startswith("uint"):
@@ -100,7 +100,8 @@ def lost_levels(task: Task) -> float:
     """What a pass over integers may lose in float64, in levels: an eps of the largest sum for each weight, product and
     sum."""
     params = task.params
-    return float(np.finfo(np.float64).eps) * 16 * (gain(params) * np.iinfo(task.dtype).max + abs(params["offset"]) + 1)
+    largest = gain(params) * float(np.iinfo(task.dtype).max) + abs(float(params["offset"])) + 1
+    return 16 * float(np.finfo(np.float64).eps) * largest
 
 
 def is_dyadic(params: Values) -> bool:

@@ -28,9 +28,9 @@ BAND = 1 << 20
 
 
 def reference(task: Task) -> dict[str, Array]:
-    """{"image": the result} of an image (H, W) or (H, W, C), channel by channel: float64 for floats; for integers cut to
-    their range, in their own dtype where all numbers are whole, else in float64 and not rounded. A second pass starts
-    from the result of the first, which is rounded half up."""
+    """{"image": the result} of an image (H, W) or (H, W, C), channel by channel: float64 for floats; for integers cut
+    to their range, in their own dtype where all numbers are whole, else in float64 and not rounded. A second pass
+    starts from the result of the first, which is rounded half up."""
     result, passes = task.x, task.params["passes"]
     for done in range(passes):
         with stage(done, passes):

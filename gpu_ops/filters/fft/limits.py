@@ -5,8 +5,8 @@ tolerances are a few times u · log2 N of the largest value, with room for Blues
 times; the errors of right variants stay below a half of them. Squares, and a transform there and back, have twice the
 error of one transform.
 
-A phase is off by as many radians as its value is off by shares of its magnitude: where that is a, and a value is off by a
-share e of the largest magnitude A, by at most π/2 · e A / a. At the floor no more than PHASE_TOLERANCE is allowed. Each
+A phase is off by as many radians as its value by shares of its magnitude: a value of magnitude a that is off by a share
+e of the largest magnitude A turns by at most π/2 · e A / a. At the floor no more than PHASE_TOLERANCE is allowed. Each
 phase is judged on that scale of its own, with the tolerance of a transform.
 
 A level is a logarithm: a magnitude a that is off by a share e of the largest one A is off by 20 log10(1 + e A / a) dB,
@@ -97,8 +97,8 @@ def peak_tolerance(task: Task) -> float:
 
 
 def round_trip_tolerance(task: Task) -> float:
-    """Relative to the largest sample, or of integers to their range. They come back exactly while no error comes near to
-    half a level: right variants stay below a half of what is allowed for."""
+    """Relative to the largest sample, or of integers to their range. They come back exactly while no error comes near
+    to half a level: right variants stay below a half of what is allowed for."""
     if task.meta.dtype.startswith("float"):
         return square_tolerance(task)
     most = np.iinfo(task.meta.dtype).max

@@ -7,8 +7,8 @@ by their number. NaN goes into every figure of its channel as in NumPy; an infin
 
 A sum of n numbers x has an error of at most k·u·Σ|x|, where u = 2^-53 and k is the length of the longest chain of
 additions: about log2 n of a tree, n of a loop. Compensated, each addition's error is added up beside the sum: what is
-left is rounding the sum itself, 2u·|Σx|, and what the errors lose that are added up, of the order of (n·u)²·Σ|x| (Ogita,
-Rump and Oishi 2005). Where numbers cancel that is far less than k·u·Σ|x|.
+left is rounding the sum itself, 2u·|Σx|, and what is lost where these errors are added up, of the order of
+(n·u)²·Σ|x| (Ogita, Rump and Oishi 2005). Where numbers cancel that is far less than k·u·Σ|x|.
 
 A variance loses k·u of itself to its k additions, and what errors of the mean add: of a mean that is kept up to date a
 share of k·u·deviation · root of the mean square, by which a large mean harms it (Chan, Golub and LeVeque 1983). Of
@@ -99,9 +99,9 @@ def scales(task: Task, tolerance: float) -> Array:
             return max(of.deviation**2, of_mean * of.deviation * of.root) + UNIT * of.root**2
         if name in ("min", "max"):
             return of.largest * UNIT  # they are not rounded
-        share = 1 / of.count if name == "mean" else 1.0
+        share = 1 / of.many if name == "mean" else 1.0
         if is_compensated(task):
-            return (2 * UNIT * abs(of.total) + (2 * of.count * UNIT) ** 2 * of.magnitudes) * share / tolerance
+            return (2 * UNIT * abs(of.total) + (2 * of.many * UNIT) ** 2 * of.magnitudes) * share / tolerance
         return of.magnitudes * share / own
 
     table = _table(task, scale)
@@ -116,16 +116,16 @@ def figure_sizes(task: Task) -> Array:
     def size(name: str, of: Parts) -> float:
         if name == "variance":
             return of.deviation**2 or math.inf
-        return of.largest if name in ("min", "max") else of.magnitudes / (of.count if name == "mean" else 1)
+        return of.largest if name in ("min", "max") else of.magnitudes / (of.many if name == "mean" else 1)
 
     return _table(task, size)
 
 
 class Parts(NamedTuple):
-    """Of a channel: how many samples, the largest magnitude, the sum of the samples and of their magnitudes, the root of
-    the mean square, and the deviation from the mean. The last two are 0 where no variance is asked for."""
+    """Of a channel: how many samples, the largest magnitude, the sum of the samples and of their magnitudes, the root
+    of the mean square, and the deviation from the mean. The last two are 0 where no variance is asked for."""
 
-    count: int
+    many: int
     largest: float
     total: float
     magnitudes: float
