@@ -161,7 +161,7 @@ def test_an_image_of_zeros_is_wrong_whatever_two_passes_magnify(checks: Any) -> 
 def test_where_a_half_is_rounded_to_in_the_first_of_two_passes_decides_no_verdict() -> None:
     """Sums of tenths lie at halves but for their rounding errors: libraries may go either way, and the second pass
     makes of a level what its weight is."""
-    filter, x = find_filter("conv3x3"), np.full((40, 40), 5, np.uint8)
+    x = np.full((40, 40), 5, np.uint8)
     x[::2] = 255
     x[20:, 20:] = 7
     params = {"matrix": (0.0, 0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 0.0), "divisor": 1.0, "offset": 0.0, "passes": 2}

@@ -81,7 +81,7 @@ def fast_sine_error(count: int) -> float:
 def phase_scales(task: Task, sizes: Array, floor: Array, tolerance: float) -> Array:
     """Of each phase in radians what a whole largest magnitude of error would do to it; below the floor all are 0.
     `sizes` are the magnitudes, `floor` is that of each channel."""
-    most = max(float(sizes.max()), float(np.max(floor)))
+    most = max(float(sizes.max()), float(np.max(floor)), least_spectrum(task))
     enlarged = np.minimum(math.pi / 2 * most / np.maximum(sizes, floor), most_phase(task) / tolerance)
     return np.asarray(np.where(sizes < floor, 1.0, enlarged))
 

@@ -101,7 +101,8 @@ def _phase(task: Task, spectrum: Array) -> Array:
     """The phase, 0 below the floor; undecided near the floor. Each channel has its own floor."""
     sizes, floor = _sizes(task, spectrum)
     phase = np.where(sizes < floor, 0.0, np.angle(spectrum))
-    near = np.abs(sizes - floor) <= limits.transform_tolerance(task) * sizes.max()
+    most = max(float(sizes.max()), limits.least_spectrum(task))
+    near = np.abs(sizes - floor) <= limits.transform_tolerance(task) * most
     return np.ma.masked_array(phase, near)
 
 
