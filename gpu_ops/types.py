@@ -28,6 +28,7 @@ from gpu_ops.statements import Scale as Scale
 from gpu_ops.statements import Series as Series
 from gpu_ops.statements import Timed as Timed
 from gpu_ops.task import Meta, Task
+from gpu_ops.task import Trial as Trial
 
 Stage = Literal["computed", "verified", "timed"]
 
@@ -104,8 +105,11 @@ class Output:
     none are. `form(task)` is the shape, dtype and axes of the array that every variant gives. `unit` is that of its
     values, "" for the unit of the input. `when` are the values of parameters that ask for it, as of a Param:
     {"result": ("statistics",)}; without them it is not computed. `signed` says that the values of an image lie around
-    zero. `cut` is the threshold of a pyramid's details. `scales(task)` gives each element a scale of its own, from the
-    input on the host.
+    zero. `cut` is the threshold of a pyramid's details. `scales(task, tolerance)` gives each element a scale of its
+    own, which that tolerance multiplies, from the input on the host; None where all have the output's. `sizes(task)` is
+    how large each of these elements may be, where that is not the largest magnitude: a tolerance that allows more than
+    MOST_SHARE of it judges nothing. `unrounded` says that of integers the reference is not rounded: a result is within
+    half a level of it, and what rounding errors add.
     """
 
     id: str
@@ -119,7 +123,9 @@ class Output:
     period: float = 0.0
     signed: bool = False
     cut: Cut | None = None
-    scales: Callable[[Task], np.ndarray[Any, Any]] | None = None
+    scales: Callable[[Task, float], np.ndarray[Any, Any] | None] | None = None
+    sizes: Callable[[Task], np.ndarray[Any, Any]] | None = None
+    unrounded: bool = False
 
     @property
     def of_kind(self) -> OutputKind:
@@ -157,17 +163,6 @@ class Refusal:
 
     words: str
     never: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-
-
-class Trial(NamedTuple):
-    """A case that the contract tries beside pairs of choices. Parameters and knobs that it does not name have their
-    defaults."""
-
-    shape: Shape
-    dtype: str
-    data: str
-    params: Values = {}
-    knobs: Values = {}
 
 
 @dataclass(frozen=True)
@@ -292,15 +287,22 @@ class Timing:
     doubt: str = ""
 
 
+MOST_SHARE = 0.02
+"""Of what an output may be, the most that a tolerance may allow: beyond it a result within the tolerance is not called
+right."""
+
+
 @dataclass(frozen=True)
 class Error:
-    """How far an output is from the reference, in the reference's unit; `scale` is what tolerances multiply."""
+    """How far an output is from the reference, in the reference's unit; `scale` is what tolerances multiply, `share` is
+    the part that is allowed of the output's size."""
 
     max: float
     rms: float
     worst: tuple[int, ...]
     scale: float
     tolerance: float
+    share: float = 0.0
 
     @property
     def relative(self) -> float:
@@ -310,6 +312,11 @@ class Error:
     @property
     def ok(self) -> bool:
         return bool(self.relative <= self.tolerance)
+
+    @property
+    def judges(self) -> bool:
+        """Whether a result can be wrong by much and be found so."""
+        return self.share <= MOST_SHARE
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,10 @@ def _print_runs(args: argparse.Namespace, experiment: Experiment, rows: Sequence
     for text in (tables.footnotes(rows), tables.quality_table(rows), description):
         if text:
             print(text)
-    print("Errors are relative to the largest magnitude in the input and the reference; of integers, to their range.")
+    print(
+        "Errors are relative to the largest magnitude in the input and the reference; of integers, to their range, where"
+        " half a level may be the rounding of the result."
+    )
 
 
 def title(experiment: Experiment) -> str:

@@ -40,7 +40,7 @@ from gpu_ops.params import check_values
 from gpu_ops.plan import Device, DeviceArray, Launch, Plan
 from gpu_ops.progress import finite, listening
 from gpu_ops.task import MAIN, Task
-from gpu_ops.types import Experiment, Filter, Pick, Run, Timing, Variant
+from gpu_ops.types import MOST_SHARE, Error, Experiment, Filter, Pick, Run, Timing, Variant
 
 
 def run_experiment(
@@ -248,6 +248,24 @@ def _compare(jobs: list[Job], watch: Watch) -> Iterator[Run]:
             yield job.run
 
 
+def _verdict(run: Run, errors: Mapping[str, Error]) -> bool | None:
+    """Whether the outputs are right; None where a tolerance allows so much that within it nothing is said."""
+    if not (all(e.ok for e in errors.values()) and faultless(run)):
+        return False
+    return True if all(e.judges for e in errors.values()) else None
+
+
+def nothing_judged(errors: Mapping[str, Error]) -> tuple[str, ...]:
+    """A note of each output whose tolerance is too large to judge it."""
+
+    def note(name: str, share: float) -> str:
+        may = f"{100 * share:.2g} % of {name}" if share < 1 else f"as much as {name} or more"
+        needed = f"a verdict needs {100 * MOST_SHARE:.2g} % or less"
+        return f"not judged: rounding may take {may} here, {needed}; take another variant, or samples nearer to zero"
+
+    return tuple(note(name, e.share) for name, e in errors.items() if e.ok and not e.judges)
+
+
 def _verify(job: Job, resident: Mapping[str, DeviceArray], watch: Watch, again: bool = False) -> Iterator[Run]:
     """Compare the outputs with the reference; where no timing follows, check everything else as well."""
     if not job.computed or job.experiment.checks == "off":
@@ -255,8 +273,8 @@ def _verify(job: Job, resident: Mapping[str, DeviceArray], watch: Watch, again: 
     watch.begin(f"verifying {job.name}")
     with watch.listening():
         errors = job.errors_of(job.run.outputs)
-    ok = all(e.ok for e in errors.values()) and faultless(job.run)
-    job.run = replace(job.run, stage="verified", errors=errors, ok=ok)
+    job.run = replace(job.run, stage="verified", errors=errors, ok=_verdict(job.run, errors))
+    job.run = replace(job.run, notes=(*job.run.notes, *nothing_judged(errors)))
     try:
         with listening(watch.stop):
             _check_again(job, resident, again)
@@ -268,8 +286,8 @@ def _verify(job: Job, resident: Mapping[str, DeviceArray], watch: Watch, again: 
 
 
 def _check_again(job: Job, resident: Mapping[str, DeviceArray], again: bool) -> None:
-    """Run a right job once more, and look at what it wrote outside its outputs."""
-    if job.run.ok and again:
+    """Run a job that is not wrong once more, and look at what it wrote outside its outputs."""
+    if job.run.ok is not False and again:
         verify_again(job)
     for fault in job.bands.faults if job.bands is not None else ():
         condemn(job, fault)

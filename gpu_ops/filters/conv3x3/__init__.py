@@ -122,7 +122,7 @@ CONV3X3 = Filter(
     accepts="image",
     dtypes=DTYPES,
     params=(MATRIX, DIVISOR, OFFSET, BORDER, PASSES),
-    outputs=(Output("image", "image", "", tolerance, least),),
+    outputs=(Output("image", "image", "", tolerance, least, own_scale=True, scales=reference.scales, unrounded=True),),
     reference=reference.reference,
     work=work,
     locality=Locality("halo", lambda task: (task.params["passes"],) * 2),

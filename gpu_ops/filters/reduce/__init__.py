@@ -16,6 +16,7 @@ from gpu_ops.filters.reduce.figures import (
     STATISTICS,
     SUMS,
     check,
+    figure_sizes,
     largest,
     levels,
     loss,
@@ -186,7 +187,7 @@ SUMMARY = (
     "Sum, least, largest, mean or variance of each channel or colour, or all of them. Sums of integers are exact;"
     " floats are added in float64. NaN makes every figure of its channel NaN."
 )
-OUTPUT = Output("figures", "table", "", loss(tree), form=table_form, own_scale=True, scales=scales)
+OUTPUT = Output("figures", "table", "", loss(tree), form=table_form, own_scale=True, scales=scales, sizes=figure_sizes)
 PICKED = ("serial", "parallel", "adjacent", "sequential", "two_phase", "warp_shuffle")
 
 
