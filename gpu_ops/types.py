@@ -27,8 +27,7 @@ from gpu_ops.statements import Law as Law
 from gpu_ops.statements import Scale as Scale
 from gpu_ops.statements import Series as Series
 from gpu_ops.statements import Timed as Timed
-from gpu_ops.task import Meta, Task
-from gpu_ops.task import Trial as Trial
+from gpu_ops.task import Meta, Task, Trial
 
 Stage = Literal["computed", "verified", "timed"]
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from gpu_ops.input_kinds import ODD
 from gpu_ops.measuring.contract.cases import Case, builder, fits, unsupported
 from gpu_ops.measuring.contract.choices import RANDOM, axes_of, needs_of
 from gpu_ops.plan import Limits
@@ -164,5 +165,6 @@ def _covering(cases: Sequence[tuple[Case, set[Any]]]) -> list[Case]:
 
 
 def _settings(case: Case) -> set[Any]:
-    plain = ("dtype", case.dtype), ("data", case.data), ("axes", len(case.shape))
+    data = ODD if case.data in ODD else case.data  # either of them
+    plain = ("dtype", case.dtype), ("data", data), ("axes", len(case.shape))
     return {*plain, *case.params.items(), *case.knobs.items()}
