@@ -1,8 +1,9 @@
 """The contract of every kernel of the product, and of kernels that are wrong on purpose, on the simulated GPU.
 
 The default lane tries every setting once, in turns of the variant for signals and of that for images, the largest shape
-in both orders of blocks, and a wrong kernel of each family of filters; the thorough one tries all variants, shapes and pairs of choices, some in both orders, the ends of the range, and all wrong kernels. Half of the
-time goes to compiling, once for each set of defines that cases have.
+in both orders of blocks, long cases of a few, and a wrong kernel of each family of filters. The thorough one tries all
+variants, shapes and pairs of choices, some in both orders, the ends of the range, long cases, and all wrong kernels.
+Half of the time goes to compiling, once for each set of defines that cases have.
 """
 
 from __future__ import annotations
