@@ -16,6 +16,9 @@ IMAGE_CHANNELS = (1, 3, 4)
 MOST_CHANNELS = 256
 """Channels of a signal at most, as many as the largest caps of electrodes have. More is an image or a mistake."""
 
+ODD = ("NaN", "infinity")
+"""The contract's data with a few such values among random ones: for floating types of filters that take them."""
+
 
 @dataclass(frozen=True)
 class InputKind:

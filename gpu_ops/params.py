@@ -39,9 +39,9 @@ class Param:
 
     Numbers lie in low…high, at low + k·step where `step` is given. A tuple default is a fixed number of floats, each in
     low…high and, where `step` is given, at such a place. `when` are the values of other parameters with which it
-    matters: {"rule": ("manual",)}. `tries` are the values that the contract tries; () means all choices, or the limits
-    and two between. `look` says how a form shows choices that are many. `sweep` are the values that a sweep
-    proposes; () means doublings.
+    matters: {"rule": ("manual",)}; `channels` the numbers of channels with which it does, () for all. `tries` are the
+    values that the contract tries; () means all choices, or the limits and two between. `look` says how a form shows
+    choices that are many. `sweep` are the values that a sweep proposes; () means doublings.
     """
 
     name: str
@@ -56,6 +56,7 @@ class Param:
     tries: tuple[Value, ...] = ()
     look: Look | None = None
     sweep: tuple[int, ...] = ()
+    channels: tuple[int, ...] = ()
 
     def matters(self, values: Values) -> bool:
         """Whether it has an effect beside these values of the other parameters."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, Literal, Protocol
@@ -40,7 +41,8 @@ class Launch:
     """One kernel launch. `args` are device arrays and explicit NumPy scalars, checked against the kernel's own
     parameters; `constants` maps __constant__ symbols to host arrays, copied before the plan first runs. An `early`
     launch may begin before the launch ahead of it in its stream has ended: its kernel waits for that itself. It is not
-    the first of its plan. Devices before compute capability 9.0 begin it afterwards."""
+    the first of its plan. Devices before compute capability 9.0 begin it afterwards. `loops` says how often those loops
+    of its kernel run in the busiest thread that small inputs run through once, by name."""
 
     kernel: Any
     grid: tuple[int, int, int]
@@ -52,6 +54,7 @@ class Launch:
     stream: int = 0
     after: tuple[str, ...] = ()
     early: bool = False
+    loops: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,6 +265,9 @@ class Device(Protocol):
     def session(self, edits: Mapping[str, str], checks: Checks = "full") -> Device:
         """A view of the device with its own kernel modules, in which `edits` {file: text} replace kernel files.
         `checks` says how thoroughly a simulated GPU looks for faults."""
+
+    def at_work(self) -> AbstractContextManager[None]:
+        """Inside, this is the thread's current device, for libraries that are called directly."""
 
     def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:
         """A host array on the device, contiguous; into `out` when given."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -60,6 +60,17 @@ class Meta:
 
 NO_LIMITS = Limits((0, 0), 1 << 30, 1 << 62, 1, 0, 1 << 62, 0)
 """The limits of no device: nothing is too large."""
+
+
+class Trial(NamedTuple):
+    """A case that the contract tries beside pairs of choices. Parameters and knobs that it does not name have their
+    defaults."""
+
+    shape: Shape
+    dtype: str
+    data: str
+    params: Values = {}
+    knobs: Values = {}
 
 
 @dataclass(frozen=True, eq=False)

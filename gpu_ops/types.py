@@ -18,7 +18,7 @@ from gpu_ops.input_kinds import INPUT_KINDS, Kind, Shape
 from gpu_ops.locality import Locality as Locality
 from gpu_ops.output_kinds import OUTPUT_KINDS, Form, OutputKind, ViewKind
 from gpu_ops.params import Param, Values, holds
-from gpu_ops.plan import Device, Finding, Mode, Plan
+from gpu_ops.plan import Device, Finding, Limits, Mode, Plan
 from gpu_ops.run_key import RunKey
 from gpu_ops.statements import SOURCE_TITLES as SOURCE_TITLES
 from gpu_ops.statements import Claim as Claim
@@ -28,7 +28,7 @@ from gpu_ops.statements import Law as Law
 from gpu_ops.statements import Scale as Scale
 from gpu_ops.statements import Series as Series
 from gpu_ops.statements import Timed as Timed
-from gpu_ops.task import Meta, Task
+from gpu_ops.task import Meta, Task, Trial
 
 Stage = Literal["computed", "verified", "timed"]
 
@@ -131,8 +131,11 @@ class Output:
     none are. `form(task)` is the shape, dtype and axes of the array that every variant gives. `unit` is that of its
     values, "" for the unit of the input. `when` are the values of parameters that ask for it, as of a Param:
     {"result": ("statistics",)}; without them it is not computed. `signed` says that the values of an image lie around
-    zero. `cut` is the threshold of a pyramid's details. `scales(task)` gives each element a scale of its own, from the
-    input on the host.
+    zero. `cut` is the threshold of a pyramid's details. `scales(task, tolerance)` gives each element a scale of its
+    own, which that tolerance multiplies, from the input on the host; None where all have the output's. `sizes(task)` is
+    how large each of these elements may be, where that is not the largest magnitude: a tolerance that allows more than
+    MOST_SHARE of it judges nothing. `unrounded` says that of integers the reference is not rounded: a result is within
+    half a level of it, and what rounding errors add.
     """
 
     id: str
@@ -146,7 +149,9 @@ class Output:
     period: float = 0.0
     signed: bool = False
     cut: Cut | None = None
-    scales: Callable[[Task], np.ndarray[Any, Any]] | None = None
+    scales: Callable[[Task, float], np.ndarray[Any, Any] | None] | None = None
+    sizes: Callable[[Task], np.ndarray[Any, Any]] | None = None
+    unrounded: bool = False
 
     @property
     def of_kind(self) -> OutputKind:
@@ -199,7 +204,8 @@ class Variant:
     least work.
     `largest(task)` is the largest magnitude of floating samples with which nothing overflows; None: all of them.
     `refuses` are all the reasons that `supports` has for cases of the contract; `uncounted` says why a variant with
-    kernels declares no accesses. `shapes` are those that the contract tries beside those of the kind of input.
+    kernels declares no accesses. `shapes` are those that the contract tries beside those of the kind of input, and
+    `trials(limits)` long cases, in which every loop of its kernels runs more than once on such a device.
     """
 
     id: str
@@ -222,6 +228,7 @@ class Variant:
     refuses: tuple[Refusal, ...] = ()
     uncounted: str = ""
     shapes: tuple[Shape, ...] = ()
+    trials: Callable[[Limits], tuple[Trial, ...]] = lambda limits: ()
 
     def refusal(self, task: Task) -> str | None:
         """None, or the reason why it cannot do this task: no support for it, or samples outside its range."""
@@ -310,15 +317,22 @@ class Timing:
     doubt: str = ""
 
 
+MOST_SHARE = 0.02
+"""Of what an output may be, the most that a tolerance may allow: beyond it a result within the tolerance is not called
+right."""
+
+
 @dataclass(frozen=True)
 class Error:
-    """How far an output is from the reference, in the reference's unit; `scale` is what tolerances multiply."""
+    """How far an output is from the reference, in the reference's unit; `scale` is what tolerances multiply, `share` is
+    the part that is allowed of the output's size."""
 
     max: float
     rms: float
     worst: tuple[int, ...]
     scale: float
     tolerance: float
+    share: float = 0.0
 
     @property
     def relative(self) -> float:
@@ -328,6 +342,11 @@ class Error:
     @property
     def ok(self) -> bool:
         return bool(self.relative <= self.tolerance)
+
+    @property
+    def judges(self) -> bool:
+        """Whether a result can be wrong by much and be found so."""
+        return self.share <= MOST_SHARE
 
 
 @dataclass(frozen=True)

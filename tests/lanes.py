@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date
 from itertools import product
 from typing import Any
 
@@ -10,6 +11,10 @@ import pytest
 
 from gpu_ops.filters import FILTERS
 from gpu_ops.types import Filter, Variant
+
+STRIDE = 389
+"""Places between two values that have their turn one after the other: neighbours are much alike. A prime, so that it
+comes to all of them."""
 
 
 def few(values: Iterable[Any], *usual: Any) -> list[Any]:
@@ -28,6 +33,15 @@ def each_once(*axes: Sequence[Any]) -> list[Any]:
     places = product(*(range(len(axis)) for axis in axes))
     combined = [(place, tuple(axis[k] for k, axis in zip(place, axes, strict=True))) for place in places]
     return [values if place in diagonal else _thorough(values) for place, values in combined]
+
+
+def todays(values: Sequence[Any], count: int, name: Callable[[Any], str]) -> list[Any]:
+    """The values of a parametrisation, of which the default lane tries `count` a day: other ones tomorrow, so that all
+    have their turn. The name of a test says which value it tried, and that test can be run on any day."""
+    first = date.today().toordinal() * count
+    chosen = {(first + k) * STRIDE % len(values) for k in range(count)}
+    marks = [() if place in chosen else (pytest.mark.thorough,) for place in range(len(values))]
+    return [pytest.param(value, id=name(value), marks=m) for value, m in zip(values, marks, strict=True)]
 
 
 def of_one_kind(filter: Filter, variant: Variant) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tasks import planned
-from wrong import WRONG, parts
+from wrong import WRONG, parts, text_of
 
 from gpu_ops.devices.compiler import compile_kernel, nvrtc_version, parse_log
 from gpu_ops.devices.kernel_source import source_hash
@@ -248,7 +248,7 @@ def test_wrong_kernels_compile_and_fit_so_that_only_their_results_can_reject_the
     filter_id, variant_id, _ = parts(path)
     filter = find_filter(filter_id)
     variant = filter.variant(variant_id)
-    device = OfflineDevice("sm_90", {variant.kernels[0]: path.read_text()})
+    device = OfflineDevice("sm_90", {variant.kernels[0]: text_of(path)})
     shape = (64, 64) if filter.accepts == "image" else (4096,)
     params, knobs = ({p.name: p.default for p in group} for group in (filter.params, variant.knobs))
     never = {dtype for refusal in variant.refuses for dtype in refusal.never.get("dtype", ())}

@@ -4,25 +4,33 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib.util import find_spec
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 from lanes import few, of_one_kind
 
 from gpu_ops.devices import open_device
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.filters import FILTERS
+from gpu_ops.input_kinds import ODD
 from gpu_ops.measuring.contract import (
     Case,
     all_cases,
+    axes_of,
     case_data,
     check_case,
     covering_cases,
     end_cases,
     heavier,
+    long_cases,
     task_of,
     unsupported,
+    values_of,
 )
-from gpu_ops.measuring.contract import _axes as contract_axes
+from gpu_ops.params import Param
+from gpu_ops.plan import Launch
 from gpu_ops.types import Filter, Variant
 
 OPTIONAL = {"skimage": find_spec("skimage") is None}
@@ -109,7 +117,8 @@ def test_a_variant_refuses_only_what_it_declares(filter: Filter, variant: Varian
 def test_the_covering_set_covers_every_supported_choice(filter: Filter, variant: Variant) -> None:
     limits = OfflineDevice("sm_90").limits
     cases = covering_cases(filter, variant, limits)
-    axes = contract_axes(filter, variant)
+    axes = axes_of(filter, variant)
+    refused = {dtype for refusal in variant.refuses for dtype in refusal.never.get("dtype", ())}
     for name, values in axes.items():
         kind, _, own = name.partition(" ")
         found = {
@@ -122,6 +131,8 @@ def test_the_covering_set_covers_every_supported_choice(filter: Filter, variant:
         }
         missing = set(values) - found
         never = {value for refusal in variant.refuses for value in refusal.never.get(name, ())}
+        if name == "data" and {"float32", "float64"} <= refused:
+            never |= set(ODD)
         assert missing <= never | ({(1,)} if filter.id == "mean1d" else set()), name
 
 
@@ -131,3 +142,67 @@ def test_cases_are_the_same_every_time() -> None:
     first = covering_cases(filter, filter.variants[0], limits)
     assert first == covering_cases(filter, filter.variants[0], limits)
     assert (case_data(first[0], 1) == case_data(first[0], 1)).all()
+
+
+class Recording(OfflineDevice):
+    """It plans and compiles nothing."""
+
+    def kernel(self, source: str, name: str, defines: Any = None) -> Any:
+        return SimpleNamespace(name=name)
+
+
+OF_KERNELS = [(f, v) for f in FILTERS for v in f.variants if v.kernels]
+LONG = [(f, v) for f, v in OF_KERNELS if v.trials(OfflineDevice("sm_90").limits)]
+FEW_BLOCKS = {"one_pass": {"states"}}
+"""Loops that one multiprocessor cannot run more than once: its few blocks are fewer than threads of the last one."""
+
+
+def _loops(filter: Filter, variant: Variant, cases: list[Case], device: OfflineDevice) -> dict[str, int]:
+    """How often each loop of a variant runs in these cases, at most."""
+    most: dict[str, int] = {}
+    for case in cases:
+        x = device.empty(case.shape, np.dtype(case.dtype))
+        plan = variant.plan(device, task_of(filter, case, device.limits).on(x))
+        for name, count in (pair for s in plan.steps if isinstance(s, Launch) for pair in s.loops.items()):
+            most[name] = max(count, most.get(name, 0))
+    return most
+
+
+@pytest.mark.parametrize("multiprocessors", [1, 132])
+@pytest.mark.parametrize("filter, variant", LONG, ids=lambda value: value.id)
+def test_long_cases_run_every_loop_more_than_once(filter: Filter, variant: Variant, multiprocessors: int) -> None:
+    device = Recording("sm_90")
+    device.limits = replace(device.limits, multiprocessors=multiprocessors)
+    most = _loops(filter, variant, long_cases(filter, variant, device.limits), device)
+    once = FEW_BLOCKS.get(variant.id, set()) if multiprocessors == 1 else set()
+    assert most and {name for name, count in most.items() if count < 2} == once
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("filter, variant", OF_KERNELS, ids=lambda value: value.id)
+def test_loops_that_need_no_long_case_run_more_than_once_in_others(filter: Filter, variant: Variant) -> None:
+    device = Recording("sm_90")
+    cases = covering_cases(filter, variant, device.limits)
+    most = _loops(filter, variant, cases, device)
+    assert (filter, variant) in LONG or all(count > 1 for count in most.values())
+
+
+NUMBERS = [
+    pytest.param(f, p, id=f"{f.id}-{p.name}")
+    for f in FILTERS
+    for p in f.params
+    if isinstance(p.default, int | float) and not isinstance(p.default, bool) and not p.choices
+]
+
+
+@pytest.mark.parametrize("filter, param", NUMBERS)
+def test_numbers_have_two_values_that_are_not_trivial(filter: Filter, param: Param) -> None:
+    """Zero, one and the limits hide faults that others show, such as a notch at the wrong place."""
+    variant = filter.variants[0]
+    tried = {dict(case.params)[param.name] for case in covering_cases(filter, variant, open_device("cpu").limits)}
+    assert len(tried - {0, param.low, param.high}) >= 2 or (filter.id, param.name) in FEW_CHOICES
+    assert tried >= set(values_of(param)) or filter.presets
+
+
+FEW_CHOICES = {("mean2d", "window"), ("conv3x3", "offset")}
+"""Its fast variants have a window or two, so that more of them would be refused; presets set the offset."""

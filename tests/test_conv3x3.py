@@ -19,7 +19,7 @@ from gpu_ops.devices.compiler import ARCHITECTURES
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.conv3x3 import host, peers, reference
-from gpu_ops.filters.conv3x3.arithmetic import arithmetic, is_whole, tolerance
+from gpu_ops.filters.conv3x3.arithmetic import arithmetic, is_whole, least, tolerance
 from gpu_ops.filters.conv3x3.presets import PRESETS
 from gpu_ops.filters.kit.borders import border_indices
 from gpu_ops.io import from_array
@@ -82,7 +82,9 @@ def test_reference_is_exact_for_integers(setting: Values, passes: int, border: s
         for _ in range(passes):
             wanted = exact(wanted, params(setting, border)).astype(dtype)
         found = reference.reference(on(CONV, x, params(setting, border, passes)))["image"]
-        assert found.dtype == x.dtype and (found == wanted).all(), shape
+        rounds = not is_whole(params(setting))
+        assert found.dtype == (np.float64 if rounds else x.dtype)
+        assert (np.floor(found + 0.5) == wanted if rounds else found == wanted).all(), shape
 
 
 @pytest.mark.parametrize("border", BORDERS)
@@ -92,7 +94,7 @@ def test_reference_is_close_for_floats(border: str) -> None:
         given = params(setting, border)
         wanted = exact(x, given).astype(np.float64)
         found = reference.reference(on(CONV, x, given))["image"]
-        allowed = tolerance(of(CONV, "float64", given)) / 2 * max(1.0, np.abs(wanted).max())
+        allowed = tolerance(of(CONV, "float64", given)) / 2 * least(on(CONV, x, given))
         assert found.dtype == np.float64 and np.abs(found - wanted).max() <= allowed
 
 
@@ -115,9 +117,11 @@ def test_host_keeps_the_contract(form: str, dtype: str, monkeypatch: pytest.Monk
             out = np.full_like(x, 77)
             getattr(host, form)(x, out, arithmetic(x.dtype, given), given["border"])
             wanted = reference.reference(on(CONV, x, given))["image"]
-            scale = max(np.abs(x).max(), np.abs(wanted).max()) if x.dtype.kind == "f" else 0.0
+            if x.dtype.kind == "u":
+                assert (out == np.floor(wanted + 0.5)).all(), (shape, given)
+                continue
             error = np.abs(out.astype(np.float64) - wanted).max()
-            assert error <= tolerance(of(CONV, dtype, given)) * scale, (shape, given)
+            assert error <= tolerance(of(CONV, dtype, given)) * least(on(CONV, x, given)), (shape, given)
 
 
 def test_which_arithmetic_is_taken() -> None:
@@ -168,7 +172,7 @@ def test_peers_keep_the_contract(name: str, module: Any, dtype: str) -> None:
             out = np.full_like(x, 77)
             getattr(peers, name)(module, x, out, arithmetic(x.dtype, given), given["border"])
             wanted = reference.reference(on(CONV, x, given))["image"]
-            scale = np.iinfo(dtype).max if x.dtype.kind == "u" else max(np.abs(x).max(), np.abs(wanted).max())
+            scale = np.iinfo(dtype).max if x.dtype.kind == "u" else least(on(CONV, x, given))
             error = np.abs(out.astype(np.float64) - wanted).max()
             assert error / scale <= tolerance(of(CONV, dtype, given)), (shape, given)
 
@@ -220,7 +224,7 @@ def test_kernels_agree_with_the_reference_to_the_last_level(id: str, turn: int) 
         limits = open_device("sim").limits
         if variant.supports(Task.of(Meta("image", shape, dtype), given, case.knobs, limits)) is None:
             run = check_case(CONV, variant, case, "sim", {})
-            assert run.ok and run.errors["image"].max == 0 and not run.findings, (str(case), run.failure)
+            assert run.ok and run.errors["image"].max <= 0.5 and not run.findings, (str(case), run.failure)
             tried += 1
     assert tried
 

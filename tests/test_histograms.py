@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -63,12 +64,30 @@ def test_counts_are_numpys(dtype: str, bins: int, span: tuple[float, float] | No
     params = {"bins": bins} if span is None else {"bins": bins, "range": "given", "low": span[0], "high": span[1]}
     made = right(array, **params)
     top = float(np.iinfo(dtype).max + 1) if dtype.startswith("uint") else 0.0
-    ends = span or ((0.0, top) if top else (float(array.min()), float(array.max())))
+    ends = span or ((0.0, top) if top else None)  # of floats NumPy finds the range itself, and edges in their type
     counts, edges = np.histogram(array, bins, ends)
     assert np.array_equal(made["counts"], counts)
     assert list(made["outside"]) == [np.sum(array < edges[0]), np.sum(array > edges[-1]), 0]
     task = Task.of(full_meta(given(array)), {"range": "auto", "low": 0.0, "high": 1.0, "bins": bins, **params})
     assert np.array_equal(bins_of(task).edges, edges)
+
+
+def test_every_variant_has_the_counts_of_numpys_own_range() -> None:
+    array = np.linspace(-1.7, 900.1, 256 * 16).astype(np.float32).reshape(64, -1)  # each 16th on an edge, or beside it
+    counts, _ = np.histogram(array, 255)
+    assert not np.array_equal(counts, np.histogram(array, 255, (float(array.min()), float(array.max())))[0])
+    runs = run(array, "serial", "parallel", "numpy", bins=255) + run(array, "shared", "lanes", device="sim", bins=255)
+    for one in runs:
+        assert one.ok and np.array_equal(one.outputs["counts"], counts), (one.pick, one.failure)
+
+
+def test_edges_are_numpys_wherever_it_has_some() -> None:
+    random = np.random.default_rng(6)
+    for dtype, bins in itertools.product((np.float32, np.float64), (16, 255, 4096)):
+        for exponent in range(-30, 30, 4):
+            array = (random.standard_normal(9) * 10.0**exponent).astype(dtype)
+            task = Task.of(full_meta(given(array)), {"range": "auto", "bins": bins})
+            assert np.array_equal(bins_of(task).edges, np.histogram_bin_edges(array, bins)), (dtype, bins, exponent)
 
 
 def test_a_bin_holds_its_lower_edge_and_the_last_one_both() -> None:

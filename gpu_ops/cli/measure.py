@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,7 +18,7 @@ from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import ParamError, plain, shortened
 from gpu_ops.filters import find_filter
 from gpu_ops.io.steps import title_of
-from gpu_ops.measuring.contract import SIMULATED_WORK, check_case, covering_cases
+from gpu_ops.measuring.contract import SIMULATED_WORK, check_case, covering_cases, long_cases
 from gpu_ops.measuring.declared import make_plan
 from gpu_ops.measuring.file_lock import locked
 from gpu_ops.measuring.provenance import machine
@@ -94,7 +95,10 @@ def _print_runs(args: argparse.Namespace, experiment: Experiment, rows: Sequence
     for text in (tables.footnotes(rows), tables.quality_table(rows), description):
         if text:
             print(text)
-    print("Errors are relative to the largest magnitude in the input and the reference; of integers, to their range.")
+    print(
+        "Errors are relative to the largest magnitude in the input and the reference; of integers, to their range,"
+        " where half a level may be the rounding of the result."
+    )
 
 
 def title(experiment: Experiment) -> str:
@@ -131,10 +135,15 @@ def _run_kernel(args: argparse.Namespace) -> int:
     has_gpu = any(s.kind == "cuda" and s.available for s in device_statuses())
     device = args.device[0] if args.device else "cuda:0" if has_gpu else "sim"
     limits = open_device(device).limits
-    cases = covering_cases(filter, variant, limits, most_work=SIMULATED_WORK if is_simulated(device) else None)
+    most = SIMULATED_WORK if is_simulated(device) else math.inf
+    cheap, long = covering_cases(filter, variant, limits, most_work=most), long_cases(filter, variant, limits, most)
+    cases = [*cheap, *long]
     wrong: list[str] = []
     count = 0
     for count, case in enumerate(cases, start=1):
+        if wrong and count > len(cheap):  # known to be wrong already
+            count -= 1
+            break
         with within_limits(args, f"case {count} of {len(cases)} on {device} ({case})") as limit:
             result = check_case(filter, variant, case, device, edits)
         if limit.reached:  # the next cases would take too long as well

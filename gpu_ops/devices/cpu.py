@@ -6,6 +6,7 @@ import os
 import platform
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -56,6 +57,9 @@ class CpuDevice:
 
     def session(self, edits: Mapping[str, str], checks: Checks = "full") -> CpuDevice:
         return self
+
+    def at_work(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:
         with finite():

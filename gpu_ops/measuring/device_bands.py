@@ -10,21 +10,17 @@ import numpy as np
 
 from gpu_ops.devices.guarded import GuardedSession
 from gpu_ops.devices.limited import LimitedSession
-from gpu_ops.errors import DeviceMemoryError, KernelError
+from gpu_ops.errors import DeviceMemoryError
 from gpu_ops.filters.kit.borders import padded
 from gpu_ops.host import free_memory
 from gpu_ops.measuring import bands
 from gpu_ops.measuring.declared import make_plan, mistakes
-from gpu_ops.measuring.jobs import INPUT_OVERWRITTEN, OUTSIDE_WRITTEN, Job, keep, same_bytes
+from gpu_ops.measuring.jobs import INPUT_OVERWRITTEN, OUTSIDE_WRITTEN, BandRefused, Job, keep, same_bytes
 from gpu_ops.plan import Device, DeviceArray, How, Plan
 from gpu_ops.progress import advance, quiet
 from gpu_ops.task import Task
 
 Array = np.ndarray[Any, Any]
-
-
-class BandRefused(KernelError):
-    """A variant does not take a band, which has fewer rows than the whole."""
 
 
 class _Held(NamedTuple):

@@ -10,12 +10,20 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from gpu_ops.devices.guarded import GuardedSession
-from gpu_ops.errors import KernelError, KernelFault
+from gpu_ops.errors import (
+    DeviceLost,
+    DeviceMemoryError,
+    KernelError,
+    KernelFault,
+    KernelscopeError,
+    LibraryMissing,
+    plain,
+)
 from gpu_ops.measuring.declared import make_plan, mistakes
 from gpu_ops.measuring.timing import check_stop
 from gpu_ops.measuring.verify import verify
 from gpu_ops.plan import Device, DeviceArray, Execution, How, Plan
-from gpu_ops.progress import advance, listening
+from gpu_ops.progress import Cancelled, advance, listening
 from gpu_ops.task import Task
 from gpu_ops.types import Error, Experiment, Filter, Input, Run, Timing, Variant
 
@@ -116,6 +124,28 @@ class Watch:
     def listening(self) -> AbstractContextManager[None]:
         """Inside, work in pieces reports its part of the steps, and can be stopped."""
         return listening(self.stop, self.tell)
+
+
+FOR_ALL = (KernelFault, DeviceLost, Cancelled)
+"""What ends an experiment: the process cannot use the device any more, or nobody waits for the result."""
+
+
+class BandRefused(KernelError):
+    """A variant does not take a band, which has fewer rows than the whole."""
+
+
+_UNSUPPORTED, _MEMORY = (BandRefused, LibraryMissing), (DeviceMemoryError, MemoryError)
+
+
+def fail_of(job: Job, error: Exception) -> Run:
+    """The run of a job that an exception ended. The jobs beside it go on."""
+    if isinstance(error, KernelError):
+        job.run = replace(job.run, findings=(*job.run.findings, *error.findings))
+    reason = str(error)
+    if not isinstance(error, KernelscopeError):
+        reason = f"{job.variant.id} failed: {type(error).__name__} {plain(error)}"
+    kind = "unsupported" if isinstance(error, _UNSUPPORTED) else "memory" if isinstance(error, _MEMORY) else "kernel"
+    return fail(job, reason, kind)
 
 
 def fail(job: Job, reason: str, kind: Any) -> Run:

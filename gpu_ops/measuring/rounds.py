@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 from gpu_ops.errors import DeviceMemoryError
-from gpu_ops.measuring.jobs import Job, Watch, fail, verify_again
+from gpu_ops.measuring.jobs import FOR_ALL, Job, Watch, fail, fail_of, verify_again
 from gpu_ops.measuring.load import Others
 from gpu_ops.measuring.timing import RULES, TRANSFERS, check_stop, measure_interleaved, once
 from gpu_ops.measuring.transfers import time_transfers, wrap_host
@@ -28,8 +28,9 @@ def time_jobs(jobs: list[Job], x: DeviceArray, watch: Watch) -> Iterator[Run]:
     inputs = _rotation(device, experiment.mode, x, len(jobs), watch)
     waiting = list(jobs)
     while waiting:
-        samplers, waiting = _samplers(waiting, inputs, watch)
-        if not samplers:
+        samplers, waiting, failed = _samplers(waiting, inputs, watch)
+        yield from failed
+        if not samplers and waiting:
             yield fail(waiting.pop(0), "it does not fit in the device's memory next to the input", "memory")
             continue
         if waiting:
@@ -58,9 +59,13 @@ def _rotation(device: Device, mode: Mode, x: DeviceArray, jobs: int, watch: Watc
     return inputs
 
 
-def _samplers(jobs: list[Job], inputs: list[DeviceArray], watch: Watch) -> tuple[dict[int, Sampler], list[Job]]:
-    """Samplers by job, for as many jobs from the front as fit in memory, and the jobs left."""
+def _samplers(
+    jobs: list[Job], inputs: list[DeviceArray], watch: Watch
+) -> tuple[dict[int, Sampler], list[Job], list[Run]]:
+    """Samplers by job, for as many jobs from the front as fit in memory, the jobs left, and the runs of those that
+    failed."""
     samplers: dict[int, Sampler] = {}
+    failed: list[Run] = []
     for place, job in enumerate(jobs):
         assert job.plan is not None
         check_stop(watch.stop)
@@ -68,8 +73,12 @@ def _samplers(jobs: list[Job], inputs: list[DeviceArray], watch: Watch) -> tuple
             more = [job.make_plan(x) for x in inputs[1:]]
             samplers[id(job)] = job.session.sampler([job.plan, *more], job.experiment.mode)
         except DeviceMemoryError:
-            return samplers, jobs[place:]
-    return samplers, []
+            return samplers, jobs[place:], failed
+        except FOR_ALL:
+            raise
+        except Exception as error:
+            failed.append(fail_of(job, error))
+    return samplers, [], failed
 
 
 def _time_group(
@@ -80,22 +89,40 @@ def _time_group(
     watch: Watch,
 ) -> Iterator[Run]:
     by_id, rule = {id(job): job for job in jobs}, RULES[jobs[0].experiment.protocol]
-    timings_by_key = measure_interleaved(
-        samplers, rule, "kernel", watch.deadline, watch.seed, stop=watch.stop, tell=watch.tell, others=Others().share
-    )
-    for key, timing in timings_by_key:
+    failed: list[Run] = []
+
+    def fails(key: int, error: Exception) -> bool:
+        if isinstance(error, FOR_ALL):
+            return False
+        failed.append(fail_of(by_id[key], error))
+        return True
+
+    how: dict[str, Any] = {"stop": watch.stop, "tell": watch.tell, "others": Others().share, "failed": fails}
+    for key, timing in measure_interleaved(samplers, rule, "kernel", watch.deadline, watch.seed, **how):
         job = by_id[key]
-        timings = {**job.timings, **shared, "kernel": timing}
-        host = samplers[key].host_seconds_per_step
-        if host:
-            timings["enqueue"] = once("enqueue", host)
-        if shared:
-            timings.update(_time_elapsed(job, x, watch))
-        job.run = replace(job.run, stage="timed", timings=timings)
-        if job.experiment.checks != "off":
-            with listening(watch.stop):
-                verify_again(job)
+        try:
+            _finish(job, {**shared, "kernel": timing}, samplers[key], x, watch)
+        except FOR_ALL:
+            raise
+        except Exception as error:
+            fail_of(job, error)
         yield job.run
+    yield from failed
+
+
+def _finish(job: Job, timings: Mapping[str, Timing], sampler: Sampler, x: DeviceArray, watch: Watch) -> None:
+    """What is timed once for each job, and its results once more."""
+    shared = len(timings) > 1
+    timings = {**job.timings, **timings}
+    host = sampler.host_seconds_per_step
+    if host:
+        timings["enqueue"] = once("enqueue", host)
+    if shared:
+        timings.update(_time_elapsed(job, x, watch))
+    job.run = replace(job.run, stage="timed", timings=timings)
+    if job.experiment.checks != "off":
+        with listening(watch.stop):
+            verify_again(job)
 
 
 def _time_elapsed(job: Job, x: DeviceArray, watch: Watch) -> dict[str, Timing]:

@@ -13,18 +13,20 @@ from gpu_ops.devices import open_device
 from gpu_ops.devices.guarded import GuardedSession
 from gpu_ops.devices.kernel_source import source_hash
 from gpu_ops.devices.limited import LimitedSession
-from gpu_ops.errors import DeclarationError, DeviceMemoryError, KernelError, KernelFault, LibraryMissing, ParamError
+from gpu_ops.errors import DeviceMemoryError, ParamError
 from gpu_ops.filters import find_filter
 from gpu_ops.measuring.bands import footprint, whole_reason
 from gpu_ops.measuring.declared import mistakes
-from gpu_ops.measuring.device_bands import BandRefused, DeviceBands
+from gpu_ops.measuring.device_bands import DeviceBands
 from gpu_ops.measuring.jobs import (
+    FOR_ALL,
     INPUT_OVERWRITTEN,
     Job,
     Watch,
     condemn,
     execute,
     fail,
+    fail_of,
     faultless,
     poison,
     verify_again,
@@ -39,7 +41,7 @@ from gpu_ops.params import check_values
 from gpu_ops.plan import Device, DeviceArray, Launch, Plan
 from gpu_ops.progress import finite, listening
 from gpu_ops.task import MAIN, Task
-from gpu_ops.types import Experiment, Filter, Pick, Run, Timing, Variant
+from gpu_ops.types import MOST_SHARE, Error, Experiment, Filter, Pick, Run, Timing, Variant
 
 
 def run_experiment(
@@ -168,23 +170,10 @@ def _compute(job: Job, resident: dict[str, DeviceArray], watch: Watch, in_use: b
         return
     try:
         outputs = _outputs(job, resident, watch, in_use)
-    except KernelFault:
+    except FOR_ALL:
         raise
-    except BandRefused as error:
-        yield fail(job, str(error), "unsupported")
-        return
-    except KernelError as error:
-        job.run = replace(job.run, findings=error.findings)
-        yield fail(job, str(error), "kernel")
-        return
-    except DeclarationError as error:
-        yield fail(job, str(error), "kernel")
-        return
-    except LibraryMissing as error:
-        yield fail(job, str(error), "unsupported")
-        return
-    except DeviceMemoryError as error:
-        yield fail(job, str(error), "memory")
+    except Exception as error:
+        yield fail_of(job, error)
         return
     if job.plan is not None:
         job.timings.update(_compile_timing(job.plan))
@@ -269,10 +258,34 @@ def _verify_all(jobs: list[Job], resident: Mapping[str, DeviceArray], watch: Wat
     spoilt: set[str] = set()
     for job in jobs:
         if job.device.name in spoilt and job.plan is not None:
-            job.run = replace(job.run, outputs=execute(job, _poisons(job.plan)))
+            try:
+                job.run = replace(job.run, outputs=execute(job, _poisons(job.plan)))
+            except FOR_ALL:
+                raise
+            except Exception as error:
+                yield fail_of(job, error)
+                continue
         yield from _verify(job, resident, watch, again)
         if INPUT_OVERWRITTEN in job.run.notes:
             spoilt.add(job.device.name)
+
+
+def _verdict(run: Run, errors: Mapping[str, Error]) -> bool | None:
+    """Whether the outputs are right; None where a tolerance allows so much that within it nothing is said."""
+    if not (all(e.ok for e in errors.values()) and faultless(run)):
+        return False
+    return True if all(e.judges for e in errors.values()) else None
+
+
+def nothing_judged(errors: Mapping[str, Error]) -> tuple[str, ...]:
+    """A note of each output whose tolerance is too large to judge it."""
+
+    def note(name: str, share: float) -> str:
+        may = f"{100 * share:.2g} % of {name}" if share < 1 else f"as much as {name} or more"
+        needed = f"a verdict needs {100 * MOST_SHARE:.2g} % or less"
+        return f"not judged: rounding may take {may} here, {needed}; take another variant, or samples nearer to zero"
+
+    return tuple(note(name, e.share) for name, e in errors.items() if e.ok and not e.judges)
 
 
 def _verify(job: Job, resident: Mapping[str, DeviceArray], watch: Watch, again: bool = False) -> Iterator[Run]:
@@ -282,13 +295,23 @@ def _verify(job: Job, resident: Mapping[str, DeviceArray], watch: Watch, again: 
     watch.begin(f"verifying {job.name}")
     with watch.listening():
         errors = job.errors_of(job.run.outputs)
-    ok = all(e.ok for e in errors.values()) and faultless(job.run)
-    job.run = replace(job.run, stage="verified", errors=errors, ok=ok)
-    with listening(watch.stop):
-        if job.run.ok and again:
-            verify_again(job)
-        for fault in job.bands.faults if job.bands is not None else ():
-            condemn(job, fault)
-        if job.guarded and job.bands is None:
-            verify_memory(job, resident[job.device.name])
+    job.run = replace(job.run, stage="verified", errors=errors, ok=_verdict(job.run, errors))
+    job.run = replace(job.run, notes=(*job.run.notes, *nothing_judged(errors)))
+    try:
+        with listening(watch.stop):
+            _check_again(job, resident, again)
+    except FOR_ALL:
+        raise
+    except Exception as error:
+        fail_of(job, error)
     yield job.run
+
+
+def _check_again(job: Job, resident: Mapping[str, DeviceArray], again: bool) -> None:
+    """Run a job that is not wrong once more, and look at what it wrote outside its outputs."""
+    if job.run.ok is not False and again:
+        verify_again(job)
+    for fault in job.bands.faults if job.bands is not None else ():
+        condemn(job, fault)
+    if job.guarded and job.bands is None:
+        verify_memory(job, resident[job.device.name])

@@ -145,13 +145,15 @@ def measure_interleaved(
     stop: Callable[[], bool] | None = None,
     tell: Callable[[float], None] | None = None,
     others: Callable[[], float | None] | None = None,
+    failed: Callable[[Key, Exception], bool] | None = None,
 ) -> Iterator[tuple[Key, Timing]]:
     """Sample all in rounds of random order; yield each one's timing as its series ends.
 
     At the deadline (in `now`'s seconds) series of three samples or more are yielded with stop "budget"; the rest are
     dropped. Raises Cancelled as soon as `stop`, called before every sample, is true. About once a second `tell` gets
     the part of the time that is over, from 0 to 1: more often would disturb the measurement. `others` gives the share
-    of the processors that other programs have used since the beginning.
+    of the processors that other programs have used since the beginning. A sampler that raises leaves the rounds where
+    `failed` returns true for it; else the exception ends them.
     """
     order = random.Random(seed)
     series = {key: Series(rule) for key in samplers}
@@ -164,11 +166,17 @@ def measure_interleaved(
             if deadline is not None and now() >= deadline:
                 yield from _at_deadline(samplers, series, open_keys, stage, others)
                 return
-            if key not in warm:
-                warm_up(samplers[key], now, stop)
-                warm.add(key)
-            start = now()
-            series[key].samples.append(_sample(samplers[key], stop))
+            try:
+                if key not in warm:
+                    warm_up(samplers[key], now, stop)
+                    warm.add(key)
+                start = now()
+                series[key].samples.append(_sample(samplers[key], stop))
+            except Exception as error:
+                if failed is None or not failed(key, error):
+                    raise
+                open_keys.remove(key)
+                continue
             series[key].spent += now() - start
             if tell is not None and start - last_report >= TELL_EVERY:
                 last_report = start

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -141,9 +141,9 @@ def _verify_whole(
     for place, output in enumerate(given):
         right, actual = _comparable(output, expected[output.id], outputs[output.id])
         with stage(len(given) + place, 2 * len(given)):
-            if output.scales is not None and right.shape == actual.shape:
-                sizes = output.scales(task.on(input.array))
-                errors[output.id] = _worst_element(right, actual, sizes, tolerances[output.id])
+            scales = _scales_of(output, task.on(input.array), tolerances[output.id], right, actual)
+            if scales is not None:
+                errors[output.id] = _worst_element(right, actual, scales, tolerances[output.id])
                 continue
             columns = _columns(output, right, actual)
             found = []
@@ -156,13 +156,48 @@ def _verify_whole(
     return errors
 
 
-def _worst_element(expected: Array, actual: Array, sizes: Array, tolerance: float) -> Error:
-    """The error of the element that is farthest from right on its own scale."""
+class Scales(NamedTuple):
+    """The scale of each element, and how large each may be; `apart` says that a share that is too large of one element
+    is one of all."""
+
+    scales: Array
+    sizes: Array
+    apart: bool
+
+
+def _scales_of(output: Output, task: Task, tolerance: float, expected: Array, actual: Array) -> Scales | None:
+    """The scales of an output whose elements have their own; None for others, and for a wrong shape."""
+    scales = None if output.scales is None or expected.shape != actual.shape else output.scales(task, tolerance)
+    if scales is None:
+        return None
+    if output.sizes is not None:
+        return Scales(scales, output.sizes(task), True)
+    whole = float(np.iinfo(task.dtype).max) if _is_rounded(output, task.dtype) else 0.0
+    return Scales(scales, np.full(scales.shape, max(whole, output.least(task), _largest(expected))), False)
+
+
+def _worst_element(expected: Array, actual: Array, of: Scales, tolerance: float, offset: Region = ()) -> Error:
+    """The error of the element that is farthest from right on its own scale. The share is the largest of them, or that
+    of the middle one where elements are not apart."""
     errors = difference(expected, actual)
-    place = np.unravel_index(int(np.argmax(errors / np.where(sizes > 0, sizes, 1.0))), errors.shape)
-    with np.errstate(over="ignore"):
+    place = np.unravel_index(int(np.argmax(errors / np.where(of.scales > 0, of.scales, 1.0))), errors.shape)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         rms = float(np.sqrt(np.mean(np.square(errors))))
-    return Error(float(errors[place]), rms, tuple(map(int, place)), float(sizes[place]), tolerance)
+        shares = np.nan_to_num(tolerance * of.scales / of.sizes, nan=0.0, posinf=np.inf)
+    share = float(np.max(shares) if of.apart else np.median(shares))
+    return Error(float(errors[place]), rms, _moved(place, offset), float(of.scales[place]), tolerance, share)
+
+
+def _moved(place: Iterable[Any], offset: Region) -> tuple[int, ...]:
+    """The place in the whole of an element of a region."""
+    place = list(place)
+    starts = [s.start for s in offset] + [0] * (len(place) - len(offset))
+    return tuple(int(i) + s for i, s in zip(place, starts, strict=True))
+
+
+def _is_rounded(output: Output, dtype: np.dtype[Any]) -> bool:
+    """Whether an output is of integers, rounded from a reference that is not."""
+    return output.unrounded and dtype.kind == "u"
 
 
 def _comparable(output: Output, expected: Array, actual: Array) -> tuple[Array, Array]:
@@ -193,6 +228,7 @@ def _verify_regions(
         given = {o.id: o for o in filter.given(task.params)}
         scales = {o.id: _scale(input, o, task) for o in given.values()}
     worst: dict[str, Error] = {}
+    apart: set[str] = set()
     crops = list(regions(array.shape, halo))
     for place, region in enumerate(crops):
         advance(len(crops) + place, 2 * len(crops))
@@ -202,12 +238,20 @@ def _verify_regions(
         with quiet():
             expected = filter.reference(part)
             check_reference(filter, part, expected)
-            for name, right in expected.items():
-                scales[name] = max(scales[name], _scale(input, given[name], task, right[inner]))
-                error = measure_error(right[inner], outputs[name][region], 1.0, tolerances[name], offset=region)
-                if name not in worst or not error.max <= worst[name].max:
+            for name, whole in expected.items():
+                output, tolerance = given[name], tolerances[name]
+                right, actual = _comparable(output, whole[inner], outputs[name][region])
+                of = _scales_of(output, part, tolerance, whole, whole)
+                if of is None:
+                    scales[name] = max(scales[name], _scale(input, output, task, right))
+                    error = measure_error(right, actual, 1.0, tolerance, offset=region)
+                else:
+                    apart.add(name)
+                    own = of._replace(scales=of.scales[inner], sizes=of.sizes[inner])
+                    error = _worst_element(right, actual, own, tolerance, region)
+                if name not in worst or not error.relative <= worst[name].relative:
                     worst[name] = error
-    return {name: replace(error, scale=scales[name]) for name, error in worst.items()}
+    return {name: error if name in apart else replace(error, scale=scales[name]) for name, error in worst.items()}
 
 
 def _surroundings(shape: tuple[int, ...], region: Region, halo: tuple[int, ...], border: str) -> tuple[Region, Region]:
@@ -239,7 +283,7 @@ def _scale(input: Input, output: Output, task: Task, expected: Array | None = No
     shrink. For integers it is their whole range, so that a tolerance counts levels. An output with a scale of its own
     leaves the input out."""
     dtype = input.array.dtype
-    if dtype.kind == "u" and (expected is None or expected.dtype == dtype):
+    if dtype.kind == "u" and (expected is None or expected.dtype == dtype or output.unrounded):
         return float(np.iinfo(dtype).max)
     least = max(
         output.least(task.on(input.array)), float(np.finfo(dtype).smallest_normal) if dtype.kind == "f" else 0.0
@@ -284,9 +328,8 @@ def measure_error(expected: Array, actual: Array, scale: float, tolerance: float
             worst, place = largest, chunk * _CHUNK + at
         squares += sum_of_squares
     index = np.unravel_index(place, expected.shape) if expected.size else ()
-    starts = [s.start for s in offset] + [0] * (len(index) - len(offset))
-    where = tuple(int(i) + s for i, s in zip(index, starts, strict=True))
-    return Error(worst, float(np.sqrt(squares / max(expected.size, 1))), where, scale, tolerance)
+    rms = float(np.sqrt(squares / max(expected.size, 1)))
+    return Error(worst, rms, _moved(index, offset), scale, tolerance, tolerance)
 
 
 def _chunk_error(expected: Array, actual: Array) -> tuple[float, int, float]:

@@ -6,7 +6,7 @@ import pytest
 
 from gpu_ops.devices import open_device
 from gpu_ops.filters import FILTERS
-from gpu_ops.measuring.contract import all_cases, check_case, covering_cases
+from gpu_ops.measuring.contract import all_cases, check_case, covering_cases, long_cases
 from gpu_ops.types import Filter, Variant
 
 pytestmark = pytest.mark.gpu
@@ -19,6 +19,7 @@ def test_covering_set(cuda: str, filter: Filter, variant: Variant) -> None:
         pytest.importorskip(variant.library)
     cases = covering_cases(filter, variant, open_device(cuda).limits)
     assert len(cases) >= 25
+    cases += long_cases(filter, variant, open_device(cuda).limits)
     assert [failure for case in cases if (failure := _failure(filter, variant, case, cuda))] == []
 
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from wrong import RACES, WRONG, parts
+from wrong import RACES, WRONG, parts, text_of
 
 from gpu_ops.filters import find_filter
 
@@ -34,9 +34,11 @@ def _hold_to_contract(path: Path, filter_id: str, variant_id: str, device: str) 
 
 
 @pytest.mark.parametrize("path", WRONG, ids=lambda p: p.stem)
-def test_rejected(cuda: str, path: Path) -> None:
+def test_rejected(cuda: str, tmp_path: Path, path: Path) -> None:
     filter_id, variant_id, _ = parts(path)
-    done = _hold_to_contract(path, filter_id, variant_id, cuda)
+    wrong = tmp_path / "wrong.cu"
+    wrong.write_text(text_of(path))
+    done = _hold_to_contract(wrong, filter_id, variant_id, cuda)
     allowed = (0, 3) if path.stem in RACES else (3,)
     assert done.returncode in allowed, done.stdout + done.stderr
 

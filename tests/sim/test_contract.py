@@ -1,9 +1,9 @@
 """The contract of every kernel of the product, and of kernels that are wrong on purpose, on the simulated GPU.
 
-The default lane tries every setting once, in turns of the variant for signals and of that for images, the smallest and
-the largest shape in both orders of blocks, and a wrong kernel of each family of filters; the thorough one tries all
-variants, shapes and pairs of choices, some in both orders, the ends of the range, and all wrong kernels. Half of the
-time goes to compiling, once for each set of defines that cases have.
+The default lane tries every setting once, in turns of the variant for signals and of that for images, the largest shape
+in both orders of blocks, long cases of a few, and a wrong kernel of each family of filters. The thorough one tries all
+variants, shapes and pairs of choices, some in both orders, the ends of the range, long cases, and all wrong kernels.
+Half of the time goes to compiling, once for each set of defines that cases have.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from math import prod
 from pathlib import Path
 
 import pytest
-from wrong import RACES, WRONG, parts
+from wrong import RACES, WRONG, parts, text_of
 
 from gpu_ops.devices import open_device
 from gpu_ops.filters import FILTERS, find_filter
@@ -24,6 +24,7 @@ from gpu_ops.measuring.contract import (
     covering_cases,
     each_setting,
     end_cases,
+    long_cases,
 )
 from gpu_ops.types import Filter, Run, Variant
 from tests.lanes import few, of_one_kind
@@ -40,6 +41,10 @@ KERNELS = [pytest.param(f, v, id=f"{f.id}-{v.id}") for f, v in PAIRS]
 IN_TURNS = [
     pytest.param(f, v, id=f"{f.id}-{v.id}", marks=() if of_one_kind(f, v) else pytest.mark.thorough) for f, v in PAIRS
 ]
+LONG = [(f, v) for f, v in PAIRS if v.trials(open_device("sim").limits)]
+QUICK = [(f, v) for f, v in LONG if v.id in ("lanes", "one_pass", "look_back") and of_one_kind(f, v)]
+SELDOM = ["histogram1d.bytes.carry_lost", "histogram1d.private.flushed_late", "scan1d.warp.chunk_forgotten"]
+"""Faults that only many samples show."""
 FAULTS = {
     "past_the_end": "out of bounds",
     "missing_barrier": "read-after-write hazard",
@@ -49,9 +54,13 @@ FAULTS = {
     "scatter_race": "two blocks write one element",
 }
 """What is seen besides the wrong result, where anything is."""
-FIRST = {find_filter(parts(path)[0]).family: path for path in reversed(WRONG)}
+FIRST = {find_filter(parts(path)[0]).family: path for path in reversed(WRONG) if path.suffix == ".cu"}
 FIRST |= {find_filter(parts(path)[0]).family: path for path in WRONG if path.stem in RACES}
 """A wrong kernel of each family; of those with races one of these, which only the simulated GPU rejects for sure."""
+
+
+BY_KIND = [path for path in WRONG if parts(path)[2] == "nan_above"]
+"""Wrong for NaN."""
 
 
 @cache
@@ -59,6 +68,10 @@ def _cases(filter: str, variant: str) -> list[Case]:
     """Cases that cover pairs of choices, for all tests of a kernel."""
     found = find_filter(filter)
     return covering_cases(found, found.variant(variant), open_device("sim").limits, most_work=SIMULATED_WORK)
+
+
+def _long(filter: Filter, variant: Variant) -> list[Case]:
+    return long_cases(filter, variant, open_device("sim").limits, SIMULATED_WORK)
 
 
 def _failure(filter: Filter, variant: Variant, case: Case, again: bool = True) -> str:
@@ -72,8 +85,7 @@ def _failure(filter: Filter, variant: Variant, case: Case, again: bool = True) -
 def test_every_setting(filter: Filter, variant: Variant) -> None:
     cases = sorted(each_setting(_cases(filter.id, variant.id)), key=lambda case: prod(case.shape))
     assert len(cases) >= 4
-    both_ways = cases[0], cases[-1]
-    failures = [_failure(filter, variant, case, case in both_ways) for case in cases]
+    failures = [_failure(filter, variant, case, again=case is cases[-1]) for case in cases]
     assert [failure for failure in failures if failure] == []
 
 
@@ -97,14 +109,15 @@ def test_both_ends_of_the_range(filter: Filter, variant: Variant) -> None:
     assert [failure for case in cases if (failure := _failure(filter, variant, case))] == []
 
 
-@pytest.mark.parametrize("path", few(WRONG, *FIRST.values()), ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", few(WRONG, *FIRST.values(), *BY_KIND), ids=lambda p: p.stem)
 def test_a_wrong_kernel_is_rejected_and_its_fault_named(path: Path) -> None:
     filter_id, variant_id, fault = parts(path)
     filter = find_filter(filter_id)
     variant = filter.variant(variant_id)
-    edits = {variant.kernels[0]: path.read_text()}
+    edits = {variant.kernels[0]: text_of(path)}
     cases = _cases(filter.id, variant.id)
     cases = [case for first in range(STEP) for case in cases[first::STEP]]
+    cases += _long(filter, variant)
     kinds: set[str] = set()
     rejected: list[Run] = []
     for case in cases:
@@ -115,6 +128,22 @@ def test_a_wrong_kernel_is_rejected_and_its_fault_named(path: Path) -> None:
             break
     assert rejected, "no case of the contract tells it from a right one"
     assert FAULTS.get(fault) in {*kinds, None}
+
+
+@pytest.mark.parametrize("stem", few(SELDOM, "histogram1d.bytes.carry_lost", "scan1d.warp.chunk_forgotten"))
+def test_long_cases_see_faults_in_loops_that_others_run_through_once(stem: str) -> None:
+    (path,) = (path for path in WRONG if path.stem == stem)
+    filter = find_filter(parts(path)[0])
+    variant = filter.variant(parts(path)[1])
+    edits = {variant.kernels[0]: text_of(path)}
+    assert any(check_case(filter, variant, case, "sim", edits).ok is False for case in _long(filter, variant))
+
+
+@pytest.mark.parametrize("filter, variant", few(LONG, *QUICK), ids=lambda value: value.id)
+def test_long_cases(filter: Filter, variant: Variant) -> None:
+    cases = _long(filter, variant)
+    assert cases
+    assert [failure for case in cases if (failure := _failure(filter, variant, case, again=False))] == []
 
 
 def test_races_are_named_as_hazards() -> None:

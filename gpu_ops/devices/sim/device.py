@@ -6,6 +6,7 @@ import platform
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any, Literal
@@ -102,6 +103,9 @@ class SimDevice:
     def session(self, edits: Mapping[str, str], checks: Checks = "full") -> SimDevice:
         options = self.options if checks == "full" else replace(self.options, checks=checks)
         return SimDevice(self.architecture, options, self._memory, edits, self._assemble)
+
+    def at_work(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:
         target = self.empty(array.shape, array.dtype) if out is None else out

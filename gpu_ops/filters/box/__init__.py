@@ -11,7 +11,7 @@ from gpu_ops.filters.box.reference import reference
 from gpu_ops.filters.kit import accesses
 from gpu_ops.filters.kit.planning import BORDER, cpu, cuda, peer
 from gpu_ops.filters.kit.ranges import weighted_range
-from gpu_ops.filters.kit.support import SHARED, WRAP, both, channels_fit, shared_fits, texture_fits
+from gpu_ops.filters.kit.support import FINITE, SHARED, WRAP, both, channels_fit, shared_fits, texture_fits
 from gpu_ops.params import Param
 from gpu_ops.task import Task
 from gpu_ops.types import Accesses, Filter, Locality, Output, Refusal, Variant, Work
@@ -67,9 +67,9 @@ FLOAT_SUMS: Mapping[str, Any] = {
 
 def _hosts() -> tuple[Variant, ...]:
     arguments = plans.arguments
-    finite: dict[str, Any] = {"supports": limits.finite}
+    finite: dict[str, Any] = {"supports": limits.finite, "refuses": (FINITE,)}
     own: dict[str, Any] = {"supports": limits.opencv_can}
-    own["refuses"] = (WRAP, Refusal("rounds uint8"), Refusal("rounds uint16"))
+    own["refuses"] = (WRAP, Refusal("rounds uint8"), Refusal("rounds uint16"), FINITE)
     return (
         cpu("serial", "CPU, one core", SERIAL, plans.serial, arguments, source="S3", **finite),
         cpu("parallel", "CPU, all cores", PARALLEL, plans.parallel, arguments, **finite),
@@ -85,8 +85,9 @@ def _kernels() -> tuple[Variant, ...]:
     passes = {"supports": rows, "uncounted": SEVERAL, **separable, **FLOAT_SUMS}
     fused = {"accesses": _loads(accesses.tiled2d), "supports": both(rows, shared_fits(limits.tile_bytes)), **separable}
     fused["refuses"] = (Refusal(SHARED.words, {"param radius": (256,)}),)
-    texture = {"supports": both(finite, texture_fits), **several}
-    turned = {"supports": both(finite, channels_fit), "knobs": (WARPS,), **several}
+    running = {"refuses": (FINITE,), **several}
+    texture = {"supports": both(finite, texture_fits), **running}
+    turned = {"supports": both(finite, channels_fit), "knobs": (WARPS,), **running}
     table = {
         "supports": both(rows, limits.table_exact),
         "tolerance": limits.table_tolerance,
@@ -94,16 +95,17 @@ def _kernels() -> tuple[Variant, ...]:
     }
     march: dict[str, Any] = {"knobs": (), "operations": marching.additions, "uncounted": SEGMENTS, "source": "S3"}
     ring = {"tolerance": limits.march_tolerance, "caveat": limits.RING_CAVEAT, "largest": limits.march_largest, **march}
+    ring["refuses"] = (FINITE,)
     ring["supports"] = both(finite, channels_fit, limits.march_fits)
     double = {"supports": both(finite, limits.floats_only, channels_fit), **march}
-    double["refuses"] = (Refusal("integers are exact", {"dtype": ("uint8", "uint16")}),)
+    double["refuses"] = (Refusal("integers are exact", {"dtype": ("uint8", "uint16")}), FINITE)
     return (
         cuda("box/1_direct.cu", "direct", DIRECT, plans.direct, supports=rows, **direct, **FLOAT_SUMS),
         cuda("box/2_separable.cu", "separable", SEPARABLE, plans.separable, **passes),
-        cuda("box/3_sliding.cu", "sliding", SLIDING, plans.sliding, supports=finite, **several),
+        cuda("box/3_sliding.cu", "sliding", SLIDING, plans.sliding, supports=finite, **running),
         cuda("box/4_sliding_texture.cu", "sliding, texture", TEXTURE, plans.sliding_texture, **texture),
         cuda("box/5_sliding_transpose.cu", "sliding, transposed", TRANSPOSE, plans.sliding_transpose, **turned),
-        cuda("box/6_table.cu", "summed-area table", TABLE, plans.table, **table, **several),
+        cuda("box/6_table.cu", "summed-area table", TABLE, plans.table, **table, **running),
         cuda("box/7_separable_fused.cu", "separable, fused", FUSED, plans.separable_fused, **fused, **FLOAT_SUMS),
         cuda("box/8_ring.cu", "marching ring", RING, plans.ring, **ring),
         cuda("box/9_double.cu", "marching ring, double", DOUBLE, plans.double, **double),

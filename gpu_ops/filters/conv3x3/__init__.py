@@ -43,6 +43,7 @@ WARP_ROWS = "A warp walks down a strip with three rows of its own, and waits for
 ROWS = "No tile and no barrier: a thread marches down a few rows of 16 bytes, in registers; bytes by dot products."
 
 
+ZEROS = Refusal("NaN or infinity")
 SEVERAL = "several kernels: the loads of one block do not stand for the launch"
 WEIGHT_LOADS = "a thread makes several outputs: the compiler chooses how long it keeps the weights in registers"
 EDGE_LOADS = "threads at the edges load single values, those of odd rows words: counts of the code, not of the idea"
@@ -56,11 +57,21 @@ def work(task: Task) -> Work:
 def _hosts() -> tuple[Variant, ...]:
     calls = (plans.arguments, plans.passes_of)
     own: dict[str, Any] = {"source": "S1", "largest": largest}
-    opencv = {"supports": both(opencv_takes, peers.skips_zeros), "refuses": (WRAP,), **own}
+    opencv = {"supports": both(opencv_takes, peers.skips_zeros), "refuses": (WRAP, ZEROS), **own}
     return (
         cpu("serial", "CPU, one core", SERIAL, plans.serial, *calls, **own),
         cpu("parallel", "CPU, all cores", PARALLEL, plans.parallel, *calls, **own),
-        peer("scipy", "SciPy", SCIPY, "scipy.ndimage", peers.scipy, *calls, supports=peers.skips_zeros, **own),
+        peer(
+            "scipy",
+            "SciPy",
+            SCIPY,
+            "scipy.ndimage",
+            peers.scipy,
+            *calls,
+            supports=peers.skips_zeros,
+            refuses=(ZEROS,),
+            **own,
+        ),
         peer("opencv", "OpenCV", OPENCV, "cv2", peers.opencv, *calls, **opencv),
     )
 
@@ -99,6 +110,7 @@ def _kernels() -> tuple[Variant, ...]:
 
 def _libraries() -> tuple[Variant, ...]:
     own: dict[str, Any] = {"library": "cupyx", "supports": peers.skips_zeros, "largest": largest}
+    own["refuses"] = (ZEROS,)
     return (Variant("cupyx", "cupyx", CUPYX, plans.cupyx, "cuda", **own),)
 
 
@@ -110,7 +122,7 @@ CONV3X3 = Filter(
     accepts="image",
     dtypes=DTYPES,
     params=(MATRIX, DIVISOR, OFFSET, BORDER, PASSES),
-    outputs=(Output("image", "image", "", tolerance, least),),
+    outputs=(Output("image", "image", "", tolerance, least, own_scale=True, scales=reference.scales, unrounded=True),),
     reference=reference.reference,
     work=work,
     locality=Locality("halo", lambda task: (task.params["passes"],) * 2),

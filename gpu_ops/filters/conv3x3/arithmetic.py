@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.filters.kit.ranges import top
+from gpu_ops.output_kinds import largest_magnitude
 from gpu_ops.params import Values
 from gpu_ops.task import Task
 
@@ -70,25 +71,42 @@ def largest(task: Task) -> float:
 
 
 def least(task: Task) -> float:
-    """The least scale: between two passes values are as large as the offset, which the second may remove."""
-    return abs(float(task.params["offset"])) if task.params["passes"] == 2 else 0.0
+    """The least scale of floats: the largest result that samples of this size can have, in the last pass. What cancels
+    in the sums was rounded at their size."""
+    if task.dtype.kind == "u":
+        return 0.0
+    result, offset = task.meta.largest or largest_magnitude(task.x), abs(float(task.params["offset"]))
+    for _ in range(task.params["passes"]):
+        result = gain(task.params) * result + offset
+    return result
 
 
 def tolerance(task: Task) -> float:
-    """The error that a variant may have, as a share of the scale: the largest value of an integer type, or the largest
-    magnitude in input and result.
+    """The error that a variant may have, as a share of the scale: the largest value of an integer type, else `least`.
 
     Floats: rounding the weight, nine products and eight sums loses at most 6 eps of sum(|weights|) / divisor times the
-    largest input, and adding the offset one of the result. A second pass magnifies what the first one lost, and its
-    input may be larger by the offset: see `least`. The float64 reference loses as much again. Integers: nothing where
-    all is whole; else one level, where a sum lies half-way between two of them, and what a second pass makes of it.
+    largest input, and adding the offset one of the result. A second pass magnifies what the first one lost, and loses
+    as much again. The float64 reference does so, too. Integers: nothing where all is whole; else half a level, for
+    results are rounded, and what rounding errors add; see also `scales` of the reference.
     """
-    params, dtype = task.params, task.meta.dtype
-    twice, most = params["passes"] == 2, gain(params)
+    dtype = task.meta.dtype
     if dtype.startswith("uint"):
-        levels = 0.0 if is_whole(params) else 1.0 + twice * np.ceil(most)
-        return float(levels / np.iinfo(dtype).max)
-    lost_eps = 6 * most + 1
-    if twice:
-        lost_eps += most * (6 * most + 1 + 6 * most) + 7 * most * (params["offset"] != 0)
-    return float(np.finfo(dtype).eps * lost_eps * (2 if dtype == "float64" else 1))
+        most = int(np.iinfo(dtype).max)
+        return 0.0 if is_whole(task.params) else 0.5 / most + lost_levels(task) / most
+    return float(np.finfo(dtype).eps * 7 * task.params["passes"] * (2 if dtype == "float64" else 1))
+
+
+def lost_levels(task: Task) -> float:
+    """What a pass over integers may lose in float64, in levels: an eps of the largest sum for each weight, product and
+    sum."""
+    params = task.params
+    largest = gain(params) * float(np.iinfo(task.dtype).max) + abs(float(params["offset"])) + 1
+    return 16 * float(np.finfo(np.float64).eps) * largest
+
+
+def is_dyadic(params: Values) -> bool:
+    """Whether float64 holds all products and sums over integers exactly: no rounding error decides what a half is
+    rounded to."""
+    places = 1 << 16  # 16 bits behind the point, 10 before it, 16 of a sample, 4 of the sum
+    numbers = (*params["matrix"], params["offset"])
+    return np.log2(params["divisor"]).is_integer() and all((float(v) * places).is_integer() for v in numbers)

@@ -5,6 +5,10 @@ tolerances are a few times u · log2 N of the largest value, with room for Blues
 times; the errors of right variants stay below a half of them. Squares, and a transform there and back, have twice the
 error of one transform.
 
+A phase is off by as many radians as its value by shares of its magnitude: a value of magnitude a that is off by a share
+e of the largest magnitude A turns by at most π/2 · e A / a. At the floor no more than PHASE_TOLERANCE is allowed. Each
+phase is judged on that scale of its own, with the tolerance of a transform.
+
 A level is a logarithm: a magnitude a that is off by a share e of the largest one A is off by 20 log10(1 + e A / a) dB,
 at most 8.686 e A / a. Below the floor all levels are the same, so no error is larger than 8.686 e A / 10^(floor / 20).
 Each level is judged on that scale of its own, with the tolerance of a transform; the logarithm's own rounding, which is
@@ -25,7 +29,7 @@ from gpu_ops.task import Task
 PHASE_FLOOR = 1e-5
 """Of the largest magnitude: a value below it counts as noise, and its phase is 0."""
 PHASE_TOLERANCE = {"float32": 0.05, "float64": 1e-8}
-"""Of π: errors of 1.5e-6 or 3e-13 of the largest magnitude, at the floor."""
+"""Of π, the most: errors of 1.5e-6 or 3e-13 of the largest magnitude, at the floor."""
 PEAK_TOLERANCE = {"float32": 2e-3, "float64": 1e-9}
 """Of the largest frequency, and of the largest height."""
 SMALLEST_BLOCK = 32
@@ -74,9 +78,17 @@ def fast_sine_error(count: int) -> float:
     return FAST_SINE * (math.log2(count) + 4)
 
 
-def phase_tolerance(task: Task) -> float:
-    """Relative to π."""
-    return PHASE_TOLERANCE[real_type(task).name]
+def phase_scales(task: Task, sizes: Array, floor: Array, tolerance: float) -> Array:
+    """Of each phase in radians what a whole largest magnitude of error would do to it; below the floor all are 0.
+    `sizes` are the magnitudes, `floor` is that of each channel."""
+    most = max(float(sizes.max()), float(np.max(floor)), least_spectrum(task))
+    enlarged = np.minimum(math.pi / 2 * most / np.maximum(sizes, floor), most_phase(task) / tolerance)
+    return np.asarray(np.where(sizes < floor, 1.0, enlarged))
+
+
+def most_phase(task: Task) -> float:
+    """The largest error of a phase, in radians."""
+    return math.pi * PHASE_TOLERANCE[real_type(task).name]
 
 
 def peak_tolerance(task: Task) -> float:
@@ -85,22 +97,25 @@ def peak_tolerance(task: Task) -> float:
 
 
 def round_trip_tolerance(task: Task) -> float:
-    """Relative to the largest sample. Integers come back exactly; only uint16 in float32 may be one level off where
-    more than 2^18 values enter a coefficient."""
+    """Relative to the largest sample, or of integers to their range. They come back exactly while no error comes near
+    to half a level: right variants stay below a half of what is allowed for."""
     if task.meta.dtype.startswith("float"):
         return square_tolerance(task)
-    return 1 / 65535 if task.meta.dtype == "uint16" and transformed(task) > 1 << 18 else 0.0
+    most = np.iinfo(task.meta.dtype).max
+    return float(np.floor(0.5 + transform_tolerance(task) * most) / most)
 
 
 def mask_tolerance(task: Task) -> float:
-    """Relative to the largest sample. Integers may be one level off: a value that lies on a half within its rounding
-    error may be rounded either way."""
-    return square_tolerance(task) if task.meta.dtype.startswith("float") else 1 / np.iinfo(task.meta.dtype).max
+    """Relative to the largest sample. Of integers half a level, for they are rounded, and a half of what is allowed for
+    floats: right variants stay below that, and a whole level would be as much as a wrong way of rounding takes."""
+    if task.meta.dtype.startswith("float"):
+        return square_tolerance(task)
+    return float(0.5 / np.iinfo(task.meta.dtype).max + transform_tolerance(task))
 
 
 def level_scales(task: Task, sizes: Array) -> Array:
-    """Of each level in dB what a whole largest magnitude of error would do to it, and the level itself. `sizes` are the
-    magnitudes of full scale, no less than the floor."""
+    """Of each level in dB what a whole largest magnitude of error would do to it, and the level itself. `sizes` are
+    magnitudes, of full scale, and no less than the floor."""
     most = max(float(sizes.max()), least_magnitude(task) / full_scale(task))
     return np.asarray(20 / math.log(10) * most / sizes + np.abs(20 * np.log10(sizes)))
 

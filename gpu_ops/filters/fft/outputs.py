@@ -22,7 +22,11 @@ TRANSFORM: Rules = {"tolerance": limits.transform_tolerance, "least": limits.lea
 AMPLITUDE: Rules = {"tolerance": limits.transform_tolerance, "least": limits.least_magnitude}
 LEVEL: Rules = {"tolerance": limits.transform_tolerance, "scales": reference.level_scales}
 DENSITY: Rules = {"tolerance": limits.density_tolerance, "least": limits.least_density}
-ANGLE: Rules = {"tolerance": limits.phase_tolerance, "least": lambda task: math.pi}
+ANGLE: Rules = {
+    "tolerance": limits.transform_tolerance,
+    "least": lambda task: math.pi,
+    "scales": reference.phase_scales,
+}
 PEAKS: Rules = {"tolerance": limits.peak_tolerance, "least": limits.least_peaks}
 
 
@@ -70,6 +74,6 @@ OUTPUTS2D = (
     *_peaks(forms.peaks2d, "magnitude"),
 )
 OUTPUTS_MASK = (
-    Output("image", "image", "", limits.mask_tolerance),
+    Output("image", "image", "", limits.mask_tolerance, unrounded=True),
     Output("spectrum", "spectrum", "", **AMPLITUDE, form=forms.values2d),
 )

@@ -52,7 +52,9 @@ PARAMS1D = (
         when=CUT,
         tries=(0, 7, 64),
     ),
-    Param("overlap", 50, 0, 95, unit="%", help="how much of a segment the next one shares", when=CUT, tries=(0, 50)),
+    Param(
+        "overlap", 50, 0, 95, unit="%", help="how much of a segment the next one shares", when=CUT, tries=(0, 50, 75)
+    ),
 )
 PARAMS2D = (
     _result(RESULTS2D),
@@ -80,7 +82,7 @@ PARAMS_MASK = (
         unit="cycles/px",
         help="frequencies below go",
         when={"shape": ("high", "band")},
-        tries=(0.0, 0.05),
+        tries=(0.0, 0.05, 0.13),
     ),
     Param(
         "high",
@@ -90,7 +92,7 @@ PARAMS_MASK = (
         unit="cycles/px",
         help="frequencies above go",
         when={"shape": ("low", "band")},
-        tries=(0.2, HALF),
+        tries=(0.2, 0.31, HALF),
     ),
     Param(
         "radius",
@@ -100,12 +102,36 @@ PARAMS_MASK = (
         unit="cycles/px",
         help="reach of the notch",
         when={"shape": ("notch",)},
-        tries=(0.05,),
+        tries=(0.05, 0.17),
     ),
-    Param("softness", 0.05, 0.0, HALF, unit="cycles/px", help="width of the edge, a raised cosine", tries=(0.0, 0.05)),
-    Param("fy", 0.0, -0.5, 0.5, unit="cycles/px", help="the notch along y", when={"shape": ("notch",)}, tries=(0.0,)),
     Param(
-        "fx", 0.1, -0.5, 0.5, unit="cycles/px", help="the notch along x", when={"shape": ("notch",)}, tries=(0.1, 0.48)
+        "softness",
+        0.05,
+        0.0,
+        HALF,
+        unit="cycles/px",
+        help="width of the edge, a raised cosine",
+        tries=(0.0, 0.05, 0.21),
+    ),
+    Param(
+        "fy",
+        0.0,
+        -0.5,
+        0.5,
+        unit="cycles/px",
+        help="the notch along y",
+        when={"shape": ("notch",)},
+        tries=(0.0, 0.13, -0.3),
+    ),
+    Param(
+        "fx",
+        0.1,
+        -0.5,
+        0.5,
+        unit="cycles/px",
+        help="the notch along x",
+        when={"shape": ("notch",)},
+        tries=(0.1, -0.2, 0.48),
     ),
 )
 

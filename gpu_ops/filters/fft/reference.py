@@ -13,8 +13,9 @@ import numpy as np
 
 from gpu_ops.filters.fft import limits, peaks
 from gpu_ops.filters.fft.forms import PEAKS, Cut, full_scale, least_amplitude, radial, ring_of
-from gpu_ops.filters.fft.mask import rounded, transfer
+from gpu_ops.filters.fft.mask import transfer
 from gpu_ops.filters.fft.windows import LOBES, SCIPY_NAMES, window
+from gpu_ops.filters.kit.ranges import in_range
 from gpu_ops.task import Task
 
 Array = np.ndarray[Any, Any]
@@ -37,8 +38,13 @@ def reference1d(task: Task) -> dict[str, Array]:
             values[cut.doubled] *= 2
             return _with_peaks1d(task, "magnitude", values)
         return _with_peaks1d(task, "magnitude", _both_sides(values, cut.length))
-    spectrum = one if task.params["sides"] == "one" else _both_sides(one, cut.length)
+    spectrum = _sided(task, cut, one)
     return {"spectrum": spectrum} if result == "spectrum" else {"phase": _phase(task, spectrum)}
+
+
+def _sided(task: Task, cut: Cut, one: Array) -> Array:
+    """The half of a spectrum that is asked for, or both."""
+    return one if task.params["sides"] == "one" else _both_sides(one, cut.length)
 
 
 def _one_sided(cut: Cut, x: Array) -> Array:
@@ -93,13 +99,28 @@ def _spectrogram(cut: Cut, x: Array) -> Array:
 
 def _phase(task: Task, spectrum: Array) -> Array:
     """The phase, 0 below the floor; undecided near the floor. Each channel has its own floor."""
-    rank = task.meta.of_kind.rank
-    sizes = np.abs(spectrum)
-    largest = sizes.max(axis=tuple(range(rank)), keepdims=True)
-    floor = np.vectorize(lambda most: limits.phase_floor(task, most), otypes=[float])(largest)
+    sizes, floor = _sizes(task, spectrum)
     phase = np.where(sizes < floor, 0.0, np.angle(spectrum))
-    near = np.abs(sizes - floor) <= limits.phase_tolerance(task) * floor
+    most = max(float(sizes.max()), limits.least_spectrum(task))
+    near = np.abs(sizes - floor) <= limits.transform_tolerance(task) * most
     return np.ma.masked_array(phase, near)
+
+
+def _sizes(task: Task, spectrum: Array) -> tuple[Array, Array]:
+    """The magnitudes, and the floor of phases of each channel."""
+    sizes = np.abs(spectrum)
+    largest = sizes.max(axis=tuple(range(task.meta.of_kind.rank)), keepdims=True)
+    return sizes, np.vectorize(lambda most: limits.phase_floor(task, most), otypes=[float])(largest)
+
+
+def phase_scales(task: Task, tolerance: float) -> Array:
+    """What the errors of phases are compared with, each by itself."""
+    if task.meta.of_kind.rank == 2:
+        scales = limits.phase_scales(task, *_sizes(task, _spectrum2d(task)[1]), tolerance)
+        return _centred(task, scales)
+    cut = Cut.of(task)
+    spectrum = _sided(task, cut, _one_sided(cut, task.x.astype(np.float64)))
+    return limits.phase_scales(task, *_sizes(task, spectrum), tolerance)
 
 
 def _with_peaks1d(task: Task, name: str, values: Array) -> dict[str, Array]:
@@ -182,7 +203,7 @@ def _of_full_scale(task: Task) -> Array:
     return _centred(task, np.maximum(sizes, least_amplitude(task)))
 
 
-def level_scales(task: Task) -> Array:
+def level_scales(task: Task, tolerance: float) -> Array:
     """What the errors of levels are compared with, each by itself."""
     return limits.level_scales(task, _of_full_scale(task))
 
@@ -221,10 +242,10 @@ def _rings(task: Task, density: Array) -> Array:
 
 
 def reference_mask(task: Task) -> dict[str, Array]:
-    """The filtered image, rounded to its type, and the magnitudes that are left."""
+    """The filtered image, in the range of its type but not rounded, and the magnitudes that are left."""
     height, width = task.meta.shape[:2]
     mask = transfer(task.params, np.arange(height)[:, None], np.arange(width), height, width)
     mask = mask.reshape(height, width, *(1,) * (task.x.ndim - 2))
     left = np.fft.fft2(task.x.astype(np.float64), axes=(0, 1)) * mask
-    image = np.fft.ifft2(left, axes=(0, 1)).real
-    return {"image": rounded(image, task.dtype), "spectrum": np.abs(left) / (height * width)}
+    image = in_range(np.fft.ifft2(left, axes=(0, 1)).real, task.dtype)
+    return {"image": image, "spectrum": np.abs(left) / (height * width)}

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.filters.histogram import contention, gpu, peers, plans
+from gpu_ops.filters.histogram import contention, gpu, peers, plans, trials
 from gpu_ops.filters.histogram.bins import check, counts_form, outside_form, statistics_form
 from gpu_ops.filters.histogram.claims import CLAIMS
 from gpu_ops.filters.histogram.merging import extremes, merge, whole
@@ -32,13 +32,16 @@ BINS = Param("bins", 256, 16, 4096, help="how many bins", tries=(16, 100, 256, 4
 RANGE = Param(
     "range", "auto", choices=("auto", "given"), help="all of an integer type, the extremes of floats; or low to high"
 )
-LOW = Param("low", 0.0, -FARTHEST, FARTHEST, help="the lowest edge", when=GIVEN, tries=(0.0, -0.5))
-HIGH = Param("high", 255.0, -FARTHEST, FARTHEST, help="the highest edge, included", when=GIVEN, tries=(0.75, 100.5))
+LOW = Param("low", 0.0, -FARTHEST, FARTHEST, help="the lowest edge", when=GIVEN, tries=(0.0, -0.5, 0.25))
+HIGH = Param(
+    "high", 255.0, -FARTHEST, FARTHEST, help="the highest edge, included", when=GIVEN, tries=(0.75, 100.5, 255.0)
+)
 COLOURS = Param(
     "colours",
     "each",
     choices=("each", "luminance"),
     help="each colour has a histogram, or their luminance by Rec. 601 has; alpha is left out",
+    channels=(3, 4),
 )
 PIXELS = Param("pixels", 16, choices=(4, 16), help="pixels or samples a thread")
 WARPS = Param("block", 128, 32, 256, 32, unit="threads", help="threads a block")
@@ -105,6 +108,9 @@ def _kernels(kind: Kind) -> tuple[Variant, ...]:
     lanes: dict[str, Any] = {"knobs": (LANES, COPIES, STAYING, LOADS), **_fits(gpu.lanes_bytes), **once}
     small: dict[str, Any] = {"knobs": (replace(STAYING, default=8), LOADS), **once}
     many = tuple(shape for shape in INPUT_KINDS[kind].shapes if len(shape) > INPUT_KINDS[kind].rank)
+    private["trials"], lanes["trials"], small["trials"] = (
+        of(kind) for of in (trials.of_private, trials.of_lanes, trials.of_bytes)
+    )
     small |= {"supports": _one_byte, "refuses": (_BYTES, Refusal("one channel", {"shape": many}))}
     return (
         cuda("histogram/1_global.cu", "global atomics", GLOBAL, gpu.atomics, **collides),

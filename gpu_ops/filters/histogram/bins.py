@@ -1,13 +1,16 @@
 """The bins of a histogram: the one rule by which the reference, the CPU and the GPU count.
 
 Bin k holds the values v with edges[k] <= v < edges[k + 1]; the last one holds its upper edge as well. The edges are
-those of numpy.histogram: numpy.linspace in float64, rounded to the type of floating samples. A value's bin is found by
+those of numpy.histogram_bin_edges: of an automatic range computed in the samples' own type, of a given one in float64
+and rounded to it. Where that type would overflow, or its step among denormal numbers would be coarse, they are computed
+in float64 all the same. A value's bin is found by
 comparing it with the edges, never by rounding a quotient, so every variant finds the same one. Compiled loops and
 kernels compare in the samples' own type, with the bounds: the least value that each bin may hold, and the least one
 beyond the last.
 
 The automatic range is that of the type for integers, 0 to 256 or 65536, so that a bin holds whole levels; of floats
-it is from the lowest to the highest finite sample. Where those are one value v, it is v ± max(1/2, |v| / 1024).
+it is from the lowest to the highest finite sample. Where those are one value v, it is v ± max(1/2, |v| / 1024), as
+NumPy's for values up to 512.
 
 The luminance of a colour image is that of Rec. 601: (299 R + 587 G + 114 B + 500) // 1000 of integers; of floats
 0.299 R + 0.587 G + 0.114 B in float64, cut to the range of the three and rounded to their type.
@@ -44,7 +47,8 @@ class Bins:
     """How samples are counted. `step` are the values of a pixel or sample, the first `colours` of them are counted:
     each in a histogram of its own, or as one luminance (`grey`). `bounds` (count + 1,) are int32 for integers, else
     in the samples' type. (v - low) · scale is near a value's bin. `middles` (count,) stand for the samples of each bin
-    in statistics, and `size` is the largest magnitude among them, or 1. `span` is the range before it is rounded."""
+    in statistics, and `size` is the largest magnitude among them, or 1. `span` is the range as numpy.histogram takes
+    it, in the type in which it finds the edges."""
 
     count: int
     step: int
@@ -56,7 +60,7 @@ class Bins:
     low: float
     scale: float
     size: float
-    span: tuple[float, float]
+    span: tuple[Any, Any]
 
     @property
     def histograms(self) -> int:
@@ -75,7 +79,7 @@ def bins_of(task: Task) -> Bins:
     """The bins of a task whose meta knows the lowest and the highest sample."""
     count, step = task.params["bins"], task.meta.channels
     colours, low, top = colours_of(task), *span(task)
-    edges = _edges(low, top, count, task.dtype)
+    edges = _edges(low, top, count, task.dtype, own=task.params["range"] == "auto")
     bounds = _bounds(edges, task.dtype)
     middles = _middles(edges, bounds)
     size = float(np.abs(middles).max()) or 1.0
@@ -83,7 +87,10 @@ def bins_of(task: Task) -> Bins:
     with np.errstate(over="ignore", divide="ignore"):
         scale = min(float(count / np.float64(edges[-1] - edges[0])), most)
     grey = histograms_of(task) < colours
-    return Bins(count, step, colours, grey, edges, bounds, middles, float(edges[0]), scale, size, (low, top))
+    ends: tuple[Any, Any] = low, top
+    if task.params["range"] == "auto" and task.dtype.kind == "f":
+        ends = (task.dtype.type(low), task.dtype.type(top))
+    return Bins(count, step, colours, grey, edges, bounds, middles, float(edges[0]), scale, size, ends)
 
 
 def colours_of(task: Task) -> int:
@@ -128,12 +135,24 @@ def check(task: Task) -> None:
         )
 
 
-def _edges(low: float, high: float, count: int, dtype: np.dtype[Any]) -> Array:
-    """(count + 1,) float64, each of them a number of the samples' type where that is floating."""
+def _edges(low: float, high: float, count: int, dtype: np.dtype[Any], own: bool) -> Array:
+    """(count + 1,) float64, each of them a number of the samples' type where that is floating. `own`: NumPy's type of
+    an automatic range, that of floating samples."""
     # linspace multiplies a step, which may overflow, and which is too coarse among denormal numbers.
+    if own and dtype.kind == "f" and _is_fine(low, high, count, dtype):
+        # As histogram_bin_edges does, which refuses ranges that have fewer numbers than bins.
+        return np.linspace(dtype.type(low), dtype.type(high), count + 1, dtype=dtype).astype(np.float64)
     factor = 0.5 if np.isinf(high - low) else 2.0**100 if high - low < 2.0**-900 else 1.0
     edges = np.linspace(factor * low, factor * high, count + 1) / factor
     return edges.astype(dtype).astype(np.float64) if dtype.kind == "f" else edges
+
+
+def _is_fine(low: float, high: float, count: int, dtype: np.dtype[Any]) -> bool:
+    """Whether the width of a range and of its bins are normal numbers of a type."""
+    kind = np.finfo(dtype)
+    return float(dtype.type(low)) < float(dtype.type(high)) and (
+        high - low <= float(kind.max) and (high - low) / count >= float(kind.smallest_normal)
+    )
 
 
 def _bounds(edges: Array, dtype: np.dtype[Any]) -> Array:

@@ -19,6 +19,8 @@ THREADS = 256
 """Threads of the blocks that work on counts."""
 SLOTS = 64
 """One-byte counts of a thread."""
+FULL = 255
+"""Pixels after which a thread of 3_private.cu adds its counts to those of the block."""
 LEVELS = 256
 """Levels of a byte."""
 OWN_BYTES = 2 * LEVELS
@@ -122,8 +124,9 @@ def thread_counts(job: Job) -> Plan:
 def _in_blocks(job: Job, shared: int, passes: int = 1) -> Plan:
     made, block, each = Kernels(job), job.knobs["block"], job.knobs["pixels"]
     args = (job.x, made.out.counts, made.out.outside, made.bounds, *made.sizes, np.int32(each), *made.search)
-    grid = grid1d(made.pixels, block * each)[0], passes, 1
-    return made.plan(Launch(made.kernel(), grid, (block, 1, 1), args, shared, name="count"))
+    grid, pixels = (grid1d(made.pixels, block * each)[0], passes, 1), min(each, -(-made.pixels // block))
+    loops = {"pixels": pixels, **({"sums of bytes": -(-pixels // FULL)} if job.variant == "private" else {})}
+    return made.plan(Launch(made.kernel(), grid, (block, 1, 1), args, shared, name="count", loops=loops))
 
 
 def in_lanes(job: Job) -> Plan:
@@ -139,7 +142,8 @@ def in_lanes(job: Job) -> Plan:
     limits = *made.search, made.real(_margin(made.bins, made.real))
     args = (job.x, made.out.counts, made.out.outside, made.bounds, turns, *sizes, *limits)
     shared = _lanes_bytes(job.task, copies) - OWN_BYTES
-    return made.plan_once(Launch(made.kernel(), grid, (block, 1, 1), args, shared, name="count"))
+    loops = {"reads": -(-reads // (block * knobs["loads"]))}
+    return made.plan_once(Launch(made.kernel(), grid, (block, 1, 1), args, shared, name="count", loops=loops))
 
 
 def in_bytes(job: Job) -> Plan:
@@ -148,7 +152,10 @@ def in_bytes(job: Job) -> Plan:
     sums, ticket = (job.device.upload(np.zeros(n, np.uint32)) for n in (LEVELS, 1))
     args = (job.x, made.out.counts, made.out.outside, made.bounds, sums, ticket, np.int64(made.pixels))
     grid = _blocks_that_stay(job, made.pixels, SLOTS * 16)
-    return made.plan_once(Launch(made.kernel(), grid, (SLOTS, 1, 1), (*args, np.int32(made.bins.count)), name="count"))
+    samples = -(-(made.pixels // 16) // (grid[0] * SLOTS)) * 16
+    loops = {"reads": -(-samples // (16 * job.knobs["loads"])), "full bytes": 1 + samples // LEVELS}
+    args = *args, np.int32(made.bins.count)
+    return made.plan_once(Launch(made.kernel(), grid, (SLOTS, 1, 1), args, name="count", loops=loops))
 
 
 def _blocks_that_stay(job: Job, values: int, of_a_block: int) -> tuple[int, int, int]:

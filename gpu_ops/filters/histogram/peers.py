@@ -100,10 +100,10 @@ def opencv_unsupported(task: Task) -> str | None:
         return reason
     if task.dtype.kind == "f":
         return "its last bin of floats lacks the upper edge"
-    if task.params["range"] == "given":
-        return "it does not count what lies outside a given range"
     if task.params["bins"] & (task.params["bins"] - 1):
         return "its bins are exact where their number is a power of two"
+    if task.params["range"] == "given":
+        return "it does not count what lies outside a given range"
     if task.meta.channels > OPENCV_CHANNELS:
         return f"it takes at most {OPENCV_CHANNELS} channels, not {task.meta.channels}"
     return None

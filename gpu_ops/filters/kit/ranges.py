@@ -19,6 +19,11 @@ def top(dtype: str) -> float:
     return float(np.finfo(dtype).max)
 
 
+def in_range(values: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """What a reference gives where results are rounded: values in the range of the integers, which are not rounded."""
+    return np.clip(values, 0, np.iinfo(dtype).max) if dtype.kind == "u" else values
+
+
 def weighted_range(tolerance: Callable[[Task], float]) -> Range:
     """For sums of values times their weights, which exceed the largest value by rounding errors only."""
     return lambda task: top(task.meta.dtype) * (1 - tolerance(task))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gpu_ops.devices.launches import GRID_LIMITS
+from gpu_ops.input_kinds import ODD
 from gpu_ops.task import Task
 from gpu_ops.types import Refusal
 
@@ -19,6 +20,8 @@ SHARED = Refusal("shared memory")
 """The tile and its halo are too large for a block of the smallest GPU."""
 WRAP = Refusal("wrap", {"param border": ("wrap",)})
 """The library or the texture does not have this border."""
+FINITE = Refusal("NaN and infinity", {"data": ODD})
+"""Running sums carry NaN and infinity to results whose windows do not hold them."""
 
 
 def anything(task: Task) -> str | None:

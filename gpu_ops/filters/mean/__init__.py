@@ -6,8 +6,8 @@ from gpu_ops.errors import ParamError
 from gpu_ops.filters.kit import accesses
 from gpu_ops.filters.kit.planning import BLOCK, BORDER, cpu, cuda, peer
 from gpu_ops.filters.kit.registers import rows_knob
+from gpu_ops.filters.kit.support import FINITE, both, shared_fits
 from gpu_ops.filters.kit.support import SHARED as TILE
-from gpu_ops.filters.kit.support import both, shared_fits
 from gpu_ops.filters.mean import fast, limits, peers, plans, reference
 from gpu_ops.filters.mean.claims import CLAIMS
 from gpu_ops.params import Param
@@ -63,7 +63,7 @@ def _signal() -> tuple[Variant, ...]:
         "largest": fast.scan_largest,
     }
     scan |= {"tolerance": fast.scan_tolerance, "caveat": fast.SCAN_CAVEAT, "operations": fast.scan_work}
-    scan["refuses"] = (Refusal("of one channel", {"shape": ((1025, 2), (97, 3))}), TILE)
+    scan["refuses"] = (Refusal("of one channel", {"shape": ((1025, 2), (97, 3))}), TILE, FINITE)
     naive, constant = accesses.direct1d(2), accesses.direct1d(1)
     kernel = {"knobs": knobs, "source": "S4", **direct}
     return (

@@ -11,7 +11,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from gpu_ops.filters.kit.ranges import WHOLE, Range, sum_range, top, weighted_range
-from gpu_ops.filters.kit.support import WRAP, Support
+from gpu_ops.filters.kit.support import FINITE, WRAP, Support
 from gpu_ops.filters.mean import peers
 from gpu_ops.task import Task
 from gpu_ops.types import Refusal
@@ -81,6 +81,7 @@ def scipy(axes: int) -> Exactness:
         "caveat": SCIPY_CAVEAT,
         "largest": sum_range(_window, "float64"),
         "supports": peers.scipy_unsupported,
+        "refuses": (FINITE,),
     }
 
 
@@ -94,7 +95,7 @@ def opencv(axes: int) -> Exactness:
         "caveat": OPENCV_CAVEAT,
         "largest": _by_fourier if axes == 1 else _by_blur,
         "supports": peers.opencv_unsupported,
-        "refuses": (WRAP, Refusal("rounds uint16")),
+        "refuses": (WRAP, Refusal("rounds uint16"), Refusal("NaN and infinity")),
     }
 
 

@@ -16,6 +16,7 @@ from gpu_ops.filters.reduce.figures import (
     STATISTICS,
     SUMS,
     check,
+    figure_sizes,
     largest,
     levels,
     loss,
@@ -30,8 +31,9 @@ from gpu_ops.filters.reduce.laws import CLAIMS, LAWS
 from gpu_ops.filters.reduce.merging import merge, whole
 from gpu_ops.input_kinds import Kind
 from gpu_ops.params import Param
+from gpu_ops.plan import Limits
 from gpu_ops.task import Task
-from gpu_ops.types import DTYPES, Filter, Locality, Output, Refusal, Variant, Work
+from gpu_ops.types import DTYPES, Filter, Locality, Output, Refusal, Trial, Variant, Work
 
 STATISTIC = Param(
     "statistic", "sum", choices=STATISTICS, help="what is made of a channel's samples; NaN among them makes it NaN"
@@ -117,6 +119,22 @@ def _few_channels(task: Task) -> str | None:
     return None if channels <= PASS_CHANNELS else f"a thread keeps {PASS_CHANNELS} channels at most, not {channels}"
 
 
+def _trials(kind: Kind) -> Callable[[Limits], tuple[Trial, ...]]:
+    """Threads of the one-pass kernel that read several rounds, and more blocks than the last one has threads where the
+    device has many multiprocessors."""
+
+    def trials(limits: Limits) -> tuple[Trial, ...]:
+        threads, knobs = 2 * 128 * limits.multiprocessors, {"block": 128, "blocks": 2, "loads": 1}
+        cases = ("float64", "all", 7), ("uint8", "all", 56), ("float32", "min", 14)
+        shapes = ((threads * each + 3,) if kind == "signal" else (each + 1, threads) for *_, each in cases)
+        return tuple(
+            Trial(shape, dtype, "NaN" if statistic == "min" else "random", {"statistic": statistic}, knobs)
+            for shape, (dtype, statistic, _) in zip(shapes, cases, strict=True)
+        )
+
+    return trials
+
+
 def _exactness(chain: Callable[[Task], float], caveat: str) -> dict[str, Any]:
     return {"tolerance": loss(chain), "caveat": caveat}
 
@@ -137,7 +155,7 @@ def _hosts() -> tuple[Variant, ...]:
     )
 
 
-def _kernels() -> tuple[Variant, ...]:
+def _kernels(kind: Kind) -> tuple[Variant, ...]:
     def kernel(file: str, title: str, idea: str, shaping: plans.Shaping, *knobs: Param, **more: Any) -> Variant:
         how = {name: more.pop(name) for name in ("narrow", "by_warp") if name in more}
         fields: dict[str, Any] = {"source": "S3", "largest": largest, "accesses": plans.accesses(shaping), **more}
@@ -145,7 +163,7 @@ def _kernels() -> tuple[Variant, ...]:
 
     once: dict[str, Any] = {"knobs": (PASS_BLOCK, BLOCKS, LOADS), "largest": largest, **_exactness(_pass, SHARE_LOSS)}
     once |= {"uncounted": "a load reads 16 bytes, and a rest of samples one by one", "source": "own"}
-    once["supports"] = _few_channels
+    once |= {"supports": _few_channels, "trials": _trials(kind)}
     share, wave = _exactness(_share, SHARE_LOSS), _exactness(_wave, SHARE_LOSS)
     return (
         kernel("1_adjacent", "adjacent pairs", ADJACENT, plans.one_each, BLOCK, narrow=True),
@@ -169,7 +187,7 @@ SUMMARY = (
     "Sum, least, largest, mean or variance of each channel or colour, or all of them. Sums of integers are exact;"
     " floats are added in float64. NaN makes every figure of its channel NaN."
 )
-OUTPUT = Output("figures", "table", "", loss(tree), form=table_form, own_scale=True, scales=scales)
+OUTPUT = Output("figures", "table", "", loss(tree), form=table_form, own_scale=True, scales=scales, sizes=figure_sizes)
 PICKED = ("serial", "parallel", "adjacent", "sequential", "two_phase", "warp_shuffle")
 
 
@@ -189,7 +207,7 @@ def _filter(kind: Kind, id: str, title: str, **more: Any) -> Filter:
         check=check,
         source="S3",
         picked=PICKED,
-        variants=(*_hosts(), *_kernels(), *_libraries()),
+        variants=(*_hosts(), *_kernels(kind), *_libraries()),
         **more,
     )
 

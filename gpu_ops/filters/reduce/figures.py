@@ -6,16 +6,20 @@ figures are float64, which holds every sum of integers that an input has. The va
 by their number. NaN goes into every figure of its channel as in NumPy; an infinite sample makes the variance NaN.
 
 A sum of n numbers x has an error of at most k·u·Σ|x|, where u = 2^-53 and k is the length of the longest chain of
-additions: about log2 n of a tree, n of a loop. Compensated, each addition's error is added up beside the sum, and
-2u·Σ|x| is left, with (k·u)² of the same. Variances are relative to deviation · root of the mean square, by which a
-large mean harms an update of mean and squares (Chan, Golub and LeVeque 1983).
+additions: about log2 n of a tree, n of a loop. Compensated, each addition's error is added up beside the sum: what is
+left is rounding the sum itself, 2u·|Σx|, and what is lost where these errors are added up, of the order of
+(n·u)²·Σ|x| (Ogita, Rump and Oishi 2005). Where numbers cancel that is far less than k·u·Σ|x|.
+
+A variance loses k·u of itself to its k additions, and what errors of the mean add: of a mean that is kept up to date a
+share of k·u·deviation · root of the mean square, by which a large mean harms it (Chan, Golub and LeVeque 1983). Of
+these no more than ONE_WAY are counted: the errors of a longer chain have either sign and grow as its root.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,6 +42,8 @@ UNIT = 2.0**-53
 MOST = 2**32
 """Samples of a channel: the sum of the squares of so many of 16 bits is below 2^64."""
 CHUNK = 1 << 20
+ONE_WAY = 4096
+"""Roundings of a mean that are allowed to go one way: more than the root of those of any number of samples."""
 
 
 def wanted(task: Task) -> tuple[str, ...]:
@@ -82,41 +88,82 @@ def check(task: Task) -> None:
         )
 
 
-def scales(task: Task) -> Array:
-    """The size of what is rounded for each figure, in the form of the table, from the samples on the host: the sum of
-    the magnitudes, and so on; 1 where samples are infinite or NaN, for then nothing is rounded."""
+def scales(task: Task, tolerance: float) -> Array:
+    """What the tolerance of a variant multiplies for each figure, in the form of the table, from the samples on the
+    host; 1 where samples are infinite or NaN, for then nothing is rounded."""
+    own = 4.0 if task.params["statistic"] == "all" and task.dtype.kind == "f" else 1.0  # `loss` is that of variances
+
+    def scale(name: str, of: Parts) -> float:
+        if name == "variance":
+            of_mean = min(ONE_WAY * 4 * UNIT / tolerance, 1.0) if task.dtype.kind == "f" else 1.0
+            return max(of.deviation**2, of_mean * of.deviation * of.root) + UNIT * of.root**2
+        if name in ("min", "max"):
+            return of.largest * UNIT  # they are not rounded
+        share = 1 / of.many if name == "mean" else 1.0
+        if is_compensated(task):
+            return (2 * UNIT * abs(of.total) + (2 * of.many * UNIT) ** 2 * of.magnitudes) * share / tolerance
+        return of.magnitudes * share / own
+
+    table = _table(task, scale)
+    table[~np.isfinite(table)] = 1.0
+    return table
+
+
+def figure_sizes(task: Task) -> Array:
+    """How large each figure may be, which is what a verdict is to be small against: a sum as large as that of the
+    magnitudes, and a variance as large as it is. Where all samples are the same, any variance but 0 is far off."""
+
+    def size(name: str, of: Parts) -> float:
+        if name == "variance":
+            return of.deviation**2 or math.inf
+        return of.largest if name in ("min", "max") else of.magnitudes / (of.many if name == "mean" else 1)
+
+    return _table(task, size)
+
+
+class Parts(NamedTuple):
+    """Of a channel: how many samples, the largest magnitude, the sum of the samples and of their magnitudes, the root
+    of the mean square, and the deviation from the mean. The last two are 0 where no variance is asked for."""
+
+    many: int
+    largest: float
+    total: float
+    magnitudes: float
+    root: float
+    deviation: float
+
+
+def _table(task: Task, number: Callable[[str, Parts], float]) -> Array:
+    """A number for each figure of each channel, in the form of the table; 1 where all is exact."""
     names, exact = wanted(task), task.dtype.kind == "u" or task.params["statistic"] in ("min", "max")
     table = np.ones((len(names), task.meta.channels))
-    if exact and "variance" not in names:
-        return table.reshape(table_form(task).shape)
-    for c, values in enumerate(task.x.reshape(-1, task.meta.channels).T):
-        size, magnitudes, mean, deviation = _sizes(values, "variance" in names)
-        root = math.hypot(mean, deviation)
-        with np.errstate(over="ignore", invalid="ignore"):
-            known = {
-                "sum": size * magnitudes,
-                "min": size,
-                "max": size,
-                "mean": size * magnitudes / len(values),
-                "variance": np.float64(deviation) * root + UNIT * np.float64(root) ** 2,
-            }
-        table[:, c] = [known[name] for name in names]
-    table[~np.isfinite(table)] = 1.0
+    if not exact or "variance" in names:
+        for c, values in enumerate(task.x.reshape(-1, task.meta.channels).T):
+            parts = _parts(values, "variance" in names)
+            with np.errstate(over="ignore", invalid="ignore"):
+                table[:, c] = [number(name, parts) for name in names]
     return table.reshape(table_form(task).shape)
 
 
-def _sizes(values: Array, spread: bool) -> tuple[float, float, float, float]:
-    """The largest magnitude or 1, the sum of the magnitudes divided by it, mean and deviation; the last two are 0
-    where they are not asked for."""
+def _parts(values: Array, spread: bool) -> Parts:
+    size, magnitudes, total, mean, deviation = _sizes(values, spread)
+    numbers = map(np.float64, (size, total * size, magnitudes * size, math.hypot(mean, deviation), deviation))
+    return Parts(len(values), *numbers)
+
+
+def _sizes(values: Array, spread: bool) -> tuple[float, float, float, float, float]:
+    """The largest magnitude or 1, the sums of the magnitudes and of the samples divided by it, mean and deviation; the
+    last two are 0 where they are not asked for."""
     chunks = [values[first : first + CHUNK].astype(np.float64) for first in range(0, len(values), CHUNK)]
     with np.errstate(invalid="ignore", over="ignore"):
         size = max(float(np.abs(chunk).max()) for chunk in chunks) or 1.0
         magnitudes = math.fsum(float(np.sum(np.abs(chunk / size))) for chunk in chunks)
+        total = math.fsum(float(np.sum(chunk / size)) for chunk in chunks)
         if not spread or not math.isfinite(size):
-            return size, magnitudes, 0.0, 0.0
-        mean = math.fsum(float(np.sum(chunk / size)) for chunk in chunks) / len(values)
+            return size, magnitudes, total, 0.0, 0.0
+        mean = total / len(values)
         squares = math.fsum(float(np.sum((chunk / size - mean) ** 2)) for chunk in chunks)
-    return size, magnitudes, mean * size, math.sqrt(squares / len(values)) * size
+    return size, magnitudes, total, mean * size, math.sqrt(squares / len(values)) * size
 
 
 def levels(n: int) -> int:
@@ -134,7 +181,7 @@ def loss(chain: Callable[[Task], float]) -> Callable[[Task], float]:
         if task.dtype.kind == "u":
             return 8 * UNIT + (k * UNIT if statistic in SPREADS else 0.0)
         if is_compensated(task) and statistic != "all":
-            return 2 * UNIT + (k * UNIT) ** 2
+            return 2 * UNIT
         return (4 if statistic in SPREADS else 1) * k * UNIT
 
     return tolerance

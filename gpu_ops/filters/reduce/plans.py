@@ -107,6 +107,10 @@ def one_wave(task: Task, n: int, first: bool) -> Shape:
     return min(-(-n // (block * int(task.knobs["each"]))), WAVES * task.limits.multiprocessors), block
 
 
+SHARED_OUT = (chosen_threads, one_wave)
+"""Shapes whose threads join their samples in a loop."""
+
+
 def launch_sizes(task: Task, shaping: Shaping) -> list[tuple[int, Shape]]:
     """How many samples or states of a channel each launch takes, and its shape; the last one has one block."""
     n, found = samples(task), list[tuple[int, Shape]]()
@@ -139,6 +143,7 @@ def kernels(shaping: Shaping, narrow: bool = False, by_warp: bool = False) -> Ca
                     (source, partial, out, np.int64(n), np.int64(samples(task))),
                     part * (block // WARP if by_warp else block),
                     name="samples" if first else f"states of {n} blocks",
+                    loops={"samples": -(-n // (blocks * block))} if first and shaping in SHARED_OUT else {},
                 )
             )
             source = partial
@@ -158,7 +163,10 @@ def one_pass(job: Job) -> Plan:
     kernel = job.kernel(**defines(task, True, False), CHANNELS=channels, LOADS=_rounds_of_reads(task), **threads)
     args = (job.x, partial, out, ticket, np.int64(samples(task)))
     room = state_bytes(task) * (block // WARP)
-    return Plan((Launch(kernel, (blocks, 1, 1), (block, 1, 1), args, room, name="samples"),), {"figures": out})
+    a_round = blocks * block * _rounds_of_reads(task) * (READ_BYTES // task.meta.itemsize)
+    loops = {"rounds": samples(task) // a_round, "states": -(-blocks // block)}
+    launch = Launch(kernel, (blocks, 1, 1), (block, 1, 1), args, room, name="samples", loops=loops)
+    return Plan((launch,), {"figures": out})
 
 
 def one_pass_blocks(task: Task) -> int:

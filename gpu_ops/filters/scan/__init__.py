@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from gpu_ops.filters.kit.planning import BLOCK, cuda
@@ -10,9 +11,10 @@ from gpu_ops.filters.scan.claims import CLAIMS
 from gpu_ops.filters.scan.lines import SUMS, form
 from gpu_ops.filters.scan.reference import magnitude, reference
 from gpu_ops.input_kinds import Kind, Shape
-from gpu_ops.params import Param
+from gpu_ops.params import Param, Values
+from gpu_ops.plan import Limits
 from gpu_ops.task import Task
-from gpu_ops.types import DTYPES, Filter, Locality, Output, Variant, Work
+from gpu_ops.types import DTYPES, Filter, Locality, Output, Trial, Variant, Work
 
 PAIRS_BLOCK = Param("block", 256, choices=(64, 256, 1024), unit="threads", help="threads a block")
 WARPS_BLOCK = Param("block", 256, choices=(64, 128, 256, 512), unit="threads", help="threads a block")
@@ -45,6 +47,12 @@ MANY_TILES: dict[Kind, tuple[Shape, ...]] = {"signal": ((1_000_003,),), "image":
 """Shapes whose tiles do not all run at once on a GPU: some know all before them while others still ask."""
 
 
+def _trials(kind: Kind, n: int, knobs: Values, lines: int = 1) -> Callable[[Limits], tuple[Trial, ...]]:
+    """Lines of so many values, with so many tiles that their sums are added in several pieces."""
+    shape = (n,) if kind == "signal" else (lines, n)
+    return lambda limits: tuple(Trial(shape, dtype, "random", {}, knobs) for dtype in ("float64", "uint8"))
+
+
 def work(task: Task) -> Work:
     """Every value read once and every sum written once, one addition each."""
     sums = form(task)
@@ -63,10 +71,12 @@ def _kernels(kind: Kind) -> tuple[Variant, ...]:
     doubling = plans.levels(1, plans.hillis_steele_bytes)
     tree, padded = plans.levels(2, plans.blelloch_bytes), plans.levels(2, plans.padded_bytes)
     pairs, warps = {"knobs": (PAIRS_BLOCK,), **two}, {"supports": limits.tiles_fit(plans.warp_size), **own}
+    warps["trials"] = _trials(kind, 64 * 4 * 2 * limits.OFFSETS_BLOCK + 300, {"block": 64, "items": 4})
     warps |= {"knobs": (WARPS_BLOCK, ITEMS), "tolerance": limits.warp, "caveat": limits.WARP_CAVEAT}
     once: dict[str, Any] = {"knobs": (TILES_BLOCK, VECTORS), "largest": limits.largest, "uncounted": POLLS}
     once |= {"supports": limits.tiles_fit(plans.look_back_size), "tolerance": limits.look_back(plans.look_back_size)}
     once |= {"caveat": limits.LOOK_BACK_CAVEAT, "source": "S1", "shapes": MANY_TILES[kind]}
+    once["trials"] = _trials(kind, 70 * 64 * plans.VECTOR_BYTES // 8, {"block": 64, "vectors": 1}, lines=2)
     return (
         cuda("scan/1_hillis_steele.cu", "Hillis–Steele", HILLIS_STEELE, doubling, knobs=(BLOCK,), **one),
         cuda("scan/2_blelloch.cu", "Blelloch", BLELLOCH, tree, **pairs),

@@ -166,7 +166,8 @@ def warp(job: Job) -> Plan:
         )
         threads = min(-(-tiles // WARP) * WARP, OFFSETS_BLOCK)
         offsets, a_line = job.kernel("_offsets", **types), (lines.many, 1, 1)
-        steps.append(Launch(offsets, a_line, (threads, 1, 1), (sums, np.int32(tiles)), name="offsets"))
+        chunks = {"tiles": -(-tiles // threads)}
+        steps.append(Launch(offsets, a_line, (threads, 1, 1), (sums, np.int32(tiles)), name="offsets", loops=chunks))
     args = (job.x, made.out, sums, *where, np.int32(is_exclusive(job.task)))
     steps.append(Launch(job.kernel(**types), grid, made.block, args, name="tiles"))
     return made.plan(steps)
@@ -210,7 +211,8 @@ def look_back(job: Job) -> Plan:
     where = np.int64(lines.n), np.int32(lines.step), np.int32(tiles), np.int32(is_exclusive(task))
     args = (job.x, made.out, words, ticket, *where)
     kernel, room = job.kernel(**made.types(job.dtype), **defines), look_back_bytes(task)
-    return made.plan([Launch(kernel, (lines.many * tiles, 1, 1), made.block, args, room, name="tiles")])
+    loops = {"tiles before": -(-tiles // WARP)}
+    return made.plan([Launch(kernel, (lines.many * tiles, 1, 1), made.block, args, room, name="tiles", loops=loops)])
 
 
 def look_back_bytes(task: Task) -> int:

@@ -6,6 +6,7 @@ last level, …, last those of level 1. Bands of unequal size leave gaps in imag
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from gpu_ops.errors import ParamError
 from gpu_ops.filters.kit.ranges import top
-from gpu_ops.filters.wavelet.bases import LENGTHS, NAMES, gain_of
+from gpu_ops.filters.wavelet.bases import LENGTHS, NAMES, gain_of, gains_of
 from gpu_ops.filters.wavelet.look import LOOK
 from gpu_ops.output_kinds import CHANNEL, Axis, Band, Form
 from gpu_ops.params import Param
@@ -25,16 +26,22 @@ THRESHOLDS = ("soft", "hard", "garrote")
 RULES = ("manual", "universal", "BayesShrink", "SURE")
 PARTS = {"result": ("parts",)}
 
-TRIED = "db4", "haar", "bior1.3", "rbio3.1"
+TRIED = "db4", "haar", "bior1.3", "rbio3.1", "bior4.4", "db16"
 WAVELET = Param("wavelet", "db4", choices=NAMES, help="the wavelet", tries=TRIED, look=LOOK)
-LEVELS = Param("levels", 4, 1, 30, unit="levels", help="how often the approximation is split", tries=(1, 2))
+LEVELS = Param("levels", 4, 1, 30, unit="levels", help="how often the approximation is split", tries=(1, 2, 3, 4))
 BORDER = Param("border", "periodization", choices=BORDERS, help="what lies beyond the edges")
 THRESHOLD = Param("threshold", "soft", choices=THRESHOLDS, help="what becomes of details above the threshold")
 RULE = Param("rule", "universal", choices=RULES, help="where the threshold comes from")
 VALUE = Param(
-    "value", 0.1, 0.0, 1e9, help="the threshold, in the input's unit", when={"rule": ("manual",)}, tries=(0.0, 0.37)
+    "value",
+    0.1,
+    0.0,
+    1e9,
+    help="the threshold, in the input's unit",
+    when={"rule": ("manual",)},
+    tries=(0.0, 0.11, 0.37),
 )
-SHIFTS = Param("shifts", 1, 1, 16, help="circular shifts whose results are averaged", tries=(1, 2))
+SHIFTS = Param("shifts", 1, 1, 16, help="circular shifts whose results are averaged", tries=(1, 2, 5))
 RESULT = Param("result", "result", choices=("result", "parts"), help="the result alone, or what it is made of as well")
 PARAMS = (WAVELET, LEVELS, BORDER, THRESHOLD, RULE, VALUE, SHIFTS, RESULT)
 
@@ -147,14 +154,30 @@ def rounding(task: Task, kind: np.dtype[Any]) -> float:
     return steps * float(np.finfo(kind).eps)
 
 
+def growth(task: Task) -> float:
+    """How many times as large as `rounding` the errors of samples are: the mean over the levels of what the synthesis
+    makes of their errors. Those of taps have either sign, so that the first factor of two costs nothing; no orthogonal
+    wavelet has much more."""
+    gains, levels, rank = gains_of(task.params["wavelet"]), int(task.params["levels"]), task.meta.of_kind.rank
+    further = max(gains[-1] / gains[-2], 1.0) ** np.arange(1, max(levels - len(gains), 0) + 1)
+    each = np.concatenate([gains[:levels], gains[-1] * further])
+    return float(np.mean(np.maximum(each / 2, 1.0) ** rank))
+
+
 def floats_tolerance(task: Task) -> float:
-    """Rounding, and that of the thresholds."""
-    return rounding(task, real_type(task)) * (STEEP if task.params["rule"] == "BayesShrink" else 1)
+    """Rounding, and that of the thresholds, as much as the synthesis enlarges it."""
+    steep = STEEP if task.params["rule"] == "BayesShrink" else 1
+    return rounding(task, real_type(task)) * growth(task) * steep
 
 
 def result_tolerance(task: Task) -> float:
-    """As floats_tolerance; of integers one level, because a value that lies near a half may be rounded either way."""
-    return 1.0 / int(np.iinfo(task.dtype).max) if task.dtype.kind == "u" else floats_tolerance(task)
+    """As floats_tolerance. Of integers half a level, for they are rounded, and what rounding errors add: those of the
+    steps have either sign, so that they grow as the root of their number, of which twice as much as was ever seen."""
+    most = floats_tolerance(task)
+    if task.dtype.kind != "u":
+        return most
+    eps = float(np.finfo(real_type(task)).eps)
+    return 0.5 / int(np.iinfo(task.dtype).max) + min(most, most * 4 / math.sqrt(rounding(task, real_type(task)) / eps))
 
 
 def coefficient_tolerance(task: Task) -> float:
@@ -170,7 +193,7 @@ def figures_tolerance(task: Task) -> float:
 def outputs(kind: Literal["signal", "image"]) -> tuple[Output, ...]:
     """The outputs of the filter of signals or of images."""
     return (
-        Output(kind, kind, "", result_tolerance),
+        Output(kind, kind, "", result_tolerance, unrounded=True),
         Output("noise", kind, "", floats_tolerance, form=noise_form, when=PARTS, signed=True),
         Output(
             "coefficients",

@@ -140,13 +140,13 @@ def _grouped(*knobs: Param, refuses: tuple[Refusal, ...] = ()) -> Variant:
     return replace(variant, kernels=(variant.kernels[0], *_without_shrinking(variant)))
 
 
-def _lifted(*knobs: Param, refuses: tuple[Refusal, ...] = ()) -> Variant:
+def _lifted(*knobs: Param) -> Variant:
     own: dict[str, Any] = {
         "operations": lifting_operations,
         "largest": lambda task: largest(task) / lifted.growth(task),
     }
     own |= {"tolerance": lifted.tolerance, "caveat": lifted.CAVEAT, "predicts": lifted_traffic.of_lifting}
-    more: dict[str, Any] = {"knobs": (BLOCK, *knobs), "supports": lifted.supports, "refuses": refuses, **own}
+    more: dict[str, Any] = {"knobs": (BLOCK, *knobs), "supports": lifted.supports, "refuses": (lifted.NO_STEPS,), **own}
     variant = _kernel("7_lifting", "lifting", LIFTING, Way(lifted=True), **more)
     return replace(variant, kernels=(variant.kernels[0], *_without_shrinking(variant)))
 

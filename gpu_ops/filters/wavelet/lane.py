@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from gpu_ops.filters.wavelet.lane_filters import Form, defines_of, form_of
+from gpu_ops.filters.wavelet.lane_filters import Form, ahead_of, defines_of, form_of
 from gpu_ops.filters.wavelet.strips import Strips
 from gpu_ops.task import Task
 
@@ -45,7 +45,7 @@ class Lane(NamedTuple):
     @classmethod
     def of(cls, task: Task) -> Lane:
         """Of a signal the fewest samples with which two thirds of the lanes have all that they need."""
-        strips, form = Strips.of(task), form_of(task.params["wavelet"])
+        strips, form = Strips.of(task), form_of(task.params["wavelet"], task.params["border"])
         if strips.image:
             return cls(strips.taps, strips.reach, OF_IMAGE, form, True)
         levels = (1 << task.params["levels"]) - 1
@@ -56,10 +56,7 @@ class Lane(NamedTuple):
     @property
     def ahead(self) -> int:
         """How far a lane's first coefficient is from half its first sample."""
-        if not self.image:
-            return 0
-        middle = self.reach + 2 if self.form is Form.LATTICE else self.reach - self.taps // 2 + 3
-        return middle // 4 * 2
+        return ahead_of(self.form, self.taps, self.reach) if self.image else 0
 
     def lost(self, part: Part, levels: int = 1) -> tuple[int, int]:
         """The lanes at both ends of a warp that lack what lies beyond, where `levels` levels are as wide as one."""
@@ -88,4 +85,9 @@ class Lane(NamedTuple):
 
 def shared_defines(task: Task, lane: Lane) -> dict[str, Any]:
     """What the kernels of lone warps have in common."""
-    return {"TAPS": lane.taps, "EACH": lane.each, "THREADS": WARP, **defines_of(task.params["wavelet"])}
+    return {
+        "TAPS": lane.taps,
+        "EACH": lane.each,
+        "THREADS": WARP,
+        **defines_of(task.params["wavelet"], task.params["border"]),
+    }

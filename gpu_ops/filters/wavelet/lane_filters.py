@@ -13,6 +13,7 @@ import numpy as np
 from gpu_ops.filters.wavelet.bases import LENGTHS, gain_of, taps_of
 from gpu_ops.filters.wavelet.lattice import lattice_of
 from gpu_ops.filters.wavelet.lifting import MOST_WEIGHTS, NAMES, deviation_of, lifting_of, reach_back, reach_there
+from gpu_ops.filters.wavelet.spans import reach_of
 from gpu_ops.filters.wavelet.transform import MOST_TAPS
 
 DEVIATION = 1e-10
@@ -36,11 +37,18 @@ class Units(NamedTuple):
 
 
 @lru_cache(16)
-def form_of(wavelet: str) -> Form:
+def form_of(wavelet: str, border: str) -> Form:
     """A lattice where there is one, else lifting, else sums. It loads PyWavelets."""
     if lattice_of(wavelet) is not None:
         return Form.LATTICE
-    return Form.LIFTING if wavelet in NAMES and _lifts(wavelet) else Form.SUMS
+    lifts = wavelet in NAMES and _lifts(wavelet) and _has_own_pairs(wavelet, border)
+    return Form.LIFTING if lifts else Form.SUMS
+
+
+def ahead_of(form: Form, taps: int, reach: int) -> int:
+    """How far the first coefficient of an image's lane is from half its first sample."""
+    middle = reach + 2 if form is Form.LATTICE else reach - taps // 2 + 3
+    return middle // 4 * 2
 
 
 def _lifts(wavelet: str) -> bool:
@@ -49,13 +57,21 @@ def _lifts(wavelet: str) -> bool:
     there, back = reach_there(lifting), reach_back(lifting)
     shifts = lifting.low.shift, lifting.high.shift
     inside = there.before >= 0 and there.after < half
-    outside = back.before - min(shifts) <= -half or back.after > min(shifts)
+    outside = back.before - max(shifts) <= -half or back.after > min(shifts)
     return inside and not outside and deviation_of(wavelet) < DEVIATION
 
 
-def units_of(wavelet: str) -> Units:
+def _has_own_pairs(wavelet: str, border: str) -> bool:
+    """Whether the pairs that a lane's coefficients lie at begin with its own first sample. Else lanes at an end of a
+    warp would lack a pair whose samples the warp has: six taps with a symmetric border lie two samples later."""
+    reach = reach_of(LENGTHS[wavelet], border)
+    ahead = ahead_of(Form.LIFTING, LENGTHS[wavelet], reach)
+    return 2 * (ahead + lifting_of(wavelet).low.shift) == reach
+
+
+def units_of(wavelet: str, border: str) -> Units:
     """Of coefficients as many times too long as the rotations of a lattice make them; of lifting without its gains."""
-    form, lattice = form_of(wavelet), lattice_of(wavelet)
+    form, lattice = form_of(wavelet, border), lattice_of(wavelet)
     if lattice is not None:
         length = abs(float(lattice[0]))
         return Units(length, length, length**2)
@@ -65,10 +81,10 @@ def units_of(wavelet: str) -> Units:
     return Units()
 
 
-def growth_of(wavelet: str, turns: int) -> float:
+def growth_of(wavelet: str, border: str, turns: int) -> float:
     """How many times as large as what a level of the filters allows for a value becomes on the way, where units of
     their own come upon each other in so many turns."""
-    form, units = form_of(wavelet), units_of(wavelet)
+    form, units = form_of(wavelet, border), units_of(wavelet, border)
     if form is Form.LATTICE:
         return float((1 / units.low) ** turns)
     if form is Form.SUMS:
@@ -78,9 +94,9 @@ def growth_of(wavelet: str, turns: int) -> float:
     return float(max(1.0, there / gain_of(wavelet), back / backward, 1 / units.low, 1 / units.high) ** turns)
 
 
-def operations_of(wavelet: str, flops: int) -> int:
+def operations_of(wavelet: str, border: str, flops: int) -> int:
     """The operations, of so many that sums over all taps have."""
-    form, taps = form_of(wavelet), LENGTHS[wavelet]
+    form, taps = form_of(wavelet, border), LENGTHS[wavelet]
     if form is Form.LATTICE:
         return flops // 2
     if form is Form.LIFTING:
@@ -88,9 +104,9 @@ def operations_of(wavelet: str, flops: int) -> int:
     return flops
 
 
-def defines_of(wavelet: str) -> dict[str, Any]:
+def defines_of(wavelet: str, border: str) -> dict[str, Any]:
     """What the kernels of lone warps know of a wavelet when they are compiled."""
-    form = form_of(wavelet)
+    form = form_of(wavelet, border)
     defines: dict[str, Any] = {"FORM": int(form), "ZEROS": _zeros(wavelet)}
     if form is not Form.LIFTING:
         return defines
@@ -104,12 +120,12 @@ def defines_of(wavelet: str) -> dict[str, Any]:
     }
 
 
-def constants_of(wavelet: str, constants: Mapping[str, Any], kind: np.dtype[Any]) -> dict[str, Any]:
+def constants_of(wavelet: str, border: str, constants: Mapping[str, Any], kind: np.dtype[Any]) -> dict[str, Any]:
     """The constants of all kernels, and those of the form."""
-    form, found = form_of(wavelet), lattice_of(wavelet)
+    form, found = form_of(wavelet, border), lattice_of(wavelet)
     if form is Form.SUMS:
         return dict(constants)
-    low, high, back = units_of(wavelet)
+    low, high, back = units_of(wavelet, border)
     more = {**constants, "units": np.array([low, high, 1 / low, 1 / high, back], kind)}
     if found is not None:
         tangents = np.zeros(MOST_TAPS // 2, kind)

@@ -56,7 +56,7 @@ class Lanes(Denoising):
         args = (self.job.x, self.total, self.job.out, *sizes, *ends, np.float64(task.params["value"]))
         shared = WARP * (lane.each + SPARE) * self.kind.itemsize
         name = f"shift by {shift}" if self.shifts > 1 else "there, thresholds, back"
-        constants = constants_of(task.params["wavelet"], self.constants, self.kind)
+        constants = constants_of(task.params["wavelet"], task.params["border"], self.constants, self.kind)
         return Launch(self._lanes(lane), grid, (WARP, 1, 1), args, shared, constants, name)
 
     def _lanes(self, lane: Lane) -> Any:

@@ -21,6 +21,7 @@ from gpu_ops.filters.wavelet.lifting import (
 from gpu_ops.filters.wavelet.tiles import Fused, Tile
 from gpu_ops.plan import Launch
 from gpu_ops.task import Task
+from gpu_ops.types import Refusal
 
 CAVEAT = "The digits of some listed filters end early, so that no lifting steps come to exactly both of them."
 
@@ -48,6 +49,9 @@ def shared_values(task: Task) -> tuple[int, int]:
 def shared_bytes(task: Task) -> int:
     """Bytes of shared memory of the larger of both kernels."""
     return max(shared_values(task)) * work_type(task).itemsize
+
+
+NO_STEPS = Refusal("no lifting steps", {"param wavelet": ("db16",)})
 
 
 def supports(task: Task) -> str | None:

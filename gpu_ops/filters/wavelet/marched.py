@@ -182,7 +182,8 @@ class Marching(Denoising):
         )
 
     def _constants(self) -> dict[str, Any]:
-        return constants_of(self.job.params["wavelet"], self.constants, self.kind)
+        params = self.job.params
+        return constants_of(params["wavelet"], params["border"], self.constants, self.kind)
 
     def _kernel_of(self, file: str, kernel: str, level: Level) -> Any:
         task, first = self.job.task, level.number == 1

@@ -83,7 +83,7 @@ def lone(task: Task) -> bool:
 def filtering(task: Task) -> int:
     """The operations of filters: fewer where lone warps have a lattice or lifting steps."""
     flops = forms.work(task).flops
-    return operations_of(task.params["wavelet"], flops) if lone(task) else flops
+    return operations_of(task.params["wavelet"], task.params["border"], flops) if lone(task) else flops
 
 
 def made_twice(task: Task) -> int:
@@ -102,7 +102,8 @@ def growth(task: Task) -> float:
     back, of a signal all levels there and one back."""
     if not lone(task):
         return 1.0
-    return growth_of(task.params["wavelet"], 4 if task.meta.of_kind.rank == 2 else int(task.params["levels"]) + 1)
+    turns = 4 if task.meta.of_kind.rank == 2 else int(task.params["levels"]) + 1
+    return growth_of(task.params["wavelet"], task.params["border"], turns)
 
 
 def predicted(task: Task) -> Mapping[str, int]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gpu_ops.filters.kit.ranges import in_range
 from gpu_ops.filters.wavelet.forms import bands_of, pyramid_shape, sizes, spatial
 from gpu_ops.filters.wavelet.rules import figures_of, shrunk
 from gpu_ops.progress import stage
@@ -15,8 +16,8 @@ Array = np.ndarray[Any, Any]
 
 
 def reference(task: Task) -> dict[str, Array]:
-    """{"signal" or "image": the mean over shifts of the denoised input}, and with result parts: "noise", what was
-    removed, before integers are rounded; "coefficients" and "figures" of the input that is not shifted."""
+    """{"signal" or "image": the mean over shifts of the denoised input}, in the range of integers but not rounded, and
+    with result parts: "noise", what was removed; "coefficients" and "figures" of the input that is not shifted."""
     params, bands, shifts = task.params, bands_of(task), task.params["shifts"]
     x = task.x.astype(np.float64)
     axes = tuple(range(len(spatial(task))))
@@ -33,8 +34,8 @@ def reference(task: Task) -> dict[str, Array]:
             total += np.roll(synthesised(pyramid, task), (-shift,) * len(axes), axes)
     result = total / shifts
     if params["result"] == "parts":
-        return {task.meta.kind: rounded(result, task.dtype), "noise": x - result, **parts}
-    return {task.meta.kind: rounded(result, task.dtype)}
+        return {task.meta.kind: in_range(result, task.dtype), "noise": x - result, **parts}
+    return {task.meta.kind: in_range(result, task.dtype)}
 
 
 def samples_of(task: Task) -> int:
