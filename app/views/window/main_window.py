@@ -161,6 +161,7 @@ class MainWindow(QMainWindow):
         layout.setSpacing(0)
         layout.addWidget(ScrolledAbove(self.context.messages, centre))
         pictures = Scrolled(self.stack, centre)
+        pictures.room_changed.connect(lambda: self.stack.fit(pictures.room))
         pictures.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # the room that messages leave
         layout.addWidget(pictures, 1)
         layout.addWidget(self.frame_bar)
