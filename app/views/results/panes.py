@@ -118,7 +118,7 @@ class PaneGrid(QWidget):
             box.setToolTip(title)
             box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
             box.setMinimumWidth(self.fontMetrics().averageCharWidth() * 10)
-            box.activated.connect(self._compare)
+            box.activated.connect(self._choose_pair)
 
     def _arrange(self) -> None:
         unit = self.fontMetrics().averageCharWidth()
@@ -263,6 +263,10 @@ class PaneGrid(QWidget):
         self.first.setCurrentIndex(self.first.findData(first))
         self.second.setCurrentIndex(self.second.findData(second))
         self._compare()
+
+    def _choose_pair(self) -> None:
+        self._compare()
+        self.mode_changed.emit(self.mode)
 
     def swap_pair(self) -> None:
         """Swap the two compared panes."""

@@ -330,6 +330,7 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
         settings, look = self.context.settings, self.context.look
         keep_last(self.desk)
+        self.context.sessions.end()
         self.context.controller.cancel()
         self.context.playback.stop()
         settings.set_window(self.saveGeometry(), self.docks.layout())
