@@ -13,6 +13,7 @@ from app.action_spec import ActionSpec
 from app.action_specs import ACTIONS
 from app.icons import icon
 from app.menus import MENUS, TOOLBAR
+from app.theme import boxes
 from app.tips import set_tip
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def fill_menu_bar(menu_bar: QMenuBar, actions: Mapping[str, QAction]) -> dict[st
     for path, menu in menus.items():
         menu.setObjectName(f"menu.{path}")
         menu.setToolTipsVisible(True)
+        menu.setStyle(boxes())
     return menus
 
 

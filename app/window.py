@@ -94,6 +94,8 @@ class Script(QObject):
             sessions.asked.connect(lambda sentence, _choices: self._failed("error", sentence))
             QTimer.singleShot(PATIENCE_MS, self._draw)
         self._controller.settled.connect(self._next)
+        if self._args.file or self._asks_for_something:
+            sessions.ask_about_crash()
         if self._args.file and is_session(self._args.file):
             sessions.open(self._args.file, self._open_sample)
         elif self._args.file:

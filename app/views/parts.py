@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QLabel, QSizePolicy, QWidget
 from app.models.layer import State
 from app.models.nonfinite import value_word
 from app.models.origin import Origin
-from app.theme import colours_of, growing_boxes, mix
+from app.theme import TINT, boxes, colours_of, mix
 from app.tips import set_tip, tip_text
 
 
@@ -59,7 +59,7 @@ class TickBox(QCheckBox):
 
     def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
         super().__init__(text, parent)
-        self.setStyle(growing_boxes())
+        self.setStyle(boxes())
 
 
 class ElidedLabel(QLabel):
@@ -247,7 +247,7 @@ def draw_mark(painter: QPainter, box: QRectF, text: str, palette: QPalette) -> N
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(role.colour)
-    painter.setBrush(mix(base, role.colour, 0.12))
+    painter.setBrush(mix(base, role.colour, TINT))
     painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), box.height() / 3, box.height() / 3)
     painter.drawText(inner, int(Qt.AlignmentFlag.AlignVCenter), text)
     painter.restore()

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from app.models.session import Session
 from app.models.steps import GAUSSIAN, Steps, first_values, inside, noise_of, offered, step_text, step_title
+from app.theme import boxes
 from app.tips import set_tip
 from app.views.experiment.form import ParameterForm
 from app.views.parts import ElidedLabel, TickBox
@@ -144,6 +145,7 @@ class StepsSection(QWidget):
         self.add.setToolTip(self.tr("Change the input before the filter: a part of it, its size, its values, noise"))
         self.add.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.menu = QMenu(self.add)
+        self.menu.setStyle(boxes())
         self.menu.setToolTipsVisible(True)
         self.add.setMenu(self.menu)
         head = QHBoxLayout()

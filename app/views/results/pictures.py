@@ -82,6 +82,10 @@ class Pictures(Squeezed):
         layout.addWidget(self.bar)
         layout.addWidget(self.sides, 1)
 
+    def fit(self, room: QSize) -> None:
+        """Arrange everything for the room around it."""
+        self.sides.fit(room)
+
     def sizeHint(self) -> QSize:
         return self.view.widget.sizeHint()
 

@@ -27,7 +27,7 @@ from app.models.quality import gain, quality_text
 from app.models.results import Results
 from app.models.slot import RowSlot
 from app.terms import stage_column, stage_tip
-from app.theme import colours_of
+from app.theme import boxes, colours_of
 from app.tips import tip_text
 from app.views.picture_file import write_text
 from app.views.timing.row_text import (
@@ -286,6 +286,7 @@ class ResultTable(QTableView):
 
     def _build_menu(self) -> None:
         self.menu = QMenu(self)
+        self.menu.setStyle(boxes())
         self.copy_action = QAction(self.tr("&Copy selected rows"), self)
         self.copy_action.triggered.connect(self.copy)
         self.csv_action = QAction(self.tr("Export as C&SV…"), self)

@@ -162,6 +162,7 @@ class MainWindow(QMainWindow):
         layout.setSpacing(0)
         layout.addWidget(ScrolledAbove(self.context.messages, centre))
         pictures = Scrolled(self.stack, centre)
+        pictures.room_changed.connect(lambda: self.stack.fit(pictures.room))
         pictures.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # the room that messages leave
         layout.addWidget(pictures, 1)
         layout.addWidget(self.frame_bar)
@@ -331,6 +332,7 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
         settings, look = self.context.settings, self.context.look
         keep_last(self.desk)
+        self.context.sessions.end()
         self.context.controller.cancel()
         self.context.playback.stop()
         settings.set_window(self.saveGeometry(), self.docks.layout())
