@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
@@ -16,24 +20,25 @@ from app.garbage import collected_here
 from app.models.log import Log
 from app.models.results import Results
 from app.models.session import Session
-from app.paths import is_session, settings_file
+from app.paths import DEFAULT_SAMPLE, is_session, settings_file
 from app.settings import Settings
 from app.views.window.main_window import MainWindow
 from app.views.window.placing import put_on_screen
 from app.worker import Engine
 from gpu_ops import find_filter, parse_step
+from gpu_ops.cli import STOPPED
 from gpu_ops.errors import KernelscopeError
 from gpu_ops.io.opening import CHOICES
 from gpu_ops.params import Value
 
-DEFAULT_SAMPLE = "camera"
 DEFAULT_SIZE = "1280x800"
 PATIENCE_MS = 300_000
 """The longest wait for results before a screenshot."""
 
 
-def show(args: argparse.Namespace) -> int:
-    """Open the window and run Qt's loop. Returns the exit code."""
+def show(args: argparse.Namespace, report: Callable[[Session, Results], int] | None = None) -> int:
+    """Open the window and run Qt's loop. Returns the exit code; `report` is called when the loop has ended, and gives
+    it where nothing else went wrong."""
     app = _application()
     app.setApplicationName("Kernelscope")
     app.setOrganizationName("Kernelscope")
@@ -52,10 +57,25 @@ def show(args: argparse.Namespace) -> int:
     script = Script(controller, window, args)
     QTimer.singleShot(0, script.start)
     try:
-        with log_faults(log), collected_here():
-            return int(app.exec()) or script.code
+        with log_faults(log), collected_here(), _stopped_by_ctrl_c(bool(args.screenshot)):
+            code = int(app.exec()) or script.code
+            return code or (report(controller.session, controller.results) if report is not None else 0)
     finally:
         engine.close()
+
+
+@contextmanager
+def _stopped_by_ctrl_c(wanted: bool) -> Iterator[None]:
+    """Let Ctrl-C end the loop of a window that nobody can close. Python runs the handler between two of its own
+    instructions, which the answers of the engine and the timers of the window give it."""
+    if not wanted or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: QApplication.exit(STOPPED))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _application() -> QApplication:
@@ -85,7 +105,7 @@ class Script(QObject):
             for speaker in (self._controller, sessions):
                 speaker.message.connect(self._failed)
             sessions.asked.connect(lambda sentence, _choices: self._failed("error", sentence))
-            QTimer.singleShot(PATIENCE_MS, self._draw)
+            QTimer.singleShot(PATIENCE_MS, self._stop_waiting)
         self._controller.settled.connect(self._next)
         if self._args.file and is_session(self._args.file):
             sessions.open(self._args.file, self._open_sample)
@@ -142,6 +162,12 @@ class Script(QObject):
         if kind == "error":
             print(f"kernelscope: {sentence}", file=sys.stderr)
             self.code = 2
+
+    def _stop_waiting(self) -> None:
+        if self._args.screenshot:
+            seconds = PATIENCE_MS // 1000
+            print(f"kernelscope: Not all is done after {seconds} s; the picture shows what is.", file=sys.stderr)
+            self._draw()
 
     def _draw(self) -> None:
         if self._args.screenshot:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from gpu_ops.measuring.remaking import from_origin
     from gpu_ops.measuring.report import read_report, write_report
     from gpu_ops.measuring.runner import default_picks, run_experiment
-    from gpu_ops.measuring.window_needs import window_fault
+    from gpu_ops.measuring.window_needs import screen_fault, window_fault
     from gpu_ops.types import Experiment, Input, Pick, Run
 
 _HOMES = {
@@ -90,6 +90,7 @@ _HOMES = {
     "machine": "measuring.provenance",
     "recorded_reports": "measuring.judging",
     "recorded_steps": "measuring.law_counts",
+    "screen_fault": "measuring.window_needs",
     "window_fault": "measuring.window_needs",
     "write_report": "measuring.report",
 }
@@ -135,6 +136,7 @@ __all__ = [
     "run_experiment",
     "sample",
     "save",
+    "screen_fault",
     "step_words",
     "window_fault",
     "write_report",
