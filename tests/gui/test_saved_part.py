@@ -142,6 +142,7 @@ def test_the_place_in_the_file_is_that_of_its_pixels(qtbot, tmp_path: Path) -> N
             found[target] = window.files.saver._facts(what)
             act(window, "save")
             if variant == "naive":
+                qtbot.waitUntil(lambda: any(b.isVisible() for b in window.messages.rows[0].choice_buttons))
                 press(qtbot, window, "Save the part")
             told = f"Saved {target}"
             qtbot.waitUntil(
