@@ -56,6 +56,7 @@ def report(session: Session, results: Results) -> int:
     """Print the rows of the window's own experiment as a table. Returns the exit code that their verdicts ask for."""
     from app.models.steps import title_with_steps
     from gpu_ops.cli import measure, tables
+    from gpu_ops.input_kinds import INPUT_KINDS
     from gpu_ops.measuring.standing import with_speedups
 
     rows = [entry.row for entry in results.entries() if entry.row is not None and not entry.recorded]
@@ -63,7 +64,7 @@ def report(session: Session, results: Results) -> int:
         return measure.BAD_INPUT  # the sentence that says why is printed already
     input, rows = session.input, with_speedups(rows, session.baseline)
     timed = [row for row in rows if not (row.simulated and row.counters)]
-    size = measure.size_text(input.kind, input.array.shape)
+    size = INPUT_KINDS[input.kind].size_text(input.array.shape)
     what = f"{title_with_steps(input)}, {size} {input.array.dtype}"
     print(measure.job_title(session.filter.id, what, session.params))
     table = tables.bench_table(timed, None, session.baseline) if timed else ""

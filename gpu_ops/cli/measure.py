@@ -16,7 +16,7 @@ from gpu_ops.devices import device_statuses, open_device
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import ParamError, shortened
 from gpu_ops.filters import find_filter
-from gpu_ops.input_kinds import INPUT_KINDS, Shape
+from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.steps import title_of
 from gpu_ops.measuring.contract import SIMULATED_WORK, check_case, covering_cases
 from gpu_ops.measuring.declared import make_plan
@@ -102,7 +102,7 @@ def _print_runs(args: argparse.Namespace, experiment: Experiment, rows: Sequence
 def title(experiment: Experiment) -> str:
     """The filter, the input, its size and type, and the values of parameters and knobs, in a line."""
     input, knobs = experiment.input, {k: v for pick in experiment.picks for k, v in pick.knobs.items()}
-    size = size_text(input.kind, input.array.shape)
+    size = INPUT_KINDS[input.kind].size_text(input.array.shape)
     what = f"{title_of(input)}, {size} {input.array.dtype.name}"
     return job_title(experiment.filter, what, {**experiment.params, **knobs})
 
@@ -111,11 +111,6 @@ def job_title(filter: str, what: str, values: Values) -> str:
     """A filter, what it runs on, and the values of its parameters, in a line."""
     words = ", ".join(f"{name} {value}" for name, value in values.items())
     return f"{filter} of {what}; {words}" if words else f"{filter} of {what}"
-
-
-def size_text(kind: str, shape: Shape) -> str:
-    """The extents of an array of that kind of input, the width first: "640 x 480", with channels "640 x 480 x 3"."""
-    return " x ".join(map(str, INPUT_KINDS[kind].width_first(shape)))
 
 
 def exit_code(rows: Sequence[Row], explicit: bool) -> int:

@@ -17,7 +17,7 @@ from typing import IO, Any
 import numpy as np
 
 from gpu_ops.errors import InputError, ParamError, plain
-from gpu_ops.input_kinds import Kind
+from gpu_ops.input_kinds import IMAGE, Kind
 from gpu_ops.io import apart, folders, known
 from gpu_ops.io.formats import BY_SUFFIX, FRAMES, IMAGE_SUFFIXES, SIGNALS, Format, find_format
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE, Array, check_choice, enough_memory, make_input
@@ -173,7 +173,7 @@ def _read_folder(opening: Opening) -> Decoded:
 def _look_folder(opening: Opening) -> Survey:
     """The size, the type and the number of a folder's images."""
     stack = _open_folder(opening)
-    size, frames = folders.by(stack.shape).replace("x", "×"), stack.facts.frames
+    size, frames = IMAGE.size_text(stack.shape, " × "), stack.facts.frames
     return Survey(FOLDER.title, (("size", f"{size}, {stack.dtype}"), ("frames", f"{frames:,}")), frames)
 
 

@@ -101,7 +101,7 @@ def test_another_shape_is_shown_and_the_panel_says_it(window: MainWindow) -> Non
     window.controller.session.set_steps([CROP])
     answer(window)
     assert window.panes.pane(INPUT).layer.pyramid.array.shape[:2] == (5, 4)
-    assert "5 × 4, uint8" in window.panel.input_label.text()
+    assert "4 × 5, uint8" in window.panel.input_label.text()
     window.controller.session.set_steps([])
     assert window.panes.pane(INPUT).layer.pyramid.array.shape[:2] == (height, width)
     assert window.controller.session.input is window.controller.session.original
