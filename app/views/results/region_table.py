@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication, QHeaderView, QTableView, QWidget
 from app.models.region_figures import FigureRow, Figures
 from app.theme import mix
 from app.translate import QT_TRANSLATE_NOOP
+from app.views.headers import Header
 from app.views.parts import number
 from app.views.results.plot_area import FAINT
 from app.views.results.reading import with_unit
@@ -170,9 +171,9 @@ class RegionTable(QTableView):
         self.setFrameShape(QTableView.Shape.NoFrame)
         self.setTabKeyNavigation(False)
         self.setWordWrap(False)
+        self.setVerticalHeader(Header(Qt.Orientation.Vertical, self, ", "))  # the channel's name is at the end
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.verticalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)  # the channel's name is at the end
         self._fit_letters()
 
     def _fit_letters(self) -> None:
