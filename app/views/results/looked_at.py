@@ -8,6 +8,7 @@ from typing import cast
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QApplication, QWidget
 
+from app.models.display import Display
 from app.models.view_data import INPUT
 from app.views.results.result_view import ResultView
 
@@ -35,6 +36,12 @@ class LookedAt(QObject):
         pair = [grid.first.currentData(), grid.second.currentData()]
         ordered = reversed(pair) if grid.compare.flickered else pair
         return next((key for key in ordered if key not in (INPUT, None)), "")
+
+    @property
+    def levels(self) -> Display | None:
+        """The levels of a difference, where that is shown."""
+        grid = self._view().grid
+        return grid.difference.display if grid is not None and grid.mode == "difference" else None
 
     @Slot(QWidget, QWidget)
     def _follow(self, _before: QWidget | None, now: QWidget | None) -> None:

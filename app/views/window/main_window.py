@@ -292,7 +292,7 @@ class MainWindow(QMainWindow):
     @Slot()
     def _show_levels(self) -> None:
         """Show the levels of the visible view, if it has any."""
-        display = self.stack.display
+        display = self.stack.looked_at.levels or self.stack.display
         self.docks.offer(LEVELS, display is not None)
         if display is not None:
             self.docks[LEVELS].set_display(display)

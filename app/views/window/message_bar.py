@@ -17,8 +17,8 @@ MOST_ROWS = 3
 MOST_LINES, LEAST_LINES = 16, 3
 """The largest height of the messages, and the least in a low window: messages never make the window grow."""
 PASSES_MS = 8000
-"""How long a message that disappears by itself stays: after the last one, and after somebody has last moved the mouse or
-the focus on the bar."""
+"""How long a message that disappears by itself stays: after the last one, and after the mouse or the focus has last
+moved on the bar."""
 
 
 class MessageBar(QFrame):
