@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QObject
 
-from app.models.display import DIVERGING, Display, Mode, StatisticsLike, colors
+from app.models.display import DIVERGING, Display, Mode, colors
 from app.models.pyramid import Array
 
 SHARE = 99.0
@@ -38,8 +38,8 @@ class DifferenceFigures:
 
 
 def figures_of(values: Array, most: float, stop: Callable[[], bool] = lambda: False) -> DifferenceFigures | None:
-    """The figures of a difference (H, W) of floats whose largest finite magnitude was `most` before it was rounded; None
-    when `stop` returned True first."""
+    """The figures of a difference (H, W) of floats whose largest finite magnitude was `most` before it was rounded.
+    None when `stop` returned True first."""
     flat = values.reshape(-1)
     finite = np.isfinite(flat)
     nan, infinite = int(np.isnan(flat).sum()), int(np.isinf(flat).sum())
@@ -87,9 +87,6 @@ class DifferenceDisplay(Display):
 
     def set_levels(self, low: float, high: float) -> None:
         """Set levels by hand: the one that was changed counts, for both."""
-        half = abs(low) if low != self.low else abs(high)
+        half = abs(low) if abs(low - self.low) > abs(high - self.high) else abs(high)
         self.mode = "manual"
-        figures: StatisticsLike | None = self.statistics
-        least = (figures.maximum - figures.minimum) / 512 if figures is not None else 0.0
-        half = max(half, least)
         self._level(-half or -0.5, half or 0.5)

@@ -204,6 +204,7 @@ def test_levels_of_a_difference_are_set_as_others(qtbot: QtBot) -> None:
     assert not bar.maps.isVisible() and bar.low.value() == -bar.high.value()
     bar.full.click()
     assert grid.difference.layer.tone.high == grid.difference.distance.most > 9000
+    bar.high.setValue(2)
     bar.high.setValue(0.5)
     assert (grid.difference.layer.tone.low, grid.difference.layer.tone.high) == (-0.5, 0.5)
     assert "full colour at ± 0.5" in grid.compare.notes and (grid.display.low, grid.display.high) == plain

@@ -299,7 +299,8 @@ class HistogramBar(QWidget):
     def _show_levels(self) -> None:
         self.canvas.update()
         low, high = self.canvas.limits()
-        span = max(high - low, self.display.high - self.display.low)
+        span = self.display.high - self.display.low
+        span = span if self.display.signed else max(high - low, span)
         decimals = min(12, max(0, 3 - math.floor(math.log10(span)))) if 0 < span < math.inf else 2
         for spin, value in ((self.low, self.display.low), (self.high, self.display.high)):
             with QSignalBlocker(spin):
