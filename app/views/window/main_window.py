@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PySide6.QtCore import Qt, QTimer, Slot
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragMoveEvent, QDropEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragMoveEvent, QDropEvent, QKeyEvent
 from PySide6.QtWidgets import QMainWindow, QSizePolicy, QVBoxLayout, QWidget
 
 import gpu_ops
@@ -47,6 +47,7 @@ from app.views.window.files import Chooser, Files, Opener, choose_files, choose_
 from app.views.window.focus import order_focus
 from app.views.window.handlers import show_diagnostics
 from app.views.window.import_dialog import ImportDialog
+from app.views.window.letters import Letters
 from app.views.window.message_bar import MessageBar
 from app.views.window.page_window import Pages
 from app.views.window.panels import EXPERIMENT, LADDER, LEVELS, SWEEP, XRAY
@@ -113,6 +114,7 @@ class MainWindow(QMainWindow):
         self.links = Links(self.stack, context.session, context.results)
         self.frame_bar = FrameBar(context.frames, self)
         self.cut_bar = CutBar(context.session, self)
+        self._letters = Letters(self.stack)
         self.probing = Probing(self.stack, context.session, self)
         self.docks = Docks(self, context)
         self._name_parts()
@@ -260,6 +262,11 @@ class MainWindow(QMainWindow):
         event.setDropAction(Qt.DropAction.CopyAction)
         event.accept()
         return True
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        """A letter that no part of the window takes goes to the pictures."""
+        if not self._letters.send(event):
+            super().keyPressEvent(event)
 
     # Signals of the models
 
