@@ -46,7 +46,7 @@ PROBE = (
         QT_TRANSLATE_NOOP("Actions", "&Crop to the region"),
         "view/probe",
         (),
-        QT_TRANSLATE_NOOP("Actions", "Go on with this part of the input alone: a step that undo takes back"),
+        QT_TRANSLATE_NOOP("Actions", "Go on with the region (R) alone, as the step Crop does that undo takes back"),
         do=lambda desk: desk.probe.crop(),
         able=lambda desk: desk.probe.region is not None or desk.probe.span is not None,
     ),

@@ -114,7 +114,6 @@ class MainWindow(QMainWindow):
         self.links = Links(self.stack, context.session, context.results)
         self.frame_bar = FrameBar(context.frames, self)
         self.cut_bar = CutBar(context.session, self)
-        self._letters = Letters(self.stack)
         self.probing = Probing(self.stack, context.session, self)
         self.docks = Docks(self, context)
         self._name_parts()
@@ -157,6 +156,7 @@ class MainWindow(QMainWindow):
     # Layout
 
     def _arrange(self) -> None:
+        self._letters = Letters(self.stack)
         centre = QWidget(self)
         layout = QVBoxLayout(centre)
         layout.setContentsMargins(0, 0, 0, 0)
