@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gpu_ops.loop_cache import settle_loop_cache
 from gpu_ops.version import __version__ as __version__
+
+settle_loop_cache(Path(__file__).parent)
 
 if TYPE_CHECKING:
     from gpu_ops.devices import device_statuses, open_device
