@@ -39,6 +39,6 @@ def shortened(text: str, length: int) -> str:
     if length >= len(text):
         return text
     inside = next((n for n in NUMBER.finditer(text) if n.start() < length < n.end()), None)
-    kept = text[: inside.start() if inside else length].rstrip()
+    kept = text[: inside.start() if inside else length].rstrip(f" {DOTS}")  # those of a range are enough
     whole = kept[-1:].isdigit()  # a number that is whole stands apart from …
     return f"{kept} {DOTS}" if whole else kept + DOTS

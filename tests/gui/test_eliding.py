@@ -51,10 +51,12 @@ def test_what_is_cut_where(qapp: QApplication) -> None:
         "x 262144 p…",
         "x 262144 px",
     ]
+    assert shortened("value 0 … 255 px", 10) == "value 0 …"
     metrics = QFontMetrics(QFont())
     for width in range(metrics.horizontalAdvance(BARS)):
         shown = elided_text(BARS, metrics, width)
         assert shown == "" or (shown.endswith(DOTS) and BARS.startswith(shown.removesuffix(DOTS).rstrip()))
+        assert DOTS * 2 not in shown
     reading = "frequency x 0.25, frequency y 0.125 1/px: 12.5"
     shown = elided_text(reading, metrics, metrics.horizontalAdvance("frequency x 0.…: 12.5"), ": ")
     assert shown == "frequency x…: 12.5", "the value is what one looks for"
