@@ -213,11 +213,17 @@ def _check_values(texts: Sequence[str], filters: Sequence[Filter]) -> None:
 
 
 def open_window(args: argparse.Namespace) -> int:
-    """Open the window and run until it closes. If something is missing, print one sentence about it."""
-    from gpu_ops import window_fault
+    """Open the window and run until it closes; without a display, run the same experiment in the terminal. If something
+    is missing, print one sentence about it."""
+    from gpu_ops import screen_fault, window_fault
 
     if args.screenshot is not None:
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    reason = screen_fault()
+    if reason:
+        from app.screenless import run
+
+        return run(args, reason)
     fault = window_fault()
     if fault:
         print(f"kernelscope: {fault}", file=sys.stderr)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
@@ -16,7 +17,7 @@ from app.garbage import collected_here
 from app.models.log import Log
 from app.models.results import Results
 from app.models.session import Session
-from app.paths import is_session, settings_file
+from app.paths import DEFAULT_SAMPLE, is_session, settings_file
 from app.settings import Settings
 from app.views.window.main_window import MainWindow
 from app.views.window.placing import put_on_screen
@@ -27,14 +28,14 @@ from gpu_ops.errors import KernelscopeError
 from gpu_ops.io.opening import CHOICES
 from gpu_ops.params import Value
 
-DEFAULT_SAMPLE = "camera"
 DEFAULT_SIZE = "1280x800"
 PATIENCE_MS = 300_000
 """The longest wait for results before a screenshot."""
 
 
-def show(args: argparse.Namespace) -> int:
-    """Open the window and run Qt's loop. Returns the exit code."""
+def show(args: argparse.Namespace, report: Callable[[Session, Results], int] | None = None) -> int:
+    """Open the window and run Qt's loop. Returns the exit code; `report` is called when the loop has ended, and gives
+    it where nothing else went wrong."""
     app = _application()
     app.setApplicationName("Kernelscope")
     app.setOrganizationName("Kernelscope")
@@ -60,7 +61,8 @@ def show(args: argparse.Namespace) -> int:
     try:
         # Python handles signals while its code runs, as it does in the timer of collected_here.
         with log_faults(log), collected_here(), stopping.handled(close, stopping.CTRL_C, stopping.TERMINATION):
-            return int(app.exec()) or script.code
+            code = int(app.exec()) or script.code
+            return code or (report(controller.session, controller.results) if report is not None else 0)
     finally:
         engine.close()
 
@@ -92,7 +94,7 @@ class Script(QObject):
             for speaker in (self._controller, sessions):
                 speaker.message.connect(self._failed)
             sessions.asked.connect(lambda sentence, _choices: self._failed("error", sentence))
-            QTimer.singleShot(PATIENCE_MS, self._draw)
+            QTimer.singleShot(PATIENCE_MS, self._stop_waiting)
         self._controller.settled.connect(self._next)
         if self._args.file or self._asks_for_something:
             sessions.ask_about_crash()
@@ -151,6 +153,12 @@ class Script(QObject):
         if kind == "error":
             print(f"kernelscope: {sentence}", file=sys.stderr)
             self.code = 2
+
+    def _stop_waiting(self) -> None:
+        if self._args.screenshot:
+            seconds = PATIENCE_MS // 1000
+            print(f"kernelscope: Not all is done after {seconds} s; the picture shows what is.", file=sys.stderr)
+            self._draw()
 
     def _draw(self) -> None:
         if self._args.screenshot:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from importlib import import_module
 from inspect import isfunction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpu_ops.errors import public
+from gpu_ops.loop_cache import settle_loop_cache
 from gpu_ops.version import __version__ as __version__
+
+settle_loop_cache(Path(__file__).parent)
 
 if TYPE_CHECKING:
     from gpu_ops.devices import device_statuses, open_device
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
         maps_for,
         parse_step,
         replacing,
+        require_regular,
         sample,
         save,
         step_words,
@@ -46,7 +51,7 @@ if TYPE_CHECKING:
     from gpu_ops.measuring.remaking import from_origin
     from gpu_ops.measuring.report import read_report, report_of, write_report
     from gpu_ops.measuring.runner import default_picks, run_experiment
-    from gpu_ops.measuring.window_needs import window_fault
+    from gpu_ops.measuring.window_needs import screen_fault, window_fault
     from gpu_ops.types import Experiment, Input, Pick, Run
 
 _HOMES = {
@@ -75,6 +80,7 @@ _HOMES = {
     "lines_of": "io",
     "maps_for": "io",
     "replacing": "io",
+    "require_regular": "io",
     "add_noise": "io",
     "active_steps": "io",
     "apply_steps": "io",
@@ -101,6 +107,7 @@ _HOMES = {
     "machine": "measuring.provenance",
     "recorded_reports": "measuring.judging",
     "recorded_steps": "measuring.law_counts",
+    "screen_fault": "measuring.window_needs",
     "window_fault": "measuring.window_needs",
     "write_report": "measuring.report",
 }
@@ -151,9 +158,11 @@ __all__ = [
     "recorded_steps",
     "replacing",
     "report_of",
+    "require_regular",
     "run_experiment",
     "sample",
     "save",
+    "screen_fault",
     "step_words",
     "window_fault",
     "write_report",

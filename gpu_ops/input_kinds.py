@@ -55,6 +55,14 @@ class InputKind:
         """The extents of the spatial axes."""
         return shape[: self.rank]
 
+    def width_first(self, shape: Shape) -> Shape:
+        """The extents in the order in which people say them: of an image its width, its height, and its channels."""
+        return (*reversed(self.spatial(shape)), *shape[self.rank :])
+
+    def size_text(self, shape: Shape, by: str = " x ") -> str:
+        """The extents as people say them: "640 x 480", with channels "640 x 480 x 3"."""
+        return by.join(map(str, self.width_first(shape)))
+
     def channels_of(self, shape: Shape) -> int:
         """Interleaved values of a pixel or sample."""
         return shape[self.rank] if len(shape) > self.rank else 1

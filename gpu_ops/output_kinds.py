@@ -101,6 +101,12 @@ class Form:
         places = [place for place, axis in enumerate(self.axes) if axis.name == CHANNEL]
         return np.moveaxis(array, places, [-1] * len(places)) if places else array
 
+    @property
+    def width_first(self) -> tuple[int, ...]:
+        """The extents in the order in which people say them: those along x before those along y."""
+        y_first = self.rank == 2 and self.axes[0].name.split()[-1:] == ["y"]
+        return (*self.shape[1::-1], *self.shape[2:]) if y_first else self.shape
+
     def named(self, labels: Sequence[str]) -> Form:
         """The form with these names of its channels, where it has as many and no names of its own."""
         own = [place for place, axis in enumerate(self.axes) if axis.name == CHANNEL and not axis.labels]
@@ -251,7 +257,7 @@ def largest_magnitude(array: Array) -> float:
 
 
 def _extent(form: Form) -> str:
-    return " × ".join(map(str, form.shape))
+    return " × ".join(map(str, form.width_first))
 
 
 def _with_unit(value: Any, unit: str) -> str:

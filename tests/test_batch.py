@@ -286,6 +286,16 @@ def test_what_is_wrong_for_every_file_is_said_before_any_is_read(call: Call, arg
     assert Path("in/a.png").read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, '{"schema":' * 50_000, '{"files": [[]], "schema": "kernelscope-batch/1"}']
+)
+def test_a_nested_or_odd_report_is_a_sentence(call: Call, text: str) -> None:
+    Path("odd.json").write_text(text)
+    code, out, err = call("--input", "in/a.png", "--resume", "--json", "odd.json")
+    assert code == 2 and "odd.json is no report of many files" in err and not out
+    assert Path("odd.json").read_text() == text
+
+
 def test_a_folder_that_cannot_be_made_is_a_sentence(call: Call) -> None:
     code, _, err = call("--input", "in", output="in/a.png")
     assert code == 2 and "cannot be the folder of the results" in err

@@ -291,7 +291,7 @@ class TestCommandLine:
         flags = "--input", tmp_path / "in.npy", "--output", tmp_path / "out.npy", "--memory", 1
         assert self.run("mean", *flags, "--variant", "serial", "--window", 5) == 0
         said = capsys.readouterr().out
-        assert "610 x 940 uint16, by serial on cpu in " in said and " bands of " in said
+        assert "940 x 610 uint16, by serial on cpu in " in said and " bands of " in said
         assert "1,048,576 may be used; the first and the last were compared with the reference" in said
         expected = whole("mean2d", np.tile(IMAGE, (10, 20)), {"window": 5})["image"]
         assert np.array_equal(np.load(tmp_path / "out.npy"), expected)

@@ -95,7 +95,7 @@ class TestArrays:
 
     def test_the_survey(self, tmp_path):
         found = survey(npy(tmp_path, frames(5, 6, 7)))
-        assert found.frames == 5 and dict(found.facts)["size"] == "5 × 6 × 7, uint16" and not found.asks
+        assert found.frames == 5 and dict(found.facts)["shape"] == "5 × 6 × 7, uint16" and not found.asks
 
 
 class TestProjections:

@@ -195,7 +195,7 @@ def _read(text: str) -> dict[str, Mapping[str, Value]]:
     """What a settings file holds; nothing where somebody else wrote it."""
     try:
         content = json.loads(text or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     if not isinstance(content, dict):
         return {}

@@ -13,6 +13,10 @@ from app.models.nonfinite import value_word
 from app.models.origin import Origin
 from app.theme import TINT, boxes, colours_of, mix
 from app.tips import set_tip, tip_text
+from app.views.eliding import elided_text
+
+BETWEEN = " · "
+"""Between a title and its verdict."""
 
 
 def number(value: float) -> str:
@@ -63,17 +67,12 @@ class TickBox(QCheckBox):
 
 
 class ElidedLabel(QLabel):
-    """A line that is cut with … where it does not fit, at its end or where `cut` says, and then shows all of itself as
-    its tooltip."""
+    """A line that is cut with … where it does not fit, and then shows all of itself as its tooltip. What follows the
+    last `keep` stays whole where there is room for it."""
 
-    def __init__(
-        self,
-        text: str = "",
-        parent: QWidget | None = None,
-        cut: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
-    ) -> None:
+    def __init__(self, text: str = "", parent: QWidget | None = None, keep: str = "") -> None:
         super().__init__(parent)
-        self._cut = cut
+        self._keep = keep
         self.letters = 24
         """The width that it asks for at most; it takes more where there is room."""
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -90,7 +89,7 @@ class ElidedLabel(QLabel):
 
     def shown_text(self) -> str:
         """Show as much of the text as fits."""
-        return self.fontMetrics().elidedText(self.text(), self._cut, self.contentsRect().width())
+        return elided_text(self.text(), self.fontMetrics(), self.contentsRect().width(), self._keep)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         shown = self.shown_text()
@@ -176,7 +175,7 @@ class StateChip(QWidget):
         inner = self.rect().adjusted(self._pad(), 0, -self._pad(), 0)
         room = self.width() - self.least_width() > 5 * self._pad()  # for more than the verdict's own word
         text = self.text if room else self._short
-        text = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, inner.width() + 1)
+        text = elided_text(text, self.fontMetrics(), inner.width() + 1)
         painter.drawText(inner, int(Qt.AlignmentFlag.AlignVCenter), text)
         painter.end()
 
@@ -241,9 +240,7 @@ def draw_mark(painter: QPainter, box: QRectF, text: str, palette: QPalette) -> N
     role, base = colours_of(palette).simulated, palette.color(QPalette.ColorRole.Base)
     pad = painter.fontMetrics().averageCharWidth()
     inner = box.adjusted(pad, 0, -pad, 0)
-    text = painter.fontMetrics().elidedText(
-        f"{role.symbol} {text}", Qt.TextElideMode.ElideRight, int(inner.width()) + 1
-    )
+    text = elided_text(f"{role.symbol} {text}", painter.fontMetrics(), int(inner.width()) + 1)
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(role.colour)
@@ -254,10 +251,11 @@ def draw_mark(painter: QPainter, box: QRectF, text: str, palette: QPalette) -> N
 
 
 def draw_tag(painter: QPainter, corner: QPointF, text: str, widest: float, right: bool = False) -> None:
-    """Draw white text on a dark veil, readable on every picture; its upper left (or right) corner is at `corner`."""
+    """Draw white text on a dark veil, readable on every picture; its upper left (or right) corner is at `corner`. A
+    verdict behind a title is not cut."""
     metrics = painter.fontMetrics()
     pad = metrics.averageCharWidth()
-    text = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, int(max(0, widest - 2 * pad)))
+    text = elided_text(text, metrics, max(0, widest - 2 * pad), BETWEEN)
     width = metrics.horizontalAdvance(text) + 2 * pad
     box = QRectF(corner.x() - (width if right else 0), corner.y(), width, metrics.height() + pad / 2)
     painter.save()

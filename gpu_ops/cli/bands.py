@@ -14,6 +14,7 @@ from gpu_ops.devices import open_device
 from gpu_ops.errors import KernelscopeError, ParamError, plain
 from gpu_ops.filters import find_filter
 from gpu_ops.host import free_memory
+from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import save_result
 from gpu_ops.io.files import LIMIT
 from gpu_ops.io.opening import FRAME, RATE, SERIES
@@ -197,13 +198,13 @@ def _save(job: Job, done: InBands, targets: Mapping[str, str], args: argparse.Na
 
 def _tell(job: Job, done: InBands, targets: Mapping[str, str], default: str) -> None:
     pick, source = done.last.pick, job.source
-    shape = " x ".join(map(str, done.shape))
+    size = INPUT_KINDS[source.kind].size_text(done.shape)
     files: Sequence[str] = list(targets.values()) if job.filter.locality.kind != "mergeable" else []
     what = f"{plain(files[0])} holds the output {job.wanted.output}" if files else f"{job.filter.id}"
     how = in_words(job.task, done.bands, done.rows)
     checked = "the first and the last were" if done.bands > 1 else "it was"
     print(
-        f"{what} of {source.name}, {shape} {done.dtype}, by {pick.variant} on {pick.device} in {how}, because "
+        f"{what} of {source.name}, {size} {done.dtype}, by {pick.variant} on {pick.device} in {how}, because "
         f"the whole needs {job.needed:,} bytes and {job.memory:,} may be used{default}; {checked} compared with the "
         "reference"
     )

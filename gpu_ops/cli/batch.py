@@ -28,6 +28,7 @@ from gpu_ops.cli.tables import align, seconds
 from gpu_ops.devices import device_statuses, open_device
 from gpu_ops.errors import DeviceLost, InputError, KernelFault, KernelscopeError, ParamError, plain
 from gpu_ops.filters import FILTERS, find_filter
+from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import save_result
 from gpu_ops.io.mapping import held
 from gpu_ops.measuring.about import about_run
@@ -339,15 +340,16 @@ def _stoppable() -> Iterator[_Stop]:
 
 
 def _print(batch: _Batch, count: int, report: Path, took: float) -> None:
-    lines = [["file", "shape", "variant", "verdict", "time", "result"]]
+    lines = [["file", "size", "variant", "verdict", "time", "result"]]
     for one in batch.rows:
-        shape = " x ".join(map(str, one.get("shape", ()))) + f" {one.get('dtype', '')}"
+        size = INPUT_KINDS[find_filter(one["filter"]).accepts].size_text(tuple(one["shape"])) if "shape" in one else ""
+        size = f"{size} {one.get('dtype', '')}"
         variant = f"{one['variant']} on {one['device']}" if one.get("variant") else ""
         verdict = "done before" if one.get("skipped") else one["status"].replace("wrong", "WRONG")
         time_text = "" if one.get("skipped") else seconds(one["seconds"])
         result = plain(os.path.basename(one["output"]) or one["sentence"])
         result += f" ({one['mapping']})" if one.get("mapping") else ""
-        lines.append([plain(Path(one["file"]).name, 40), shape.strip(), variant, verdict, time_text, result])
+        lines.append([plain(Path(one["file"]).name, 40), size.strip(), variant, verdict, time_text, result])
     print(align(lines, frozenset({4})))
     tally = {"done before": sum(bool(one.get("skipped")) for one in batch.rows)}
     for status in ("right", "unverified", "wrong", "failed"):

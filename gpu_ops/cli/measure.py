@@ -17,6 +17,7 @@ from gpu_ops.devices import device_statuses, open_device
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import ParamError, plain, shortened
 from gpu_ops.filters import find_filter
+from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.steps import title_of
 from gpu_ops.measuring.contract import SIMULATED_WORK, check_case, covering_cases, long_cases
 from gpu_ops.measuring.declared import make_plan
@@ -26,6 +27,7 @@ from gpu_ops.measuring.report import row, target_of, write_report
 from gpu_ops.measuring.rows import Report, Row
 from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.measuring.verify import full_meta
+from gpu_ops.params import Values
 from gpu_ops.run_key import RunKey
 from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Filter, Pick, Run, Variant
@@ -102,12 +104,17 @@ def _print_runs(args: argparse.Namespace, experiment: Experiment, rows: Sequence
 
 
 def title(experiment: Experiment) -> str:
-    """The filter, the input, its shape and type, and the values of parameters and knobs, in a line."""
-    shape = " x ".join(map(str, experiment.input.array.shape))
-    knobs = {k: v for pick in experiment.picks for k, v in pick.knobs.items()}
-    values = ", ".join(f"{k} {v}" for k, v in {**experiment.params, **knobs}.items())
-    what = f"{experiment.filter} of {title_of(experiment.input)}, {shape} {experiment.input.array.dtype.name}"
-    return f"{what}; {values}" if values else what
+    """The filter, the input, its size and type, and the values of parameters and knobs, in a line."""
+    input, knobs = experiment.input, {k: v for pick in experiment.picks for k, v in pick.knobs.items()}
+    size = INPUT_KINDS[input.kind].size_text(input.array.shape)
+    what = f"{title_of(input)}, {size} {input.array.dtype.name}"
+    return job_title(experiment.filter, what, {**experiment.params, **knobs})
+
+
+def job_title(filter: str, what: str, values: Values) -> str:
+    """A filter, what it runs on, and the values of its parameters, in a line."""
+    words = ", ".join(f"{name} {value}" for name, value in values.items())
+    return f"{filter} of {what}; {words}" if words else f"{filter} of {what}"
 
 
 def exit_code(rows: Sequence[Row], explicit: bool) -> int:

@@ -17,6 +17,7 @@ from gpu_ops.devices.compiler import supported_architectures
 from gpu_ops.devices.limits import limits_of
 from gpu_ops.errors import DeviceError, KernelError, ParamError, shortened
 from gpu_ops.filters import find_filter
+from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.steps import title_of
 from gpu_ops.measuring.affordable import affordable, cut_note
 from gpu_ops.measuring.comparison import sentences_json, side_by_side
@@ -126,10 +127,10 @@ def _json(rays: Sequence[XRay], sentences: list[Sentence], note: str) -> dict[st
 
 
 def _title(filter: Filter, input: Input, x: XRay, note: str) -> str:
-    shape = " x ".join(map(str, x.shape))
+    size = INPUT_KINDS[input.kind].size_text(x.shape)
     values = "".join(f"; {k} {v}" for k, v in x.params.items())
     cut = f"\n{note}" if note else ""
-    return f"{filter.id} of {title_of(input)}, {shape} {x.dtype}{values}; simulated {x.architecture}{cut}"
+    return f"{filter.id} of {title_of(input)}, {size} {x.dtype}{values}; simulated {x.architecture}{cut}"
 
 
 # One variant

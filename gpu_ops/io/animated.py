@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gpu_ops import input_kinds
 from gpu_ops.errors import InputError
 from gpu_ops.io import stored
 from gpu_ops.io.codec import any_size, codec
@@ -57,7 +58,7 @@ def look_webp(opening: Opening) -> Survey:
 
 
 def _look(title: str, stack: PillowStack) -> Survey:
-    facts = [("size", f"{' × '.join(map(str, stack.shape))}, {stack.dtype}")]
+    facts = [("size", f"{input_kinds.IMAGE.size_text(stack.shape, ' × ')}, {stack.dtype}")]
     if stack.facts.frames > 1:
         facts.append(("frames", f"{stack.facts.frames}"))
     return Survey(title, tuple(facts), stack.facts.frames)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpu_ops.errors import InputError
+from gpu_ops.input_kinds import IMAGE
 from gpu_ops.io import png, stored
 from gpu_ops.io.frame_axes import of_series
 from gpu_ops.io.images import EXIF, check_dense
@@ -52,8 +53,8 @@ def look_png(opening: Opening) -> Survey:
     stack = _open(opening)
     if stack is None:
         decoded = png.read_png(opening).array
-        return Survey("a PNG image", (("size", f"{' × '.join(map(str, decoded.shape))}, {decoded.dtype}"),))
-    facts = [("size", f"{' × '.join(map(str, stack.shape))}, {stack.dtype}"), ("frames", f"{stack.facts.frames}")]
+        return Survey("a PNG image", (("size", f"{IMAGE.size_text(decoded.shape, ' × ')}, {decoded.dtype}"),))
+    facts = [("size", f"{IMAGE.size_text(stack.shape, ' × ')}, {stack.dtype}"), ("frames", f"{stack.facts.frames}")]
     if stack.apart:
         facts.append(("still picture", "another one than the frames, which is not read"))
     return Survey("a PNG image", tuple(facts), stack.facts.frames)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.errors import InputError, plain
+from gpu_ops.input_kinds import IMAGE
 from gpu_ops.io import stored
 from gpu_ops.io.codec import codec
 from gpu_ops.io.frame_axes import of_series
@@ -45,11 +46,11 @@ def open_dicom(opening: Opening) -> DicomStack:
 def look_dicom(opening: Opening) -> Survey:
     """Size, type, frames, how the values are stored, pixel size."""
     stack = open_dicom(opening)
-    facts = [("size", f"{' × '.join(map(str, stack.shape))}, {stack.dtype}"), ("stored as", stack.stored_as)]
+    facts = [("size", f"{IMAGE.size_text(stack.shape, ' × ')}, {stack.dtype}"), ("stored as", stack.stored_as)]
     if stack.facts.frames > 1:
         facts.insert(1, ("frames", f"{stack.facts.frames}"))
     if pixel := stack.facts.pixel:
-        facts.append(("pixel", f"{pixel.y:g} × {pixel.x:g} {pixel.unit}"))
+        facts.append(("pixel", f"{pixel.x:g} × {pixel.y:g} {pixel.unit}"))
     return Survey("a DICOM image", tuple(facts), stack.facts.frames)
 
 

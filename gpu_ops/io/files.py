@@ -16,7 +16,7 @@ from typing import IO, Any
 import numpy as np
 
 from gpu_ops.errors import InputError, ParamError, plain
-from gpu_ops.input_kinds import Kind
+from gpu_ops.input_kinds import IMAGE, Kind
 from gpu_ops.io import apart, folders, known
 from gpu_ops.io.dicom_slices import ORDER, Slices, sort_slices
 from gpu_ops.io.formats import BY_SUFFIX, FRAMES, IMAGE_SUFFIXES, SIGNALS, Format, find_format
@@ -178,7 +178,7 @@ def _read_folder(opening: Opening) -> Decoded:
 def _look_folder(opening: Opening) -> Survey:
     """The size, the type and the number of a folder's images."""
     stack = _open_folder(opening)
-    size, frames = folders.by(stack.shape).replace("x", "×"), stack.facts.frames
+    size, frames = IMAGE.size_text(stack.shape, " × "), stack.facts.frames
     ordered = (("order", f"by {step['by']}") for step in stack.steps if step["step"] == ORDER)
     return Survey(FOLDER.title, (("size", f"{size}, {stack.dtype}"), ("frames", f"{frames:,}"), *ordered), frames)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gpu_ops.errors import InputError, plain
+from gpu_ops.input_kinds import IMAGE
 from gpu_ops.io.codec import codec
 from gpu_ops.io.inputs import Array
 from gpu_ops.io.opening import Decoded
@@ -86,15 +87,10 @@ class FolderStack:
         if (array.shape, array.dtype) != (self.shape, self.dtype):
             raise _unlike(
                 plain(self._files[0]),
-                f"{by(self.shape)} of {self.dtype}",
+                f"{IMAGE.size_text(self.shape)} of {self.dtype}",
                 name,
-                f"{by(array.shape)} of {array.dtype}",
+                f"{IMAGE.size_text(array.shape)} of {array.dtype}",
             )
-
-
-def by(shape: Sequence[int]) -> str:
-    """A shape in words, the width first as people say it."""
-    return " x ".join(map(str, (shape[1], shape[0], *shape[2:])))
 
 
 def _unlike(one: str, size: str, other: str, its: str) -> InputError:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.errors import InputError
-from gpu_ops.input_kinds import SIGNAL
+from gpu_ops.input_kinds import INPUT_KINDS, SIGNAL
 from gpu_ops.io.inputs import Array
 from gpu_ops.io.ranges import has_alpha, stored
 from gpu_ops.params import Values
@@ -124,7 +124,7 @@ def _resampled(array: Array, method: str, ratio: Fraction, count: int) -> Array:
 
 
 def _check_size(input: Input, extents: tuple[int, ...], channels: int) -> None:
-    text = " x ".join(map(str, extents))
+    text = INPUT_KINDS[input.kind].size_text(extents)
     if min(extents) < 1:
         raise InputError(
             f"{input.name} would have {text} values, and every side needs at least one; use a larger size."
@@ -168,7 +168,7 @@ def _by_angle(input: Input, values: Values) -> Change:
         rows, columns = math.ceil(height * c + width * s - 1e-9), math.ceil(width * c + height * s - 1e-9)
     if max(rows, columns, height, width) > LONGEST_TURNED:
         raise InputError(
-            f"{input.name} turned has {rows} x {columns} pixels, and sides over {LONGEST_TURNED} turn by 90, 180 or "
+            f"{input.name} turned has {columns} x {rows} pixels, and sides over {LONGEST_TURNED} turn by 90, 180 or "
             "270 degrees only; crop or resize it first."
         )
     matrix = cv2.getRotationMatrix2D(((width - 1) / 2, (height - 1) / 2), values["angle"], 1.0)

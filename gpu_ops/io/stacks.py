@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from gpu_ops.errors import InputError, ParamError
+from gpu_ops.input_kinds import IMAGE
 from gpu_ops.io.inputs import Array, check_limit
 from gpu_ops.io.opening import Decoded, Opening
 from gpu_ops.progress import advance, stage
@@ -75,5 +76,6 @@ def _project(stack: Stack, way: str) -> Array:
 
 def _same(frame: Array, stack: Stack, name: str) -> Array:
     if frame.shape != stack.shape:
-        raise InputError(f"{name} has frames of {stack.shape} and of {frame.shape}; a stack has one size: split it.")
+        sizes = " and of ".join(IMAGE.size_text(shape) for shape in (stack.shape, frame.shape))
+        raise InputError(f"{name} has frames of {sizes}; a stack has one size: split it.")
     return frame

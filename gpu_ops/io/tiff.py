@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.errors import InputError, ParamError, plain
+from gpu_ops.input_kinds import IMAGE
 from gpu_ops.io import frame_axes, pixel_size
 from gpu_ops.io.codec import codec
 from gpu_ops.io.inputs import Array, check_limit
@@ -65,7 +66,7 @@ def open_tiff(opening: Opening) -> TiffStack:
 def look_tiff(opening: Opening) -> Survey:
     """Size, type, frames by their axes, compression and pixel size."""
     stack = open_tiff(opening)
-    facts = [("size", f"{' × '.join(map(str, stack.shape))}, {stack.dtype}")]
+    facts = [("size", f"{IMAGE.size_text(stack.shape, ' × ')}, {stack.dtype}")]
     if stack.facts.frames > 1:
         facts.append(("frames", f"{stack.facts.frames} ({stack.axes})" if stack.axes else f"{stack.facts.frames}"))
     several = {SERIES.name: tuple(range(len(stack.series)))} if len(stack.series) > 1 else {}
@@ -74,7 +75,7 @@ def look_tiff(opening: Opening) -> Survey:
     facts += frame_axes.step_facts(stack.facts.frame_axes)
     facts += [("compression", stack.compression), *(("note", words) for words in stack.notes)]
     if pixel := stack.facts.pixel:
-        facts.append(("pixel", f"{pixel.y:g} × {pixel.x:g} {pixel.unit}"))
+        facts.append(("pixel", f"{pixel.x:g} × {pixel.y:g} {pixel.unit}"))
     return Survey("a TIFF image", tuple(facts), stack.facts.frames, several, {name: stack.chosen for name in several})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -298,9 +299,9 @@ def test_damaged_files_are_a_sentence(data: bytes, tmp_path: Path) -> None:
 
 
 def test_what_is_no_file_or_much_too_large(tmp_path: Path) -> None:
-    with pytest.raises(KernelscopeError, match="cannot be read"):
+    with pytest.raises(KernelscopeError, match="is a folder"):
         read_session(str(tmp_path), OFFERED)
-    with pytest.raises(KernelscopeError, match="cannot be read"):
+    with pytest.raises(KernelscopeError, match="does not exist"):
         read_session(str(tmp_path / "gone.kernelscope"), OFFERED)
     (tmp_path / "a.kernelscope").write_bytes(b" " * (5 << 20))
     with pytest.raises(KernelscopeError, match="too large"):
@@ -592,6 +593,20 @@ def test_a_result_in_the_place_of_the_input_leaves_the_last_session(stack: str, 
     with pytest.raises(KernelscopeError, match="made is a result, which no file holds"):
         made.sessions.save(str(tmp_path / "x.kernelscope"), View())
     assert not (tmp_path / "x.kernelscope").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+def test_a_pipe_is_no_session_and_keeps_no_window_waiting(tmp_path: Path, qapp) -> None:
+    os.mkfifo(tmp_path / "walk.kernelscope")
+    with pytest.raises(KernelscopeError, match="walk.kernelscope is a pipe, and a session must be a file"):
+        read_session(str(tmp_path / "walk.kernelscope"), OFFERED)
+    (tmp_path / "settings").mkdir()
+    os.mkfifo(tmp_path / "settings" / "last.kernelscope")
+    place = Place(stored(tmp_path))
+    place.sessions.begin(lambda: place.controller.open_sample("camera"))
+    assert place.name == "camera"
+    os.mkfifo(tmp_path / "settings" / "window.ini")
+    assert stored(tmp_path).recent == (), "settings stay in memory"
 
 
 # Places in the input

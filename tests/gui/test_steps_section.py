@@ -101,7 +101,7 @@ def test_another_shape_is_shown_and_the_panel_says_it(window: MainWindow) -> Non
     window.controller.session.set_steps([CROP])
     answer(window)
     assert window.panes.pane(INPUT).layer.pyramid.array.shape[:2] == (5, 4)
-    assert "5 × 4, uint8" in window.panel.input_label.text()
+    assert "4 × 5, uint8" in window.panel.input_label.text()
     window.controller.session.set_steps([])
     assert window.panes.pane(INPUT).layer.pyramid.array.shape[:2] == (height, width)
     assert window.controller.session.input is window.controller.session.original
@@ -262,6 +262,8 @@ def test_a_region_becomes_a_crop_before_the_noise(window: MainWindow) -> None:
     answer(window)
     finish(window, run(window))
     assert not window.actions_by_id["crop_region"].isEnabled()
+    offered = window.panel.steps.menu.actions()
+    assert offered[0].objectName() == "addStep.crop" and offered[1] is window.actions_by_id["crop_region"]
     window.desk.probe.set_region(Rect(3, 2, 8, 9))
     act(window, "crop_region")
     assert session.steps[0] == {"step": "crop", "start": [2, 3], "shape": [7, 5]} and wanted(window)[1:] == ["noise"]

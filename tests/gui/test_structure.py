@@ -114,14 +114,6 @@ def test_every_command_of_the_engine_is_dispatched(monkeypatch: pytest.MonkeyPat
     assert set(seen) <= set(COMMANDS)
 
 
-def test_without_a_display_a_sentence_says_what_to_do(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(sys, "platform", "linux")
-    assert main([]) == 4
-    assert "--screenshot FILE.png" in capsys.readouterr().err
-
-
 def test_a_missing_system_library_is_named_with_its_package_before_qt_can_abort(
     monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:

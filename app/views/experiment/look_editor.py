@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QComboBox, QSizePolicy, QVBoxLayout, QWidget
 from app.models.background import Background
 from app.theme import colours_of
 from app.tips import set_tip
+from app.views.eliding import elided_text
 from app.views.experiment.editors import Editor
 from app.views.experiment.search_combo import WORDS, SearchCombo, disable
 from gpu_ops.params import Curve, Look, Param, Value
@@ -168,7 +169,7 @@ class CurveSketch(QWidget):
         """One function: its name above, the line of zero, and the curve on its own scale."""
         palette, metrics = self.palette(), self.fontMetrics()
         pad = metrics.averageCharWidth() / 2
-        name = metrics.elidedText(_title(curve.name), Qt.TextElideMode.ElideRight, int(box.width() - 2 * pad))
+        name = elided_text(_title(curve.name), metrics, box.width() - 2 * pad)
         painter.setPen(palette.color(QPalette.ColorRole.PlaceholderText))
         painter.drawText(box.adjusted(pad, 0, -pad, 0), int(Qt.AlignmentFlag.AlignTop), name)
         inner = box.adjusted(pad, metrics.height(), -pad, -pad)

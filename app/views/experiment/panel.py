@@ -24,6 +24,7 @@ from app.views.scrolled import Squeezed
 from app.views.upright import Upright
 from gpu_ops import FILTERS
 from gpu_ops.devices.status import DeviceStatus
+from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.types import Filter, Variant
 
 LONGEST_WORD = 26
@@ -165,7 +166,7 @@ class ExperimentPanel(QWidget):
     def _show_figures(self, shared: Any) -> None:
         """Name, size, type and range of the input."""
         locale = QLocale()
-        shape = " × ".join(locale.toString(n) for n in shared.array.shape)
+        shape = " × ".join(locale.toString(n) for n in INPUT_KINDS[shared.kind].width_first(shared.array.shape))
         low, high = (locale.toString(float(v), "g", 6) for v in self._limits(shared))
         text = self.tr("<b>{name}</b><br>{shape}, {dtype}<br>values {low} to {high}")
         name = _escaped(_breakable(title_with_steps(shared)))

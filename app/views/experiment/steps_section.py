@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -30,6 +31,7 @@ from gpu_ops.input_kinds import INPUT_KINDS, Kind
 
 NO_LETTERS = frozenset(string.ascii_lowercase + string.digits)
 """The forms of steps take no keys from the filter's."""
+CROP = "crop"
 
 
 class StepRow(QWidget):
@@ -139,6 +141,7 @@ class StepsSection(QWidget):
         self._session = session
         self.rows: list[StepRow] = []
         self._shown: tuple[str, ...] = ()
+        self._region: QAction | None = None
         self.title = QLabel(self.tr("Input steps"), self)
         self.add = QPushButton(self.tr("Add step"), self)
         self.add.setObjectName("addStep")
@@ -168,8 +171,14 @@ class StepsSection(QWidget):
                 set_tip(action, step.help)
                 action.setObjectName(f"addStep.{step.id}")
                 action.triggered.connect(lambda _=False, id=step.id: self.append(id))
+            if step.id == CROP and self._region is not None:
+                self.menu.addAction(self._region)
         self._shown = ()  # the rows are those of another kind of input
         self._show_steps()
+
+    def offer_region(self, action: QAction) -> None:
+        """Offer the action that crops to the region beside the step that crops, from the next input on."""
+        self._region = action
 
     def _listed(self) -> Steps:
         steps = self._session.steps

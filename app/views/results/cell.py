@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.models.layer import State
@@ -41,7 +41,7 @@ class Cell(QWidget):
         font.setBold(True)
         self.title.setFont(font)
         self.mark, self.chip, self.findings = MarkChip(self), StateChip(self), FindingsBar(self)
-        self.status = ElidedLabel(parent=self, cut=Qt.TextElideMode.ElideMiddle)  # the value stands at the end
+        self.status = ElidedLabel(parent=self, keep=": ")  # the value
         self.status.setObjectName("cellStatus")
         self._widget = area
         self._arrange()

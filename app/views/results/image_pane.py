@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
@@ -36,7 +35,7 @@ class ImagePane(QWidget):
         self.title.setFont(font)
         self.chip = StateChip(self)
         self.findings = FindingsBar(self)
-        self.status = ElidedLabel(parent=self, cut=Qt.TextElideMode.ElideMiddle)  # the value stands at the end
+        self.status = ElidedLabel(parent=self, keep=": ")  # the value
         self.status.setObjectName("imageStatus")
         self._arrange()
         self.layer.described.connect(self._describe)

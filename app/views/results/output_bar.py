@@ -92,7 +92,7 @@ class OutputBar(QWidget):
     def __init__(self, output: Callable[[str], None], scale: Callable[[str], None], parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("outputBar")
-        self.outputs = Buttons("output", self.tr("Result"), self)
+        self.outputs = Buttons("output", self.tr("Output"), self)
         self.scales = Buttons("scale", self.tr("Scale"), self)
         self.outputs.chosen.connect(output)
         self.scales.chosen.connect(scale)

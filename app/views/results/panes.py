@@ -326,7 +326,10 @@ class PaneGrid(QWidget):
         count = number(distance.undefined)
         if not distance.most:
             return self.tr("equal except for {count} non-finite pixels").format(count=count)
-        text = self.tr("± {most}, blue below, yellow above").format(most=number(distance.most))
+        level, text = self.difference.display.high, self.tr("± {most}, blue below, yellow above")
+        if level != distance.most:
+            text = self.tr("up to ± {most}; full colour at ± {level}, blue below, yellow above")
+        text = text.format(most=number(distance.most), level=number(float(f"{level:.3g}")))
         if distance.undefined:
             text = self.tr("{range}; {count} non-finite pixels").format(range=text, count=count)
         return text

@@ -16,6 +16,7 @@ from app.models.region_figures import FigureRow, Figures
 from app.theme import mix
 from app.tips import tip_text
 from app.translate import QT_TRANSLATE_NOOP
+from app.views.headers import Header
 from app.views.parts import number
 from app.views.results.plot_area import FAINT
 from app.views.results.reading import with_unit
@@ -171,9 +172,9 @@ class RegionTable(QTableView):
         self.setFrameShape(QTableView.Shape.NoFrame)
         self.setTabKeyNavigation(False)
         self.setWordWrap(False)
+        self.setVerticalHeader(Header(Qt.Orientation.Vertical, self, ", "))  # the channel's name is at the end
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.verticalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)  # the channel's name is at the end
         self._fit_letters()
 
     def _fit_letters(self) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPalet
 
 from app.models.entry import Entry
 from app.theme import TINT, Colours, Role, colours_of, mix
+from app.views.eliding import elided_text
 from app.views.timing.ladder_axis import Axis
 from app.views.timing.ladder_layout import BAR_STAGES, Geometry, LegendItem, Line, Section
 from app.views.timing.row_text import device_name, failure_text, knobs_text, recorded_text, state_text, verdict_role
@@ -61,7 +62,7 @@ class LadderPainter:
         font = self.small if small else self.font
         self.p.setFont(font)
         self.p.setPen(colour)
-        fitted = QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideRight, rect.width() + 0.5)
+        fitted = elided_text(text, QFontMetricsF(font), rect.width() + 0.5)
         self.p.drawText(rect, align | Qt.TextFlag.TextSingleLine, fitted)
 
     # ---------------------------------------------------------------- legend and headings

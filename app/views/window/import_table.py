@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTab
 
 from app.theme import colours_of, mix
 from app.tips import set_tip
+from app.views.headers import Header
 
 WIDEST = 22
 """Letters of a column at most; a longer name or cell is cut and complete in its tooltip."""
@@ -34,8 +35,9 @@ class ImportTable(QTableWidget):
         self.setWordWrap(False)
         self.verticalHeader().hide()
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header = self.horizontalHeader()
-        header.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        header = Header(Qt.Orientation.Horizontal, self)
+        header.setSectionsClickable(True)
+        self.setHorizontalHeader(header)
         header.setHighlightSections(False)
         header.sectionClicked.connect(lambda place: self._clicked(place, False))
         self.cellClicked.connect(lambda row, _column: self._clicked(row, True))

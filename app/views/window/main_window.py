@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PySide6.QtCore import Qt, QTimer, Slot
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragMoveEvent, QDropEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragMoveEvent, QDropEvent, QKeyEvent
 from PySide6.QtWidgets import QMainWindow, QSizePolicy, QVBoxLayout, QWidget
 
 import gpu_ops
@@ -47,6 +47,7 @@ from app.views.window.files import Chooser, Files, Opener, choose_files, choose_
 from app.views.window.focus import order_focus
 from app.views.window.handlers import show_diagnostics
 from app.views.window.import_dialog import ImportDialog
+from app.views.window.letters import Letters
 from app.views.window.message_bar import MessageBar
 from app.views.window.page_window import Pages
 from app.views.window.panels import EXPERIMENT, LADDER, LEVELS, SWEEP, XRAY
@@ -156,6 +157,7 @@ class MainWindow(QMainWindow):
     # Layout
 
     def _arrange(self) -> None:
+        self._letters = Letters(self.stack)
         centre = QWidget(self)
         layout = QVBoxLayout(centre)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -263,6 +265,11 @@ class MainWindow(QMainWindow):
         event.accept()
         return True
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        """A letter that no part of the window takes goes to the pictures."""
+        if not self._letters.send(event):
+            super().keyPressEvent(event)
+
     # Signals of the models
 
     def _order_focus(self) -> None:
@@ -295,7 +302,7 @@ class MainWindow(QMainWindow):
     @Slot()
     def _show_levels(self) -> None:
         """Show the levels of the visible view, if it has any."""
-        display = self.stack.display
+        display = self.stack.looked_at.levels or self.stack.display
         self.docks.offer(LEVELS, display is not None)
         if display is not None:
             self.docks[LEVELS].set_display(display)

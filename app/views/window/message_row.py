@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QPlainTextEdit, Q
 from app.models.messages import Kind, Message
 from app.theme import Role, colours_of, fixed_font, inked, mix
 from app.tips import set_tip
+from app.views.eliding import shortened
 
 DETAIL_LINES = 8
 LONGEST = 240
@@ -114,7 +115,7 @@ class MessageRow(QWidget):
         self._symbol.setText(self._role(message.kind).symbol)
         self._symbol.setAccessibleName(kinds[message.kind])
         set_tip(self._symbol, kinds[message.kind])
-        text = message.text if len(message.text) <= LONGEST else message.text[: LONGEST - 1].rstrip() + "…"
+        text = message.text if len(message.text) <= LONGEST else shortened(message.text, LONGEST - 2)
         self._text.setText(text)
         self.setAccessibleName(self.tr("{kind}: {text}").format(kind=kinds[message.kind], text=message.text))
         self._count.setVisible(message.count > 1)

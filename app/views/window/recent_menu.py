@@ -38,6 +38,7 @@ class RecentMenu(QObject):
 
     def fill(self) -> None:
         """Make an entry for each file; one that cannot be opened is disabled and says why."""
+        self._settings.refresh()
         for old in self.actions:
             self._menu.removeAction(old)
             old.deleteLater()
