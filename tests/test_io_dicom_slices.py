@@ -118,6 +118,14 @@ def test_the_pixel_size_of_frames_is_that_of_all_of_them(tmp_path, second, expec
     assert load(tmp_path / "x.dcm").facts.pixel == expected
 
 
+def test_billions_of_frames_that_are_not_there_cost_nothing(tmp_path):
+    each = pydicom.Sequence([group(**scale(2, 0))])
+    head = head_of(np.zeros((2, 5, 6), np.uint16), 2**31 - 1, PerFrameFunctionalGroupsSequence=each)
+    head.save_as(tmp_path / "x.dcm", enforce_file_format=True)
+    with pytest.raises(InputError, match="is cut short: it has"):
+        load(tmp_path / "x.dcm")
+
+
 def test_the_time_of_a_frame_is_that_of_the_file(tmp_path):
     head_of(np.zeros((3, 5, 6), np.uint16), 3, FrameTime=40).save_as(tmp_path / "x.dcm", enforce_file_format=True)
     assert load(tmp_path / "x.dcm").facts.frame_axes == FrameAxes("T", (3,), 0.04)

@@ -3,6 +3,7 @@ other numbers of frames. What is there is read, and a note says the rest."""
 
 import os
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from gpu_ops.cli import main
 from gpu_ops.errors import InputError
 from gpu_ops.io import from_origin, load, survey
 from gpu_ops.io.rows import open_rows
+from gpu_ops.io.tiff_series import elsewhere, files_of_set
 
 FRAMES = np.arange(5 * 12 * 16, dtype=np.uint16).reshape(5, 12, 16) * 60
 OME = "http://www.openmicroscopy.org/Schemas/OME/2016-06"
@@ -176,6 +178,13 @@ def test_names_outside_the_folder_are_never_opened(tmp_path, bad):
     write_pages(tmp_path / "b.ome.tif", FRAMES[:2])
     with pytest.raises(InputError, match="as a file of its set, and such a file lies in the same folder"):
         load(tmp_path / "inner" / "a.ome.tif")
+
+
+@pytest.mark.parametrize("words", ["<UUID", "<OME", "<BinaryOnly", "<UUID FileName="])
+def test_a_description_made_to_do_harm_is_read_once(words):
+    """A search that goes to the end from every beginning would take an hour."""
+    xml = words * 60_000
+    assert files_of_set(xml, Path("a.ome.tif"), "a.ome.tif") == () and elsewhere(xml) == ""
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes in folders")

@@ -139,7 +139,7 @@ class DicomStack:
             with codec(self._damaged):
                 return np.asarray(apply_modality_lut(values, self._header), np.float32)
         if self._scaled:  # all frames have one type, also those whose own scale changes nothing
-            slope, intercept = self._scales[frame] or (1.0, 0.0)
+            slope, intercept = self._scales[min(frame, len(self._scales) - 1)] or (1.0, 0.0)
             return np.asarray(values * np.float64(slope) + np.float64(intercept), np.float32)
         if self._bits == 1:
             values = values.astype(np.uint8) * np.uint8(255)
@@ -171,16 +171,18 @@ class DicomStack:
 
 def _groups(head: Any, sequence: str, frames: int) -> list[Any]:
     """For each frame the part of a header that has what newer files keep in `sequence`: for the frame alone, else for
-    all frames; the header itself where neither is there."""
+    all frames; the header itself where neither is there. The last one holds for all frames after it as well: a damaged
+    header may say that there are billions."""
     shared = head.get("SharedFunctionalGroupsSequence")
     inner = shared[0].get(sequence) if shared else None
     usual = inner[0] if inner else head
     each = [item.get(sequence) for item in (head.get("PerFrameFunctionalGroupsSequence") or ())[:frames]]
-    return [own[0] if own else usual for own in (*each, *(None for _ in range(frames - len(each))))]
+    return [*(own[0] if own else usual for own in each), *([usual] if len(each) < frames else [])]
 
 
 def find_scales(head: Any, frames: int = 1) -> list[Scale | None]:
-    """Slope and intercept of each frame; None where they change nothing. Raises ValueError for those that cannot be."""
+    """Slope and intercept of each frame, the last ones of all frames after it as well; None where they change nothing.
+    Raises ValueError for those that cannot be."""
     parts = _groups(head, "PixelValueTransformationSequence", frames)
     found = {id(part): _scale_of(part) for part in parts}
     return [found[id(part)] for part in parts]

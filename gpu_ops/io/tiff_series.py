@@ -19,10 +19,10 @@ REDUCED, MASK = 1, 4
 """Bits of NewSubfileType: a page that is a smaller version of another one, or the transparency of another one."""
 OLD_REDUCED = 2
 """The value of the older tag SubfileType for a smaller version."""
-UUID = re.compile(r"<(?:\w+:)?UUID\b([^>]*)>([^<]*)<")
+UUID = re.compile(r"<(?:\w+:)?UUID\b([^<>]*)>([^<]*)<")
 NAME = re.compile(r"\bFileName\s*=\s*[\"']([^\"']*)[\"']")
-OWN = re.compile(r"<(?:\w+:)?OME\b[^>]*?\bUUID\s*=\s*[\"']([^\"']*)[\"']")
-ELSEWHERE = re.compile(r"<(?:\w+:)?BinaryOnly\b[^>]*?\bMetadataFile\s*=\s*[\"']([^\"']*)[\"']")
+OWN = re.compile(r"<(?:\w+:)?OME\b[^<>]*?\bUUID\s*=\s*[\"']([^\"']*)[\"']")
+ELSEWHERE = re.compile(r"<(?:\w+:)?BinaryOnly\b[^<>]*?\bMetadataFile\s*=\s*[\"']([^\"']*)[\"']")
 MOST_NAMES = 3
 """Names and numbers at most in one sentence."""
 
