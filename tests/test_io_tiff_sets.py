@@ -92,6 +92,30 @@ def test_imagej_says_other_numbers_of_frames(tmp_path, axis, said, packed):
     assert np.array_equal(from_origin(found.origin).array, FRAMES[0])
 
 
+@pytest.mark.parametrize("packed", [{}, {"compression": "deflate"}])
+def test_tifffile_notes_a_larger_shape(tmp_path, packed):
+    write_pages(tmp_path / "x.tif", FRAMES, '{"shape": [10, 12, 16]}', **packed)
+    assert np.array_equal(frames_of(tmp_path / "x.tif"), FRAMES)
+    assert notes(load(tmp_path / "x.tif")) == ["Its description says 10 frames, and it has 5."]
+    tifffile.imwrite(tmp_path / "y.tif", FRAMES, photometric="minisblack", **packed)
+    assert not notes(load(tmp_path / "y.tif"))
+
+
+def test_levels_of_a_pyramid_are_no_frames(tmp_path):
+    with tifffile.TiffWriter(tmp_path / "x.tif") as writer:
+        writer.write(np.tile(FRAMES[0], (4, 4)), tile=(16, 16), photometric="minisblack")
+        writer.write(np.tile(FRAMES[0], (2, 2)), tile=(16, 16), photometric="minisblack", subfiletype=1)
+    found = load(tmp_path / "x.tif")
+    assert found.facts.frames == 1 and found.array.shape == (48, 64) and not notes(found)
+
+
+def test_pages_that_ome_does_not_name_are_counted(tmp_path):
+    write_pages(tmp_path / "x.ome.tif", FRAMES, ome([(0, 0, 0), (1, 0, 1), (2, 0, 2)], (), depth=3))
+    assert np.array_equal(frames_of(tmp_path / "x.ome.tif"), FRAMES[:3])
+    words = "2 pages belong to no image of its description and stay unread."
+    assert notes(load(tmp_path / "x.ome.tif")) == [words]
+
+
 def test_imagej_says_the_right_number(tmp_path):
     write_pages(tmp_path / "x.tif", FRAMES, "ImageJ=1.52a\nimages=5\nframes=5\n")
     tifffile.imwrite(tmp_path / "y.tif", FRAMES, imagej=True)
