@@ -25,6 +25,8 @@ PLAIN = ("1.2.840.10008.1.2", "1.2.840.10008.1.2.1", "1.2.840.10008.1.2.2", DEFL
 MOST_DEFLATED = 1 << 24
 """Bytes of a deflated file at most: it is inflated whole, up to a thousand times."""
 GRAYS = ("MONOCHROME1", "MONOCHROME2", "PALETTE COLOR")
+SCALED = "scaled"
+"""A choice that no person makes: a slice is read as its scaled neighbours are."""
 Scale = tuple[float, float]
 """Slope and intercept."""
 COLOURS = ("RGB", "YBR_FULL", "YBR_FULL_422", "YBR_ICT", "YBR_RCT")
@@ -39,7 +41,7 @@ def read_dicom(opening: Opening) -> Decoded:
 
 def open_dicom(opening: Opening) -> DicomStack:
     """The frames of a DICOM file. Raises InputError where pydicom is missing or cannot decode it."""
-    return DicomStack(opening.path, opening.name, opening.limit)
+    return DicomStack(opening.path, opening.name, opening.limit, bool(opening.choices.get(SCALED)))
 
 
 def look_dicom(opening: Opening) -> Survey:
@@ -54,9 +56,10 @@ def look_dicom(opening: Opening) -> Survey:
 
 
 class DicomStack:
-    """The frames of a DICOM file; each one is read alone, as far as the file allows."""
+    """The frames of a DICOM file; each one is read alone, as far as the file allows. Frames that are `scaled` are
+    float32 even where their own scale changes nothing."""
 
-    def __init__(self, path: Path, name: str, limit: int) -> None:
+    def __init__(self, path: Path, name: str, limit: int, scaled: bool = False) -> None:
         try:
             import pydicom
         except ImportError:
@@ -91,7 +94,7 @@ class DicomStack:
         self._syntax, self._syntax_name, self._size = str(syntax), syntax_name, (height, width)
         axes = of_series([("T", frames)], frames, (interval, 0.0)) if 0 < interval < np.inf else FrameAxes()
         self.facts = Facts(frames, pixel, frame_axes=axes)
-        self._scaled = any(scale is not None for scale in self._scales)
+        self._scaled = scaled or any(scale is not None for scale in self._scales)
         self._first = self._convert(self._decode(0), 0)
         self.shape, self.dtype = self._first.shape, self._first.dtype
         self.steps = self._find_steps()
