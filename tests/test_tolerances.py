@@ -245,9 +245,20 @@ def test_compensated_sums_are_judged_as_such(statistic: str) -> None:
     assert compensated.tolerance == 2 * UNIT and compensated.tolerance * compensated.scale < 1e-10
 
 
+@pytest.mark.parametrize("value", [0.1, 1e9 + 0.3, 0.0])
+def test_a_variance_of_equal_samples_is_judged(value: float) -> None:
+    input, filter = from_array(np.full(1001, value), kind="signal"), find_filter("reduce1d")
+    params = {"statistic": "variance", "compensated": "off"}
+    picks = tuple(Pick(variant, "cpu") for variant in ("serial", "parallel", "numpy"))
+    runs = {r.pick.variant: r for r in run_experiment(Experiment("reduce1d", input, params, picks, protocol="none"))}
+    assert all(run.ok for run in runs.values()), {id: run.errors for id, run in runs.items()}
+    small = 1e-6 * value**2 + 1e-300
+    assert not verdict(filter, input, params, lambda x: x + small)["figures"].ok
+
+
 def test_a_run_whose_tolerance_says_nothing_is_not_called_right() -> None:
     """A float64 holds the distances of such samples from their mean hardly at all."""
-    x = 1e15 + np.random.default_rng(5).random(1000)
+    x = 1e14 + np.random.default_rng(5).random(1000)
     params = {"statistic": "variance", "compensated": "off"}
     experiment = Experiment("reduce1d", from_array(x, kind="signal"), params, (Pick("serial", "cpu"),), protocol="none")
     run = list(run_experiment(experiment))[-1]
