@@ -95,8 +95,8 @@ def _print_runs(args: argparse.Namespace, experiment: Experiment, rows: Sequence
         if text:
             print(text)
     print(
-        "Errors are relative to the largest magnitude in the input and the reference; of integers, to their range, half a"
-        " level of which may be the rounding of the result."
+        "Errors are relative to the largest magnitude in the input and the reference; of integers, to their range, half"
+        " a level of which may be the rounding of the result."
     )
 
 

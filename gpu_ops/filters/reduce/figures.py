@@ -110,9 +110,9 @@ def scales(task: Task, tolerance: float) -> Array:
 
 
 def figure_sizes(task: Task) -> Array:
-    """How large each figure may be, beside which its tolerance is to be small: a sum as large as that of the magnitudes,
-    a variance as large as it is. Samples that are all the same have none, but for the rounding of their mean: there any
-    variance is far off."""
+    """How large each figure may be, beside which its tolerance is to be small: a sum as large as that of the
+    magnitudes, a variance as large as it is. Samples that are all the same have none, but for the rounding of their
+    mean: there any variance is far off."""
 
     def size(name: str, of: Parts) -> float:
         if name == "variance":
