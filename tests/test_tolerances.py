@@ -254,6 +254,8 @@ def test_a_variance_of_equal_samples_is_judged(value: float) -> None:
     assert all(run.ok for run in runs.values()), {id: run.errors for id, run in runs.items()}
     small = 1e-6 * value**2 + 1e-300
     assert not verdict(filter, input, params, lambda x: x + small)["figures"].ok
+    total = verdict(filter, input, params | {"statistic": "sum"}, lambda x: x)["figures"]
+    assert total.ok and total.judges
 
 
 def test_a_run_whose_tolerance_says_nothing_is_not_called_right() -> None:

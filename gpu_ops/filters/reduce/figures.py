@@ -119,7 +119,8 @@ def figure_sizes(task: Task) -> Array:
             return of.deviation**2 if of.deviation > 4 * UNIT * of.root else math.inf
         return of.largest if name in ("min", "max") else of.magnitudes / (of.many if name == "mean" else 1)
 
-    return _table(task, size)
+    table = _table(task, size)
+    return np.where(table > 0, table, np.inf)  # of zeros nothing is rounded
 
 
 class Parts(NamedTuple):
