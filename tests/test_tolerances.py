@@ -63,6 +63,7 @@ def twice_off(output: Output, task: Task, array: Array, place: int, error: Error
     scales = output.scales(task, error.tolerance) if output.scales else None
     if scales is None and output.kind == "table" and output.own_scale and array.ndim == 2:
         largest = np.maximum(np.nanmax(np.abs(array), axis=0), np.finfo(np.float32).smallest_normal)
+        largest = np.minimum(largest, output.most(task)) if output.most else largest
         scales = np.broadcast_to(largest, array.shape)
     by = 2 * error.tolerance * (error.scale if scales is None else float(scales.reshape(-1)[place]))
     wrong = array.copy()
@@ -190,6 +191,18 @@ def test_a_phase_of_a_large_value_is_judged_closely(id: str) -> None:
         return phase
 
     assert not verdict(filter, input, params, turned)[name].ok
+
+
+@pytest.mark.parametrize("length", [1000, 100_000])
+def test_a_peak_one_bin_away_is_wrong(length: int) -> None:
+    filter, t = find_filter("fft1d"), np.arange(length)
+    input = from_array(np.sin(2 * np.pi * 0.4321 * t).astype(np.float32), kind="signal")
+    for bins, right in ((0.0, True), (1.0, False)):
+
+        def moved(values: Array, bins: float = bins) -> Array:
+            return values + np.array([[bins / length, 0.0]]) * (values > 0) if values.shape == (16, 2) else values
+
+        assert verdict(filter, input, {"result": "magnitude"}, moved)["peaks"].ok is right
 
 
 @cache
