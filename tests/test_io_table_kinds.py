@@ -57,6 +57,7 @@ INSTRUMENTS = {
                                       ("A (V)", "B (V)", "C (A)"), 0.0),
     "units in one byte": (("Time;A\n(µs);(°C)\n" + lines(lambda i, v: f"{i};{v}")).encode("latin-1"), 1e6,
                           ("A (°C)",), 0.0),
+    "another name for the times": ("Messdauer [ms];U\n" + lines(lambda i, v: f"{i / 2 - 5};{v}"), 2e3, ("U",), -5e-3),
     "units in quotes": ("t,U\n's','V'\n" + lines(lambda i, v: f"{i / 2},{v}"), 2.0, ("U (V)",), 0.0),
     "a step in the heading": (
         "X,CH 1,Start,Increment\nms, V,-3e-2,5e-5\n" + lines(lambda i, v: f"{i / 20 - 9:.2f},{v}"),
@@ -84,6 +85,31 @@ def test_rates_names_units_and_the_start_of_instruments(write, kind):
     assert found.facts.labels == labels and found.facts.start == pytest.approx(start, abs=1e-12)
     assert found.array.reshape(40, -1)[:, 0].tolist() == VALUES
     assert not survey(write(content)).asks
+
+
+HEADINGS = {
+    "{n} ({u})": "", "{n} [{u}]": "", "{n}/{u}": "", "{n} in {u}": "", "{n}": "({u})", "'{n}'": "'{u}'", '"{n}"': "{u}",
+}  # fmt: skip
+"""How names are written, and their units in a line below."""
+
+
+@pytest.mark.parametrize("sign", [",", ";", "\t", "|", " "])
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_any_heading_with_any_marks(write, sign, decimal):
+    if sign == decimal:
+        return
+    columns = (("Zeit", "ms"), ("Druck", "mbar"), ("CH2", "V"))
+    rows = [[i / 4 - 2, v, -v] for i, v in enumerate(VALUES)]
+    body = "\n".join(sign.join(str(n).replace(".", decimal) for n in row) for row in rows)
+    for turn, (name, unit) in enumerate(HEADINGS.items()):
+        title = ("", "Run 7\n", "# made by hand\n\n")[turn % 3]
+        heads = [[text.format(n=n, u=u) for n, u in columns] for text in filter(None, (name, unit))]
+        quoted = [[f'"{cell}"' if " " in cell and sign == " " else cell for cell in head] for head in heads]
+        content = title + "\n".join(sign.join(cells) for cells in quoted) + "\n" + body
+        found = load(write(content))
+        assert (found.rate, found.facts.start, found.facts.units) == (4000.0, -0.002, ("mbar", "V")), content[:99]
+        assert [label.strip("'")[:3] for label in found.facts.labels] == ["Dru", "CH2"] and not notes(found)
+        assert found.array.tolist() == [row[1:] for row in rows]
 
 
 @pytest.mark.parametrize(

@@ -97,10 +97,10 @@ def _find_column(layout: Layout) -> tuple[int | None, float, bool]:
     if len(numeric) > 1:
         first, step = numeric[0], even_step(layout.read(numeric[0]))
         unit, interval = TIMES.get(units[first].casefold()), layout.heading.interval
-        if unit is None and interval and step and abs(step - interval) <= SURE_OF_RATE * interval:
+        alike = interval and step and abs(step - interval) <= SURE_OF_RATE * interval
+        if unit is None and alike and (not names[first] or NAMED.fullmatch(names[first].strip().casefold())):
             unit = 1.0
-        unknown = not names[first] or NAMED.fullmatch(names[first].strip().casefold())
-        if unknown and unit is not None and step is not None and not _counts(layout, first):
+        if unit is not None and step is not None and not _counts(layout, first):
             return first, unit, True
         if not any(names):
             return first, 1.0, False
