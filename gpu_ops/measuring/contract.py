@@ -43,7 +43,7 @@ class Case:
 
     def __str__(self) -> str:
         settings = ", ".join(f"{k} {v}" for k, v in {**self.params, **self.knobs}.items())
-        return f"{' x '.join(map(str, self.shape))} {self.dtype} {self.data}, {settings}"
+        return f"shape {self.shape} {self.dtype} {self.data}, {settings}"
 
 
 def covering_cases(
