@@ -284,3 +284,11 @@ def test_a_run_whose_tolerance_says_nothing_is_not_called_right() -> None:
     assert run.ok is None and not run.errors["figures"].judges
     assert any("not judged" in note and f"{100 * MOST_SHARE:.2g} %" in note for note in run.notes)
     assert nothing_judged({"figures": Error(0.0, 0.0, (0,), 1.0, 1e-3, 1e-3)}) == ()
+
+
+def test_a_level_of_0_db_is_judged() -> None:
+    """A constant at full scale: its only level is 0, which is not the size of what may be wrong."""
+    full = from_array(np.ones((1, 1), np.float32))
+    experiment = Experiment("fft2d", full, {"result": "level"}, (Pick("serial", "cpu"),), "none")
+    *_, last = run_experiment(experiment)
+    assert last.ok and last.errors["level"].judges

@@ -20,7 +20,11 @@ Rules = dict[str, Any]
 """The tolerance and the scale of an Output, or the least one."""
 TRANSFORM: Rules = {"tolerance": limits.transform_tolerance, "least": limits.least_spectrum}
 AMPLITUDE: Rules = {"tolerance": limits.transform_tolerance, "least": limits.least_magnitude}
-LEVEL: Rules = {"tolerance": limits.transform_tolerance, "scales": reference.level_scales}
+LEVEL: Rules = {
+    "tolerance": limits.transform_tolerance,
+    "least": lambda task: 1.0,  # a level of 0 dB is no level of nothing
+    "scales": reference.level_scales,
+}
 DENSITY: Rules = {"tolerance": limits.density_tolerance, "least": limits.least_density}
 ANGLE: Rules = {
     "tolerance": limits.transform_tolerance,
