@@ -80,7 +80,7 @@ def asked(job: int) -> FakeChild:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("nonsense", ["?", object(), 7], ids=str)
+@pytest.mark.parametrize("nonsense", ["?", object(), 7], ids=["text", "object", "number"])
 def test_the_jobs_behind_a_message_that_nobody_understands_go_on(
     client: EngineClient, answers: Answers, nonsense: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
