@@ -114,7 +114,9 @@ class Pairs:
         drawn = drawn[self._effective(drawn)[:, owners].all(axis=1)]
         numbers = drawn + self.starts
         still_open = self.open[numbers[:, self.first], numbers[:, self.second]]
-        return drawn[np.argsort(-(still_open & self._counting(drawn)).sum(axis=1), kind="stable")]
+        covered = (still_open & self._counting(drawn)).sum(axis=1)
+        rows: Array = drawn[np.argsort(-covered, kind="stable")]
+        return rows
 
     def close(self, indices: Array) -> None:
         """These pairs have a case."""
