@@ -87,7 +87,8 @@ class Pairs:
 
     def _numbers(self, axis: int, which: Array) -> Array:
         """The numbers of some choices of an axis."""
-        return self.starts[axis] + np.flatnonzero(which)
+        numbers: Array = self.starts[axis] + np.flatnonzero(which)
+        return numbers
 
     def all(self) -> list[Array]:
         """The open pairs, each the numbers of two choices."""
