@@ -154,8 +154,8 @@ def in_bytes(job: Job) -> Plan:
     grid = _blocks_that_stay(job, made.pixels, SLOTS * 16)
     samples = -(-(made.pixels // 16) // (grid[0] * SLOTS)) * 16
     loops = {"reads": -(-samples // (16 * job.knobs["loads"])), "full bytes": 1 + samples // LEVELS}
-    args = *args, np.int32(made.bins.count)
-    return made.plan_once(Launch(made.kernel(), grid, (SLOTS, 1, 1), args, name="count", loops=loops))
+    everything = *args, np.int32(made.bins.count)
+    return made.plan_once(Launch(made.kernel(), grid, (SLOTS, 1, 1), everything, name="count", loops=loops))
 
 
 def _blocks_that_stay(job: Job, values: int, of_a_block: int) -> tuple[int, int, int]:

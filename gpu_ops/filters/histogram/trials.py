@@ -8,7 +8,7 @@ from gpu_ops.filters.histogram.gpu import FULL, LEVELS, SLOTS
 from gpu_ops.input_kinds import Kind, Shape
 from gpu_ops.params import Values
 from gpu_ops.plan import Limits
-from gpu_ops.types import Trial
+from gpu_ops.task import Trial
 
 Trials = Callable[[Limits], tuple[Trial, ...]]
 FEW_BINS: Values = {"bins": 16}

@@ -32,8 +32,8 @@ from gpu_ops.filters.reduce.merging import merge, whole
 from gpu_ops.input_kinds import Kind
 from gpu_ops.params import Param
 from gpu_ops.plan import Limits
-from gpu_ops.task import Task
-from gpu_ops.types import DTYPES, Filter, Locality, Output, Refusal, Trial, Variant, Work
+from gpu_ops.task import Task, Trial
+from gpu_ops.types import DTYPES, Filter, Locality, Output, Refusal, Variant, Work
 
 STATISTIC = Param(
     "statistic", "sum", choices=STATISTICS, help="what is made of a channel's samples; NaN among them makes it NaN"

@@ -13,8 +13,8 @@ from gpu_ops.filters.scan.reference import magnitude, reference
 from gpu_ops.input_kinds import Kind, Shape
 from gpu_ops.params import Param, Values
 from gpu_ops.plan import Limits
-from gpu_ops.task import Task
-from gpu_ops.types import DTYPES, Filter, Locality, Output, Trial, Variant, Work
+from gpu_ops.task import Task, Trial
+from gpu_ops.types import DTYPES, Filter, Locality, Output, Variant, Work
 
 PAIRS_BLOCK = Param("block", 256, choices=(64, 256, 1024), unit="threads", help="threads a block")
 WARPS_BLOCK = Param("block", 256, choices=(64, 128, 256, 512), unit="threads", help="threads a block")

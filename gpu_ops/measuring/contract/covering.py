@@ -87,7 +87,8 @@ class Pairs:
 
     def _numbers(self, axis: int, which: Array) -> Array:
         """The numbers of some choices of an axis."""
-        return self.starts[axis] + np.flatnonzero(which)
+        numbers: Array = self.starts[axis] + np.flatnonzero(which)
+        return numbers
 
     def all(self) -> list[Array]:
         """The open pairs, each the numbers of two choices."""
@@ -114,7 +115,9 @@ class Pairs:
         drawn = drawn[self._effective(drawn)[:, owners].all(axis=1)]
         numbers = drawn + self.starts
         still_open = self.open[numbers[:, self.first], numbers[:, self.second]]
-        return drawn[np.argsort(-(still_open & self._counting(drawn)).sum(axis=1), kind="stable")]
+        covered = (still_open & self._counting(drawn)).sum(axis=1)
+        rows: Array = drawn[np.argsort(-covered, kind="stable")]
+        return rows
 
     def close(self, indices: Array) -> None:
         """These pairs have a case."""
