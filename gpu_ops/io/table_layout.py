@@ -29,7 +29,8 @@ SEPARATORS = {"tab": b"\t", "semicolon": b";", "pipe": b"|", "comma": b",", "spa
 QUOTE = b'"'
 EXCEL = re.compile(rb"\s*\"?sep=(.)\"?\s*", re.IGNORECASE)
 """The line in which a spreadsheet says what separates the columns below."""
-PIECES = re.compile(rb'[\t;,| "]+')
+MARKS = b'\t;,| "'
+PIECES = re.compile(rb"[" + MARKS + rb"]+")
 COUNTED = 5
 """Lines from which on whole numbers that count them are no part of others."""
 SAMPLED, NEAR = 60, 0.3
@@ -105,7 +106,8 @@ class Layout:
 
     def labels(self, places: Sequence[int]) -> tuple[str, ...]:
         """The names of some columns with their units, empty where they have none."""
-        named = ((self.names[k], self.units[k]) for k in places)
+        units = self.units
+        named = ((self.names[k], units[k]) for k in places)
         return tuple(f"{name} ({unit})" if name and unit and unit not in name else name for name, unit in named)
 
     def first(self, column: int) -> str:
@@ -209,7 +211,11 @@ def find_layout(opening: Opening) -> Layout | None:
     if not tried:
         return None
     fit, best = max(tried, key=lambda pair: pair[0])
-    others = [other for near, other in tried if near[:2] >= fit[:2] and _likely(best, other) and _differ(best, other)]
+    others = [
+        other
+        for near, other in tried
+        if other is not best and near[:2] >= fit[:2] and _likely(best, other) and _differ(best, other)
+    ]
     return replace(best, doubt=_doubt(best, others[0]), flags=_flags(best, others[0])) if others else best
 
 
@@ -263,7 +269,9 @@ def _try(lines: Sequence[bytes], way: Way, header: int, begin: int) -> tuple[Fit
 
 def _parts(cell: bytes) -> int:
     """How many parts a cell has between all signs that may separate columns: a line has as many in any way."""
-    return 0 if is_missing(cell) else sum(map(bool, PIECES.split(cell)))
+    if is_missing(cell):
+        return 0
+    return 1 if len(cell.translate(None, MARKS)) == len(cell) else sum(map(bool, PIECES.split(cell)))
 
 
 def _columns(body: Sequence[list[bytes]], count: int, way: Way) -> Columns:
