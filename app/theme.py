@@ -12,6 +12,8 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontDatabase, QFontMetrics, QGuiApplication, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QApplication, QProxyStyle, QStyle, QStyleOption, QWidget
 
+from app.letter_sizes import LetterSizes
+
 Scheme = Qt.ColorScheme
 PRESENTER = 1.6
 """The factor of the font size for presentations."""
@@ -176,15 +178,15 @@ def palette(scheme: Scheme) -> QPalette:
     for role, name in roles.items():
         result.setColor(role, QColor(name))
     window, text = QColor(roles[QPalette.ColorRole.Window]), QColor(roles[QPalette.ColorRole.WindowText])
-    role, disabled = QPalette.ColorRole, QPalette.ColorGroup.Disabled
+    inks, disabled = QPalette.ColorRole, QPalette.ColorGroup.Disabled
     # Buttons, headings and tabs are filled a little lighter or darker than their colour.
-    plain = (window, *(result.color(ground) for ground in (role.Base, role.AlternateBase, role.Button)))
+    plain = (window, *(result.color(ground) for ground in (inks.Base, inks.AlternateBase, inks.Button)))
     grounds = (*plain, *(colour.darker(DARKER) for colour in plain), plain[-1].lighter(LIGHTER))
     faint = readable(mix(window, text, 0.45), grounds, TEXT_CONTRAST)
-    for ink in (role.WindowText, role.Text, role.ButtonText, role.PlaceholderText):
+    for ink in (inks.WindowText, inks.Text, inks.ButtonText, inks.PlaceholderText):
         result.setColor(disabled, ink, faint)
-    result.setColor(disabled, role.Highlight, mix(window, text, 0.2))
-    result.setColor(disabled, role.HighlightedText, text)
+    result.setColor(disabled, inks.Highlight, mix(window, text, 0.2))
+    result.setColor(disabled, inks.HighlightedText, text)
     return result
 
 
@@ -325,10 +327,13 @@ def apply(app: QApplication, scheme: Scheme, presenter: bool = False) -> None:
         return  # every widget would be told, and paint itself once more
     app.setProperty("look", look)
     app.setPalette(chosen)
-    app.setPalette(chosen, "QTipLabel")  # type: ignore[call-overload]  # the stubs say bytes; PySide6 takes a str only
+    app.setPalette(chosen, "QTipLabel")  # type: ignore[arg-type]  # the stubs say bytes; PySide6 takes a str only
     font = app.font()
-    font.setPointSizeF(size)
-    app.setFont(font)
+    if font.pointSizeF() != size:
+        sizes = LetterSizes(app)
+        font.setPointSizeF(size)
+        app.setFont(font)
+        sizes.follow()
 
 
 def chosen(ground: QPalette) -> QPalette:

@@ -152,6 +152,9 @@ REAL = ("uint8", "uint16", "float32", "float64")
 WHOLE = ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64")
 COMPLEX = ("complex64", "complex128")
 TABLE_FILES, NUMBER_FILES = (".csv", ".npy", ".json"), (".txt", ".npy", ".json")
+SIGNAL_FILES = (".npy", ".wav", ".flac", ".csv", ".txt")
+CURVE, PICTURE = "plt.plot({axes}[0], {array})", "plt.imshow({array}, cmap='gray')"
+BARS = "plt.stairs({array}) of one channel"
 
 
 def whole_array(array: Array) -> Array | None:
@@ -192,6 +195,7 @@ class OutputKind:
     tell: Callable[[Array, Form, str], str]
     finite: bool = field(default=False)
     heard: bool = field(default=False)
+    drawn: str = field(default="")
 
     @property
     def stack_formats(self) -> tuple[str, ...]:
@@ -315,12 +319,17 @@ def tell_spans(array: Array, form: Form, unit: str) -> str:
 OUTPUT_KINDS: Mapping[str, OutputKind] = {
     kind.id: kind
     for kind in (
-        OutputKind("image", REAL, (2, 3), (".png", ".npy", ".tif"), colours, tell_values),
+        OutputKind("image", REAL, (2, 3), (".png", ".npy", ".tif"), colours, tell_values, drawn=PICTURE),
+        OutputKind("signal", REAL, (1, 2), SIGNAL_FILES, whole_array, tell_values, heard=True, drawn=CURVE),
         OutputKind(
-            "signal", REAL, (1, 2), (".npy", ".wav", ".flac", ".csv", ".txt"), whole_array, tell_values, heard=True
+            "spectrum",
+            ("float32", "float64", *COMPLEX),
+            *((1, 2, 3), (".npy", ".csv"), magnitudes, tell_values),
+            drawn="plt.plot({axes}[0], abs({array})) of one dimension, plt.imshow(abs({array})) of two",
         ),
-        OutputKind("spectrum", ("float32", "float64", *COMPLEX), (1, 2, 3), (".npy", ".csv"), magnitudes, tell_values),
-        OutputKind("bars", (*WHOLE, "float32", "float64"), (1, 2), TABLE_FILES, whole_array, tell_bars, True),
+        OutputKind(
+            "bars", (*WHOLE, "float32", "float64"), (1, 2), TABLE_FILES, whole_array, tell_bars, True, drawn=BARS
+        ),
         OutputKind("pyramid", (*WHOLE, "float32", "float64"), (1, 2, 3), (".npy",), whole_array, tell_bands),
         OutputKind("number", (*WHOLE, "float32", "float64", *COMPLEX), (0,), NUMBER_FILES, nothing, tell_number),
         OutputKind("table", (*WHOLE, "float32", "float64"), (1, 2), TABLE_FILES, nothing, tell_table),

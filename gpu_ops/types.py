@@ -134,8 +134,8 @@ class Output:
     zero. `cut` is the threshold of a pyramid's details. `scales(task, tolerance)` gives each element a scale of its
     own, which that tolerance multiplies, from the input on the host; None where all have the output's. `sizes(task)` is
     how large each of these elements may be, where that is not the largest magnitude: a tolerance that allows more than
-    MOST_SHARE of it judges nothing. `unrounded` says that of integers the reference is not rounded: a result is within
-    half a level of it, and what rounding errors add.
+    MOST_SHARE of it judges nothing. `most(task)` is the largest scale of each column of a table. `unrounded`: the
+    reference of integers is not rounded, and a result is within half a level of it and what rounding errors add.
     """
 
     id: str
@@ -151,6 +151,7 @@ class Output:
     cut: Cut | None = None
     scales: Callable[[Task, float], np.ndarray[Any, Any] | None] | None = None
     sizes: Callable[[Task], np.ndarray[Any, Any]] | None = None
+    most: Callable[[Task], tuple[float, ...]] | None = None
     unrounded: bool = False
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +15,12 @@ from fake_cupy import FakeCupy, Owned, install
 from gpu_ops.devices.cuda import device as cuda_device
 from gpu_ops.devices.cuda.current import DeviceObjects
 from gpu_ops.devices.cuda.device import CudaDevice
+from gpu_ops.devices.guarded import GuardedSession
+from gpu_ops.errors import DeviceError
+from gpu_ops.filters import find_filter
+from gpu_ops.measuring.declared import make_plan
 from gpu_ops.plan import Call, Copy, Fill, Launch, Plan
+from gpu_ops.task import Meta, Task
 
 FILE = "tests/own.cu"
 TEXT = """
@@ -88,6 +94,23 @@ def test_each_operation_works_on_its_own_device(fake: FakeCupy) -> None:
     assert fake.wrong == []
     counts = [{n: c for (n, device), c in fake.done.items() if device == index} for index in (0, 1)]
     assert counts[0] == counts[1] and counts[0]["launch"] > 50 and counts[0]["hostRegister"] == 2
+
+
+def test_libraries_plan_on_the_device_of_the_variant(fake: FakeCupy) -> None:
+    """A library such as cuFFT makes its plan for the device that is current then."""
+    filter = find_filter("mean2d")
+    found = []
+
+    def plan(device: Any, task: Any) -> Any:
+        found.append(fake.current)
+        raise DeviceError("enough")
+
+    variant = replace(filter.variants[0], plan=plan)
+    for session in (device.session({}) for device in both(fake)):
+        for guarded in (session, GuardedSession(session)):
+            with pytest.raises(DeviceError):
+                make_plan(filter, variant, guarded, Task.of(Meta("image", X.shape, "float32"), {}))
+    assert found == [0, 0, 1, 1] and fake.current == 0
 
 
 def test_a_description_counts_the_multiprocessors(fake: FakeCupy) -> None:

@@ -1,5 +1,7 @@
 """DICOM: each frame with its own rescale; folders of slices in the order of the patient, with values of one type."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -118,6 +120,14 @@ def test_the_pixel_size_of_frames_is_that_of_all_of_them(tmp_path, second, expec
     assert load(tmp_path / "x.dcm").facts.pixel == expected
 
 
+def test_billions_of_frames_that_are_not_there_cost_nothing(tmp_path):
+    each = pydicom.Sequence([group(**scale(2, 0))])
+    head = head_of(np.zeros((2, 5, 6), np.uint16), 2**31 - 1, PerFrameFunctionalGroupsSequence=each)
+    head.save_as(tmp_path / "x.dcm", enforce_file_format=True)
+    with pytest.raises(InputError, match="is cut short: it has"):
+        load(tmp_path / "x.dcm")
+
+
 def test_the_time_of_a_frame_is_that_of_the_file(tmp_path):
     head_of(np.zeros((3, 5, 6), np.uint16), 3, FrameTime=40).save_as(tmp_path / "x.dcm", enforce_file_format=True)
     assert load(tmp_path / "x.dcm").facts.frame_axes == FrameAxes("T", (3,), 0.04)
@@ -196,11 +206,28 @@ def test_slices_with_and_without_rescale_are_of_one_type(tmp_path, first):
     assert {"step": "rescale", "by": "slice"} in load(tmp_path).origin["steps"]
 
 
+def test_scaled_neighbours_leave_low_values_of_a_slice_low(tmp_path):
+    """Where low values are white, unscaled slices alone are turned round."""
+    white = {"PhotometricInterpretation": "MONOCHROME1"}
+    write_slices(tmp_path, [one | white for one in at(1, 2)])
+    assert load(tmp_path).array[0, 0] == 65535 - 100
+    write_slices(tmp_path, [at(1)[0] | white, at(2)[0] | white | {"RescaleSlope": 2, "RescaleIntercept": 0}])
+    assert [frame[0, 0] for frame in frames_of(tmp_path)] == [100, 202]
+
+
 def test_signed_and_unsigned_slices_are_still_refused(tmp_path):
     write_slices(tmp_path, at(1, 2))
     head_of(np.full((5, 6), -3, np.int16), **at(3)[0]).save_as(tmp_path / "c.dcm", enforce_file_format=True)
     with pytest.raises(InputError, match="a folder opens as a stack if its images have one size and type"):
         load(tmp_path, frame=2)
+
+
+def test_without_the_library_a_folder_says_so(tmp_path, monkeypatch):
+    write_slices(tmp_path, at(1, 2))
+    monkeypatch.setattr("gpu_ops.io.apart.here", True)
+    monkeypatch.setitem(sys.modules, "pydicom", None)
+    with pytest.raises(InputError, match="a.dcm is DICOM, which needs the library pydicom"):
+        load(tmp_path)
 
 
 def test_a_damaged_slice_is_named(tmp_path):

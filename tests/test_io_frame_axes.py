@@ -32,8 +32,12 @@ IMAGEJ = {"finterval": 0.25, "spacing": 1.5, "unit": "um"}
 OME = {"TimeIncrement": 250.0, "TimeIncrementUnit": "ms", "PhysicalSizeZ": 1.5}
 
 
-@pytest.mark.parametrize("ome", [False, True])
-@pytest.mark.parametrize("axes", ["T", "Z", "C", "TZ", "TC", "TZC"])
+LONG = pytest.mark.thorough
+ALL = [(axes, ome) for axes in ("T", "Z", "C", "TZ", "TC", "TZC") for ome in (False, True)]
+FEW = [("T", False), ("Z", True), ("TZC", False)]
+
+
+@pytest.mark.parametrize(("axes", "ome"), [*FEW, *(pytest.param(*c, marks=LONG) for c in ALL if c not in FEW)])
 def test_axes_and_steps_are_read_and_kept(tmp_path, axes, ome):
     size = {"PhysicalSizeX": 0.5, "PhysicalSizeY": 0.5} if ome else {}
     array = written(tmp_path / "x.tif", axes, ome, **(OME | size if ome else IMAGEJ))
@@ -52,7 +56,7 @@ def test_axes_and_steps_are_read_and_kept(tmp_path, axes, ome):
     assert again.frame_axes[2:] == pytest.approx(steps)
 
 
-@pytest.mark.parametrize("axes", ["ZT", "CT", "CZT", "CTZ", "ZCT"])
+@pytest.mark.parametrize("axes", ["CZT", *(pytest.param(axes, marks=LONG) for axes in ("ZT", "CT", "CTZ", "ZCT"))])
 def test_other_orders_of_axes_are_kept(tmp_path, axes):
     array = written(tmp_path / "x.tif", axes, ome=True)
     out = over_all_frames(tmp_path, "x.tif")

@@ -3,6 +3,7 @@ other numbers of frames. What is there is read, and a note says the rest."""
 
 import os
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from gpu_ops.cli import main
 from gpu_ops.errors import InputError
 from gpu_ops.io import from_origin, load, survey
 from gpu_ops.io.rows import open_rows
+from gpu_ops.io.tiff_series import elsewhere, files_of_set
 
 FRAMES = np.arange(5 * 12 * 16, dtype=np.uint16).reshape(5, 12, 16) * 60
 OME = "http://www.openmicroscopy.org/Schemas/OME/2016-06"
@@ -88,6 +90,30 @@ def test_imagej_says_other_numbers_of_frames(tmp_path, axis, said, packed):
     assert notes(found) == [f"Its description says {said} frames, and it has 5."]
     assert ("note", notes(found)[0]) in survey(tmp_path / "x.tif").facts
     assert np.array_equal(from_origin(found.origin).array, FRAMES[0])
+
+
+@pytest.mark.parametrize("packed", [{}, {"compression": "deflate"}])
+def test_tifffile_notes_a_larger_shape(tmp_path, packed):
+    write_pages(tmp_path / "x.tif", FRAMES, '{"shape": [10, 12, 16]}', **packed)
+    assert np.array_equal(frames_of(tmp_path / "x.tif"), FRAMES)
+    assert notes(load(tmp_path / "x.tif")) == ["Its description says 10 frames, and it has 5."]
+    tifffile.imwrite(tmp_path / "y.tif", FRAMES, photometric="minisblack", **packed)
+    assert not notes(load(tmp_path / "y.tif"))
+
+
+def test_levels_of_a_pyramid_are_no_frames(tmp_path):
+    with tifffile.TiffWriter(tmp_path / "x.tif") as writer:
+        writer.write(np.tile(FRAMES[0], (4, 4)), tile=(16, 16), photometric="minisblack")
+        writer.write(np.tile(FRAMES[0], (2, 2)), tile=(16, 16), photometric="minisblack", subfiletype=1)
+    found = load(tmp_path / "x.tif")
+    assert found.facts.frames == 1 and found.array.shape == (48, 64) and not notes(found)
+
+
+def test_pages_that_ome_does_not_name_are_counted(tmp_path):
+    write_pages(tmp_path / "x.ome.tif", FRAMES, ome([(0, 0, 0), (1, 0, 1), (2, 0, 2)], (), depth=3))
+    assert np.array_equal(frames_of(tmp_path / "x.ome.tif"), FRAMES[:3])
+    words = "2 pages belong to no image of its description and stay unread."
+    assert notes(load(tmp_path / "x.ome.tif")) == [words]
 
 
 def test_imagej_says_the_right_number(tmp_path):
@@ -176,6 +202,13 @@ def test_names_outside_the_folder_are_never_opened(tmp_path, bad):
     write_pages(tmp_path / "b.ome.tif", FRAMES[:2])
     with pytest.raises(InputError, match="as a file of its set, and such a file lies in the same folder"):
         load(tmp_path / "inner" / "a.ome.tif")
+
+
+@pytest.mark.parametrize("words", ["<UUID", "<OME", "<BinaryOnly", "<UUID FileName="])
+def test_a_description_made_to_do_harm_is_read_once(words):
+    """A search that goes to the end from every beginning would take an hour."""
+    xml = words * 60_000
+    assert files_of_set(xml, Path("a.ome.tif"), "a.ome.tif") == () and elsewhere(xml) == ""
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes in folders")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lanes import few
 
 from gpu_ops import from_array
 from gpu_ops.devices.offline import OfflineDevice
@@ -23,7 +24,7 @@ from gpu_ops.types import MOST_SHARE, Error, Experiment, Filter, Input, Output, 
 
 Array = np.ndarray[Any, Any]
 LIMITS = OfflineDevice("sm_90").limits
-ASKING = ("result", "statistic", "compensated", "threshold", "rule", "passes")
+ASKING = ("result", "statistic", "compensated", "rule", "passes")
 """Parameters that say which outputs there are, or how their values are made."""
 MATRIX = (0.1, 0.7, -0.3, 0.9, 2.1, -1.1, 0.2, 0.4, -0.6)
 
@@ -63,6 +64,7 @@ def twice_off(output: Output, task: Task, array: Array, place: int, error: Error
     scales = output.scales(task, error.tolerance) if output.scales else None
     if scales is None and output.kind == "table" and output.own_scale and array.ndim == 2:
         largest = np.maximum(np.nanmax(np.abs(array), axis=0), np.finfo(np.float32).smallest_normal)
+        largest = np.minimum(largest, output.most(task)) if output.most else largest
         scales = np.broadcast_to(largest, array.shape)
     by = 2 * error.tolerance * (error.scale if scales is None else float(scales.reshape(-1)[place]))
     wrong = array.copy()
@@ -94,10 +96,13 @@ def check_variant(filter: Filter, variant: Variant, input: Input, params: Values
             assert not found.ok, (where, output.id, place, found)
 
 
+@pytest.mark.parametrize("usual", few([True, False], True), ids=lambda usual: "ends" if usual else "others")
 @pytest.mark.parametrize("filter", FILTERS, ids=lambda f: f.id)
-def test_twice_what_a_variant_may_lose_is_wrong_and_little(filter: Filter) -> None:
-    """Variants of one tolerance are one: a reference is not compared with itself once more for each."""
-    for dtype in filter.dtypes:
+def test_twice_what_a_variant_may_lose_is_wrong_and_little(filter: Filter, usual: bool) -> None:
+    """Variants of one tolerance are one: a reference is not compared with itself once more for each. By default the
+    first and the last type of samples are tried."""
+    ends = {filter.dtypes[0], filter.dtypes[-1]}
+    for dtype in (d for d in filter.dtypes if (d in ends) == usual):
         input = input_of(filter, dtype)
         for params in settings_of(filter):
             task = Task.of(full_meta(input), params, {}, LIMITS)
@@ -192,6 +197,18 @@ def test_a_phase_of_a_large_value_is_judged_closely(id: str) -> None:
     assert not verdict(filter, input, params, turned)[name].ok
 
 
+@pytest.mark.parametrize("length", [1000, 100_000])
+def test_a_peak_one_bin_away_is_wrong(length: int) -> None:
+    filter, t = find_filter("fft1d"), np.arange(length)
+    input = from_array(np.sin(2 * np.pi * 0.4321 * t).astype(np.float32), kind="signal")
+    for bins, right in ((0.0, True), (1.0, False)):
+
+        def moved(values: Array, bins: float = bins) -> Array:
+            return values + np.array([[bins / length, 0.0]]) * (values > 0) if values.shape == (16, 2) else values
+
+        assert verdict(filter, input, {"result": "magnitude"}, moved)["peaks"].ok is right
+
+
 @cache
 def far_from_zero(count: int) -> Input:
     """Samples far from zero beside what they differ by."""
@@ -245,9 +262,22 @@ def test_compensated_sums_are_judged_as_such(statistic: str) -> None:
     assert compensated.tolerance == 2 * UNIT and compensated.tolerance * compensated.scale < 1e-10
 
 
+@pytest.mark.parametrize("value", [0.1, 1e9 + 0.3, 0.0])
+def test_a_variance_of_equal_samples_is_judged(value: float) -> None:
+    input, filter = from_array(np.full(1001, value), kind="signal"), find_filter("reduce1d")
+    params = {"statistic": "variance", "compensated": "off"}
+    picks = tuple(Pick(variant, "cpu") for variant in ("serial", "parallel", "numpy"))
+    runs = {r.pick.variant: r for r in run_experiment(Experiment("reduce1d", input, params, picks, protocol="none"))}
+    assert all(run.ok for run in runs.values()), {id: run.errors for id, run in runs.items()}
+    small = 1e-6 * value**2 + 1e-300
+    assert not verdict(filter, input, params, lambda x: x + small)["figures"].ok
+    total = verdict(filter, input, params | {"statistic": "sum"}, lambda x: x)["figures"]
+    assert total.ok and total.judges
+
+
 def test_a_run_whose_tolerance_says_nothing_is_not_called_right() -> None:
     """A float64 holds the distances of such samples from their mean hardly at all."""
-    x = 1e15 + np.random.default_rng(5).random(1000)
+    x = 1e14 + np.random.default_rng(5).random(1000)
     params = {"statistic": "variance", "compensated": "off"}
     experiment = Experiment("reduce1d", from_array(x, kind="signal"), params, (Pick("serial", "cpu"),), protocol="none")
     run = list(run_experiment(experiment))[-1]

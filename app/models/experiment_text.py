@@ -115,18 +115,10 @@ def python_text(session: Session) -> str:
 
 def _array_lines(output: Output) -> list[str]:
     """An output as an array, the places of its elements along each axis, and how it is drawn."""
-    id, places = output.id, f"{output.id}_axes"
-    lines = [f"{id} = run.outputs[{id!r}]"]
-    if output.kind in ("number", "table", "timeline"):
-        return lines
-    lines.append(f"{places} = [axis.places(n) for axis, n in zip(run.forms[{id!r}].axes, {id}.shape)]")
-    drawing = {
-        "signal": f"plt.plot({places}[0], {id})",
-        "spectrum": f"plt.plot({places}[0], abs({id})) of one dimension, plt.imshow(abs({id})) of two",
-        "bars": f"plt.stairs({id}) of one channel",
-        "image": f"plt.imshow({id}, cmap='gray')",
-    }
-    return [*lines, *([f"# {drawing[output.kind]}"] if output.kind in drawing else [])]
+    id, axes = output.id, f"{output.id}_axes"
+    places = f"{axes} = [axis.places(n) for axis, n in zip(run.forms[{id!r}].axes, {id}.shape)]"
+    drawn = output.of_kind.drawn.format(array=id, axes=axes)
+    return [f"{id} = run.outputs[{id!r}]", places, *([f"# {drawn}"] if drawn else [])]
 
 
 # Inputs that are results

@@ -26,6 +26,8 @@ PLAIN = ("1.2.840.10008.1.2", "1.2.840.10008.1.2.1", "1.2.840.10008.1.2.2", DEFL
 MOST_DEFLATED = 1 << 24
 """Bytes of a deflated file at most: it is inflated whole, up to a thousand times."""
 GRAYS = ("MONOCHROME1", "MONOCHROME2", "PALETTE COLOR")
+SCALED = "scaled"
+"""A choice that no person makes: a slice is read as its scaled neighbours are."""
 Scale = tuple[float, float]
 """Slope and intercept."""
 COLOURS = ("RGB", "YBR_FULL", "YBR_FULL_422", "YBR_ICT", "YBR_RCT")
@@ -40,7 +42,7 @@ def read_dicom(opening: Opening) -> Decoded:
 
 def open_dicom(opening: Opening) -> DicomStack:
     """The frames of a DICOM file. Raises InputError where pydicom is missing or cannot decode it."""
-    return DicomStack(opening.path, opening.name, opening.limit)
+    return DicomStack(opening.path, opening.name, opening.limit, bool(opening.choices.get(SCALED)))
 
 
 def look_dicom(opening: Opening) -> Survey:
@@ -55,9 +57,10 @@ def look_dicom(opening: Opening) -> Survey:
 
 
 class DicomStack:
-    """The frames of a DICOM file; each one is read alone, as far as the file allows."""
+    """The frames of a DICOM file; each one is read alone, as far as the file allows. Frames that are `scaled` are
+    float32 even where their own scale changes nothing."""
 
-    def __init__(self, path: Path, name: str, limit: int) -> None:
+    def __init__(self, path: Path, name: str, limit: int, scaled: bool = False) -> None:
         try:
             import pydicom
         except ImportError:
@@ -92,7 +95,7 @@ class DicomStack:
         self._syntax, self._syntax_name, self._size = str(syntax), syntax_name, (height, width)
         axes = of_series([("T", frames)], frames, (interval, 0.0)) if 0 < interval < np.inf else FrameAxes()
         self.facts = Facts(frames, pixel, frame_axes=axes)
-        self._scaled = any(scale is not None for scale in self._scales)
+        self._scaled = scaled or any(scale is not None for scale in self._scales)
         self._first = self._convert(self._decode(0), 0)
         self.shape, self.dtype = self._first.shape, self._first.dtype
         self.steps = self._find_steps()
@@ -140,7 +143,7 @@ class DicomStack:
             with codec(self._damaged):
                 return np.asarray(apply_modality_lut(values, self._header), np.float32)
         if self._scaled:  # all frames have one type, also those whose own scale changes nothing
-            slope, intercept = self._scales[frame] or (1.0, 0.0)
+            slope, intercept = self._scales[min(frame, len(self._scales) - 1)] or (1.0, 0.0)
             return np.asarray(values * np.float64(slope) + np.float64(intercept), np.float32)
         if self._bits == 1:
             values = values.astype(np.uint8) * np.uint8(255)
@@ -172,16 +175,18 @@ class DicomStack:
 
 def _groups(head: Any, sequence: str, frames: int) -> list[Any]:
     """For each frame the part of a header that has what newer files keep in `sequence`: for the frame alone, else for
-    all frames; the header itself where neither is there."""
+    all frames; the header itself where neither is there. The last one holds for all frames after it as well: a damaged
+    header may say that there are billions."""
     shared = head.get("SharedFunctionalGroupsSequence")
     inner = shared[0].get(sequence) if shared else None
     usual = inner[0] if inner else head
     each = [item.get(sequence) for item in (head.get("PerFrameFunctionalGroupsSequence") or ())[:frames]]
-    return [own[0] if own else usual for own in (*each, *(None for _ in range(frames - len(each))))]
+    return [*(own[0] if own else usual for own in each), *([usual] if len(each) < frames else [])]
 
 
 def find_scales(head: Any, frames: int = 1) -> list[Scale | None]:
-    """Slope and intercept of each frame; None where they change nothing. Raises ValueError for those that cannot be."""
+    """Slope and intercept of each frame, the last ones of all frames after it as well; None where they change nothing.
+    Raises ValueError for those that cannot be."""
     parts = _groups(head, "PixelValueTransformationSequence", frames)
     found = {id(part): _scale_of(part) for part in parts}
     return [found[id(part)] for part in parts]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,19 +53,17 @@ class Slices:
         """The step that says how they are ordered."""
         return ({"step": ORDER, "by": self.by},) if self.by else ()
 
-    def alike(self, decode: Callable[[Path], Decoded]) -> Callable[[Path], Decoded]:
-        """`decode` with values of one type: float32 where any slice is scaled, as scaled ones are."""
-        if not any(scale is not None for scale in self.scales):
-            return decode
-        step = rescale_step(self.scales, "slice")
+    @property
+    def scaled(self) -> bool:
+        """Whether any slice is scaled."""
+        return any(scale is not None for scale in self.scales)
 
-        def both(file: Path) -> Decoded:
-            found = decode(file)
-            steps = (*(one for one in found.steps if one["step"] != "rescale"), step)
-            wide = found.array.dtype.kind in "ui" and found.array.ndim == 2
-            return found._replace(array=found.array.astype(np.float32) if wide else found.array, steps=steps)
-
-        return both
+    def named(self, decoded: Decoded) -> Decoded:
+        """A slice whose step of rescaling is that of all slices."""
+        if not self.scaled:
+            return decoded
+        others = (step for step in decoded.steps if step["step"] != "rescale")
+        return decoded._replace(steps=(*others, rescale_step(self.scales, "slice")))
 
 
 def sort_slices(files: Sequence[Path]) -> Slices:
@@ -95,8 +93,10 @@ def sort_slices(files: Sequence[Path]) -> Slices:
 
 
 def _read_slice(file: Path) -> Slice | None:
-    import pydicom
-
+    try:
+        import pydicom
+    except ImportError:
+        return None
     with open(file, "rb") as opened:
         start = opened.read(4096)
     if DEFLATED.encode() in start and file.stat().st_size > MOST_DEFLATED:

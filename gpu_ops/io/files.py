@@ -18,6 +18,7 @@ import numpy as np
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.input_kinds import IMAGE, Kind
 from gpu_ops.io import apart, folders, known
+from gpu_ops.io.dicom import SCALED
 from gpu_ops.io.dicom_slices import ORDER, Slices, sort_slices
 from gpu_ops.io.formats import BY_SUFFIX, FRAMES, IMAGE_SUFFIXES, SIGNALS, Format, find_format
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE, Array, check_choice, enough_memory, make_input
@@ -187,15 +188,17 @@ def _open_folder(opening: Opening) -> Stack:
     """The images of a folder, all read in the same way."""
     files = _parts(opening.path)
 
-    def decode(file: Path) -> Decoded:
-        name = plain(file)
-        format = _find_format(file, name)
-        return format.read(Opening(file, name, opening.limit, {**_check_choices(format, name, {}), "kind": ""}))
-
     def open() -> Stack:
         slices = all(file.suffix.lower() == DICOM for file in files) and len(files) > 1
         found = sort_slices(files) if slices else Slices(tuple(files))
-        how = (opening.name, found.alike(decode), IMAGE_SUFFIXES, found.steps, found.distance)
+
+        def decode(file: Path) -> Decoded:
+            name = plain(file)
+            format = _find_format(file, name)
+            choices = {**_check_choices(format, name, {}), "kind": "", SCALED: found.scaled}
+            return found.named(format.read(Opening(file, name, opening.limit, choices)))
+
+        how = (opening.name, decode, IMAGE_SUFFIXES, found.steps, found.distance)
         return folders.FolderStack(found.files, *how)
 
     return known.kept_stack(files, "folder", open)

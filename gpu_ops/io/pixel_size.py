@@ -24,7 +24,7 @@ SCREEN = (72.0, 96.0)
 """Dots an inch that programs write when they know nothing: sizes on a screen, and not of what the picture shows."""
 METRE = 1
 """The unit of a PNG's size of a pixel: it counts pixels a metre."""
-PIXELS = re.compile(r"<(?:\w+:)?Pixels\b([^>]*)>")
+PIXELS = re.compile(r"<(?:\w+:)?Pixels\b([^<>]*)>")
 ATTRIBUTE = re.compile(r"([\w:]+)\s*=\s*[\"']([^\"']*)[\"']")
 
 

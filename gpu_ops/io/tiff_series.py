@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import math
 import re
 from collections.abc import Sequence
@@ -19,10 +20,10 @@ REDUCED, MASK = 1, 4
 """Bits of NewSubfileType: a page that is a smaller version of another one, or the transparency of another one."""
 OLD_REDUCED = 2
 """The value of the older tag SubfileType for a smaller version."""
-UUID = re.compile(r"<(?:\w+:)?UUID\b([^>]*)>([^<]*)<")
+UUID = re.compile(r"<(?:\w+:)?UUID\b([^<>]*)>([^<]*)<")
 NAME = re.compile(r"\bFileName\s*=\s*[\"']([^\"']*)[\"']")
-OWN = re.compile(r"<(?:\w+:)?OME\b[^>]*?\bUUID\s*=\s*[\"']([^\"']*)[\"']")
-ELSEWHERE = re.compile(r"<(?:\w+:)?BinaryOnly\b[^>]*?\bMetadataFile\s*=\s*[\"']([^\"']*)[\"']")
+OWN = re.compile(r"<(?:\w+:)?OME\b[^<>]*?\bUUID\s*=\s*[\"']([^\"']*)[\"']")
+ELSEWHERE = re.compile(r"<(?:\w+:)?BinaryOnly\b[^<>]*?\bMetadataFile\s*=\s*[\"']([^\"']*)[\"']")
 MOST_NAMES = 3
 """Names and numbers at most in one sentence."""
 
@@ -98,11 +99,13 @@ def find_frames(file: Any, series: Any, size: int, missing: Sequence[str], damag
         promised, offset = series.size // max(each, 1), series.dataoffset
         own = [number for number, page in enumerate(series.pages) if page is None] if series.kind == "ome" else []
         there, kind = len(file.pages), str(series.kind)
-        notes = (file.imagej_metadata if file.is_imagej else None) or {}
-        said = int(notes.get("images", 1))
+        said, unread = _said(file, series, each), _unread(file) if kind == "ome" else 0
         nbytes = each * series.keyframe.dtype.itemsize if series.keyframe.dtype is not None else 0
-    if own:
-        return Frames(promised, None, (_of_missing(own, promised, missing),))
+    if own or unread:
+        notes = (_of_missing(own, promised, missing), _of_unread(unread))
+        return Frames(promised, None if own else offset, tuple(filter(None, notes)))
+    if kind == "shaped" and there > 1 and there != promised and len(file.series) == len(series.levels) == 1:
+        return Frames(there, None, (_of_others(max(said, promised), there),))
     if kind == "imagej" and (promised < there or (offset is None and promised != there)):
         return Frames(there, None, (_of_others(max(said, promised) if promised > there else promised, there),))
     if kind not in ("imagej", "generic") or said <= promised:
@@ -116,12 +119,41 @@ def find_frames(file: Any, series: Any, size: int, missing: Sequence[str], damag
     return Frames(count, offset, () if count == said else (_of_others(said, count),))
 
 
+def _said(file: Any, series: Any, each: int) -> int:
+    """How many frames the notes of ImageJ, or the shape that tifffile notes, say; 1 where they say nothing."""
+    if series.kind == "shaped":
+        words = series.keyframe.shaped_description
+        shape = json.loads(words).get("shape", ()) if str(words).startswith("{") else ()
+        return max(1, math.prod(map(int, shape)) // max(each, 1))
+    notes = (file.imagej_metadata if file.is_imagej else None) or {}
+    return int(notes.get("images", 1))
+
+
+def _unread(file: Any) -> int:
+    """How many pages of the file belong to none of its series."""
+    used = {page.index for one in file.series for page in one.pages if page is not None and page.parent is file}
+    return max(0, len(file.pages) - len(used))
+
+
+def _of_unread(count: int) -> str:
+    if not count:
+        return ""
+    what = (
+        "1 page belongs to no image of its description and stays"
+        if count == 1
+        else (f"{count:,} pages belong to no image of its description and stay")
+    )
+    return f"{what} unread."
+
+
 def _of_others(said: int, there: int) -> str:
     return f"Its description says {said:,} frame{'s' * (said != 1)}, and it has {there:,}."
 
 
 def _of_missing(own: Sequence[int], count: int, files: Sequence[str]) -> str:
-    """A sentence about planes that are filled with 0."""
+    """A sentence about planes that are filled with 0; "" where there are none."""
+    if not own:
+        return ""
     numbers = ", ".join(map(str, own[:MOST_NAMES])) + (", …" if len(own) > MOST_NAMES else "")
     what = f"{len(own):,} of {count:,} frames {'are' if len(own) > 1 else 'is'} missing ({numbers}, counted from 0)"
     if not files:

@@ -202,6 +202,19 @@ def test_a_crop_is_kept_inside_while_it_is_typed(window: MainWindow) -> None:
     assert window.controller.session.steps[0]["shape"][0] == 3 and form.editor("shape").spins[0].value() == 3
 
 
+def test_places_and_sizes_are_edited_in_the_order_in_which_they_are_read(window: MainWindow) -> None:
+    opened(window)
+    add(window, "crop")
+    form = window.panel.steps.rows[0].form
+    for name, axes in (("start", ("y", "x")), ("shape", ("height", "width"))):
+        down, across = form.editor(name).spins
+        assert across.geometry().right() < down.geometry().left()
+        assert [spin.accessibleName().rpartition(", ")[2] for spin in (down, across)] == list(axes)
+    form.editor("shape").spins[1].setValue(5)
+    assert window.controller.session.steps[0]["shape"][1] == 5
+    assert "crop 5 × " in window.panel.steps.rows[0].words.text()
+
+
 def test_steps_that_fail_are_taken_back_with_a_sentence(window: MainWindow) -> None:
     opened(window)
     session = window.controller.session

@@ -55,8 +55,8 @@ class Cell(QWidget):
             row.setSpacing(unit)
         head.addWidget(self.title, 1)
         head.addWidget(self.chip)
-        head.addStrut(self.chip.sizeHint().height())  # the title does not jump when a verdict comes
-        foot.addStrut(mark_size(self, "x").height())
+        self.title.setMinimumHeight(self.chip.sizeHint().height())  # the title does not jump when a verdict comes
+        self.status.setMinimumHeight(mark_size(self, "x").height())
         foot.addWidget(self.status, 1)
         foot.addWidget(self.mark)
         self.setMinimumWidth(unit * 18)  # all cells have the same width, whatever their texts

@@ -63,7 +63,7 @@ class ImagePane(QWidget):
         layout.addWidget(self.canvas, 1)
         layout.addLayout(foot)
         self.chip.setMinimumHeight(self.chip.sizeHint().height())
-        bar.addStrut(self.chip.sizeHint().height())  # the title does not jump when a verdict comes
+        self.title.setMinimumHeight(self.chip.sizeHint().height())  # the title does not jump when a verdict comes
 
     def set_array(self, array: Array, statistics: StatisticsLike | None, title: str, origin: Origin = WHOLE) -> None:
         """Show an image (H, W) or (H, W, 3 | 4), used in place. Zoom and levels stay: they belong to the Display and

@@ -27,7 +27,7 @@ ANGLE: Rules = {
     "least": lambda task: math.pi,
     "scales": reference.phase_scales,
 }
-PEAKS: Rules = {"tolerance": limits.peak_tolerance, "least": limits.least_peaks}
+PEAKS: Rules = {"tolerance": limits.peak_tolerance, "least": limits.least_peaks, "most": limits.most_of_peaks}
 
 
 def _output(

@@ -97,11 +97,11 @@ def bayes(pyramid: Array, band: Band, channel: int, noise: float) -> float:
     return bayes_of(float(sums[:, 0].sum()) / (where[2] * where[3]), float(sums[:, 1].max()), noise)
 
 
-def figures_of(pyramid: Array, bands: Sequence[Band], rule: str, value: float, samples: int) -> Array:
+def figures_of(pyramid: Array, bands: Sequence[Band], finest: Band, rule: str, value: float, samples: int) -> Array:
     """As rules.figures_of."""
     rank = len(bands[0].shape)
     channels = pyramid.reshape(*pyramid.shape[:rank], -1).shape[rank]
-    noise = [median(pyramid, bands[-1], c) / NORMAL_MEDIAN for c in range(channels)]
+    noise = [median(pyramid, finest, c) / NORMAL_MEDIAN for c in range(channels)]
     figures = np.array([noise, *([0.0] * channels for _ in bands[1:])])
     asked = [(k, c) for k in range(1, len(bands)) for c in range(channels) if rule == "manual" or noise[c]]
     if rule == "SURE":

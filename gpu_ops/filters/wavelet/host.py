@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.filters.wavelet.bases import Taps, taps_of
+from gpu_ops.filters.wavelet.finest import finest_of
 from gpu_ops.filters.wavelet.forms import THRESHOLDS, bands_of, pyramid_shape, sizes, work_type
 from gpu_ops.filters.wavelet.reference import samples_of
 from gpu_ops.filters.wavelet.rules import AT, figures_of
@@ -126,7 +127,8 @@ class Serial:
     def estimate(self, pyramid: Array, figures: Array) -> None:
         """The noise estimate and the thresholds."""
         params = self.task.params
-        figures[...] = figures_of(pyramid, self.bands, params["rule"], params["value"], samples_of(self.task))
+        how = params["rule"], params["value"], samples_of(self.task)
+        figures[...] = figures_of(pyramid, self.bands, finest_of(self.task), *how)
 
     def _shrink(self, pyramid: Array, figures: Array) -> None:
         """The details of a pyramid after their thresholds."""

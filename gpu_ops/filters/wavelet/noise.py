@@ -11,6 +11,7 @@ import numpy as np
 
 from gpu_ops.devices.launches import grid1d
 from gpu_ops.filters.kit.planning import Job
+from gpu_ops.filters.wavelet.finest import finest_of
 from gpu_ops.filters.wavelet.forms import THRESHOLDS, bands_of, figures_form
 from gpu_ops.filters.wavelet.launches import Lines, Plane, int64
 from gpu_ops.filters.wavelet.transform import band_plane
@@ -52,6 +53,8 @@ class Thresholds:
         self.bands = bands_of(job.task)[1:]
         self.planes = [band_plane(band, pyramid, lines) for band in self.bands]
         self.details = [self._details(*pair) for pair in zip(self.bands, self.planes, strict=True)]
+        finest = finest_of(job.task)
+        self.finest = self._details(finest, band_plane(finest, pyramid, lines))
         self.figures = job.device.empty(figures_form(job.task).shape, np.float64)
         self.noise = self._row(0)
 
@@ -62,7 +65,7 @@ class Thresholds:
     @cached_property
     def _estimate(self) -> list[Step]:
         """The noise, from the finest details; the same steps and memory for each shift."""
-        return self._median(self.details[-1])
+        return self._median(self.finest)
 
     @cached_property
     def _decide(self) -> list[Step]:

@@ -18,6 +18,7 @@ from numba import get_num_threads
 from gpu_ops.filters.kit.loops import Array, flat, given, on_all_threads, piece
 from gpu_ops.filters.wavelet.bases import taps_of
 from gpu_ops.filters.wavelet.estimates import figures_of
+from gpu_ops.filters.wavelet.finest import finest_of
 from gpu_ops.filters.wavelet.forms import THRESHOLDS, bands_of, pyramid_shape, sizes, work_type
 from gpu_ops.filters.wavelet.lines import extend, join, shrink_line, split, weigh
 from gpu_ops.filters.wavelet.reference import samples_of
@@ -219,7 +220,8 @@ class Parallel:
     def estimate(self, pyramid: Array, figures: Array) -> None:
         """The noise estimate and the thresholds."""
         params = self.task.params
-        figures[...] = figures_of(pyramid, self.bands, params["rule"], params["value"], samples_of(self.task))
+        how = params["rule"], params["value"], samples_of(self.task)
+        figures[...] = figures_of(pyramid, self.bands, finest_of(self.task), *how)
 
     def backward(self, pyramid: Array, figures: Array, out: Array) -> None:
         """The samples of a pyramid after the thresholds."""

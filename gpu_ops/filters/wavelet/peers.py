@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.filters.wavelet.bases import LENGTHS
+from gpu_ops.filters.wavelet.finest import finest_of
 from gpu_ops.filters.wavelet.forms import bands_of, spatial
 from gpu_ops.filters.wavelet.reference import analysed, samples_of, synthesised
 from gpu_ops.filters.wavelet.rules import NORMAL_MEDIAN, figures_of, shrunk
@@ -33,7 +34,8 @@ class PyWavelets:
     def estimate(self, pyramid: Array, figures: Array) -> None:
         """The noise estimate and the thresholds."""
         params = self.task.params
-        figures[...] = figures_of(pyramid, self.bands, params["rule"], params["value"], samples_of(self.task))
+        how = params["rule"], params["value"], samples_of(self.task)
+        figures[...] = figures_of(pyramid, self.bands, finest_of(self.task), *how)
 
     def backward(self, pyramid: Array, figures: Array, out: Array) -> None:
         """The samples of a pyramid after the thresholds, to which its details are changed."""
@@ -53,7 +55,8 @@ def skimage_denoise(restoration: Any, task: Task, x: Array, out: Array) -> None:
     for place in np.ndindex(*x.shape[rank:]):
         channel = x[(..., *place)] if place else x
         finest = pywt.dwt2(channel, params["wavelet"])[1][2] if rank == 2 else pywt.dwt(channel, params["wavelet"])[1]
-        noise = float(np.median(np.abs(finest))) / NORMAL_MEDIAN
+        kept = tuple(slice(n) for n in finest_of(task).shape)
+        noise = float(np.median(np.abs(finest[kept]))) / NORMAL_MEDIAN
         result = channel
         if noise:
             how = {"method": SKIMAGE_RULES[params["rule"]], "wavelet_levels": params["levels"], "rescale_sigma": False}

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.filters.kit.ranges import in_range
+from gpu_ops.filters.wavelet.finest import finest_of
 from gpu_ops.filters.wavelet.forms import bands_of, pyramid_shape, sizes, spatial
 from gpu_ops.filters.wavelet.rules import figures_of, shrunk
 from gpu_ops.progress import stage
@@ -27,7 +28,7 @@ def reference(task: Task) -> dict[str, Array]:
         with stage(shift, shifts):
             pyramid = np.zeros(pyramid_shape(task))
             analysed(np.roll(x, (shift,) * len(axes), axes), pyramid, task)
-            figures = figures_of(pyramid, bands, params["rule"], params["value"], samples_of(task))
+            figures = figures_of(pyramid, bands, finest_of(task), params["rule"], params["value"], samples_of(task))
             parts = parts or {"coefficients": pyramid.copy(), "figures": figures}
             for band, threshold in zip(bands[1:], figures[1:], strict=True):
                 pyramid[band.part] = shrunk(pyramid[band.part], threshold, params["threshold"])

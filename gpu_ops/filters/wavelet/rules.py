@@ -1,7 +1,7 @@
 """Where thresholds come from, and what they do to details: the definitions, in NumPy.
 
 The noise's standard deviation is the median of the magnitudes of the finest (diagonal) details / 0.6745, channel by
-channel. From it, for each band of details d of N values:
+channel, without those that the border makes 0: see finest.py. From it, for each band of details d of N values:
 
 * universal: noise · sqrt(2 ln n), with the n samples of a channel (Donoho & Johnstone 1994);
 * BayesShrink: noise² / sqrt(mean(d²) - noise²), at most max|d|; a band of no more variance than the noise is removed
@@ -31,12 +31,13 @@ AT = 2.0**-40
 differ by rounding alone are all decided alike."""
 
 
-def figures_of(pyramid: Array, bands: Sequence[Band], rule: str, value: float, samples: int) -> Array:
+def figures_of(pyramid: Array, bands: Sequence[Band], finest: Band, rule: str, value: float, samples: int) -> Array:
     """The noise estimate and the threshold of each band of details, in the order of `bands` without the approximation:
-    float64 (1 + details,) of a pyramid without channels, else (1 + details, C). `samples` are those of a channel."""
+    float64 (1 + details,) of a pyramid without channels, else (1 + details, C). The noise comes from the band `finest`,
+    `samples` are those of a channel."""
     details = [np.abs(pyramid[band.part].astype(np.float64)) for band in bands[1:]]
     axes = tuple(range(len(bands[0].shape)))
-    noise = np.median(details[-1], axis=axes) / NORMAL_MEDIAN
+    noise = np.median(np.abs(pyramid[finest.part].astype(np.float64)), axis=axes) / NORMAL_MEDIAN
     rows = [np.atleast_1d(noise)]
     for sizes in details:
         flat = sizes.reshape(math.prod(sizes.shape[: len(axes)]), -1)

@@ -3,13 +3,15 @@ its details once more from its samples, shrinks them and joins them with the app
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gpu_ops.filters.kit.planning import CTYPES, Job
 from gpu_ops.filters.wavelet.bases import taps_of
-from gpu_ops.filters.wavelet.forms import BORDERS, THRESHOLDS, work_type
+from gpu_ops.filters.wavelet.finest import finest_of
+from gpu_ops.filters.wavelet.forms import BORDERS, THRESHOLDS, bands_of, work_type
 from gpu_ops.filters.wavelet.launches import Lines, Shape, int64
 from gpu_ops.filters.wavelet.noise import Details, Thresholds
 from gpu_ops.filters.wavelet.strips import Extents, Strips, Windows, extents_of, grid_of
@@ -40,6 +42,8 @@ class Finest(Thresholds):
         self.job, self.lines, self.channels, self.rule = job, lines, lines.shape.channels, job.params["rule"]
         count = finest.size // self.channels
         self.details = [Details(finest, count, count, count, self.channels, 1)]
+        part, columns = finest_of(job.task).shape, bands_of(job.task)[-1].shape[-1]
+        self.finest = Details(finest, math.prod(part), part[-1], columns * self.channels, self.channels, 1)
         self.figures = job.device.empty((2, self.channels), np.float64)
         self.noise = self._row(0)
 
