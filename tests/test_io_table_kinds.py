@@ -159,6 +159,21 @@ def test_two_ways_are_asked_about_and_told(write):
         assert from_origin(found.origin).array.tolist() == found.array.tolist()
 
 
+@pytest.mark.parametrize(
+    "row",
+    [
+        lambda i, v: f"{comma(v)};x y",
+        lambda i, v: f"bad;{comma(v)}",
+        lambda i, v: f"z ok {comma(v)}",
+        lambda i, v: f"{comma(v)}|bad|x y|x y",
+        lambda i, v: f"x y\t{comma(v)}",
+    ],
+)
+def test_words_beside_decimal_commas(write, row):
+    path = write(lines(row))
+    assert load(path).array.tolist() == VALUES and not survey(path).asks
+
+
 def test_a_name_above_decides_between_two_ways(write):
     for content, values in (
         ("U\n1,5\n2,25\n3,0\n", [1.5, 2.25, 3]),

@@ -29,7 +29,8 @@ SEPARATORS = {"tab": b"\t", "semicolon": b";", "pipe": b"|", "comma": b",", "spa
 QUOTE = b'"'
 EXCEL = re.compile(rb"\s*\"?sep=(.)\"?\s*", re.IGNORECASE)
 """The line in which a spreadsheet says what separates the columns below."""
-PIECES = re.compile(rb'[\t;,| "]+')
+MARKS = b'\t;,| "'
+PIECES = re.compile(rb"[" + MARKS + rb"]+")
 COUNTED = 5
 """Lines from which on whole numbers that count them are no part of others."""
 SAMPLED, NEAR = 60, 0.3
@@ -105,7 +106,8 @@ class Layout:
 
     def labels(self, places: Sequence[int]) -> tuple[str, ...]:
         """The names of some columns with their units, empty where they have none."""
-        named = ((self.names[k], self.units[k]) for k in places)
+        units = self.units
+        named = ((self.names[k], units[k]) for k in places)
         return tuple(f"{name} ({unit})" if name and unit and unit not in name else name for name, unit in named)
 
     def first(self, column: int) -> str:
@@ -129,8 +131,9 @@ class Way(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """How well a way fits, the most important first: the share of cells that have values, whether the line of names
-    has as many cells as the others, whether no mark lies between thousands, and how likely its separator is."""
+    """How well a way fits, the most important first: the share of the lines that is in cells with values, whether the
+    line of names has as many cells as the others, whether no mark lies between thousands, and how likely its separator
+    is."""
 
     share: float
     named: bool
@@ -208,7 +211,11 @@ def find_layout(opening: Opening) -> Layout | None:
     if not tried:
         return None
     fit, best = max(tried, key=lambda pair: pair[0])
-    others = [other for near, other in tried if near[:2] >= fit[:2] and _likely(best, other) and _differ(best, other)]
+    others = [
+        other
+        for near, other in tried
+        if other is not best and near[:2] >= fit[:2] and _likely(best, other) and _differ(best, other)
+    ]
     return replace(best, doubt=_doubt(best, others[0]), flags=_flags(best, others[0])) if others else best
 
 
@@ -232,8 +239,8 @@ def _fitting(ways: Sequence[Way], lines: Sequence[bytes]) -> list[Way]:
     shares = []
     for way in ways:
         cells = [cell for line in some for cell in split(line, way.separator) if not is_missing(cell)]
-        hits = sum(number(cell, way.decimal, way.grouped) is not None or _is_moment(cell) for cell in cells)
-        shares.append(hits / max(1, len(cells)))
+        good = [c for c in cells if number(c, way.decimal, way.grouped) is not None or _is_moment(c)]
+        shares.append(sum(map(_parts, good)) / max(1, sum(map(_parts, cells))))
     return [way for way, share in zip(ways, shares, strict=True) if share and share >= max(shares) - NEAR]
 
 
@@ -249,14 +256,22 @@ def _try(lines: Sequence[bytes], way: Way, header: int, begin: int) -> tuple[Fit
         return None
     heading = find_heading(rows, found, header, begin)
     even = [row for row in body if len(row) == columns]
-    hits = sum(not is_missing(row[k]) and found.readers[k](row[k]) is not None for row in even for k in found.values)
-    share = round(hits / max(1, sum(not is_missing(cell) for row in body for cell in row)), 6)
+    hits = sum(_parts(row[k]) for row in even for k in found.values if found.readers[k](row[k]) is not None)
+    share = round(hits / max(1, sum(_parts(cell) for row in body for cell in row)), 6)
     shown = tuple(tuple(row) for row in rows[heading.lines :])
     kind = "none" if columns == 1 else way.separator
     layout = Layout(kind, way.decimal, way.grouped, heading, found, shown)
-    whole = any(heading.names) and not any(sign in name for name in heading.names for sign in ";\t|,")
+    last = bool(heading.names[-1]) or columns - 1 in found.blank
+    whole = any(heading.names) and last and not any(sign in name for name in heading.names for sign in ";\t|,")
     simple = way.decimal == "point" if way.separator == "comma" else not way.grouped
     return Fit(share, whole, simple, _rank(layout)), layout
+
+
+def _parts(cell: bytes) -> int:
+    """How many parts a cell has between all signs that may separate columns: a line has as many in any way."""
+    if is_missing(cell):
+        return 0
+    return 1 if len(cell.translate(None, MARKS)) == len(cell) else sum(map(bool, PIECES.split(cell)))
 
 
 def _columns(body: Sequence[list[bytes]], count: int, way: Way) -> Columns:

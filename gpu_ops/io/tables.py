@@ -70,7 +70,8 @@ def _decoded(opening: Opening, layout: Layout, plan: TablePlan, wanted: Sequence
     found = find_times(opening, layout, plan, times)
     channels = list(found.channels)
     labels = labels_of(layout.labels(channels))
-    units = tuple(layout.units[k] for k in channels)
+    every = layout.units
+    units = tuple(every[k] for k in channels)
     picked = values[:, [wanted.index(k) for k in channels]] if len(channels) < len(wanted) else values
     array = np.ascontiguousarray(picked)
     steps = (*found.steps, *map(note, (*doubts(layout), *left_out(layout, plan, found))))
@@ -216,5 +217,5 @@ def _facts_of(
         return plan.apart, (*facts, ("channels", listed([titles[k] for k in plan.apart]))), own
     if found.words:
         facts.append(("times", found.words))
-    channels = [layout.labels([k])[0] or titles[k] for k in found.channels]
+    channels = [label or titles[k] for k, label in zip(found.channels, layout.labels(found.channels), strict=True)]
     return found.channels, (*facts, ("channels", listed(channels))), found.rate
