@@ -321,9 +321,7 @@ class TestCommandLine:
         flags = "--input", tmp_path / name, "--output", target, "--variant", "serial"
         assert self.run("mean", *flags, "--window", 5) == 0
         said = capsys.readouterr().out
-        assert re.search(
-            r" in [2-9] bands of [0-9]+ rows, because the whole needs 1,376,160 bytes and 750,000", said
-        )
+        assert re.search(r" in [2-9] bands of [0-9]+ rows, because the whole needs 1,376,160 bytes and 750,000", said)
         assert "may be used, a quarter of what is free (--memory MIB allows more); the first and the last were" in said
         assert np.array_equal(load(target).array, whole("mean2d", array, {"window": 5})["image"])
         if name == "in.tif":
