@@ -194,18 +194,8 @@ def test_panels_and_messages_come_to_rest_at_every_size(stage: Stage, presenter:
 
 
 UNATTENDED = (
-    "quit",
-    "open",
-    "save",
-    "export",
-    "session",
-    "paste",
-    "report",
-    "help",
-    "about",
-    "folder",
-    "copy",
-    "import",
+    *("quit", "open", "save", "export", "session", "paste"),
+    *("report", "help", "about", "folder", "copy", "import"),
 )
 """Parts of the names of actions that need files, a clipboard or another program."""
 
