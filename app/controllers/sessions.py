@@ -114,14 +114,18 @@ class SessionFiles(QObject):
         if self._unfinished is None or not self.can_save:
             return
         self._unfinished.keep(self._text(view, ""))
+        self._forget_recovered()  # the file of this window has it now
+
+    def _forget_recovered(self) -> None:
         if self._recovered is not None:
-            self._forget(self._recovered)  # the file of this window has it now
+            self._forget(self._recovered)
             self._recovered = None
 
     def end(self) -> None:
-        """The window closes as usual."""
+        """The window closes as usual, and the last session has what it kept."""
         if self._unfinished is not None:
             self._unfinished.end()
+            self._forget_recovered()
 
     @property
     def can_save(self) -> bool:

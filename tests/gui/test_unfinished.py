@@ -147,6 +147,19 @@ def test_the_next_start_offers_what_a_crash_left(
     assert not files(folder)
 
 
+def test_one_that_is_opened_and_closed_at_once_is_the_last_session(
+    qtbot: QtBot, picture: str, folder: Path, engine: FakeEngine
+) -> None:
+    crashed(folder, picture)
+    window = make(qtbot, engine, settings(folder))
+    script_of(window, []).start()
+    (message,) = [m for m in window.messages.messages() if m.choices]
+    message.choices["Open this session"]()
+    assert len(Unfinished(folder).left()) == 1  # until this window keeps it
+    window.close()
+    assert not files(folder) and "holiday.png" in (folder / "last.kernelscope").read_text()
+
+
 def test_a_start_with_a_file_offers_it_as_well_and_it_can_be_deleted(
     qtbot: QtBot, picture: str, folder: Path, engine: FakeEngine
 ) -> None:
