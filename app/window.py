@@ -14,6 +14,7 @@ from app.controllers.look import Look
 from app.controllers.session import SessionController
 from app.faults import log_faults
 from app.garbage import collected_here
+from app.models.importing import Question
 from app.models.log import Log
 from app.models.results import Results
 from app.models.session import Session
@@ -24,6 +25,7 @@ from app.views.window.placing import put_on_screen
 from app.worker import Engine
 from gpu_ops import find_filter, parse_step
 from gpu_ops.cli import stopping
+from gpu_ops.engine.messages import LoadRequest
 from gpu_ops.errors import KernelscopeError
 from gpu_ops.io.opening import CHOICES
 from gpu_ops.params import Value
@@ -94,6 +96,8 @@ class Script(QObject):
             for speaker in (self._controller, sessions):
                 speaker.message.connect(self._failed)
             sessions.asked.connect(lambda sentence, _choices: self._failed("error", sentence))
+            self._controller.nonfinite_found.connect(self._refuse_values)
+            self._window.context.importing.asked.connect(self._refuse_question)
             QTimer.singleShot(PATIENCE_MS, self._stop_waiting)
         self._controller.settled.connect(self._next)
         if self._args.file or self._asks_for_something:
@@ -153,6 +157,16 @@ class Script(QObject):
         if kind == "error":
             print(f"kernelscope: {sentence}", file=sys.stderr)
             self.code = 2
+
+    def _refuse_values(self, sentence: str, _found: object, request: LoadRequest) -> None:
+        self._failed("error", f"{sentence} kernelscope run --input {request.path} --nonfinite zero replaces them.")
+
+    def _refuse_question(self, question: Question) -> None:
+        """Nobody is there to answer: say with which words the command answers by itself."""
+        flags = " or ".join(f"--{param.name}" for param in question.choices)
+        self._failed("error", f"{question.path} can be read in several ways; say which with {flags}.")
+        self._window.context.importing.cancel()
+        self._draw()
 
     def _stop_waiting(self) -> None:
         if self._args.screenshot:

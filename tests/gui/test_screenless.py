@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from fake_engine import FakeEngine
 from PySide6.QtGui import QImage
@@ -16,9 +17,11 @@ from simulated_rows import SIM, ready, simulated
 from test_saving_window import row_of
 
 from app import screenless
-from app.main import main
+from app.main import _parse, main
+from app.window import Script
 from gpu_ops import from_array, sample
-from gpu_ops.engine.messages import RunUpdate
+from gpu_ops.engine.messages import RunUpdate, Surveyed, SurveyRequest
+from gpu_ops.io.opening import Survey
 from gpu_ops.measuring import window_needs
 
 ROOT = Path(__file__).parents[2]
@@ -124,6 +127,26 @@ def test_a_wrong_result_is_the_exit_code(window, engine, capsys) -> None:
     row = replace(row_of(window), ok=False)
     engine.answered.emit(RunUpdate(1, window.controller.queue.generation, "verified", row, {}))
     assert report(window) == 3 and "WRONG" in capsys.readouterr().out
+
+
+def test_a_file_that_asks_is_a_sentence_where_nobody_can_answer(
+    monkeypatch: pytest.MonkeyPatch, window, engine, tmp_path: Path, capsys
+) -> None:
+    drawn: list[bool] = []
+    monkeypatch.setattr(Script, "_draw", lambda self: drawn.append(True))
+    monkeypatch.setattr(window.controller, "start", lambda: None)
+    script = Script(window.controller, window, _parse(["/x/two.npz", "--screenshot", "out.png"]))
+    script.start()
+    survey = Survey("a NumPy archive", (), allowed={"member": ("a", "b")}, asks=True)
+    request = next(r for r in engine.asked if isinstance(r, SurveyRequest))
+    engine.answered.emit(Surveyed(request.job, survey))
+    said = capsys.readouterr().err
+    assert "/x/two.npz can be read in several ways; say which with --member" in said and drawn and script.code == 2
+    holed = np.ones((4, 5))
+    holed[1, 1] = np.nan
+    np.save(tmp_path / "nan.npy", holed)
+    window.controller.open_file(str(tmp_path / "nan.npy"))
+    assert "--nonfinite zero replaces them" in capsys.readouterr().err
 
 
 @pytest.mark.thorough  # a process of its own
