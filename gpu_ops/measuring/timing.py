@@ -157,7 +157,6 @@ def measure_interleaved(
     """
     order = random.Random(seed)
     series = {key: Series(rule) for key in samplers}
-    warm: set[Key] = set()
     last_report = now()
     open_keys = list(samplers)
     while open_keys:
@@ -167,17 +166,12 @@ def measure_interleaved(
                 yield from _at_deadline(samplers, series, open_keys, stage, others)
                 return
             try:
-                if key not in warm:
-                    warm_up(samplers[key], now, stop)
-                    warm.add(key)
-                start = now()
-                series[key].samples.append(_sample(samplers[key], stop))
+                start = _add_sample(series[key], samplers[key], now, stop)
             except Exception as error:
                 if failed is None or not failed(key, error):
                     raise
                 open_keys.remove(key)
                 continue
-            series[key].spent += now() - start
             if tell is not None and start - last_report >= TELL_EVERY:
                 last_report = start
                 tell(_part_over(series, open_keys, rule))
@@ -186,6 +180,16 @@ def measure_interleaved(
                 open_keys.remove(key)
                 sampler, load = samplers[key], others() if others is not None else None
                 yield key, series[key].timing(stage, sampler.clock, reason, sampler.mode, load)
+
+
+def _add_sample(series: Series, sampler: Samples, now: Callable[[], float], stop: Callable[[], bool] | None) -> float:
+    """Take one sample, the first one after a warm-up. Returns when it began."""
+    if not series.samples:
+        warm_up(sampler, now, stop)
+    start = now()
+    series.samples.append(_sample(sampler, stop))
+    series.spent += now() - start
+    return start
 
 
 def _part_over(series: Mapping[Key, Series], open_keys: list[Key], rule: Rule) -> float:
