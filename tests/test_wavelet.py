@@ -310,7 +310,9 @@ def test_parts_belong_together() -> None:
         restored = x - parts["noise"]
         assert (parts["image"] == np.clip(np.floor(restored + 0.5), 0, 255)).mean() > 0.999
         task = task_of(WAVELET2D, x, rule="SURE", levels=2, result="parts")
-        expected = rules.figures_of(parts["coefficients"], forms.bands_of(task), "SURE", 0, 2000)
+        expected = rules.figures_of(
+            parts["coefficients"], forms.bands_of(task), forms.bands_of(task)[-1], "SURE", 0, 2000
+        )
         np.testing.assert_allclose(parts["figures"], expected, rtol=1e-12)
         assert parts["figures"].shape == (7, 3) and len(forms.figures_form(task).axes[0].labels) == 7
 

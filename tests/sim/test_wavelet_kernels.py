@@ -15,6 +15,7 @@ from gpu_ops.devices import open_device
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Options
 from gpu_ops.filters import find_filter
+from gpu_ops.filters.wavelet.finest import finest_of
 from gpu_ops.filters.wavelet.forms import bands_of
 from gpu_ops.filters.wavelet.rules import figures_of
 from gpu_ops.types import Filter
@@ -130,7 +131,7 @@ def test_thresholds_of_every_band_and_channel(rule: str) -> None:
     params = {"wavelet": "sym8", "levels": 3, "rule": rule, "value": 0.25, "border": "symmetric"}
     found = _run(filter, "constant", x, **params)
     task = on(filter, x, {p.name: p.default for p in filter.params} | params)
-    expected = figures_of(found["coefficients"], bands_of(task), rule, 0.25, len(x))
+    expected = figures_of(found["coefficients"], bands_of(task), finest_of(task), rule, 0.25, len(x))
     assert found["figures"] == pytest.approx(expected, rel=1e-9)
 
 
