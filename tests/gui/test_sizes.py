@@ -131,6 +131,8 @@ class Stage:
         window = self.window
         window.resize(*size)
         self.watchdog.rest()
+        window.docks.sizes.reset()  # what a user has set would stay
+        self.watchdog.rest()
         parts = [part for part in window.findChildren(QWidget) if part.isVisible()]
         return sorted((f"{type(part).__name__} {part.objectName()}", part.geometry().getRect()) for part in parts)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
 
 WIDE = 1.3
@@ -35,6 +36,7 @@ class Sides(QSplitter):
         self.addWidget(self.beside)
         self.addWidget(self.main)
         self.beside.hide()
+        self.splitterMoved.connect(self._take_share)
 
     def fit(self, room: QSize) -> None:
         """Lie as suits a room of this size."""
@@ -43,6 +45,16 @@ class Sides(QSplitter):
         if way != self.orientation():
             self.setOrientation(way)
             self.share(self.room)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self.share(self.room)  # else it would depend on the sizes before
+
+    @Slot()
+    def _take_share(self) -> None:
+        """Keep the share that the user sets."""
+        beside, main = self.sizes()
+        self.room = main / max(1, beside + main)
 
     def share(self, room: float) -> None:
         """Divide the room anew."""
