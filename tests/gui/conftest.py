@@ -31,17 +31,17 @@ ROUNDS = 5
 
 
 class PatientBot(QtBot):
-    """Waits as long as a loaded machine needs. A test that waits some milliseconds gets what they lead to: timers that
-    are due, and events that wait."""
+    """Waits as long as a loaded machine needs, where a test says no time. One that waits some milliseconds gets what
+    they lead to: timers that are due, and events that wait."""
 
-    def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = 0) -> None:  # noqa: N802
-        super().waitUntil(callback, timeout=max(timeout, PATIENCE_MS))
+    def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = PATIENCE_MS) -> None:  # noqa: N802
+        super().waitUntil(callback, timeout=timeout)
 
-    def waitSignal(self, signal: Any, *, timeout: int = 0, **how: Any) -> Any:  # noqa: N802
-        return super().waitSignal(signal, timeout=max(timeout, PATIENCE_MS), **how)
+    def waitSignal(self, signal: Any, *, timeout: int = PATIENCE_MS, **how: Any) -> Any:  # noqa: N802
+        return super().waitSignal(signal, timeout=timeout, **how)
 
-    def waitExposed(self, widget: Any, *, timeout: int = 0) -> Any:  # noqa: N802
-        return super().waitExposed(widget, timeout=max(timeout, PATIENCE_MS))
+    def waitExposed(self, widget: Any, *, timeout: int = PATIENCE_MS) -> Any:  # noqa: N802
+        return super().waitExposed(widget, timeout=timeout)
 
     def wait(self, ms: int) -> None:
         super().wait(ms)
