@@ -64,10 +64,12 @@ _FILE = (
         QT_TRANSLATE_NOOP("Actions", "&Save result…"),
         "file",
         ("Ctrl+S",),
-        QT_TRANSLATE_NOOP("Actions", "Save the result on the screen to a file"),
+        QT_TRANSLATE_NOOP(
+            "Actions", "Save the result that was clicked last, else the last of the whole input, to a file"
+        ),
         "save",
         separator=True,
-        do=lambda desk: desk.context.files.save_result(desk.pictures.display),
+        do=lambda desk: desk.context.files.save_result(desk.pictures.looked_at.variant, desk.pictures.display),
     ),
     *SESSION,
     ActionSpec(
@@ -242,9 +244,9 @@ _EDIT = (
         QT_TRANSLATE_NOOP("Actions", "Use result as &input"),
         "edit",
         ("Ctrl+U",),
-        QT_TRANSLATE_NOOP("Actions", "Go on with the result on the screen in the place of the input"),
+        QT_TRANSLATE_NOOP("Actions", "Go on with the result that was clicked last in the place of the input"),
         separator=True,
-        do=lambda desk: desk.context.controller.use_result(),
+        do=lambda desk: desk.context.controller.use_result(desk.pictures.looked_at.variant),
     ),
     ActionSpec(
         "original",

@@ -13,6 +13,8 @@ from app.action_spec import ActionSpec
 from app.action_specs import ACTIONS
 from app.icons import icon
 from app.menus import MENUS, TOOLBAR
+from app.theme import boxes
+from app.tips import set_tip
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QMenu, QMenuBar, QToolBar
@@ -48,7 +50,7 @@ def build_actions(parent: QObject) -> dict[str, QAction]:
         tip = _tr(spec.tip)
         action.setStatusTip(tip)
         keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-        action.setToolTip(f"{tip} ({keys})" if keys else tip)
+        set_tip(action, f"{tip} ({keys})" if keys else tip)
         if spec.group:
             if spec.group not in groups:
                 groups[spec.group] = QActionGroup(parent)
@@ -77,6 +79,7 @@ def fill_menu_bar(menu_bar: QMenuBar, actions: Mapping[str, QAction]) -> dict[st
     for path, menu in menus.items():
         menu.setObjectName(f"menu.{path}")
         menu.setToolTipsVisible(True)
+        menu.setStyle(boxes())
     return menus
 
 

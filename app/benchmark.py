@@ -18,6 +18,7 @@ from functools import partial
 from typing import Any
 
 from app.bench_live import LIVE_KEYS, spectrogram
+from gpu_ops import processes
 
 Figures = dict[str, Any]
 Command = Callable[[Sequence[str]], int]
@@ -274,9 +275,11 @@ BENCHES = (
 def _process(name: str, *more: str) -> Figures:
     """Measure in a process of its own. Raises RuntimeError with its last line of output when it fails."""
     command = [sys.executable, "-m", "app", "window-bench", "--one", name, *more]
-    environment = {"QT_QPA_PLATFORM": "offscreen", **os.environ}
+    environment = {"QT_QPA_PLATFORM": "offscreen", **processes.environment()}
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=environment)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=PATIENCE, cwd=processes.FOLDER, env=environment
+        )
     except subprocess.TimeoutExpired:
         raise RuntimeError(f"nothing within {PATIENCE:g} s") from None
     if done.returncode:

@@ -20,11 +20,19 @@ WINDOW_SIDES = 100, 16384
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command of the engine, or open the window. Returns the exit code."""
-    args = list(sys.argv[1:] if argv is None else argv)
+    from gpu_ops.cli import streams
+
+    with streams.only_printable():
+        return _run(list(sys.argv[1:] if argv is None else argv))
+
+
+def _run(args: Sequence[str]) -> int:
+    from gpu_ops.cli import guarded
+
     if args and args[0] == WINDOW_BENCH:
         from app.benchmark import main as window_bench
 
-        return window_bench(args[1:], main)
+        return guarded(lambda: window_bench(args[1:], main))
     if args and (args[0] in COMMANDS or args[0] == "--version"):
         from gpu_ops.cli import main as command
 
@@ -33,8 +41,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         from app.figure_picture import draw
 
         return command(args, draw)
-    from gpu_ops.cli import guarded
-
     parsed_args: list[argparse.Namespace] = []
 
     def ask() -> int:
@@ -103,7 +109,7 @@ def _is_session(args: argparse.Namespace) -> bool:
 
 def _check_choices(args: argparse.Namespace) -> None:
     """Check the values of choices. Raises ParamError for a bad one, and for any without a file."""
-    from gpu_ops.errors import ParamError
+    from gpu_ops.errors import ParamError, plain
     from gpu_ops.io.opening import CHOICES
 
     for param in CHOICES:
@@ -114,18 +120,18 @@ def _check_choices(args: argparse.Namespace) -> None:
                 raise ParamError(f"--{param.name} says how a file is read; name the file as well.")
             if _is_session(args):
                 raise ParamError(
-                    f"--{param.name} says how a file is read, and {args.file!r} is a session; leave it out."
+                    f"--{param.name} says how a file is read, and {plain(args.file)!r} is a session; leave it out."
                 )
 
 
 def _check_session(args: argparse.Namespace) -> None:
     """Raises ParamError for what the session in the place of the file says itself."""
-    from gpu_ops.errors import ParamError
+    from gpu_ops.errors import ParamError, plain
 
     given = {"step": args.step, "filter": args.filter, "set": args.set, "variant": args.variant, "device": args.device}
     for name, value in given.items():
         if value:
-            raise ParamError(f"--{name} is said by the session {args.file!r} already; leave it out.")
+            raise ParamError(f"--{name} is said by the session {plain(args.file)!r} already; leave it out.")
 
 
 def _check_steps(texts: Sequence[str], filters: Sequence[Filter]) -> None:
@@ -158,22 +164,22 @@ def _size(text: str) -> str:
 def _check(args: argparse.Namespace) -> None:
     """Check every argument. Raises KernelscopeError for a name that does not exist."""
     from gpu_ops import FILTERS, SAMPLES, find_filter
-    from gpu_ops.errors import ParamError
+    from gpu_ops.errors import ParamError, plain
     from gpu_ops.params import nearest
 
     if args.file is not None and not os.path.lexists(args.file) and not os.path.splitext(args.file)[1]:
         near, known = nearest(args.file, COMMANDS), ", ".join((*COMMANDS, WINDOW_BENCH))
-        raise ParamError(f"{args.file!r} is neither a file nor a command{near}; commands are {known}.")
+        raise ParamError(f"{plain(args.file)!r} is neither a file nor a command{near}; commands are {known}.")
     path = args.screenshot
     if path is not None and (not path or (os.path.exists(path) and not os.path.isfile(path))):
-        raise ParamError(f"--screenshot {path!r} is no file to draw into; name one that ends in .png.")
+        raise ParamError(f"--screenshot {plain(path)!r} is no file to draw into; name one that ends in .png.")
     _check_choices(args)
     if _is_session(args):
         _check_session(args)
     samples = [s.id for s in SAMPLES]
     if args.sample is not None and args.sample not in samples:
         near = nearest(args.sample, samples)
-        raise ParamError(f"There is no sample {args.sample!r}{near}; choose from {', '.join(samples)}.")
+        raise ParamError(f"There is no sample {plain(args.sample, 60)!r}{near}; choose from {', '.join(samples)}.")
     # The window starts with the first filter, or its counterpart for another kind of input.
     name = FILTERS[0].family if args.filter is None else args.filter
     filters = [f for f in FILTERS if name in (f.id, f.family)] or [find_filter(name)]
@@ -187,17 +193,19 @@ def _check(args: argparse.Namespace) -> None:
 
 def _check_values(texts: Sequence[str], filters: Sequence[Filter]) -> None:
     """Check that each NAME=VALUE sets an existing parameter to an allowed value, and no parameter twice."""
-    from gpu_ops.errors import ParamError
+    from gpu_ops.errors import ParamError, plain
     from gpu_ops.params import nearest
 
     known, seen = list(dict.fromkeys(p.name for f in filters for p in f.params)), set()
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
-            raise ParamError(f"--set {text!r} is not NAME=VALUE, such as --set {known[0]}=5.")
+            raise ParamError(f"--set {plain(text, 60)!r} is not NAME=VALUE, such as --set {known[0]}=5.")
         if name not in known:
             near, ids = nearest(name, known), " and ".join(f.id for f in filters)
-            raise ParamError(f"--set {name!r} names no parameter of {ids}{near}; there are {', '.join(known)}.")
+            raise ParamError(
+                f"--set {plain(name, 60)!r} names no parameter of {ids}{near}; there are {', '.join(known)}."
+            )
         if name in seen:
             raise ParamError(f"--set gives {name} twice; give it once.")
         seen.add(name)
@@ -205,11 +213,17 @@ def _check_values(texts: Sequence[str], filters: Sequence[Filter]) -> None:
 
 
 def open_window(args: argparse.Namespace) -> int:
-    """Open the window and run until it closes. If something is missing, print one sentence about it."""
-    from gpu_ops import window_fault
+    """Open the window and run until it closes; without a display, run the same experiment in the terminal. If something
+    is missing, print one sentence about it."""
+    from gpu_ops import screen_fault, window_fault
 
     if args.screenshot is not None:
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    reason = screen_fault()
+    if reason:
+        from app.screenless import run
+
+        return run(args, reason)
     fault = window_fault()
     if fault:
         print(f"kernelscope: {fault}", file=sys.stderr)

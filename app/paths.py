@@ -1,4 +1,4 @@
-"""The place of Kernelscope's settings, and the names of sessions."""
+"""The place of Kernelscope's settings, the names of sessions, and the input of a window that was asked for none."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from pathlib import Path, PurePath
 
 from platformdirs import user_config_path
 
+DEFAULT_SAMPLE = "camera"
+"""What a window shows that was asked for nothing."""
 SESSION = ".kernelscope"
 """The suffix of a session file."""
 LAST_SESSION = f"last{SESSION}"

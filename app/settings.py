@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QByteArray, QSettings
+from PySide6.QtCore import QByteArray, QLockFile, QSettings
 
 from app.models.display import COLORMAPS
 from app.models.importing import Memory
@@ -23,16 +25,48 @@ _PREFERENCES = (
 )
 
 
+LOCK_MS = 5000
+"""How long one window waits for another that changes the same settings."""
+
+
 class Settings:
-    """Settings in an ini file; without a path they stay in memory only."""
+    """Settings in an ini file; without a path they stay in memory only. A value of another type than that of its
+    setting, which Qt makes of words such as @Point(1 2), counts as none."""
 
     def __init__(self, path: str | Path | None = None) -> None:
+        if path is not None and Path(path).exists() and not Path(path).is_file():
+            path = None  # a pipe would wait for ever
         self._folder_of_file = Path(path).parent if path else None
         self._values: dict[str, Any] = {}
         self._store = QSettings(str(path), QSettings.Format.IniFormat) if path else None
 
     def _get(self, key: str) -> Any:
         return self._store.value(key) if self._store is not None else self._values.get(key)
+
+    def _text(self, key: str) -> str:
+        value = self._get(key)
+        return value if isinstance(value, str) else ""
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """What the block reads is what other windows have written, and they read what it writes."""
+        if self._store is None:
+            yield
+            return
+        lock = QLockFile(f"{self._store.fileName()}.changing")
+        locked = lock.tryLock(LOCK_MS)
+        self._store.sync()
+        try:
+            yield
+        finally:
+            self._store.sync()
+            if locked:
+                lock.unlock()
+
+    def refresh(self) -> None:
+        """Read what other windows have written since."""
+        if self._store is not None:
+            self._store.sync()
 
     def _put(self, key: str, value: Any) -> None:
         if self._store is None:
@@ -58,10 +92,10 @@ class Settings:
     # Preferences
 
     def _flag(self, key: str, default: bool) -> bool:
-        return {"true": True, "false": False}.get(str(self._get(key)).lower(), default)
+        return {"true": True, "false": False}.get(self._text(key).lower(), default)
 
     def _name(self, key: str, allowed: tuple[str, ...]) -> str:
-        value = self._get(key)
+        value = self._text(key)
         return value if value in allowed else allowed[0]
 
     @property
@@ -118,13 +152,14 @@ class Settings:
     @property
     def most_recent(self) -> int:
         """The number of recent files to keep, from 0 to RECENT_LIMIT."""
-        value = str(self._get("files/most"))
+        value = self._text("files/most")
         return min(int(value), RECENT_LIMIT) if value.isdecimal() else MOST_RECENT
 
     def set_most_recent(self, most: int) -> None:
         """Keep that many recent files and forget older ones now."""
-        self._put("files/most", str(most))
-        self._put("files/recent", list(self.recent))
+        with self._changing():
+            self._put("files/most", str(most))
+            self._put("files/recent", list(self.recent))
 
     def forget_preferences(self) -> None:
         """Reset every preference; the window's geometry and recent files stay."""
@@ -136,21 +171,24 @@ class Settings:
     @property
     def recent(self) -> tuple[str, ...]:
         """The paths of recent files, the newest first."""
-        value = self._get("files/recent") or []
-        return tuple(str(p) for p in ([value] if isinstance(value, str) else value))[: self.most_recent]
+        value = self._get("files/recent")
+        paths = [value] if isinstance(value, str) else value if isinstance(value, list | tuple) else []
+        return tuple(path for path in paths if isinstance(path, str) and path)[: self.most_recent]
 
     def add_recent(self, path: str) -> None:
         """Put a file at the top of the recent files."""
         newest = str(Path(path).absolute())
-        self._put("files/recent", [newest, *(p for p in self.recent if p != newest)][: self.most_recent])
+        with self._changing():
+            self._put("files/recent", [newest, *(p for p in self.recent if p != newest)][: self.most_recent])
 
     def clear_recent(self) -> None:
-        self._put("files/recent", [])
+        with self._changing():
+            self._put("files/recent", [])
 
     # How files are read
 
     def _imports(self) -> Memory:
-        return Memory(str(self._get("files/choices") or ""))
+        return Memory(self._text("files/choices"))
 
     @property
     def imports(self) -> int:
@@ -163,14 +201,16 @@ class Settings:
 
     def remember_import(self, key: str, values: Values) -> None:
         """Read files of this kind with these choices from now on."""
-        memory = self._imports()
-        memory.put(key, values)
-        self._put("files/choices", memory.text)
+        with self._changing():
+            memory = self._imports()
+            memory.put(key, values)
+            self._put("files/choices", memory.text)
 
     def forget_import(self, key: str) -> None:
-        memory = self._imports()
-        memory.drop(key)
-        self._put("files/choices", memory.text)
+        with self._changing():
+            memory = self._imports()
+            memory.drop(key)
+            self._put("files/choices", memory.text)
 
     def forget_imports(self) -> None:
         """Ask again for every kind of file."""
@@ -180,7 +220,7 @@ class Settings:
 
     def _folder(self, key: str) -> str:
         """The stored folder if it still exists, else the home folder."""
-        value = str(self._get(key) or "")
+        value = self._text(key)
         return value if value and Path(value).is_dir() else str(Path.home())
 
     @property

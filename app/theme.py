@@ -8,19 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QFontDatabase, QFontMetrics, QGuiApplication, QPalette
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontDatabase, QFontMetrics, QGuiApplication, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QApplication, QProxyStyle, QStyle, QStyleOption, QWidget
+
+from app.letter_sizes import LetterSizes
 
 Scheme = Qt.ColorScheme
 PRESENTER = 1.6
 """The factor of the font size for presentations."""
 
+LIGHTER, DARKER = 148, 112
+"""Per cent by which Fusion lightens the colour of a button at most, and darkens that of a checked one or of a tab."""
+TINT = 0.12
+"""The share of a colour in the ground of what has this colour."""
+
 TEXT_CONTRAST = 4.5
 SHAPE_CONTRAST = 3.0
-
-OUTLINE, MENU = 140, 108
-"""Per cent by which Fusion darkens a window's colour for outlines, and lightens the base for the ground of menus."""
 
 _OKABE_ITO = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#f0e442", "#000000")
 _DASHES = (
@@ -72,10 +76,10 @@ _DARK = {
     QPalette.ColorRole.AlternateBase: "#22262c",
     QPalette.ColorRole.Text: "#e8eaed",
     QPalette.ColorRole.PlaceholderText: "#a0a8b2",
-    QPalette.ColorRole.Button: "#3a4048",
+    QPalette.ColorRole.Button: "#30363d",
     QPalette.ColorRole.ButtonText: "#e8eaed",
     QPalette.ColorRole.BrightText: "#ff8a80",
-    QPalette.ColorRole.Highlight: "#2f6fab",
+    QPalette.ColorRole.Highlight: "#275f97",
     QPalette.ColorRole.HighlightedText: "#ffffff",
     QPalette.ColorRole.Link: "#7cc0f5",
     QPalette.ColorRole.LinkVisited: "#c6a5f0",
@@ -149,13 +153,15 @@ def mix(a: QColor, b: QColor, share: float) -> QColor:
     return QColor(*(round(x + (y - x) * share) for x, y in pairs))
 
 
-def readable(colour: QColor, grounds: tuple[QColor, ...], ratio: float) -> QColor:
-    """The colour, moved towards black or white until it stands out enough from every ground."""
+def readable(colour: QColor, grounds: tuple[QColor, ...], ratio: float, tinted: bool = False) -> QColor:
+    """The colour, moved towards black or white until it stands out enough from every ground, and if it is `tinted`,
+    from the first one with TINT of the colour itself as well."""
     dark_ground = luminance(grounds[0]) < 0.2
     target = QColor(Qt.GlobalColor.white if dark_ground else Qt.GlobalColor.black)
     for step in range(51):
         candidate = mix(colour, target, step / 50)
-        if min(contrast(candidate, g) for g in grounds) >= ratio:
+        own = (mix(grounds[0], candidate, TINT),) if tinted else ()
+        if min(contrast(candidate, g) for g in (*grounds, *own)) >= ratio:
             return candidate
     return target
 
@@ -172,9 +178,15 @@ def palette(scheme: Scheme) -> QPalette:
     for role, name in roles.items():
         result.setColor(role, QColor(name))
     window, text = QColor(roles[QPalette.ColorRole.Window]), QColor(roles[QPalette.ColorRole.WindowText])
-    faint = mix(window, text, 0.45)
-    for role in (QPalette.ColorRole.WindowText, QPalette.ColorRole.Text, QPalette.ColorRole.ButtonText):
-        result.setColor(QPalette.ColorGroup.Disabled, role, faint)
+    inks, disabled = QPalette.ColorRole, QPalette.ColorGroup.Disabled
+    # Buttons, headings and tabs are filled a little lighter or darker than their colour.
+    plain = (window, *(result.color(ground) for ground in (inks.Base, inks.AlternateBase, inks.Button)))
+    grounds = (*plain, *(colour.darker(DARKER) for colour in plain), plain[-1].lighter(LIGHTER))
+    faint = readable(mix(window, text, 0.45), grounds, TEXT_CONTRAST)
+    for ink in (inks.WindowText, inks.Text, inks.ButtonText, inks.PlaceholderText):
+        result.setColor(disabled, ink, faint)
+    result.setColor(disabled, inks.Highlight, mix(window, text, 0.2))
+    result.setColor(disabled, inks.HighlightedText, text)
     return result
 
 
@@ -186,24 +198,29 @@ def colours(scheme: Scheme) -> Colours:
 def colours_of(ground: QPalette) -> Colours:
     """The colours that suit a palette."""
     base, window = ground.color(QPalette.ColorRole.Base), ground.color(QPalette.ColorRole.Window)
-    text = ground.color(QPalette.ColorRole.Text)
-    key = (base.rgb(), window.rgb(), text.rgb())
+    text, row = ground.color(QPalette.ColorRole.Text), selected(ground)
+    key = tuple(colour.rgb() for colour in (base, window, text, row))
     if key not in _cache:
-        _cache[key] = _colours(base, window, text)
+        _cache[key] = _colours(base, window, text, row)
     return _cache[key]
 
 
-_cache: dict[tuple[int, int, int], Colours] = {}
+_cache: dict[tuple[int, ...], Colours] = {}
 
 
-def _colours(base: QColor, window: QColor, text: QColor) -> Colours:
-    grounds = (base, window)
+def selected(ground: QPalette) -> QColor:
+    """The ground of a selected row whose texts keep their colours."""
+    return mix(ground.color(QPalette.ColorRole.Base), ground.color(QPalette.ColorRole.Highlight), TINT)
+
+
+def _colours(base: QColor, window: QColor, text: QColor, row: QColor) -> Colours:
+    grounds = (base, window, row)
 
     def shape(name: str) -> QColor:
         return readable(QColor(name), grounds, SHAPE_CONTRAST)
 
     def word(name: str, symbol: str) -> Role:
-        return Role(readable(QColor(name), grounds, TEXT_CONTRAST), symbol)
+        return Role(readable(QColor(name), grounds, TEXT_CONTRAST, tinted=True), symbol)
 
     looks = zip(_OKABE_ITO, _DASHES, _HATCHES, strict=True)
     return Colours(
@@ -224,11 +241,12 @@ def _colours(base: QColor, window: QColor, text: QColor) -> Colours:
     )
 
 
-class GrowingBoxes(QProxyStyle):
-    """Fusion with tick boxes that grow with the font; Fusion's own have one size for all fonts.
+class Boxes(QProxyStyle):
+    """Fusion with tick boxes that grow with the font and can be seen in both schemes. Fusion's own have one size for
+    all fonts, and a frame that is darker than the window.
 
     A style sheet could do the same, but with one, widgets stop following the application's palette. It is the style of
-    tick boxes alone: Qt asks the style of a window for thousands of sizes, each through Python.
+    tick boxes and menus alone: Qt asks the style of a window for thousands of sizes, each through Python.
     """
 
     _SIZES = (QStyle.PixelMetric.PM_IndicatorWidth, QStyle.PixelMetric.PM_IndicatorHeight)
@@ -242,14 +260,57 @@ class GrowingBoxes(QProxyStyle):
         letters = widget.fontMetrics() if widget is not None else QFontMetrics(QApplication.font())
         return max(usual, round(0.85 * letters.height()))
 
+    def drawPrimitive(  # noqa: N802
+        self,
+        element: QStyle.PrimitiveElement,
+        option: QStyleOption,
+        painter: QPainter,
+        widget: QWidget | None = None,
+    ) -> None:
+        if element == QStyle.PrimitiveElement.PE_IndicatorCheckBox:
+            state, states = option.state, QStyle.StateFlag
+            draw_box(
+                painter,
+                QRectF(option.rect),
+                option.palette,
+                bool(state & states.State_On),
+                bool(state & states.State_Enabled),
+            )
+        else:
+            super().drawPrimitive(element, option, painter, widget)
 
-def growing_boxes() -> GrowingBoxes:
-    """The one style of all tick boxes, which lives as long as the application."""
+
+def draw_box(painter: QPainter, place: QRectF, ground: QPalette, ticked: bool, enabled: bool) -> None:
+    """Paint a tick box: a filled one with a tick, or an empty frame."""
+    role, groups = QPalette.ColorRole, QPalette.ColorGroup
+    base, window = (ground.color(groups.Active, of) for of in (role.Base, role.Window))
+    text = ground.color(groups.Active if enabled else groups.Disabled, role.Text)
+    frame = readable(mix(base, text, 0.6), (base, window), SHAPE_CONTRAST)
+    filling = readable(ground.color(groups.Active, role.Highlight), (base, window), SHAPE_CONTRAST) if enabled else text
+    side = min(place.width(), place.height()) - 1
+    box = QRectF(0, 0, side, side)
+    box.moveCenter(place.center())
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(filling if ticked else frame, 1))
+    painter.setBrush(filling if ticked else base)
+    painter.drawRoundedRect(box, 0.12 * side, 0.12 * side)
+    if ticked:
+        ink = max((base, text), key=lambda colour: contrast(colour, filling))
+        joins = Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin
+        painter.setPen(QPen(ink, max(1.5, 0.14 * side), Qt.PenStyle.SolidLine, *joins))
+        points = (QPointF(x * side, y * side) + box.topLeft() for x, y in ((0.24, 0.52), (0.43, 0.72), (0.77, 0.30)))
+        painter.drawPolyline(list(points))
+    painter.restore()
+
+
+def boxes() -> Boxes:
+    """The one style of all tick boxes and menus, which lives as long as the application."""
     app = QApplication.instance()
     assert app is not None
-    style = app.findChild(GrowingBoxes, options=Qt.FindChildOption.FindDirectChildrenOnly)
+    style = app.findChild(Boxes, options=Qt.FindChildOption.FindDirectChildrenOnly)
     if style is None:
-        style = GrowingBoxes("Fusion")
+        style = Boxes("Fusion")
         style.setParent(app)
     return style
 
@@ -266,32 +327,13 @@ def apply(app: QApplication, scheme: Scheme, presenter: bool = False) -> None:
         return  # every widget would be told, and paint itself once more
     app.setProperty("look", look)
     app.setPalette(chosen)
-    for kind, suited in {"QTipLabel": chosen, "QCheckBox": _boxes(chosen, scheme), "QMenu": _menus(chosen)}.items():
-        app.setPalette(suited, kind)  # type: ignore[arg-type]  # the stubs say bytes; PySide6 takes a str only
+    app.setPalette(chosen, "QTipLabel")  # type: ignore[arg-type]  # the stubs say bytes; PySide6 takes a str only
     font = app.font()
-    font.setPointSizeF(size)
-    app.setFont(font)
-
-
-def _boxes(chosen: QPalette, scheme: Scheme) -> QPalette:
-    """Fusion draws the frame of a tick box darker than the window: on a dark ground only its filling can show it."""
-    result = QPalette(chosen)
-    if is_dark(scheme):
-        filling = readable(
-            chosen.color(QPalette.ColorRole.Base), (chosen.color(QPalette.ColorRole.Window),), SHAPE_CONTRAST
-        )
-        result.setColor(QPalette.ColorRole.Base, filling)
-    return result
-
-
-def _menus(chosen: QPalette) -> QPalette:
-    """Fusion draws the boxes and edges of a menu in the window's colour, darkened by OUTLINE: make them stand out from
-    the menu's ground, with something to spare, as boxes are drawn a little lighter."""
-    result = QPalette(chosen)
-    ground = chosen.color(QPalette.ColorRole.Base).lighter(MENU)
-    line = readable(chosen.color(QPalette.ColorRole.Window).darker(OUTLINE), (ground,), 1.3 * SHAPE_CONTRAST)
-    result.setColor(QPalette.ColorRole.Window, line.lighter(OUTLINE))
-    return result
+    if font.pointSizeF() != size:
+        sizes = LetterSizes(app)
+        font.setPointSizeF(size)
+        app.setFont(font)
+        sizes.follow()
 
 
 def chosen(ground: QPalette) -> QPalette:

@@ -59,7 +59,7 @@ def _colour_map(name: str, text: str, tip: str, checked: bool = False) -> Action
         group="map",
         data=name,
         do=lambda desk: _display(desk).set_colormap(name),
-        able=_levelled,
+        able=lambda desk: _levelled(desk) and desk.pictures.looked_at.levels is None,
         on=lambda desk: _display(desk).colormap == name,
     )
 
@@ -187,7 +187,7 @@ VIEW = (
         ("Ctrl+L",),
         QT_TRANSLATE_NOOP("Actions", "Set black and white from the input's type and values"),
         separator=True,
-        do=lambda desk: _display(desk).auto_levels("auto"),
+        do=lambda desk: (desk.pictures.looked_at.levels or _display(desk)).auto_levels("auto"),
         able=_levelled,
     ),
     _colour_map(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
@@ -13,27 +14,30 @@ from app.controllers.look import Look
 from app.controllers.session import SessionController
 from app.faults import log_faults
 from app.garbage import collected_here
+from app.models.importing import Question
 from app.models.log import Log
 from app.models.results import Results
 from app.models.session import Session
-from app.paths import is_session, settings_file
+from app.paths import DEFAULT_SAMPLE, is_session, settings_file
 from app.settings import Settings
 from app.views.window.main_window import MainWindow
 from app.views.window.placing import put_on_screen
 from app.worker import Engine
 from gpu_ops import find_filter, parse_step
+from gpu_ops.cli import stopping
+from gpu_ops.engine.messages import LoadRequest
 from gpu_ops.errors import KernelscopeError
 from gpu_ops.io.opening import CHOICES
 from gpu_ops.params import Value
 
-DEFAULT_SAMPLE = "camera"
 DEFAULT_SIZE = "1280x800"
 PATIENCE_MS = 300_000
 """The longest wait for results before a screenshot."""
 
 
-def show(args: argparse.Namespace) -> int:
-    """Open the window and run Qt's loop. Returns the exit code."""
+def show(args: argparse.Namespace, report: Callable[[Session, Results], int] | None = None) -> int:
+    """Open the window and run Qt's loop. Returns the exit code; `report` is called when the loop has ended, and gives
+    it where nothing else went wrong."""
     app = _application()
     app.setApplicationName("Kernelscope")
     app.setOrganizationName("Kernelscope")
@@ -51,9 +55,16 @@ def show(args: argparse.Namespace) -> int:
     window.show()
     script = Script(controller, window, args)
     QTimer.singleShot(0, script.start)
+
+    def close(number: int, _frame: object) -> None:
+        window.close()
+        app.exit(128 + number)
+
     try:
-        with log_faults(log), collected_here():
-            return int(app.exec()) or script.code
+        # Python handles signals while its code runs, as it does in the timer of collected_here.
+        with log_faults(log), collected_here(), stopping.handled(close, stopping.CTRL_C, stopping.TERMINATION):
+            code = int(app.exec()) or script.code
+            return code or (report(controller.session, controller.results) if report is not None else 0)
     finally:
         engine.close()
 
@@ -85,8 +96,12 @@ class Script(QObject):
             for speaker in (self._controller, sessions):
                 speaker.message.connect(self._failed)
             sessions.asked.connect(lambda sentence, _choices: self._failed("error", sentence))
-            QTimer.singleShot(PATIENCE_MS, self._draw)
+            self._controller.nonfinite_found.connect(self._refuse_values)
+            self._window.context.importing.asked.connect(self._refuse_question)
+            QTimer.singleShot(PATIENCE_MS, self._stop_waiting)
         self._controller.settled.connect(self._next)
+        if self._args.file or self._asks_for_something:
+            sessions.ask_about_crash()
         if self._args.file and is_session(self._args.file):
             sessions.open(self._args.file, self._open_sample)
         elif self._args.file:
@@ -142,6 +157,22 @@ class Script(QObject):
         if kind == "error":
             print(f"kernelscope: {sentence}", file=sys.stderr)
             self.code = 2
+
+    def _refuse_values(self, sentence: str, _found: object, request: LoadRequest) -> None:
+        self._failed("error", f"{sentence} kernelscope run --input {request.path} --nonfinite zero replaces them.")
+
+    def _refuse_question(self, question: Question) -> None:
+        """Nobody is there to answer: say with which words the command answers by itself."""
+        flags = " or ".join(f"--{param.name}" for param in question.choices)
+        self._failed("error", f"{question.path} can be read in several ways; say which with {flags}.")
+        self._window.context.importing.cancel()
+        self._draw()
+
+    def _stop_waiting(self) -> None:
+        if self._args.screenshot:
+            seconds = PATIENCE_MS // 1000
+            print(f"kernelscope: Not all is done after {seconds} s; the picture shows what is.", file=sys.stderr)
+            self._draw()
 
     def _draw(self) -> None:
         if self._args.screenshot:

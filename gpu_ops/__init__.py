@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from importlib import import_module
+from inspect import isfunction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gpu_ops.errors import public
+from gpu_ops.loop_cache import settle_loop_cache
 from gpu_ops.version import __version__ as __version__
+
+settle_loop_cache(Path(__file__).parent)
 
 if TYPE_CHECKING:
     from gpu_ops.devices import device_statuses, open_device
-    from gpu_ops.errors import KernelscopeError
+    from gpu_ops.errors import DeviceError, InputError, KernelError, KernelscopeError, ParamError, WrongResult
     from gpu_ops.filters import FILTERS, all_claims, find_filter
     from gpu_ops.filters.layout.gallery import layout_pictures
     from gpu_ops.io import (
@@ -31,22 +37,26 @@ if TYPE_CHECKING:
         maps_for,
         parse_step,
         replacing,
+        require_regular,
         sample,
         save,
         step_words,
         write_step,
     )
+    from gpu_ops.measuring.applying import apply, forget_plans
     from gpu_ops.measuring.figures import DrawnFigure, draw_figures
     from gpu_ops.measuring.judging import judge_by_reports, recorded_reports
     from gpu_ops.measuring.law_counts import recorded_steps
     from gpu_ops.measuring.provenance import machine
     from gpu_ops.measuring.remaking import from_origin
-    from gpu_ops.measuring.report import read_report, write_report
+    from gpu_ops.measuring.report import read_report, report_of, write_report
     from gpu_ops.measuring.runner import default_picks, run_experiment
-    from gpu_ops.measuring.window_needs import window_fault
+    from gpu_ops.measuring.window_needs import screen_fault, window_fault
     from gpu_ops.types import Experiment, Input, Pick, Run
 
 _HOMES = {
+    "apply": "measuring.applying",
+    "forget_plans": "measuring.applying",
     "FILTERS": "filters",
     "all_claims": "filters",
     "find_filter": "filters",
@@ -55,7 +65,12 @@ _HOMES = {
     "Input": "types",
     "Pick": "types",
     "Run": "types",
+    "DeviceError": "errors",
+    "InputError": "errors",
+    "KernelError": "errors",
     "KernelscopeError": "errors",
+    "ParamError": "errors",
+    "WrongResult": "errors",
     "FORMATS": "io",
     "NOISE": "io",
     "SAMPLES": "io",
@@ -65,6 +80,7 @@ _HOMES = {
     "lines_of": "io",
     "maps_for": "io",
     "replacing": "io",
+    "require_regular": "io",
     "add_noise": "io",
     "active_steps": "io",
     "apply_steps": "io",
@@ -84,12 +100,14 @@ _HOMES = {
     "DrawnFigure": "measuring.figures",
     "draw_figures": "measuring.figures",
     "read_report": "measuring.report",
+    "report_of": "measuring.report",
     "run_experiment": "measuring.runner",
     "from_origin": "measuring.remaking",
     "judge_by_reports": "measuring.judging",
     "machine": "measuring.provenance",
     "recorded_reports": "measuring.judging",
     "recorded_steps": "measuring.law_counts",
+    "screen_fault": "measuring.window_needs",
     "window_fault": "measuring.window_needs",
     "write_report": "measuring.report",
 }
@@ -99,16 +117,22 @@ __all__ = [
     "NOISE",
     "SAMPLES",
     "STEPS",
+    "DeviceError",
     "DrawnFigure",
     "Experiment",
     "Input",
+    "InputError",
+    "KernelError",
     "KernelscopeError",
+    "ParamError",
     "Pick",
     "Run",
     "Saving",
+    "WrongResult",
     "active_steps",
     "add_noise",
     "all_claims",
+    "apply",
     "apply_steps",
     "check_step",
     "comment_lines",
@@ -118,6 +142,7 @@ __all__ = [
     "draw_figures",
     "find_filter",
     "find_step",
+    "forget_plans",
     "from_array",
     "from_origin",
     "judge_by_reports",
@@ -132,9 +157,12 @@ __all__ = [
     "recorded_reports",
     "recorded_steps",
     "replacing",
+    "report_of",
+    "require_regular",
     "run_experiment",
     "sample",
     "save",
+    "screen_fault",
     "step_words",
     "window_fault",
     "write_report",
@@ -147,5 +175,13 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'gpu_ops' has no attribute {name!r}")
     value = getattr(import_module(f"gpu_ops.{_HOMES[name]}"), name)
+    if isfunction(value):
+        value = public(value)
+        value.__module__, value.__qualname__ = __name__, name  # where pickle finds it
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    """The public names, imported or not."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

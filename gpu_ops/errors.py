@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
+from inspect import isgeneratorfunction
 from typing import Any
 
 LONGEST = 240
@@ -29,10 +33,40 @@ def shortened(text: str, most: int = LONGEST_MESSAGE) -> str:
     return text if len(text) <= most else f"{text[:most]} … ({len(text) - most} letters more)"
 
 
+FLAG = re.compile(r"(?<![\w-])--([a-z][a-z-]*)(?:=(\S*[^\s.,;)])| ([0-9]\w*|all|cpu|keep|none|zero)\b)?")
+"""An option in a sentence, with its value behind a sign, or where it is a number or one of these words."""
+COMMAND = "kernelscope "
+"""What begins a whole command, which stays as it is."""
+ELSEWHERE = {"dtype": "convert(input, dtype)", "json": "path"}
+"""What in Python does the work of an option, where it is no argument of the same name."""
+
+
+def in_python(sentence: str) -> str:
+    """A sentence that names options of the command line, with Python's arguments in their place: `--limit 9` becomes
+    limit=9, `--nonfinite keep` becomes nonfinite="keep"."""
+    before, command, after = sentence.partition(COMMAND)
+    return FLAG.sub(_argument, before) + command + after
+
+
+def _argument(flag: re.Match[str]) -> str:
+    name, value = flag[1].replace("-", "_"), flag[2] or flag[3] or ""
+    quote = "" if value[:1].isdigit() or not value else '"'
+    return ELSEWHERE.get(name) or f"{name}={quote}{value}{quote}"
+
+
 class KernelscopeError(Exception):
-    """Parent of all errors raised on purpose; the command line returns `exit_code`."""
+    """Parent of all errors raised on purpose; the command line returns `exit_code`. Its sentence names options as the
+    command line has them. One that leaves a public function of the package is `for_python`, and names arguments."""
 
     exit_code = 2
+    for_python = False
+
+    def sentence(self) -> str:
+        """The message as the command line shows it."""
+        return super().__str__()
+
+    def __str__(self) -> str:
+        return in_python(self.sentence()) if self.for_python else self.sentence()
 
 
 class ParamError(KernelscopeError):
@@ -41,6 +75,12 @@ class ParamError(KernelscopeError):
 
 class DeclarationError(KernelscopeError):
     """A filter or a variant does not do what it declares; the message names it and says what it should do."""
+
+    exit_code = 3
+
+
+class WrongResult(KernelscopeError):
+    """A result differs from the reference by more than its tolerance; the message says where and by how much."""
 
     exit_code = 3
 
@@ -59,7 +99,7 @@ class NonFiniteError(InputError):
         super().__init__(problem, nan, infinite)
         self.problem, self.nan, self.infinite = problem, nan, infinite
 
-    def __str__(self) -> str:
+    def sentence(self) -> str:
         return f"{self.problem}; add --nonfinite keep to use them as they are or --nonfinite zero to replace them by 0."
 
 
@@ -125,3 +165,25 @@ class KernelFault(KernelError):
     """A kernel died while it ran, for example of an illegal address. The process cannot use that device any more."""
 
     exit_code = 3
+
+
+def public(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function as the package gives it to a Python program: errors that leave it are `for_python`."""
+
+    @wraps(function)
+    def call(*args: Any, **named: Any) -> Any:
+        try:
+            return function(*args, **named)
+        except KernelscopeError as error:
+            error.for_python = True
+            raise
+
+    @wraps(function)
+    def generate(*args: Any, **named: Any) -> Any:
+        try:
+            yield from function(*args, **named)
+        except KernelscopeError as error:
+            error.for_python = True
+            raise
+
+    return generate if isgeneratorfunction(function) else call

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from gpu_ops.output_kinds import CHANNEL, Axis, ViewKind
+from gpu_ops.output_kinds import CHANNEL, TIME, Axis, ViewKind
 
 Kind = Literal["image", "signal", "stack"]
 Shape = tuple[int, ...]
@@ -55,6 +55,14 @@ class InputKind:
         """The extents of the spatial axes."""
         return shape[: self.rank]
 
+    def width_first(self, shape: Shape) -> Shape:
+        """The extents in the order in which people say them: of an image its width, its height, and its channels."""
+        return (*reversed(self.spatial(shape)), *shape[self.rank :])
+
+    def size_text(self, shape: Shape, by: str = " x ") -> str:
+        """The extents as people say them: "640 x 480", with channels "640 x 480 x 3"."""
+        return by.join(map(str, self.width_first(shape)))
+
     def channels_of(self, shape: Shape) -> int:
         """Interleaved values of a pixel or sample."""
         return shape[self.rank] if len(shape) > self.rank else 1
@@ -77,7 +85,7 @@ class InputKind:
 
 def time_axis(rate: float | None) -> Axis:
     """The axis of a signal: seconds where its rate in hertz is known, else samples."""
-    return Axis("time", "s", step=1 / rate) if rate else Axis("sample")
+    return Axis(*TIME, step=1 / rate) if rate else Axis("sample")
 
 
 _AXES = {"z": Axis("z"), "y": Axis("y", "px"), "x": Axis("x", "px"), "c": Axis(CHANNEL)}

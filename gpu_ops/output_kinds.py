@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -16,6 +16,12 @@ ViewKind = Literal["image", "signal", "spectrum", "bars", "pyramid", "number", "
 
 CHANNEL = "channel"
 """The name of an axis of channels."""
+TIME = ("time", "s")
+"""The name and the unit of an axis of times."""
+SQUARE = "unit²"
+"""Stands for the square of the input's unit in the unit of an output, such as "unit²/Hz"."""
+OF_INPUT: tuple[ViewKind, ...] = ("image", "signal", "spectrum")
+"""Kinds of output whose values have the unit of the input where a filter names none."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,10 @@ class Axis:
     def at(self, index: float) -> float:
         """The position of an element, in the axis's unit; `index` need not be whole."""
         return self.start + self.step * index
+
+    def places(self, count: int) -> Array:
+        """The positions of the first `count` elements, in the axis's unit; of labels the labels."""
+        return np.array(self.labels[:count]) if self.labels else self.start + self.step * np.arange(count)
 
     def index(self, place: float) -> float:
         """The element that lies at `place`."""
@@ -70,25 +80,59 @@ class Band:
 
 @dataclass(frozen=True)
 class Form:
-    """The form of an output's array: its shape, its dtype, an Axis for each dimension, and the bands of a pyramid."""
+    """The form of an output's array: its shape, its dtype, an Axis for each dimension, and the bands of a pyramid.
+    Where they are known, `label` is the name of the only channel of an array without an axis of channels, and `unit`
+    that of the input's values."""
 
     shape: tuple[int, ...]
     dtype: str
     axes: tuple[Axis, ...]
     bands: tuple[Band, ...] = ()
+    label: str = ""
+    unit: str = ""
 
     @property
     def rank(self) -> int:
         """The number of axes that are not of channels."""
         return sum(axis.name != CHANNEL for axis in self.axes)
 
-    def named(self, labels: tuple[str, ...]) -> Form:
+    def channels_last(self, array: Array) -> Array:
+        """An array of this form with its axis of channels, where it has one, behind the others."""
+        places = [place for place, axis in enumerate(self.axes) if axis.name == CHANNEL]
+        return np.moveaxis(array, places, [-1] * len(places)) if places else array
+
+    @property
+    def width_first(self) -> tuple[int, ...]:
+        """The extents in the order in which people say them: those along x before those along y."""
+        y_first = self.rank == 2 and self.axes[0].name.split()[-1:] == ["y"]
+        return (*self.shape[1::-1], *self.shape[2:]) if y_first else self.shape
+
+    def named(self, labels: Sequence[str]) -> Form:
         """The form with these names of its channels, where it has as many and no names of its own."""
         own = [place for place, axis in enumerate(self.axes) if axis.name == CHANNEL and not axis.labels]
         if len(own) != 1 or self.shape[own[0]] != len(labels):
             return self
-        axes = tuple(replace(axis, labels=labels) if k in own else axis for k, axis in enumerate(self.axes))
+        axes = tuple(replace(axis, labels=tuple(labels)) if k in own else axis for k, axis in enumerate(self.axes))
         return replace(self, axes=axes)
+
+    def described(self, labels: Sequence[str], units: Sequence[str], start: float) -> Form:
+        """The form with what is known of a signal: the names of its channels, the unit of its values, where all
+        channels have the same, and axes of seconds that begin `start` later."""
+        form, common = self.named(labels), units[0] if len(set(units)) == 1 else ""
+        timed = ((axis, (axis.name, axis.unit) == TIME) for axis in form.axes)
+        axes = tuple(replace(axis, start=axis.start + start) if times else axis for axis, times in timed)
+        alone = len(labels) == 1 and all(axis.name != CHANNEL for axis in axes)
+        return replace(form, axes=axes, label=labels[0] if alone else "", unit=common)
+
+    def unit_of(self, kind: ViewKind, unit: str, own: str = "") -> str:
+        """The unit of an output's values: `unit` as the filter declares it, with the input's unit in it where that is
+        known; `own` is that of one channel."""
+        known = own or self.unit
+        if not known or (not unit and kind not in OF_INPUT):
+            return unit
+        if not unit:
+            return known
+        return unit.replace(SQUARE, f"({known})²" if set(known) & set("/·* ²³^") else f"{known}²")
 
     def cut(self, part: tuple[slice, ...]) -> Form:
         """The form of a part along the first axes."""
@@ -96,7 +140,7 @@ class Form:
         extents = (len(range(*p.indices(n))) for p, n in zip(part, self.shape, strict=False))
         starts = [p.indices(n)[0] for p, n in zip(part, self.shape, strict=False)] + [0] * len(rest)
         axes = tuple(axis.cut(start) for axis, start in zip(self.axes, starts, strict=True))
-        return Form((*extents, *rest), self.dtype, axes, () if part else self.bands)
+        return replace(self, shape=(*extents, *rest), axes=axes, bands=() if part else self.bands)
 
     def begin_at(self, place: tuple[int, ...]) -> Form:
         """The same with axes that begin at these elements of their own, for a part of something larger."""
@@ -108,6 +152,9 @@ REAL = ("uint8", "uint16", "float32", "float64")
 WHOLE = ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64")
 COMPLEX = ("complex64", "complex128")
 TABLE_FILES, NUMBER_FILES = (".csv", ".npy", ".json"), (".txt", ".npy", ".json")
+SIGNAL_FILES = (".npy", ".wav", ".flac", ".csv", ".txt")
+CURVE, PICTURE = "plt.plot({axes}[0], {array})", "plt.imshow({array}, cmap='gray')"
+BARS = "plt.stairs({array}) of one channel"
 
 
 def whole_array(array: Array) -> Array | None:
@@ -148,6 +195,7 @@ class OutputKind:
     tell: Callable[[Array, Form, str], str]
     finite: bool = field(default=False)
     heard: bool = field(default=False)
+    drawn: str = field(default="")
 
     @property
     def stack_formats(self) -> tuple[str, ...]:
@@ -213,7 +261,7 @@ def largest_magnitude(array: Array) -> float:
 
 
 def _extent(form: Form) -> str:
-    return " × ".join(map(str, form.shape))
+    return " × ".join(map(str, form.width_first))
 
 
 def _with_unit(value: Any, unit: str) -> str:
@@ -271,12 +319,17 @@ def tell_spans(array: Array, form: Form, unit: str) -> str:
 OUTPUT_KINDS: Mapping[str, OutputKind] = {
     kind.id: kind
     for kind in (
-        OutputKind("image", REAL, (2, 3), (".png", ".npy", ".tif"), colours, tell_values),
+        OutputKind("image", REAL, (2, 3), (".png", ".npy", ".tif"), colours, tell_values, drawn=PICTURE),
+        OutputKind("signal", REAL, (1, 2), SIGNAL_FILES, whole_array, tell_values, heard=True, drawn=CURVE),
         OutputKind(
-            "signal", REAL, (1, 2), (".npy", ".wav", ".flac", ".csv", ".txt"), whole_array, tell_values, heard=True
+            "spectrum",
+            ("float32", "float64", *COMPLEX),
+            *((1, 2, 3), (".npy", ".csv"), magnitudes, tell_values),
+            drawn="plt.plot({axes}[0], abs({array})) of one dimension, plt.imshow(abs({array})) of two",
         ),
-        OutputKind("spectrum", ("float32", "float64", *COMPLEX), (1, 2, 3), (".npy", ".csv"), magnitudes, tell_values),
-        OutputKind("bars", (*WHOLE, "float32", "float64"), (1, 2), TABLE_FILES, whole_array, tell_bars, True),
+        OutputKind(
+            "bars", (*WHOLE, "float32", "float64"), (1, 2), TABLE_FILES, whole_array, tell_bars, True, drawn=BARS
+        ),
         OutputKind("pyramid", (*WHOLE, "float32", "float64"), (1, 2, 3), (".npy",), whole_array, tell_bands),
         OutputKind("number", (*WHOLE, "float32", "float64", *COMPLEX), (0,), NUMBER_FILES, nothing, tell_number),
         OutputKind("table", (*WHOLE, "float32", "float64"), (1, 2), TABLE_FILES, nothing, tell_table),

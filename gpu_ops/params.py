@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpu_ops.errors import ParamError, plain
+from gpu_ops.errors import LONGEST, ParamError, plain
 
 Value = int | float | str | bool | tuple[float, ...]
 Values = Mapping[str, Any]
@@ -143,13 +143,12 @@ def check_values(params: Sequence[Param], values: Mapping[str, object], owner: s
     unknown = sorted(set(values) - set(by_name))
     if unknown:
         names = ", ".join(by_name) or "none"
-        raise ParamError(
-            f"{owner} has no parameter {unknown[0]!r}{nearest(unknown[0], list(by_name))}; it has {names}."
-        )
+        near = nearest(unknown[0], list(by_name))
+        raise ParamError(f"{owner} has no parameter {plain(unknown[0], 60)!r}{near}; it has {names}.")
     return {name: p.check(values.get(name, p.default)) for name, p in by_name.items()}
 
 
 def nearest(name: str, allowed: Sequence[str]) -> str:
     """A question with the nearest allowed name; "" where none is near."""
-    matches = difflib.get_close_matches(name, allowed, 1)
+    matches = difflib.get_close_matches(name[:LONGEST], allowed, 1)
     return f" (did you mean {matches[0]}?)" if matches else ""

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
-from gpu_ops.errors import ParamError
+from gpu_ops.errors import ParamError, plain
+from gpu_ops.html import html_of_run
 from gpu_ops.input_kinds import INPUT_KINDS, Kind, Shape
+from gpu_ops.inputs import Facts as Facts
+from gpu_ops.inputs import FrameAxes as FrameAxes
+from gpu_ops.inputs import Input as Input
+from gpu_ops.inputs import Pixel as Pixel
 from gpu_ops.locality import Locality as Locality
 from gpu_ops.output_kinds import OUTPUT_KINDS, Form, OutputKind, ViewKind
 from gpu_ops.params import Param, Values, holds
@@ -27,54 +32,13 @@ from gpu_ops.statements import Law as Law
 from gpu_ops.statements import Scale as Scale
 from gpu_ops.statements import Series as Series
 from gpu_ops.statements import Timed as Timed
-from gpu_ops.task import Meta, Task, Trial
+from gpu_ops.task import Task
+from gpu_ops.task import Trial as Trial
 
 Stage = Literal["computed", "verified", "timed"]
 
 DTYPES = ("uint8", "uint16", "float32", "float64")
 BORDERS = ("zero", "reflect", "nearest", "wrap")
-
-
-class Pixel(NamedTuple):
-    """The size of a pixel, or the distance of two: along y and x, in a unit such as "µm"."""
-
-    y: float
-    x: float
-    unit: str
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What a file says beside its values: how many `frames` it has, of which the input shows one or a projection, the
-    size of a pixel where it is known, and the names of a signal's channels where they have some."""
-
-    frames: int = 1
-    pixel: Pixel | None = None
-    labels: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, eq=False)
-class Input:
-    """An array with its meaning.
-
-    `axes` names each axis ("yx", "yxc", "t", "tc", or any letters for a stack). `rate` is in hertz. `origin` is
-    JSON: {"path", "hash"} or {"generator", "seed", …}, then {"steps": […]} with the changes since.
-    `clean` is the noise-free original where there is one, `facts` what the file says beside the values.
-    """
-
-    kind: Kind
-    array: np.ndarray[Any, Any]
-    axes: str
-    name: str
-    origin: Mapping[str, Any]
-    rate: float | None = None
-    clean: np.ndarray[Any, Any] | None = None
-    finite: bool = True
-    facts: Facts = Facts()
-
-    @property
-    def meta(self) -> Meta:
-        return Meta(self.kind, self.array.shape, self.array.dtype.name, self.finite, rate=self.rate)
 
 
 def form_of_input(task: Task) -> Form:
@@ -107,8 +71,8 @@ class Output:
     zero. `cut` is the threshold of a pyramid's details. `scales(task, tolerance)` gives each element a scale of its
     own, which that tolerance multiplies, from the input on the host; None where all have the output's. `sizes(task)` is
     how large each of these elements may be, where that is not the largest magnitude: a tolerance that allows more than
-    MOST_SHARE of it judges nothing. `unrounded` says that of integers the reference is not rounded: a result is within
-    half a level of it, and what rounding errors add.
+    MOST_SHARE of it judges nothing. `most(task)` is the largest scale of each column of a table. `unrounded`: the
+    reference of integers is not rounded, and a result is within half a level of it and what rounding errors add.
     """
 
     id: str
@@ -124,6 +88,7 @@ class Output:
     cut: Cut | None = None
     scales: Callable[[Task, float], np.ndarray[Any, Any] | None] | None = None
     sizes: Callable[[Task], np.ndarray[Any, Any]] | None = None
+    most: Callable[[Task], tuple[float, ...]] | None = None
     unrounded: bool = False
 
     @property
@@ -257,7 +222,9 @@ class Filter:
     def preset(self, name: str) -> Values:
         """The values of a preset. Raises ParamError that names all presets."""
         if name not in self.presets:
-            raise ParamError(f"{self.id} has no preset {name!r}; choose from {', '.join(self.presets) or 'none'}.")
+            raise ParamError(
+                f"{self.id} has no preset {plain(name, 60)!r}; choose from {', '.join(self.presets) or 'none'}."
+            )
         return self.presets[name]
 
     def variant(self, id: str) -> Variant:
@@ -265,7 +232,9 @@ class Filter:
         for variant in self.variants:
             if variant.id == id:
                 return variant
-        raise ParamError(f"{self.id} has no variant {id!r}; choose from {', '.join(v.id for v in self.variants)}.")
+        raise ParamError(
+            f"{self.id} has no variant {plain(id, 60)!r}; choose from {', '.join(v.id for v in self.variants)}."
+        )
 
 
 @dataclass(frozen=True)
@@ -392,6 +361,9 @@ class Run:
     source_hash: str = ""
     forms: Mapping[str, Form] = field(default_factory=dict)
     quality: Mapping[str, Quality] = field(default_factory=dict)
+
+    def _repr_html_(self) -> str:
+        return html_of_run(self)
 
     @property
     def key(self) -> RunKey:

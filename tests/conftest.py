@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import compileall
 import gc
+import os
 import signal
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
+from lanes import DAY
 from small_machine import make_small
 
 from gpu_ops.io import apart
@@ -23,8 +26,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """The modules of the product are compiled once, before the workers begin: a hundred processes of the tests would
-    each compile them again in a new checkout, wherever Python writes no bytecode of its own."""
+    each compile them again in a new checkout, wherever Python writes no bytecode of its own. All of them have the same
+    day, by which some tests are chosen."""
     if not hasattr(config, "workerinput"):
+        os.environ.setdefault(DAY, str(date.today().toordinal()))
         for package in ("gpu_ops", "app"):
             compileall.compile_dir(ROOT / package, quiet=2)
 

@@ -163,7 +163,19 @@ class Array(Owned):
         like = np.empty(shape, dtype)
         self.shape, self.dtype, self.nbytes, self.ndim = like.shape, like.dtype, like.nbytes, like.ndim
         self.flags, self.strides, self.size = like.flags, like.strides, like.size
-        self.data = SimpleNamespace(ptr=self.ptr)
+        self.data, self.device = SimpleNamespace(ptr=self.ptr), SimpleNamespace(id=self.owner)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {"shape": self.shape, "version": 3}
+
+    def min(self) -> float:
+        self._did("min")
+        return 0.0
+
+    def max(self) -> float:
+        self._did("max")
+        return 1.0
 
     def set(self, array: Any, stream: Stream) -> None:
         self._did("set")
@@ -200,6 +212,9 @@ def install(monkeypatch: pytest.MonkeyPatch) -> FakeCupy:
     pool.get_limit = lambda: fake.limit
     cupy.cuda, cupy.__version__, cupy.get_default_memory_pool = cuda, "fake", lambda: pool
     cupy.empty = lambda shape, dtype: Array(fake, shape, dtype)
+    cupy.ndarray, cupy.ascontiguousarray = Array, lambda array: array
+    cupy.asarray = cupy.from_dlpack = lambda given: given.memory  # what another library made in this memory
+    cuda.get_current_stream = lambda: SimpleNamespace(synchronize=lambda: fake.did("current stream.synchronize"))
     cupyx = module("cupyx", monkeypatch)
     cupyx.empty_pinned = lambda shape, dtype: (fake.did("empty_pinned"), np.zeros(shape, dtype))[1]
     return fake

@@ -110,6 +110,6 @@ def test_the_note_says_what_is_shown() -> None:
     tasks = (on(box, part.array, {"radius": r, "border": "wrap"}) for r in (4, 200))
     notes = [crop_note(whole, part, exact_crop(box, task, whole.array.shape, place)) for task in tasks]
     assert notes[0] == (
-        "simulated on the middle 256 x 200 of 300 x 200; the 248 x 200 that the cut does not change are shown"
+        "simulated on the middle 200 x 256 of 200 x 300; the 200 x 248 that the cut does not change are shown"
     )
-    assert notes[1].startswith("simulated on the middle 256 x 200 of 300 x 200 by itself: the filter reaches too far")
+    assert notes[1].startswith("simulated on the middle 200 x 256 of 200 x 300 by itself: the filter reaches too far")

@@ -183,7 +183,7 @@ class TestCommandLine:
         assert self.run("--input", stack, "--window", 3, "--output", tmp_path / "out.tif") == 0
         assert np.array_equal(tifffile.imread(tmp_path / "out.tif"), means(stored))
         said = capsys.readouterr().out
-        assert "holds the output image for 7 frames of stack.npy: 7 x 20 x 30 uint16, by parallel on cpu" in said
+        assert "holds the output image for 7 frames of stack.npy, 30 x 20 uint16 each, by parallel on cpu" in said
         assert "frame 0 was compared with the reference" in said
 
     def test_flags_of_the_input_hold_for_every_frame(self, tmp_path, stack, stored):

@@ -84,8 +84,9 @@ LAYERS = {
 }
 """What each package may import of gpu_ops beside the core modules and itself."""
 CORE = {
-    *("types", "errors", "params", "plan", "progress", "task"),
+    *("types", "errors", "params", "plan", "progress", "task", "processes"),
     *("run_key", "device_names", "input_kinds", "output_kinds", "counters", "stages", "locality", "host", "statements"),
+    "html",
 }
 
 

@@ -75,6 +75,16 @@ def check_bands(filter, case: Experiment, pick: Pick) -> bool:
 
 @pytest.mark.parametrize("id, variant", HOSTS)
 def test_bands_give_what_the_whole_gives(id, variant):
+    """Every variant with two borders, in turn; the thorough lane has them all."""
+    filter, turn = find_filter(id), HOSTS.index((id, variant))
+    borders = (None, BORDERS[turn % 4], BORDERS[(turn + 2) % 4])
+    chosen = [case for case in cases(filter) if case.params.get("border") in borders]
+    assert any([check_bands(filter, case, Pick(variant, "cpu")) for case in chosen])
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("id, variant", HOSTS)
+def test_bands_give_what_the_whole_gives_with_every_border(id, variant):
     filter = find_filter(id)
     assert any([check_bands(filter, case, Pick(variant, "cpu")) for case in cases(filter)])
 
@@ -196,3 +206,84 @@ def test_faults_of_a_band_are_those_of_the_run(monkeypatch):
     case = next(cases(find_filter("mean2d")))
     last = run(replace(case, picks=(Pick("serial", "cpu"),), memory=500))
     assert last.ok is False and "memory outside the arrays was written" in last.notes[-1]
+
+
+class TestMemoryOfBands:
+    """Each band runs over memory of which every byte is known, twice, and its input is looked at afterwards."""
+
+    CASE = Experiment("mean2d", INPUTS["image", "uint8"], {"window": 3}, (Pick("serial", "cpu"),), "none", memory=900)
+
+    def run_with(self, monkeypatch, wrap) -> Run:
+        """The mean filter whose variant does what `wrap` makes of its function."""
+        filter = find_filter("mean2d")
+        serial = filter.variant("serial")
+
+        def plan(device, task):
+            made = serial.plan(device, task)
+            (step,) = made.steps
+            return replace(made, steps=(replace(step, function=wrap(step.function)),))
+
+        changed = replace(filter, variants=(replace(serial, plan=plan),))
+        monkeypatch.setattr(runner, "find_filter", lambda name, kind=None: changed)
+        return run(self.CASE)
+
+    def test_right_bands_are_right(self, monkeypatch):
+        assert "bands of" in (last := self.run_with(monkeypatch, lambda function: function)).notes[-1] and last.ok
+
+    @pytest.mark.parametrize("kept", [0x00, 0xFF])
+    def test_an_element_that_no_band_writes_is_found_whatever_it_should_be(self, monkeypatch, kept):
+        """In one of the two runs it cannot look right."""
+
+        def wrap(function):
+            def leaves_one(*arrays):
+                out = next(a for a in arrays if isinstance(a, np.ndarray) and a is not arrays[0])
+                before = out[0, 0].copy()
+                function(*arrays)
+                out[0, 0] = before
+
+            return leaves_one
+
+        values = np.full(VALUES["image"].shape, kept, np.uint8)
+        monkeypatch.setattr(type(self), "CASE", replace(self.CASE, input=from_array(values)))
+        last = self.run_with(monkeypatch, wrap)
+        assert "bands of" in last.notes[0] and last.ok is False
+
+    def test_every_band_finds_the_same_bytes_in_its_outputs(self, monkeypatch):
+        """All bits set in the first run, none in the second."""
+        found = []
+
+        def wrap(function):
+            def noting(x, out, *more):
+                found.append(set(out.reshape(-1).view(np.uint8).tolist()))
+                function(x, out, *more)
+
+            return noting
+
+        assert self.run_with(monkeypatch, wrap).ok
+        half = len(found) // 2
+        assert half > 2 and found == [{0xFF}] * half + [{0}] * half
+
+    def test_an_input_that_is_overwritten_is_found(self, monkeypatch):
+        def wrap(function):
+            def spoils(x, *arrays):
+                function(x, *arrays)
+                x[-1, -1] ^= 1
+
+            return spoils
+
+        last = self.run_with(monkeypatch, wrap)
+        assert last.ok is False and "the input was overwritten" in last.notes
+
+    def test_a_last_band_of_another_size_has_memory_of_its_own(self, monkeypatch):
+        """37 rows are no multiple of the bands' rows."""
+        sizes = []
+
+        def wrap(function):
+            def noting(x, *arrays):
+                sizes.append(len(x))
+                function(x, *arrays)
+
+            return noting
+
+        last = self.run_with(monkeypatch, wrap)
+        assert last.ok and len(set(sizes)) > 1

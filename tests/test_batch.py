@@ -14,6 +14,7 @@ import pytest
 
 from gpu_ops.cli import batch, main
 from gpu_ops.io import load, save
+from gpu_ops.measuring.file_lock import locked
 
 CPU = ("--device", "cpu")
 RANDOM = np.random.default_rng(3)
@@ -64,7 +65,9 @@ def test_every_file_of_a_folder_gets_its_result(call: Call) -> None:
     rows = by_name()
     assert rows["a"]["status"] == "right" and rows["a"]["filter"] == "mean2d" and rows["d"]["filter"] == "mean1d"
     assert rows["b"] | {"shape": [9, 11, 3], "dtype": "uint16", "output": "out/b.png"} == rows["b"]
-    assert rows["a"]["sha256"] == load("in/a.png").origin["hash"] and rows["a"]["params"] == {"window": 3}
+    assert rows["a"]["sha256"] == load("in/a.png").origin["hash"]
+    assert rows["a"]["params"] == {"window": 3, "border": "reflect"} and rows["a"]["knobs"] == {}
+    assert rows["a"]["output_bytes"] == os.path.getsize("out/a.png") and len(rows["a"]["output_sha256"]) == 64
     assert report()["complete"] and report()["provenance"]["cpu"]
     assert "4 files in" in out and "4 right. Report: out/kernelscope-batch.json" in out
     assert [line.partition(": ")[2].partition(":")[0] for line in err.splitlines()] == [
@@ -112,6 +115,48 @@ def test_resume_leaves_out_what_is_done_and_nothing_else(call: Call) -> None:
     assert "4 right" in out and "before" not in out, "without --resume everything is made again"
 
 
+def test_resume_makes_again_what_another_command_or_a_crash_left_in_the_place_of_a_result(call: Call) -> None:
+    call("--input", "in", "--window", "3")
+    names = ("a.png", "b.png", "c.npy", "d.wav")
+    expected = [load(f"out/{name}").array for name in names]
+    call("--input", "in", "--window", "5", "--json", "other.json")
+    Path("out/c.npy").write_bytes(b"x")
+    damaged = bytearray(Path("out/d.wav").read_bytes())
+    damaged[-1] ^= 1
+    Path("out/d.wav").write_bytes(damaged)
+    code, out, err = call("--input", "in", "--window", "3", "--resume")
+    assert code == 0 and "before" not in out and "4 right" in out, err
+    for name, array in zip(names, expected, strict=True):
+        np.testing.assert_array_equal(load(f"out/{name}").array, array)
+    code, out, _ = call("--input", "in", "--window", "3", "--resume")
+    assert code == 0 and "4 done before" in out
+
+
+def test_resume_compares_all_that_decides_the_results(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    images = ("--input", "in/a.png", "in/c.npy", "--format", "npy")
+    call(*images, "--step", "crop start=0,0 shape=4,5")
+    _, out, _ = call(*images, "--step", "crop start=0,0 shape=5,4", "--resume")
+    assert "2 right" in out and np.load("out/c.npy").shape == (5, 4)
+    _, out, _ = call(*images, "--step", "crop start=0,0 shape=5,4", "--resume", "--device-memory", "100")
+    assert "2 done before" in out
+    rows = report()
+    rows["files"][0]["params"]["border"] = "wrap"  # as where another version has another default
+    Path("out/kernelscope-batch.json").write_text(json.dumps(rows))
+    _, out, _ = call(*images, "--step", "crop start=0,0 shape=5,4", "--resume")
+    assert "1 done before, 1 right" in out
+
+
+def test_two_batches_do_not_write_to_one_folder(call: Call) -> None:
+    code, _, _ = call("--input", "in")
+    link = Path("link")
+    link.symlink_to("out", target_is_directory=True)
+    with locked(Path("out").resolve() / "kernelscope-batch"):
+        code, _, err = call("--input", "in", "--json", "other.json", output="link")
+    assert code == 2 and "Another Kernelscope is writing link now" in err and "another --output-dir" in err
+    assert not Path("other.json").exists() and call("--input", "in", "--json", "other.json")[0] == 0
+    assert [name for name in os.listdir("out") if name.startswith(".")] == []
+
+
 def test_resume_knows_files_that_this_call_does_not_come_to(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     call("--input", "in")
     stop_in(monkeypatch, "a", times=2)
@@ -120,33 +165,42 @@ def test_resume_knows_files_that_this_call_does_not_come_to(call: Call, monkeypa
     assert set(by_name()) == {"a", "b", "c", "d"} and not report()["complete"]
 
 
-def stop_in(monkeypatch: pytest.MonkeyPatch, name: str, times: int) -> None:
-    """Press Ctrl-C so often while the file of this name is worked on."""
+ENDS = pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+
+
+def stop_in(monkeypatch: pytest.MonkeyPatch, name: str, times: int, end: signal.Signals = signal.SIGINT) -> None:
+    """Press Ctrl-C, or send another signal, so often while the file of this name is worked on."""
     compute = batch._compute
 
     def pressed(own: Any, item: Any, *rest: Any) -> int:
         for _ in range(times if item.name == name else 0):
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), end)
         return compute(own, item, *rest)
 
     monkeypatch.setattr(batch, "_compute", pressed)
 
 
-def test_ctrl_c_ends_after_the_present_file_with_a_summary(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    handler = signal.getsignal(signal.SIGINT)
-    stop_in(monkeypatch, "b", times=1)
+@ENDS
+def test_ctrl_c_ends_after_the_present_file_with_a_summary(
+    call: Call, monkeypatch: pytest.MonkeyPatch, end: signal.Signals
+) -> None:
+    handler = signal.getsignal(end)
+    stop_in(monkeypatch, "b", times=1, end=end)
     code, out, err = call("--input", "in")
     assert code == 130 and "It ends after this file" in err
     assert "2 right, 2 not reached" in out and Path("out/b.png").exists() and not Path("out/c.npy").exists()
     assert not report()["complete"] and set(by_name()) == {"a", "b"}
-    assert signal.getsignal(signal.SIGINT) is handler
+    assert signal.getsignal(end) is handler
     stop_in(monkeypatch, "nobody", times=0)
     code, out, _ = call("--input", "in", "--resume")
     assert code == 0 and "2 done before, 2 right" in out and report()["complete"]
 
 
-def test_ctrl_c_twice_ends_at_once_with_a_summary(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    stop_in(monkeypatch, "b", times=2)
+@ENDS
+def test_ctrl_c_twice_ends_at_once_with_a_summary(
+    call: Call, monkeypatch: pytest.MonkeyPatch, end: signal.Signals
+) -> None:
+    stop_in(monkeypatch, "b", times=2, end=end)
     code, out, _ = call("--input", "in")
     assert code == 130 and "1 right, 3 not reached" in out and not Path("out/b.png").exists()
 
@@ -232,6 +286,16 @@ def test_what_is_wrong_for_every_file_is_said_before_any_is_read(call: Call, arg
     assert Path("in/a.png").read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, '{"schema":' * 50_000, '{"files": [[]], "schema": "kernelscope-batch/1"}']
+)
+def test_a_nested_or_odd_report_is_a_sentence(call: Call, text: str) -> None:
+    Path("odd.json").write_text(text)
+    code, out, err = call("--input", "in/a.png", "--resume", "--json", "odd.json")
+    assert code == 2 and "odd.json is no report of many files" in err and not out
+    assert Path("odd.json").read_text() == text
+
+
 def test_a_folder_that_cannot_be_made_is_a_sentence(call: Call) -> None:
     code, _, err = call("--input", "in", output="in/a.png")
     assert code == 2 and "cannot be the folder of the results" in err
@@ -243,6 +307,7 @@ def test_a_folder_that_cannot_be_made_is_a_sentence(call: Call) -> None:
         (["--resume"], "--resume is for many files"),
         (["--format", "npy"], "--format is for many files"),
         (["--input", "in/a.png", "in/b.png"], "names several files; name a folder"),
+        (["--input", "in/a.png", "--output-dir", "out", "--frames", "all"], "--frames is for one input"),
         (["--input", "in/a.png", "--map", "scale"], "--map scale is for a saved result"),
         (["--input", "in/c.npy", "--output", "x.png"], "with --map scale or --map clip or --map levels"),
     ],

@@ -86,12 +86,17 @@ def test_an_endless_kernel_held_to_the_contract_ends_with_its_first_case(
     assert len(err.splitlines()) == 1 and "case 1 of" in err
 
 
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("command", [XRAY, RUN])
 def test_ctrl_c_ends_with_one_line(
-    capsys: pytest.CaptureFixture[str], kernel: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+    capsys: pytest.CaptureFixture[str],
+    kernel: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: tuple[str, ...],
+    end: signal.Signals,
 ) -> None:
     monkeypatch.setattr(progress, "LONG", 100.0)
-    monkeypatch.setattr(Meter, "poll", lambda meter: signal.raise_signal(signal.SIGINT))
+    monkeypatch.setattr(Meter, "poll", lambda meter: signal.raise_signal(end))
     kernel.write_text(SPINS)
     assert _call(capsys, *command, kernel) == (130, "", "kernelscope: stopped\n")
 

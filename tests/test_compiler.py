@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -98,6 +99,60 @@ def test_flags_of_a_header_are_used() -> None:
     fast = compile_kernel(SOURCE, "sm_90", DEFINES, {SOURCE: text})
     assert "-use_fast_math" in fast.flags
     assert "sin.approx" in fast.ptx
+
+
+ELSEWHERE = [
+    '#include "{secret}"',
+    "#include <{secret}>",
+    "  #  include_next /* a */ <{secret}>",
+    '%:include "{secret}"',
+    '#inc\\\nlude "{secret}"',
+    '#define NAME "{secret}"\n#include NAME',
+    '#include "../../../../../../../../../..{secret}"',
+    '#define aR\nconst char* s = aR"(";\n#incl\\\nude "{secret}"\n// )"',
+    '#include "border.cuh"',
+    '#include "secret.h"',
+    '#include "mean1d/secret.h"',
+    '#if __has_include("{secret}")\n#error secret\n#endif',
+    "#define ASK __has_include\n#if ASK(<{secret}>)\n#error secret\n#endif",
+    "// Flags: -I{folder}\n#include <secret.h>",
+    "// Flags: --pre-include={secret}",
+    "// Flags: -use_fast_math -include {secret}",
+    "// Flags: -Xptxas=-o={secret}",
+]
+
+
+@pytest.mark.parametrize("text", ELSEWHERE)
+def test_a_kernel_opens_no_file_but_headers_of_the_kernel_folders(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mean1d").mkdir()
+    for place in ("secret.h", "mean1d/secret.h"):
+        (tmp_path / place).write_text("secret, word")
+    text = text.format(secret=tmp_path / "secret.h", folder=tmp_path)
+    edits = {
+        SOURCE: f'{text}\nextern "C" __global__ void f(float* a) {{}}',
+        "include/border.cuh": '#include "secret.h"',
+    }
+    with pytest.raises(KernelError, match="does not compile") as error:
+        compile_kernel(SOURCE, "sm_90", {}, edits, assemble=False)
+    assert "secret, word" not in error.value.log and "no storage class" not in str(error.value)
+    assert "#error" not in error.value.log
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '#include "border.cuh"',
+        "#if 0\n#include <cuda_fp16.h>\n#endif",
+        "#if defined(__has_include) && __has_include(<cuda_fp16.h>)\n#endif\n#ifdef __has_include\n#endif",
+        '// #include "/a"\n/* #include "/b" */\n__constant__ char text[] = "# include </c>";',
+        "// Flags: --use_fast_math -maxrregcount=32 -DRADIUS=2",
+    ],
+)
+def test_what_names_no_file_elsewhere_compiles(text: str) -> None:
+    compile_kernel(SOURCE, "sm_90", DEFINES, {SOURCE: f'{text}\nextern "C" __global__ void f(float* a) {{}}'}, False)
 
 
 def test_log_lines_are_taken_apart() -> None:

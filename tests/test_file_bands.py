@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -185,6 +186,19 @@ class TestFromFileToFile:
         )
         assert done.bands > 10 and all(np.array_equal(a, done.last.outputs[n]) for n, a in last.outputs.items())
 
+    @pytest.mark.parametrize("kind", ["image", "signal"])
+    def test_reductions_weigh_every_band_by_its_rows(self, tmp_path, kind):
+        """Values that grow, so that a wrong weight of any band moves mean and variance; the last band is shorter."""
+        values = np.cumsum(RNG.random((101, 3) if kind == "signal" else (67, 47)), axis=0)
+        np.save(tmp_path / "in.npy", values)
+        filter = "reduce1d" if kind == "signal" else "reduce2d"
+        params = {"statistic": "all"}
+        source = open_rows(tmp_path / "in.npy", kind)
+        done = merge_bands(Job(source, Wanted(filter, params, SERIAL, "figures"), 3000 if kind == "signal" else 40_000))
+        assert done.bands > 3 and (len(values) % done.rows) != 0
+        expected = whole(filter, values, params, kind)["figures"]
+        np.testing.assert_allclose(done.last.outputs["figures"], expected, rtol=1e-12)
+
     def test_the_input_may_be_replaced(self, tmp_path):
         np.save(tmp_path / "in.npy", IMAGE)
         write_bands(job(tmp_path / "in.npy", "mean2d", {}, 20_000), tmp_path / "in.npy")
@@ -277,7 +291,7 @@ class TestCommandLine:
         flags = "--input", tmp_path / "in.npy", "--output", tmp_path / "out.npy", "--memory", 1
         assert self.run("mean", *flags, "--variant", "serial", "--window", 5) == 0
         said = capsys.readouterr().out
-        assert "610 x 940 uint16, by serial on cpu in " in said and " bands of " in said
+        assert "940 x 610 uint16, by serial on cpu in " in said and " bands of " in said
         assert "1,048,576 may be used; the first and the last were compared with the reference" in said
         expected = whole("mean2d", np.tile(IMAGE, (10, 20)), {"window": 5})["image"]
         assert np.array_equal(np.load(tmp_path / "out.npy"), expected)
@@ -306,6 +320,60 @@ class TestCommandLine:
         assert "# parts: one band of 61 rows" in (tmp_path / "out.csv").read_text()
         assert self.run("fft", "--input", tmp_path / "in.npy", "--limit", 2000) == 2
         assert "over the limit of 2000" in capsys.readouterr().err, "a stated limit stays one"
+
+    @pytest.fixture
+    def little_memory(self, monkeypatch):
+        """Little is free: the whole fits, and takes more than a quarter of it."""
+        monkeypatch.setattr(cli_bands, "free_memory", lambda: 3_000_000)
+
+    @pytest.mark.parametrize("name", ["in.npy", "in.tif"])
+    def test_what_takes_more_than_a_quarter_of_memory_goes_in_bands(self, tmp_path, capsys, little_memory, name):
+        array = np.tile(IMAGE, (4, 5))
+        save(tmp_path / name, array)
+        target = tmp_path / f"out{Path(name).suffix}"
+        flags = "--input", tmp_path / name, "--output", target, "--variant", "serial"
+        assert self.run("mean", *flags, "--window", 5) == 0
+        said = capsys.readouterr().out
+        assert re.search(r" in [2-9] bands of [0-9]+ rows, because the whole needs 1,376,160 bytes and 750,000", said)
+        assert "may be used, a quarter of what is free (--memory MIB allows more); the first and the last were" in said
+        assert np.array_equal(load(target).array, whole("mean2d", array, {"window": 5})["image"])
+        if name == "in.tif":
+            with tifffile.TiffFile(target) as opened:
+                words = opened.pages[0].description
+            assert "parameter window: 5" in words and "parts: " in words and "output: image" in words
+        assert self.run("mean", *flags, "--memory", 100) == 0
+        assert "bands" not in capsys.readouterr().out
+
+    def test_sound_and_parts_that_are_merged_go_in_bands_as_well(self, tmp_path, capsys, little_memory):
+        save(tmp_path / "in.wav", RNG.uniform(-1, 1, 40_000).astype(np.float32), rate=8000)
+        expected = load(tmp_path / "in.wav").array
+        flags = "--input", tmp_path / "in.wav", "--output", tmp_path / "out.npy", "--variant", "serial"
+        assert self.run("mean", *flags) == 0
+        assert " bands of " in capsys.readouterr().out
+        np.testing.assert_allclose(np.load(tmp_path / "out.npy"), whole("mean1d", expected, {})["signal"], atol=1e-6)
+        assert self.run("histogram", "--input", tmp_path / "in.wav") == 0
+        assert " bands of " in capsys.readouterr().out
+
+    WHOLE = (
+        *(["--json", "-", "--output", "out.npy"], ["--output", "out.png"], []),
+        ["--output", "out.npy", "--variant", "serial", "parallel"],
+        *(["--output", "out.npy", "--step", "invert"], ["--output", "out.npy", "--noise", "3"]),
+    )
+
+    @pytest.mark.parametrize("more", WHOLE, ids=" ".join)
+    def test_what_bands_cannot_do_is_done_as_a_whole(self, tmp_path, capsys, little_memory, monkeypatch, more):
+        monkeypatch.chdir(tmp_path)
+        save("in.npy", np.tile(IMAGE, (4, 5)))
+        assert self.run("mean", "--input", "in.npy", *more) == 0
+        assert "bands of" not in capsys.readouterr().out
+
+    @pytest.mark.parametrize("filter, dtype", [("fft", "float32"), ("box", "int32")])
+    def test_a_filter_that_needs_the_whole_gets_it_while_it_fits(self, tmp_path, capsys, monkeypatch, filter, dtype):
+        monkeypatch.setattr(cli_bands, "free_memory", lambda: 6_000_000)
+        save(tmp_path / "in.npy", np.tile(IMAGE, (4, 5)).astype(dtype))
+        code = self.run(filter, "--input", tmp_path / "in.npy", "--output", tmp_path / "out.npy")
+        said = capsys.readouterr()
+        assert (code == 0) == (filter == "fft") and "bands" not in said.out and "does not fit" not in said.err
 
     def test_a_device_with_less_memory(self, tmp_path, capsys):
         np.save(tmp_path / "in.npy", np.tile(IMAGE, (10, 20)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -88,10 +87,9 @@ def test_a_decoder_that_is_silent_is_ended(toy: Path, monkeypatch: pytest.Monkey
 def test_a_user_who_cancels_need_not_wait(toy: Path) -> None:
     toy.write_text("TOYslow")
     told: list[float] = []
-    begin = time.monotonic()
-    with pytest.raises(Cancelled), listening(lambda: len(told) > 3 or time.monotonic() - begin > 5, told.append):
+    with pytest.raises(Cancelled), listening(lambda: len(told) > 3, told.append):
         load(toy)
-    assert told and time.monotonic() - begin < 5
+    assert len(told) > 3 and told[-1] < 1, "the decoder was not waited for"
     toy.write_text("TOYplain")
     assert load(toy).array.size == 6
 

@@ -144,7 +144,7 @@ class TestStack:
         np.testing.assert_array_equal(load(path, project="max").array, self.GRAYS.max(axis=0)[..., 0])
         with pytest.raises(ParamError, match="has 4 frames; choose one from 0 to 3, not 4"):
             load(path, frame=4)
-        assert survey(path).facts[:2] == (("size", "9 × 11, uint8"), ("frames", "4"))
+        assert survey(path).facts[:2] == (("size", "11 × 9, uint8"), ("frames", "4"))
 
     def test_a_still_picture_that_is_no_frame_is_left_out_and_said(self, tmp_path):
         frames = [(values, 0, 0, KEEP, REPLACE) for values in self.GRAYS[1:]]
@@ -156,7 +156,7 @@ class TestStack:
         path = write(tmp_path, animation([(self.GRAYS[1], 0, 0, KEEP, REPLACE)], 8, 0))
         assert load(path).facts.frames == 1
         Image.fromarray(self.GRAYS[0, ..., 0]).save(path)
-        assert load(path).facts.frames == 1 and survey(path).facts[0] == ("size", "9 × 11, uint8")
+        assert load(path).facts.frames == 1 and survey(path).facts[0] == ("size", "11 × 9, uint8")
         with pytest.raises(ParamError, match="choose one from 0 to 0, not 1"):
             load(path, frame=1)
 

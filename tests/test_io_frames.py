@@ -183,8 +183,8 @@ class TestDicom:
         assert (found.facts.frames, found.facts.pixel) == (4, Pixel(0.5, 0.25, "mm"))
         np.testing.assert_array_equal(load(path, project="max").array, array.max(axis=0))
         said = survey(path)
-        assert said.frames == 4 and ("size", f"10 × 12, {dtype}") in said.facts
-        assert ("pixel", "0.5 × 0.25 mm") in said.facts and said.facts[2][1].startswith("MONOCHROME2")
+        assert said.frames == 4 and ("size", f"12 × 10, {dtype}") in said.facts
+        assert ("pixel", "0.25 × 0.5 mm") in said.facts and said.facts[2][1].startswith("MONOCHROME2")
 
     def test_scaled(self, tmp_path):
         array = np.random.default_rng(3).integers(0, 4096, (10, 12), np.uint16)

@@ -451,3 +451,34 @@ class TestCodec:
         )
         done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
         assert (done.returncode, done.stdout.strip()) == (0, "closed")
+
+
+class TestDeepJpeg:
+    """More than 8 bits a sample, which only imagecodecs decodes."""
+
+    @pytest.mark.parametrize("shape", [(24, 31), (24, 31, 3)])
+    @pytest.mark.parametrize(("bits", "lossless"), [(12, False), (12, True), (16, True)])
+    def test_samples_are_kept(self, tmp_path, shape, bits, lossless):
+        imagecodecs = pytest.importorskip("imagecodecs")
+        values = np.linspace(0, 2**bits - 1, int(np.prod(shape))).reshape(shape).astype(np.uint16)
+        how = {"lossless": True} if lossless else {"level": 100, "subsampling": "444"}
+        (tmp_path / "x.jpg").write_bytes(imagecodecs.jpeg_encode(values, bitspersample=bits, **how))
+        found = load(tmp_path / "x.jpg").array
+        assert found.dtype == np.uint16 and found.shape == shape
+        assert np.abs(found.astype(int) - values).max() <= (0 if lossless else 12)
+
+    def test_without_the_library_it_is_named(self, tmp_path, monkeypatch):
+        imagecodecs = pytest.importorskip("imagecodecs")
+        (tmp_path / "x.jpg").write_bytes(imagecodecs.jpeg_encode(np.zeros((9, 9), np.uint16), bitspersample=12))
+        monkeypatch.setattr("gpu_ops.io.apart.here", True)
+        monkeypatch.setitem(sys.modules, "imagecodecs", None)
+        with pytest.raises(InputError, match="samples of 12 bits, which needs the library imagecodecs; install the ex"):
+            load(tmp_path / "x.jpg")
+
+    def test_a_cut_one_is_found(self, tmp_path):
+        imagecodecs = pytest.importorskip("imagecodecs")
+        content = imagecodecs.jpeg_encode(np.zeros((99, 99), np.uint16), bitspersample=12)
+        for end in (len(content) - 2, len(content) // 2, 90):
+            (tmp_path / "x.jpg").write_bytes(content[:end])
+            with pytest.raises(InputError, match="cut short|damaged"):
+                load(tmp_path / "x.jpg")

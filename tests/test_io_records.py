@@ -57,6 +57,57 @@ def test_edf_with_several_rates_asks(tmp_path):
     refused(path, "holds 2048 values, over the limit", columns="1,3", limit=2000)
 
 
+def patched(path, changes, cut=None):
+    data = bytearray(path.read_bytes())
+    for place, field in changes.items():
+        data[place : place + 8] = field.ljust(8)
+    path.write_bytes(bytes(data[:cut]))
+    return path
+
+
+@pytest.mark.parametrize("bdf", [False, True])
+def test_an_edf_that_was_not_closed_is_counted(tmp_path, bdf):
+    path = write_edf(tmp_path / ("x.bdf" if bdf else "x.edf"), bdf=bdf)
+    whole = load(path)
+    patched(path, {236: b"-1"})
+    found = load(path)
+    np.testing.assert_allclose(found.array, whole.array, rtol=1e-12, atol=1e-10)
+    assert (found.rate, found.facts) == (whole.rate, whole.facts) and found.facts.units == ("uV", "uV")
+    assert found.origin["steps"][0]["words"] == "the recording was not closed, so its 4 data records were counted"
+    assert ("length", "1,024 samples, 4 s") in survey(path).facts
+    patched(path, {}, cut=-100)
+    found = load(path)
+    np.testing.assert_allclose(found.array, whole.array[:768], rtol=1e-12, atol=1e-10)
+    assert "its 3 data records were counted; " in found.origin["steps"][0]["words"]
+    assert np.array_equal(from_origin(found.origin).array, found.array)
+
+
+def test_a_part_of_a_record_that_was_not_closed(tmp_path):
+    path = with_gaps(write_edf(tmp_path / "x.edf", seconds=6), TestGaps.ONSETS)
+    whole = load(path, part=1)
+    found = load(patched(path, {236: b"-1"}), part=1)
+    assert np.array_equal(found.array, whole.array) and [s["step"] for s in found.origin["steps"]] == [
+        "note",
+        "part",
+        "physical",
+    ]
+
+
+@pytest.mark.parametrize("ends", [{120: b"7", 128: b"7"}, {104: b"0", 112: b"0.0"}], ids=["digital", "physical"])
+def test_an_edf_channel_without_a_scale_is_named(tmp_path, ends):
+    path = write_edf(tmp_path / "x.edf")
+    whole = load(path)
+    patched(path, {256 + 3 * place + 8: field for place, field in ends.items()})  # three with the annotations
+    found = load(path)
+    assert "channel EEG 1: no scale" in found.origin["steps"][0]["words"]
+    np.testing.assert_allclose(found.array[:, 0], whole.array[:, 0], rtol=1e-12, atol=1e-10)
+    stored = (whole.array[:, 1] + 200) / 401 * 65535 - 32768
+    np.testing.assert_allclose(found.array[:, 1], np.round(stored), atol=1e-6)
+    assert (found.facts.labels, found.facts.units) == (("EEG 0 (uV)", "EEG 1"), ("uV", ""))
+    assert [step["step"] for step in load(path, columns="1").origin["steps"]] == ["physical"]
+    assert any(name == "note" and "EEG 1" in words for name, words in survey(path).facts)
+
+
 def test_damaged_edf(tmp_path):
     path = write_edf(tmp_path / "x.edf")
     whole = path.read_bytes()

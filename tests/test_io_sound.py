@@ -5,7 +5,8 @@ import pytest
 import soundfile
 
 from gpu_ops.errors import InputError
-from gpu_ops.io import load, save, survey
+from gpu_ops.io import from_origin, load, save, survey
+from gpu_ops.io.rows import open_rows
 
 NOISE = np.random.default_rng(5).uniform(-0.9, 0.9, (3000, 2))
 
@@ -45,6 +46,36 @@ def test_a_cut_file_is_refused(tmp_path, suffix):
         refused(path, "cut short|damaged or unusual")
     path.write_bytes(whole)
     assert len(load(path).array) == len(NOISE)
+
+
+@pytest.mark.parametrize("subtype", ["PCM_16", "PCM_24", "FLOAT"])
+@pytest.mark.parametrize(("riff", "length"), [(0, 0), (36, 0), (0xFFFFFFFF, 0xFFFFFFFF), (0x7FFFFFFF, 0x7FFFFFDB)])
+def test_a_wav_file_that_does_not_say_how_long_it_is(tmp_path, subtype, riff, length):
+    path = tmp_path / "x.wav"
+    soundfile.write(path, NOISE, 22050, subtype)
+    whole, data = load(path), bytearray(path.read_bytes())
+    assert not whole.origin["steps"]
+    start = data.index(b"data") + 8
+    data[4:8], data[start - 4 : start] = riff.to_bytes(4, "little"), length.to_bytes(4, "little")
+    size = len(NOISE) * 2 * {"PCM_16": 2, "PCM_24": 3, "FLOAT": 4}[subtype]
+    path.write_bytes(data[: start + size])
+    found = load(path)
+    assert np.array_equal(found.array, whole.array) and found.rate == 22050
+    assert "does not say how long the sound is" in found.origin["steps"][0]["words"]
+    assert ("length", "3,000 samples, 0.136054 s") in survey(path).facts
+    rows = open_rows(path)
+    assert rows.shape == (3000, 2) and np.array_equal(rows.read(2900, 3000), whole.array[2900:])
+    assert list(rows.steps) == found.origin["steps"]
+    assert np.array_equal(from_origin(found.origin).array, whole.array)
+
+
+def test_a_wav_file_without_samples_is_empty(tmp_path):
+    path = tmp_path / "x.wav"
+    soundfile.write(path, NOISE[:0], 22050, "PCM_16")
+    data = path.read_bytes()
+    for rest in (b"", b"LIST\4\0\0\0abcd"):
+        path.write_bytes(data[:4] + (len(data) + len(rest) - 8).to_bytes(4, "little") + data[8:] + rest)
+        refused(path, "is empty")
 
 
 def test_a_flac_file_that_lies_about_its_length(tmp_path):

@@ -95,7 +95,7 @@ class TestArrays:
 
     def test_the_survey(self, tmp_path):
         found = survey(npy(tmp_path, frames(5, 6, 7)))
-        assert found.frames == 5 and dict(found.facts)["size"] == "5 × 6 × 7, uint16" and not found.asks
+        assert found.frames == 5 and dict(found.facts)["shape"] == "5 × 6 × 7, uint16" and not found.asks
 
 
 class TestProjections:
@@ -276,6 +276,9 @@ class TestVideos:
         path = self.write(tmp_path / f"film{suffix}")
         found = load(path)
         assert found.array.shape == (32, 48, 3) and found.array.dtype == np.uint8 and found.facts.frames == 50
+        assert found.facts.frame_axes.letters == "T" and found.facts.frame_axes.interval == pytest.approx(
+            0.04, rel=0.01
+        )
         with pytest.importorskip("av").open(str(path)) as container:
             played = [picture.to_ndarray(format="rgb24") for picture in container.decode(video=0)]
         assert len(played) == 50 and abs(float(played[40].mean()) - 200) < 9

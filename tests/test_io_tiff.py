@@ -285,13 +285,18 @@ class TestFrames:
         tifffile.imwrite(tmp_path / "x.tif", iter([tile, None, tile]), photometric="minisblack", **how)
         same(load(tmp_path / "x.tif").array, np.hstack([tile, np.zeros_like(tile), tile]))
 
-    def test_pages_of_another_size_are_counted(self, tmp_path):
+    def test_pages_of_another_size_are_another_series(self, tmp_path):
         with tifffile.TiffWriter(tmp_path / "x.tif") as writer:
             for side in (20, 10, 20):
                 writer.write(np.full((side, side), side, np.uint8), metadata=None)
         found = survey(tmp_path / "x.tif")
-        assert found.frames == 2
-        assert ("other images", "1 of another size or type, which are not read") in found.facts
+        assert found.frames == 2 and found.allowed == {"series": (0, 1)} and found.found == {"series": 0}
+        assert ("series 1", "10 × 10, uint8") in found.facts
+        small = load(tmp_path / "x.tif", series=1)
+        same(small.array, np.full((10, 10), 10, np.uint8))
+        assert from_origin(small.origin).array.shape == (10, 10)
+        with pytest.raises(ParamError, match="has 2 series of frames; choose one from 0 to 1, not 2"):
+            load(tmp_path / "x.tif", series=2)
 
     def test_one_frame_is_read_alone(self, tmp_path, monkeypatch):
         array = values("uint16", (4, 64, 64))
@@ -407,7 +412,7 @@ class TestDamage:
         (tmp_path / "x.tif").write_bytes(content[:end])
         assert load(tmp_path / "x.tif", frame=4).facts.frames == 5
         (tmp_path / "x.tif").write_bytes(content[: end - 10])
-        with pytest.raises(InputError, match="is cut short: it says 5 frames and has 1"):
+        with pytest.raises(InputError, match="is cut short: 10 bytes are missing"):
             load(tmp_path / "x.tif")
 
     def test_the_limit_is_that_of_a_frame(self, tmp_path):

@@ -152,7 +152,7 @@ def test_a_run_says_its_noise_and_how_close_it_comes(tmp_path: Path, capsys: pyt
     run = ["run", "mean", "--sample", "chart", "--size", "40x50", "--dtype", "uint8"]
     assert main([*run, "--noise", "20", "--noise-seed", "7", *ONE, "--json", str(path)]) == 0
     told = capsys.readouterr().out
-    assert "mean2d of chart + noise σ 20, 40 x 50 uint8" in told
+    assert "mean2d of chart + noise σ 20, 50 x 40 uint8" in told
     (row,) = read_report(path).rows
     assert row.input["steps"] == [{"step": "noise", "sigma": 20.0, "seed": 7}]
     made = from_origin(row.input)

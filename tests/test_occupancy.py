@@ -23,12 +23,20 @@ CASES = {
     ("sm_90", 32, 16, 0): (32, 32, "blocks"),
     ("sm_120", 32, 16, 0): (24, 24, "blocks"),
     ("sm_90", 20, 16, 0): (32, 32, "blocks"),
+    **{(f"sm_{n}", 32, 16, 0): (16, 16, "blocks") for n in (86, 87)},
+    **{(f"sm_{n}", 32, 16, 0): (24, 24, "blocks") for n in (89, 121)},
+    **{(f"sm_{n}", 32, 16, 0): (32, 32, "blocks") for n in (80, 100, 103)},
+    # One thread more than a warp is a warp more.
+    ("sm_86", 33, 16, 0): (16, 32, "blocks"),
+    ("sm_86", 97, 16, 0): (12, 48, "warps"),
     # Registers go to warps by 256; each quarter has 16,384.
     ("sm_80", 256, 64, 0): (4, 32, "registers"),
     ("sm_80", 256, 33, 0): (6, 48, "registers"),
     ("sm_80", 96, 40, 0): (16, 48, "registers"),
     ("sm_80", 256, 255, 0): (1, 8, "registers"),
     ("sm_75", 1024, 65, 0): (0, 0, "registers"),
+    ("sm_86", 128, 48, 0): (10, 40, "registers"),
+    ("sm_86", 128, 40, 0): (12, 48, "warps"),
     # Shared memory: the system takes 1 KiB a block since 8.0, in units of 128 bytes; before, units of 256.
     ("sm_90", 128, 32, 48 * KIB): (4, 16, "shared memory"),
     ("sm_90", 128, 32, 227 * KIB): (1, 4, "shared memory"),

@@ -24,7 +24,7 @@ from gpu_ops.types import Experiment, Filter, Pick, Run
 
 HERTZ = Axis("frequency", "Hz", 0, 2.5)
 EXAMPLES: dict[str, tuple[np.ndarray, tuple[Axis, ...], str]] = {
-    "image": (np.arange(12, dtype=np.uint8).reshape(3, 4), (Axis("y", "px"), Axis("x", "px")), "3 × 4 uint8, 0 … 11"),
+    "image": (np.arange(12, dtype=np.uint8).reshape(3, 4), (Axis("y", "px"), Axis("x", "px")), "4 × 3 uint8, 0 … 11"),
     "signal": (np.linspace(-1, 1, 5), (time_axis(100.0),), "5 float64, -1 … 1"),
     "spectrum": (
         np.array([3 + 4j, 0], np.complex64),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -95,7 +97,7 @@ def test_a_long_timing_stops_in_the_middle_of_a_sample(talk: Talk) -> None:
 def test_a_reference_longer_than_the_deadline_is_not_killed(talk: Talk) -> None:
     made = talk.sample(length=400_000)
     talk.do(RunRequest(talk.job(), 1, made, "mean1d", {"window": 3}, (SERIAL,), "none"))  # imports take their time
-    talk.client._deadline = 0.7
+    talk.client._deadline = 2.0  # four signs of life: one may be late on a loaded machine
     pid = talk.client.pid
     params = {"window": 4095, "border": "wrap"}
     found = talk.do(RunRequest(talk.job(), 1, made, "mean1d", params, (SERIAL,), "none"))
@@ -367,3 +369,31 @@ def test_a_desk_repeats_itself_only_inside_finite_calls(monkeypatch: pytest.Monk
     with finite():
         desk.beat()
     assert connection.sent == [Progress(4, "beginning")] * 3
+
+
+def test_a_sign_of_life_never_repeats_what_newer_progress_has_overtaken() -> None:
+    """Its thread waits for the connection while the work sends on."""
+    sent: list[Progress] = []
+    desk = Desk(SimpleNamespace(send=sent.append))  # type: ignore[arg-type]
+    desk.begin(4)
+    waits, lock = threading.Event(), threading.Lock()
+
+    class Lock:
+        """Says that somebody waits for it."""
+
+        def __enter__(self) -> None:
+            waits.set()
+            lock.acquire()
+
+        def __exit__(self, *_: object) -> None:
+            lock.release()
+
+    desk._sending = Lock()  # type: ignore[assignment]
+    with lock:
+        beating = threading.Thread(target=desk._repeat)
+        beating.start()
+        assert waits.wait(60)
+        desk._last = Progress(4, "computing", 3, 9)
+        sent.append(desk._last)
+    beating.join()
+    assert [p.done for p in sent] == [3, 3]

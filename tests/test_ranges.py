@@ -9,7 +9,7 @@ import pytest
 from tasks import of, on
 
 from gpu_ops import Experiment, Pick, from_array, run_experiment
-from gpu_ops.__main__ import main
+from gpu_ops.cli import main
 from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.filters.kit.ranges import with_headroom
 from gpu_ops.measuring.verify import full_meta, verify

@@ -112,6 +112,6 @@ def test_files_say_how_a_result_was_made(twice: Input) -> None:
     assert facts["input"] == input_name(twice.origin) == "conv3x3 of mean2d of a.tif"
     assert facts["sha256"] == twice.origin["of"]["of"]["hash"] and facts["steps"] == ["flip axis left-right"]
     first, second = facts["made by"]
-    assert first.startswith("crop start 3 x 5 shape 30 x 40, noise sigma 4 seed 7, then mean2d by parallel on cpu,")
+    assert first.startswith("crop start x 5 y 3 size 40 x 30, noise sigma 4 seed 7, then mean2d by parallel on cpu,")
     assert ", window 5, border reflect" in first and first.endswith(", output image")
     assert second.startswith("convert dtype float32, then conv3x3 by serial on cpu, ") and "5 x -1 x 0" in second

@@ -319,7 +319,7 @@ def test_the_facts_of_a_run_name_everything_and_no_folder() -> None:
         "input: a.png",
         "sha256: ab12",
         "read as: frame 3",
-        "steps: noise sigma 20 seed 1; crop start 1 x 2 shape 3 x 4",
+        "steps: noise sigma 20 seed 1; crop start x 2 y 1 size 4 x 3",
         "filter: mean2d",
         "parameter window: 5",
         "output: image",

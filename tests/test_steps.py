@@ -304,7 +304,7 @@ def test_words() -> None:
     steps = [{"step": "crop", "start": [1, 2], "shape": [30, 40]}, {"step": "convert"}, {"step": "gray"}]
     steps += [{"step": "resize"}, {"step": "rotate", "angle": -12.5}, {"step": "noise"}]
     x = apply_steps(_colour(), steps)
-    assert title_of(x) == "noise + crop 30 × 40 at 1, 2 + gray + resize × 0.5 + rotate -12.5° + noise σ 20"
+    assert title_of(x) == "noise + crop 40 × 30 at x 2, y 1 + gray + resize × 0.5 + rotate -12.5° + noise σ 20"
     for step in STEPS:
         for kind in step.kinds:
             words = step_words(check_step({"step": step.id}, kind))
@@ -316,7 +316,10 @@ def test_words() -> None:
 WRONG: tuple[tuple[dict[str, Any], str], ...] = (
     ({"step": "blur"}, "There is no step 'blur'; the steps are crop, resize"),
     ({"step": "croq"}, "did you mean crop"),
-    ({"step": "crop", "start": [20, 0], "shape": [10, 10]}, "no part of 10 x 10 from 20 x 0 on; choose a part inside"),
+    (
+        {"step": "crop", "start": [20, 0], "shape": [10, 10]},
+        "no part of 10 x 10 from x 0, y 20 on; choose a part inside",
+    ),
     ({"step": "crop", "start": [0.5, 0], "shape": [10, 10]}, "start must be 2 whole numbers"),
     ({"step": "crop", "start": [0], "shape": [10]}, "start must be 2 whole numbers"),
     ({"step": "crop", "corner": [0, 0]}, "The step crop has no parameter 'corner'"),
@@ -390,7 +393,8 @@ def test_steps_of_a_run_come_in_order_before_the_noise(tmp_path: Path, capsys: p
     flags = ["--step", "crop start=10,20 shape=60,80", "--step", "resize size=30,20", "--noise", "5"]
     assert main(["run", "mean", "--sample", "camera", *flags, *ONE, "--json", str(path)]) == 0
     assert (
-        "mean2d of camera + crop 60 × 80 at 10, 20 + resize to 30 × 20 + noise σ 5, 30 x 20" in capsys.readouterr().out
+        "mean2d of camera + crop 80 × 60 at x 20, y 10 + resize to 20 × 30 + noise σ 5, 20 x 30"
+        in capsys.readouterr().out
     )
     (row,) = read_report(path).rows
     assert [s["step"] for s in row.input["steps"]] == ["crop", "resize", "noise"]
@@ -408,4 +412,4 @@ def test_a_mistake_on_the_command_line(flag: str, words: str, capsys: pytest.Cap
 def test_an_xray_takes_steps_too(capsys: pytest.CaptureFixture[str]) -> None:
     job = ["xray", "mean", "naive", "--sample", "chart", "--size", "20x30", "--dtype", "uint8"]
     assert main([*job, "--step", "resize factor=0.5"]) == 0
-    assert "chart + resize × 0.5, 10 x 15" in capsys.readouterr().out
+    assert "chart + resize × 0.5, 15 x 10" in capsys.readouterr().out

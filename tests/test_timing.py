@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from gpu_ops.measuring.timing import CAREFUL, QUICK, Series, compare, measure_interleaved, once, warm_up
+from gpu_ops.measuring.timing import (
+    CAREFUL,
+    QUICK,
+    STABLE_WITHIN,
+    WARM_UP_CALLS,
+    Series,
+    compare,
+    iqr_over_median,
+    measure_interleaved,
+    once,
+    stdev_over_mean,
+    warm_up,
+)
 from gpu_ops.types import Timing
 
 
@@ -128,11 +141,77 @@ def _timing(q1: float, median: float, q3: float) -> Timing:
         ((1.0, 1.1, 1.2), (1.3, 1.4, 1.5), "faster"),
         ((1.3, 1.4, 1.5), (1.0, 1.1, 1.2), "slower"),
         ((1.0, 1.1, 1.35), (1.3, 1.4, 1.5), "same"),
+        ((1.3, 1.4, 1.5), (1.0, 1.1, 1.35), "same"),  # slower by the medians, and the quartiles overlap
+        ((1.0, 1.1, 1.3), (1.3, 1.4, 1.5), "same"),  # the quartiles touch
+        ((1.3, 1.4, 1.5), (1.0, 1.1, 1.3), "same"),
+        ((49.0, 49.0, 49.0), (50.0, 50.0, 50.0), "same"),  # 2 % and no more
+        ((48.9, 48.9, 48.9), (50.0, 50.0, 50.0), "faster"),
         ((1.000, 1.001, 1.002), (1.010, 1.011, 1.012), "same"),
     ],
 )
 def test_faster_means_disjoint_quartiles_and_two_percent(a, b, said) -> None:  # type: ignore[no-untyped-def]
     assert compare(_timing(*a), _timing(*b)) == said
+
+
+@pytest.mark.parametrize("better", [True, False])
+def test_what_is_in_doubt_is_unsure(better: bool) -> None:
+    sure, doubted = _timing(1.0, 1.0, 1.0), replace(_timing(9.0, 9.0, 9.0), doubt="busy")
+    assert compare(*((sure, doubted) if better else (doubted, sure))) == "unsure"
+
+
+@pytest.mark.parametrize("halves", [(1.0, 2.0), (2.0, 1.0)])
+def test_a_median_that_moves_either_way_is_not_stable(halves: tuple[float, float]) -> None:
+    """Neither a series that becomes slower nor one that becomes faster ends before it has settled."""
+    first, second = halves
+    steady = [1.0, 1.5] * 50
+    assert Series._stable(np.array(steady))
+    assert not Series._stable(np.array([first] * 50 + [second] * 50))
+    assert Series._stable(np.array([1.0] * 50 + [1.0 + STABLE_WITHIN] * 50))
+    assert not Series._stable(np.array([1.0] * 50 + [1.0 + 2 * STABLE_WITHIN] * 50))
+
+
+def test_every_round_has_an_order_of_its_own() -> None:
+    clock, order = Clock(), list[int]()
+
+    class Noting(FakeSampler):
+        def sample(self) -> float:
+            order.append(samplers.index(self))
+            return super().sample()
+
+    samplers = [Noting(clock, 0.1) for _ in range(3)]
+    rule = replace(QUICK, cap_seconds=99.0, spread_below=0.0)
+    list(measure_interleaved(dict(enumerate(samplers)), rule, now=clock, seed=1))
+    first = 3 * (WARM_UP_CALLS + 1)
+    rounds = [tuple(order[k : k + 3]) for k in range(first, len(order), 3)]
+    assert len(rounds) == rule.most - 1 and all(sorted(turn) == [0, 1, 2] for turn in rounds)
+    assert len(set(rounds)) > 3
+
+
+def test_three_samples_are_taken_whatever_the_clock_says() -> None:
+    for count, reason in ((0, None), (2, None), (3, "cap of 0.4 s")):
+        assert Series(QUICK, [1.0] * count, spent=99.0).stop_reason() == reason
+
+
+def test_a_rule_is_asked_at_its_bounds() -> None:
+    rule = replace(QUICK, fewest=10, most=20, least_seconds=1.0)
+    assert Series(rule, [1.0] * 10, spent=0.0).stop_reason() is None, "too short"
+    assert Series(replace(rule, cap_seconds=9.0), [1.0] * 10, spent=1.0).stop_reason() == rule.spread_name
+    assert Series(replace(rule, cap_seconds=9.0), [1.0] * 11, spent=1.0).stop_reason() is None, "every fifth"
+    assert Series(replace(rule, cap_seconds=9.0), [1.0] * 20, spent=0.0).stop_reason() == "20 samples"
+
+
+def test_spreads_are_relative_and_a_single_sample_has_none() -> None:
+    values = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    assert iqr_over_median(values) == 2 / 3 and iqr_over_median(np.zeros(5)) == 0
+    assert stdev_over_mean(values) == pytest.approx(np.sqrt(2.5) / 3)
+    assert stdev_over_mean(np.array([7.0])) == 0 and stdev_over_mean(np.zeros(5)) == 0
+
+
+def test_progress_is_told_about_once_a_second() -> None:
+    clock, told = Clock(), list[float]()
+    samplers = {i: FakeSampler(clock, itertools.cycle([0.2, 0.4])) for i in range(2)}
+    list(measure_interleaved(samplers, replace(QUICK, cap_seconds=6.0), now=clock, tell=told.append))
+    assert 8 <= len(told) <= 14 and told == sorted(told) and 0 < told[0] < 0.3 and 0.8 < told[-1] <= 1
 
 
 def test_something_that_happens_once() -> None:

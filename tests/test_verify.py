@@ -107,6 +107,46 @@ def test_checking_samples_agrees_with_checking_all(border: str, shape: tuple[int
     assert found.worst == (0,) * len(shape)
 
 
+def _sampled(array: np.ndarray, actual: np.ndarray) -> Any:
+    """The error that samples of the checks find in a mean over three samples an axis."""
+    filter = find_filter("mean2d")
+    experiment = _experiment(array, "reflect", 3)
+    task = on(filter, array, experiment.params)
+    return verify(filter, filter.variant("serial"), experiment.input, task, {"image": actual}, "sample")["image"]
+
+
+def test_every_region_that_is_sampled_counts() -> None:
+    """A fault in any of them alone is found, with its place and its size; the largest of several is the one that is
+    named, whichever region comes first."""
+    array = RANDOM.random((700, 900)).astype(np.float32)
+    filter = find_filter("mean2d")
+    right = filter.reference(on(filter, array, {"window": 3, "border": "reflect"}))["image"].astype(np.float32)
+    places = []
+    for region in regions(array.shape, (1, 1)):
+        place = tuple(s.start + (s.stop - s.start) // 2 for s in region)
+        places.append(place)
+        wrong = right.copy()
+        wrong[place] += 0.25
+        found = _sampled(array, wrong)
+        assert not found.ok and found.worst == place and found.max == pytest.approx(0.25, rel=1e-5), region
+    for largest in (places[0], places[5], places[-1]):
+        wrong = right.copy()
+        for place in places:
+            wrong[place] += 0.5 if place == largest else 0.25
+        assert _sampled(array, wrong).worst == largest
+    assert len(places) == 12 and _sampled(array, right).ok
+
+
+def test_a_nan_in_a_later_region_is_found() -> None:
+    array = RANDOM.random((700, 900)).astype(np.float32)
+    filter = find_filter("mean2d")
+    wrong = filter.reference(on(filter, array, {"window": 3, "border": "reflect"}))["image"].astype(np.float32)
+    wrong[0, 0] += 0.25
+    wrong[699, 899] = np.nan
+    found = _sampled(array, wrong)
+    assert found.max == np.inf and found.worst == (699, 899)
+
+
 def _one_run(plan, array: np.ndarray, monkeypatch: pytest.MonkeyPatch, **how: Any) -> Run:  # type: ignore[no-untyped-def]
     """The mean filter with one variant replaced by `plan`."""
     filter = find_filter("mean2d")

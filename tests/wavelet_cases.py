@@ -49,12 +49,12 @@ class Setting(NamedTuple):
 SETTINGS = [Setting(*values) for values in product(LENGTHS, BORDERS, LEVELS, (1, 3))]
 
 
-def failure(variant: str, setting: Setting, device: str, **more: Any) -> str:
+def failure(variant: str, setting: Setting, device: str, data: str) -> str:
     """What is wrong with the result of a variant; "" where nothing is, or where the variant refuses the setting."""
-    params = {p.name: p.default for p in FILTER.params} | {"rule": "manual", "value": 0.1} | more
+    params = {p.name: p.default for p in FILTER.params} | {"rule": "manual", "value": 0.1}
     params |= {"wavelet": setting.wavelet, "border": setting.border, "levels": setting.levels}
     chosen = FILTER.variant(variant)
-    case = Case(setting.shape, "float32", "random", params, {k.name: k.default for k in chosen.knobs})
+    case = Case(setting.shape, "float32", data, params, {k.name: k.default for k in chosen.knobs})
     if unsupported(FILTER, chosen, case, open_device(device).limits) is not None:
         return ""
     run = check_case(FILTER, chosen, case, device, {}, again=False)
@@ -74,6 +74,6 @@ def settings(
     return [*todays(quick, count, str), *full]
 
 
-def wrong(variants: Mapping[str, str], setting: Setting) -> list[str]:
-    """What is wrong of these variants, each on its device."""
-    return [found for variant, device in variants.items() if (found := failure(variant, setting, device))]
+def wrong(variants: Mapping[str, str], setting: Setting, data: str = "random") -> list[str]:
+    """What is wrong of these variants, each on its device; `data` as a case of the contract has it."""
+    return [found for variant, device in variants.items() if (found := failure(variant, setting, device, data))]

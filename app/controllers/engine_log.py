@@ -29,7 +29,10 @@ from gpu_ops.engine.messages import (
     SurveyRequest,
     XRayRequest,
 )
+from gpu_ops.engine.shared import SharedInput
+from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.measuring.rows import error_json
+from gpu_ops.output_kinds import Form
 
 WHO = "engine"
 
@@ -62,7 +65,7 @@ class EngineLog(QObject):
 
     def _log_input(self, loaded: Loaded | Stepped) -> None:
         input = loaded.input
-        self._log.add(WHO, f"job {loaded.job}: {input.name}, {_array(input.array.shape, input.array.dtype)}")
+        self._log.add(WHO, f"job {loaded.job}: {input.name}, {_array(input)}")
 
     def _log_failure(self, failed: Failed) -> None:
         text = f"job {failed.job}: failed ({failed.kind}){self._after(failed.job)}: {failed.sentence}"
@@ -104,33 +107,36 @@ def describe(request: Any) -> str:
 
 def _run(request: RunRequest) -> str:
     picks = ", ".join(f"{p.variant} on {p.device}{_values(p.knobs)}" for p in request.picks)
-    array = request.input.array
     how = f"protocol {request.protocol}, mode {request.mode}, checks {request.checks}"
-    job = f"{request.filter}{_values(request.params)} of {_array(array.shape, array.dtype)}"
+    job = f"{request.filter}{_values(request.params)} of {_array(request.input)}"
     return f"run {job}; {how}; {picks}"
 
 
 def _xray(request: XRayRequest) -> str:
-    array, pick, other = request.input.array, request.pick, request.against
+    pick, other = request.pick, request.against
     job = f"{pick.variant}{_values(pick.knobs)} of {request.filter}{_values(request.params)}"
     beside = f", compared with {other.variant}{_values(other.knobs)}" if other else ""
     gpu = f"a simulated {request.architecture}"
-    return f"look into {job}{beside} on {gpu}; {_array(array.shape, array.dtype)}"
+    return f"look into {job}{beside} on {gpu}; {_array(request.input)}"
 
 
 def _save(request: SaveRequest) -> str:
     form, saving = request.result.form, request.saving
     levels = f" {saving.levels[0]:g} to {saving.levels[1]:g}" if saving.levels else ""
     mapping = f", mapping {saving.map}{levels}" if saving.map != "none" else ""
-    return f"save {request.path}, {_array(form.shape, form.dtype)}{mapping}"
+    return f"save {request.path}, {_form(form)}{mapping}"
 
 
 def _values(values: Mapping[str, Any]) -> str:
     return "".join(f" {name}={value}" for name, value in values.items())
 
 
-def _array(shape: tuple[int, ...], dtype: str) -> str:
-    return f"{' × '.join(map(str, shape))} {dtype}"
+def _array(input: SharedInput) -> str:
+    return f"{INPUT_KINDS[input.kind].size_text(input.array.shape, ' × ')} {input.array.dtype}"
+
+
+def _form(form: Form) -> str:
+    return f"{' × '.join(map(str, form.width_first))} {form.dtype}"
 
 
 _DESCRIPTIONS: Mapping[type, Callable[[Any], str]] = {
@@ -138,7 +144,7 @@ _DESCRIPTIONS: Mapping[type, Callable[[Any], str]] = {
     SurveyRequest: lambda r: f"look into {r.path}{_values(r.choices)}",
     SampleRequest: lambda r: f"make the sample {r.id}{_values(r.options)}",
     StepsRequest: lambda r: f"change {r.input.name}: {', '.join(step_words(step) for step in r.steps)}",
-    ResultRequest: lambda r: f"make an input of {r.name}, {_array(r.result.form.shape, r.result.form.dtype)}",
+    ResultRequest: lambda r: f"make an input of {r.name}, {_form(r.result.form)}",
     RunRequest: _run,
     XRayRequest: _xray,
     SaveRequest: _save,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -16,6 +17,7 @@ from app.worker import Engine
 from gpu_ops.engine.messages import Failed, Loaded, LoadRequest, ResultRequest, Stepped
 from gpu_ops.engine.shared import SharedInput, SharedResult
 from gpu_ops.input_kinds import INPUT_KINDS
+from gpu_ops.io.opening import NOTE, notes_in
 from gpu_ops.output_kinds import OUTPUT_KINDS
 from gpu_ops.types import Facts
 
@@ -55,11 +57,18 @@ class Inputs(QObject):
         else:
             self._opened = opened
             self._session.set_input(loaded.input)
+            self._say_notes(loaded.input)
 
     def restore(self, loaded: Loaded, opened: LoadRequest | None, saved: Saved, device: str) -> None:
         """Take the input of a session together with everything that was chosen there; kernels run on `device`."""
         self._asked, self._opened = None, opened
         self._session.restore(loaded.input, saved.choice, device, saved.baseline, saved.output)
+        self._say_notes(loaded.input)
+
+    def _say_notes(self, shared: SharedInput) -> None:
+        """Say what the reader noted about the file."""
+        if notes := notes_in(shared.origin):
+            self.message.emit("info", f"{shared.name}: {'; '.join(notes)}.", "", NOTE)
 
     def take_stepped(self, stepped: Stepped) -> None:
         """Take the input after its steps, unless another input or the wish for none came meanwhile."""
@@ -134,7 +143,7 @@ class Inputs(QObject):
         rate = input.rate if OUTPUT_KINDS[result.kind].heard else None
         how |= {} if rate is None else {"rate": rate}
         whole = result.array.shape[:2] == input.array.shape[:2]
-        facts = Facts(pixel=input.facts.pixel) if whole else Facts()
+        facts = replace(input.facts, frames=1) if whole else Facts()
         self._queue.interrupt()
         self._asked = ResultRequest(self._engine.next_job(), result, title, {**how, "of": origin}, rate, facts)
         self._queue.submit(LOAD, self._asked)

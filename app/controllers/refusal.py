@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.controllers.session import SessionController
-from app.models.refusal import path_of, refusal_sentence, refuses
+from app.models.refusal import conversion_steps, path_of, refusal_sentence, refuses, takes_not_type
 
 
 class Refusal(QObject):
@@ -40,6 +41,10 @@ class Refusal(QObject):
             self.found.emit(sentence, self._ways_out(refused))
 
     def _ways_out(self, input: Any) -> Mapping[str, Callable[[], object]]:
+        session = self._controller.session
+        if takes_not_type(session.filter, input):
+            steps = conversion_steps(session.filter, input)
+            return {text: partial(session.add_step, step) for text, step in steps.items()}
         path = path_of(input)
         if not path:
             return {}

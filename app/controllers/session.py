@@ -8,6 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from app.controllers.chosen import Chosen, choose
 from app.controllers.inputs import Inputs
 from app.controllers.queue import RunQueue
 from app.models.job_kind import (
@@ -168,35 +169,33 @@ class SessionController(QObject):
         """The ticked variants without those on a simulated GPU, which have no times."""
         return self.queue.picks(TIME)
 
-    def result_to_save(self) -> tuple[str, SharedResult, float | None] | None:
-        """The last picked variant with the output that the window shows, that output and its rate. None, with a
-        message, where there is none."""
-        name, input = self.session.output.id, self.session.input
-        variants = [v for v in self.session.choice.picks if (v, name) in self._held]
-        if not variants or input is None:
+    def result_to_save(self, looked_at: str = "") -> Chosen | None:
+        """The present output of the variant that is `looked_at`, else of the last picked one that has the whole input's
+        result. None, with a message, where there is none."""
+        variant = choose(self.session, self._held, self._made, looked_at)
+        if not variant:
             self.message.emit("warning", self.tr("There is no result to save yet; run a variant first."), "", "save")
             return None
-        result = self._held[variants[-1], name]
-        return variants[-1], result, input.rate if OUTPUT_KINDS[result.kind].heard else None
+        key, input = (variant, self.session.output.id), self.session.input
+        rate = input.rate if input is not None and OUTPUT_KINDS[self._held[key].kind].heard else None
+        return Chosen(variant, self._held[key], self._made[key], rate)
 
-    def save_result(self, path: str, saving: Saving | None = None) -> None:
-        """Save that result in the format of the file's suffix, with this mapping and these facts."""
-        if (result := self.result_to_save()) is not None and (input := self.session.input) is not None:
-            made = self._made[result[0], self.session.output.id].subject
-            own = made is not None and made.input == self.session.inputs  # else it is of other steps
-            how = replace(saving or Saving(), pixel=input.facts.pixel if own else None)
-            request = SaveRequest(self._engine.next_job(), path, result[1], result[2], how)
-            self.queue.submit(replace(SAVE, subject=f"{SAVE.subject}/{path}"), request)
+    def save_result(self, path: str, what: Chosen, saving: Saving) -> None:
+        """Save a result in the format of the file's suffix, with this mapping and these facts."""
+        input, subject = self.session.input, what.origin.subject
+        own = input is not None and subject is not None and subject.input == self.session.inputs  # else of other steps
+        how = replace(saving, pixel=input.facts.pixel if own and input is not None else None)
+        request = SaveRequest(self._engine.next_job(), path, what.result, what.rate, how)
+        self.queue.submit(replace(SAVE, subject=f"{SAVE.subject}/{path}"), request)
 
-    def use_result(self) -> None:
-        """Make the last picked variant's result on the screen the input; one of the whole input comes first."""
-        name, picks = self.session.output.id, self.session.choice.picks
-        there = [v for v in picks if (v, name) in self._held]
-        if not there:
+    def use_result(self, looked_at: str = "") -> None:
+        """Make that result the input."""
+        variant = choose(self.session, self._held, self._made, looked_at)
+        if variant:
+            key = variant, self.session.output.id
+            self.inputs.use_result(*key, self._held[key], self._made[key])
+        else:
             self.message.emit("warning", self.tr("There is no result to use yet; run a variant first."), "", "open")
-            return
-        variant = next((v for v in reversed(there) if not self._made[v, name].start), there[-1])
-        self.inputs.use_result(variant, name, self._held[variant, name], self._made[variant, name])
 
     def ask_doctor(self) -> None:
         self.queue.submit(DOCTOR, DoctorRequest(self._engine.next_job()))
@@ -219,6 +218,7 @@ class SessionController(QObject):
     def _stepped_changed(self, shared: Any) -> None:
         """The input went through other steps: results of those before stay, marked so, until new ones come."""
         self.queue.renew()
+        self._declare()
         self.results.compare_with(self.session.subject)
         self._announced = shared
         self.stepped_array_changed.emit(self._engine.array(shared.array), shared)
@@ -287,9 +287,6 @@ class SessionController(QObject):
             self.session_answered.emit(loaded)
         else:
             self.inputs.take_loaded(loaded, self.loading if self.loading and self.loading.job == loaded.job else None)
-
-    def _take_doctor(self, answer: DoctorAnswer) -> None:
-        self.doctor_answered.emit(answer.content)
 
     def _take_xray(self, answer: XRayAnswer) -> None:
         self.xrayed.emit(answer.content)
@@ -384,7 +381,7 @@ _OF_JOBS: Mapping[type, Callable[[SessionController, Any], None]] = {
     Surveyed: lambda *_: None,  # ImportController takes it
     Saved: lambda controller, answer: controller.saved.emit(answer),
     RunUpdate: SessionController._take_update,
-    DoctorAnswer: SessionController._take_doctor,
+    DoctorAnswer: lambda controller, answer: controller.doctor_answered.emit(answer.content),
     XRayAnswer: SessionController._take_xray,
     Failed: SessionController._take_failure,
     Finished: SessionController._take_end,

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QLocale, QObject, Signal, Slot
+from PySide6.QtCore import QFileInfo, QLocale, QObject, Signal, Slot
 
 from app.controllers.session import SessionController
 from app.models.job_kind import RESTORE, JobKind
 from app.models.session_file import Saved, read_session, reason_of, saved_of, session_text
 from app.models.session_view import Offered, View
+from app.models.unfinished import Unfinished
 from app.settings import Settings
 from gpu_ops import KernelscopeError, replacing
 from gpu_ops.device_names import is_simulated
@@ -50,6 +51,7 @@ class SessionFiles(QObject):
 
     `path` is the session file that is open, "" once another input is. `path_changed`: it is another one.
     `restored(saved)`: all choices of a session hold now, and what the window showed of it is to be shown.
+    `crash_found(sentence, choices)` is a question as well, about the session of a window that crashed.
     `placed(saved)`: its input has gone through its steps as well. `message(kind, sentence, details, subject)` and
     `succeeded(subject)` are as in SessionController; `asked(sentence, choices)` is a question, whose choices map the
     label of each answer to what carries it out, and `file_wanted(name, take)` asks for a file, with which `take(path)`
@@ -61,6 +63,7 @@ class SessionFiles(QObject):
     placed = Signal(object)
     message = Signal(str, str, str, str)
     asked = Signal(str, object)
+    crash_found = Signal(str, object)
     file_wanted = Signal(str, object)
     succeeded = Signal(str)
 
@@ -68,6 +71,9 @@ class SessionFiles(QObject):
         super().__init__(parent)
         self._controller, self._settings, self._session = controller, settings, controller.session
         self.path = ""
+        last = settings.last_session
+        self._unfinished = Unfinished(last.parent) if last is not None else None
+        self._recovered: Path | None = None
         self.offered = Offered()
         """What a session may name of a window."""
         self._opening: Opening | None = None
@@ -102,6 +108,25 @@ class SessionFiles(QObject):
             raise InputError(f"{plain(last)} cannot be written ({error.strerror}).") from None
         self._write(str(last), view, "")
 
+    def keep_unfinished(self, view: View) -> None:
+        """Keep the present session for the case that the window crashes, where settings are stored. Raises InputError
+        where it cannot be written."""
+        if self._unfinished is None or not self.can_save:
+            return
+        self._unfinished.keep(self._text(view, ""))
+        self._forget_recovered()  # the file of this window has it now
+
+    def _forget_recovered(self) -> None:
+        if self._recovered is not None:
+            self._forget(self._recovered)
+            self._recovered = None
+
+    def end(self) -> None:
+        """The window closes as usual, and the last session has what it kept."""
+        if self._unfinished is not None:
+            self._unfinished.end()
+            self._forget_recovered()
+
     @property
     def can_save(self) -> bool:
         """Whether the present input can be opened again."""
@@ -112,10 +137,13 @@ class SessionFiles(QObject):
         return True
 
     def _write(self, path: str, view: View, folder: str) -> None:
-        opened = self._controller.inputs.opened
-        text = session_text(saved_of(self._session, view, opened.path if opened is not None else ""), folder)
+        text = self._text(view, folder)
         with replacing(path) as file:
             file.write(text.encode())
+
+    def _text(self, view: View, folder: str) -> str:
+        opened = self._controller.inputs.opened
+        return session_text(saved_of(self._session, view, opened.path if opened is not None else ""), folder)
 
     # Opening
 
@@ -134,7 +162,11 @@ class SessionFiles(QObject):
 
     def begin(self, otherwise: Callable[[], object]) -> None:
         """At the start of the window: open the last session where that takes no time; else do `otherwise`, and offer it
-        with its size. Nothing large is opened that nobody asked for."""
+        with its size. Nothing large is opened that nobody asked for, and nothing at all after a crash, which may come
+        from what was open."""
+        if self.ask_about_crash():
+            otherwise()
+            return
         last = self._settings.last_session
         if last is None or not self._settings.reopened or not last.is_file():
             otherwise()
@@ -153,6 +185,29 @@ class SessionFiles(QObject):
         text = self.tr("The last session is of {name} ({size}). Open it again?")
         text = text.format(name=plain(saved.input.name), size=QLocale().formattedDataSize(size))
         self.asked.emit(text, {self.tr("Open the last session"): lambda: self.open(str(last))})
+
+    def ask_about_crash(self) -> bool:
+        """Offer the newest session of a window that crashed. Returns whether there is one."""
+        left = self._unfinished.left() if self._unfinished is not None else []
+        for file in left:
+            try:
+                saved = read_session(str(file), self.offered)
+            except KernelscopeError as error:
+                self._say("warning", reason_of(error, file.name))
+                self._forget(file)
+                continue
+            text = self.tr("Kernelscope ended without being closed. Its session of {name}, saved on {time}, is kept.")
+            time = QLocale().toString(QFileInfo(str(file)).lastModified(), QLocale.FormatType.ShortFormat)
+            choices = {
+                self.tr("Open this session"): partial(self.open, str(file)),
+                self.tr("Delete it"): partial(self._forget, file),
+            }
+            self.crash_found.emit(text.format(name=plain(saved.input.name), time=time), choices)
+            return True
+        return False
+
+    def _forget(self, file: Path) -> None:
+        file.unlink(missing_ok=True)
 
     def open_last(self) -> None:
         """Open the last session."""
@@ -183,7 +238,7 @@ class SessionFiles(QObject):
         self._controller.queue.submit(RESTORE, request)
 
     def _want_file(self, opening: Opening) -> None:
-        self.file_wanted.emit(opening.saved.input.name, lambda path: self._try(replace(opening, paths=(path,))))
+        self.file_wanted.emit(plain(opening.saved.input.name), lambda path: self._try(replace(opening, paths=(path,))))
 
     def _ask(self, opening: Opening, text: str, choices: dict[str, Callable[[], None]]) -> None:
         """Let the user answer, with something to look at meanwhile."""
@@ -251,7 +306,9 @@ class SessionFiles(QObject):
         device = self._device(saved.device)
         opened = request if isinstance(request, LoadRequest) else None
         self._controller.inputs.restore(loaded, opened, saved, device)
-        self._set_path("" if Path(opening.path) == self._settings.last_session else opening.path)
+        recovered = self._unfinished is not None and self._unfinished.is_one(opening.path)
+        self._recovered = Path(opening.path) if recovered else None
+        self._set_path("" if recovered or Path(opening.path) == self._settings.last_session else opening.path)
         self._placing = saved, loaded.input, opened
         self.restored.emit(saved)
         self._place()

@@ -12,6 +12,7 @@ from app.controllers.recorded import Reports
 from app.controllers.session import SessionController
 from app.models.architecture import architecture_of
 from app.models.laws import LawPicture, law_pictures
+from app.models.refusal import refusal_sentence, refuses
 from app.models.sweep import Option, Sweep, SweepRun, options, parse_values, plan_runs, recorded_sweeps
 from app.models.sweep_occupancy import Occupied
 from gpu_ops import recorded_steps
@@ -127,6 +128,8 @@ class SweepController(QObject):
     def _plan_runs(self, option: Option, text: str) -> tuple[SweepRun, ...]:
         if self._session.input is None:
             raise KernelscopeError(self.tr("A sweep needs an input; open a file or a sample."))
+        if refuses(self._session.filter, self._session.input):
+            raise KernelscopeError(refusal_sentence(self._session.filter, self._session.input))
         if self.running:
             raise KernelscopeError(self.tr("A sweep is already running; wait until it ends, or cancel it."))
         picks = self._controller.timed_picks()

@@ -10,7 +10,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.models.background import Background
-from app.models.display import DIVERGING, colors
+from app.models.difference_levels import DifferenceDisplay, DifferenceFigures, figures_of
 from app.models.layer import Layer, Tone
 from app.models.origin import Origin
 from app.models.pyramid import STRIP, Array, Pyramid
@@ -62,28 +62,32 @@ def _furthest(strip: Array) -> Array:
     return np.take_along_axis(strip, index[:, :, None], axis=2)[:, :, 0]
 
 
-def _work(a: Array, b: Array, at: tuple[int, int], stop: Callable[[], bool]) -> tuple[Distance, Pyramid, Tone] | None:
+def _work(
+    a: Array, b: Array, at: tuple[int, int], stop: Callable[[], bool]
+) -> tuple[Distance, Pyramid, DifferenceFigures] | None:
     """The distance and all that a view needs to paint it; this runs in a background thread."""
     result = distance(a, b, stop)
-    if result is None:
+    figures = None if result is None else figures_of(result.values, result.most, stop)
+    if result is None or figures is None:
         return None
     pyramid = Pyramid(result.values, None, at)
-    tone = Tone(-result.most or -0.5, result.most or 0.5, colors(DIVERGING))
-    return (result, pyramid, tone) if pyramid.build(stop) else None
+    return (result, pyramid, figures) if pyramid.build(stop) else None
 
 
 class Difference(QObject):
     """Keeps `layer` equal to the difference of two layers, whenever one of them changes; the latest wins.
 
-    `distance` is the result, None until it is known; `failure` says why there is none. `changed`: one of these, or the
-    title, changed.
+    `distance` is the result, None until it is known; `failure` says why there is none. `display` has the levels of the
+    picture, those set by hand as long as the pair stays. `changed`: one of these, or the title, changed.
     """
 
     changed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.layer = Layer(self)
+        self.layer, self.display = Layer(self), DifferenceDisplay(self)
+        self._fresh = True
+        self.display.levels_changed.connect(self._tone)
         self.distance: Distance | None = None
         self.failure = ""
         self._layers: list[Layer] = []
@@ -109,7 +113,7 @@ class Difference(QObject):
         self._follow()
 
     def _reset(self, failure: str = "") -> None:
-        self.distance, self.failure = None, failure
+        self.distance, self.failure, self._fresh = None, failure, True
         self.layer.clear()
         self.changed.emit()
 
@@ -162,9 +166,17 @@ class Difference(QObject):
         return text.format(width=width, height=height, channels=array.shape[-1])
 
     @Slot(object)
-    def _on_result(self, result: tuple[Distance, Pyramid, Tone]) -> None:
-        (self.distance, pyramid, self.layer.tone), self.failure = result, ""
+    def _on_result(self, result: tuple[Distance, Pyramid, DifferenceFigures]) -> None:
+        (self.distance, pyramid, figures), self.failure = result, ""
+        (self.display.set_figures if self._fresh else self.display.follow)(figures)
+        self._fresh = False
+        self._tone()
         self.layer.set_pyramid(pyramid, None, self.layer.title, self._origin)
+        self.changed.emit()
+
+    @Slot()
+    def _tone(self) -> None:
+        self.layer.set_tone(Tone(self.display.low, self.display.high, self.display.lut))
         self.changed.emit()
 
     @Slot(str)

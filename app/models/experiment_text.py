@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Iterable, Mapping
@@ -15,7 +16,7 @@ from app.models.session import Session
 from gpu_ops import STEPS, active_steps, find_filter, write_step
 from gpu_ops.output_kinds import OUTPUT_KINDS
 from gpu_ops.params import Value
-from gpu_ops.types import Pick
+from gpu_ops.types import Output, Pick
 
 PATH, RESULT = "path", "result"
 
@@ -79,7 +80,8 @@ def command_text(session: Session) -> str:
 
 
 def python_text(session: Session) -> str:
-    """The same as a program, which makes a result again by its origin; "" where none does it."""
+    """The same as a program, which makes a result again by its origin, and ends with the outputs of the first variant
+    as arrays, with the places of their elements; "" where none does it."""
     if session.original is None or reason_against(session, program=True):
         return ""
     origin = session.original.origin
@@ -100,10 +102,23 @@ def python_text(session: Session) -> str:
         f"params = {session.params!r}",
         *("picks = (", *picks, ")"),
         f"experiment = ks.Experiment({session.choice.filter!r}, input, params, picks)",
+        "runs = {}",
         "for run in ks.run_experiment(experiment):",
         "    print(run.pick.variant, run.stage, run.ok, run.failure or '')",
+        "    runs[run.pick.variant] = run",
+        "",
+        "run = next(run for run in runs.values() if run.outputs)",
+        *(line for output in session.filter.given(session.params) for line in _array_lines(output)),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _array_lines(output: Output) -> list[str]:
+    """An output as an array, the places of its elements along each axis, and how it is drawn."""
+    id, axes = output.id, f"{output.id}_axes"
+    places = f"{axes} = [axis.places(n) for axis, n in zip(run.forms[{id!r}].axes, {id}.shape)]"
+    drawn = output.of_kind.drawn.format(array=id, axes=axes)
+    return [f"{id} = run.outputs[{id!r}]", places, *([f"# {drawn}"] if drawn else [])]
 
 
 # Inputs that are results
@@ -182,8 +197,24 @@ def _flag(name: str, value: Any) -> list[str]:
 
 
 def _joined(words: list[str]) -> str:
-    if sys.platform == "win32":
-        import subprocess
+    return " ".join(map(_quoted_in_windows if sys.platform == "win32" else _quoted, words))
 
-        return subprocess.list2cmdline(words)
-    return shlex.join(words)
+
+def _quoted_in_windows(word: str) -> str:
+    """A word for cmd, where a name such as a&b would end one command and begin another without quotes."""
+    import subprocess
+
+    text = subprocess.list2cmdline([word])
+    return text if text.startswith('"') or re.fullmatch(r"[\w\\/:.=+@~,-]*", word) else f'"{text}"'
+
+
+def _quoted(word: str) -> str:
+    """A word for a shell. One with control characters has their codes: a terminal acts on them as they are pasted,
+    whatever quotes are around them."""
+    return shlex.quote(word) if word.isprintable() else f"$'{''.join(map(_code, word))}'"
+
+
+def _code(sign: str) -> str:
+    if sign in "\\'":
+        return f"\\{sign}"
+    return sign if sign.isprintable() else "".join(f"\\x{byte:02x}" for byte in os.fsencode(sign))

@@ -8,7 +8,9 @@ from typing import Any
 
 from app.models.steps import Steps
 from gpu_ops import find_filter
-from gpu_ops.types import Filter
+from gpu_ops.engine.shared import SharedInput
+from gpu_ops.task import Meta, Task
+from gpu_ops.types import Filter, Variant
 
 MOST = 200
 """Choices that undo goes back to."""
@@ -29,12 +31,27 @@ class Choice:
     input: int = 0
 
 
-def default_choice(filter: Filter, cuda: bool, steps: Steps = ()) -> Choice:
-    """The defaults and the variants ticked at first: the CPU's, and kernels where a device can run them."""
+def default_choice(filter: Filter, cuda: bool, steps: Steps = (), meta: Meta | None = None) -> Choice:
+    """The defaults and the variants ticked at first: the CPU's, and kernels where a device can run them. Those that
+    refuse an input of that `meta` with the default parameters are left out."""
     params = {p.name: p.default for p in filter.params}
     first = filter.picked or tuple(v.id for v in filter.variants if not v.library)
-    picks = tuple(v.id for v in filter.variants if v.id in first and (cuda or v.device == "cpu"))
-    return Choice(filter.id, params, picks, steps=steps)
+    usable = [v for v in filter.variants if v.id in first and (cuda or v.device == "cpu")]
+    if meta is not None:
+        usable = [v for v in usable if not _refusal(v, meta, params)]
+    return Choice(filter.id, params, tuple(v.id for v in usable), steps=steps)
+
+
+def meta_of(input: SharedInput | None, filter: Filter) -> Meta | None:
+    """What a filter would run on; None where it takes no such input."""
+    if input is None or input.kind != filter.accepts or input.array.dtype not in filter.dtypes:
+        return None
+    return Meta(input.kind, input.array.shape, input.array.dtype, input.finite, rate=input.rate)
+
+
+def _refusal(variant: Variant, meta: Meta, params: Mapping[str, Any]) -> str | None:
+    knobs = {knob.name: knob.default for knob in variant.knobs}
+    return variant.refusal(Task.of(meta, params, knobs))
 
 
 def difference(a: Choice, b: Choice) -> str:

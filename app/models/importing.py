@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gpu_ops import FORMATS, KernelscopeError
-from gpu_ops.io.opening import COLUMNS, FRAME, HEADER, MEMBER, PART, PROJECT, SEPARATOR, Survey
+from gpu_ops.io.opening import COLUMNS, FRAME, HEADER, MEMBER, PART, PROJECT, SEPARATOR, SERIES, Survey
 from gpu_ops.params import Param, Value, Values
 
 HEADER_LINES = 20
 """The most lines before a table that the dialog offers, unless the file has more."""
 MOST_REMEMBERED = 50
 _OF_STACKS = {FRAME.name, PROJECT.name}
-_OF_ONE_FILE = {FRAME.name, PART.name}
+_OF_ONE_FILE = {FRAME.name, PART.name, SERIES.name}
 """Choices that say which part of one file is meant, and nothing about the next file."""
 
 
@@ -50,11 +50,11 @@ def _narrowed(param: Param, survey: Survey) -> Param | None:
     if param.name == HEADER.name:
         most = max(HEADER_LINES, int(survey.found.get(param.name, 0)))
         return replace(param, choices=tuple(range(-1, most + 1)))
-    if param.name == PART.name and not allowed:
+    if param.name in (PART.name, SERIES.name) and not allowed:
         return None
     if param.name == COLUMNS.name or not allowed:
         return param if column_names(survey) or param.name not in (COLUMNS.name, SEPARATOR.name) else None
-    if param.name in (MEMBER.name, PART.name):
+    if param.name in (MEMBER.name, PART.name, SERIES.name):
         first = survey.found.get(param.name, allowed[0])
         return replace(param, choices=allowed, default=first) if len(allowed) > 1 else None
     return replace(param, choices=allowed if param.default in allowed else (param.default, *allowed))
@@ -195,7 +195,7 @@ def _read(text: str) -> dict[str, Mapping[str, Value]]:
     """What a settings file holds; nothing where somebody else wrote it."""
     try:
         content = json.loads(text or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     if not isinstance(content, dict):
         return {}

@@ -8,6 +8,8 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
+from gpu_ops import find_filter
+from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.measuring.rows import Row
 from gpu_ops.types import Filter
 
@@ -29,15 +31,16 @@ def params_text(params: Mapping[str, Any]) -> str:
     return ", ".join(f"{name.replace('_', ' ')} {value_text(value)}" for name, value in params.items())
 
 
-def shape_text(shape: Sequence[int], dtype: str) -> str:
-    """The shape and type of an array: "512 × 512 uint8"."""
-    return f"{' × '.join(QLocale().toString(n) for n in shape)} {dtype}"
+def size_text(filter: Filter, shape: Sequence[int], dtype: str) -> str:
+    """The size of an input of the filter, the width first, and its type: "640 × 480 uint8"."""
+    extents = INPUT_KINDS[filter.accepts].width_first(tuple(shape))
+    return f"{' × '.join(QLocale().toString(n) for n in extents)} {dtype}"
 
 
 def job_text(filter: Filter, params: Mapping[str, Any], shape: Sequence[int], dtype: str) -> str:
     """The filter, its parameters and the array it ran on."""
     text = QCoreApplication.translate("Jobs", "{filter}, {params}, of {array}")
-    return text.format(filter=filter.title, params=params_text(params), array=shape_text(shape, dtype))
+    return text.format(filter=filter.title, params=params_text(params), array=size_text(filter, shape, dtype))
 
 
 def nearest_jobs(rows: Sequence[Row], shape: Sequence[int], dtype: str) -> tuple[str, ...]:
@@ -48,5 +51,7 @@ def nearest_jobs(rows: Sequence[Row], shape: Sequence[int], dtype: str) -> tuple
         return ratio if len(row.shape) == len(shape) else ratio + 1, row.dtype != dtype
 
     ordered = sorted(rows, key=distance)
-    texts = (f"{params_text(row.params)}, {shape_text(row.shape, row.dtype)}" for row in ordered)
+    texts = (
+        f"{params_text(row.params)}, {size_text(find_filter(row.filter), row.shape, row.dtype)}" for row in ordered
+    )
     return tuple(dict.fromkeys(texts))[:NEAR]

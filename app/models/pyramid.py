@@ -20,7 +20,12 @@ import numpy as np
 from app.models.nonfinite import painted
 
 Array = np.ndarray[Any, Any]
-DTYPES = ("uint8", "uint16", "float32", "float64")
+DRAWN = {
+    **dict.fromkeys(("uint8", "uint16", "float32", "float64")),
+    **dict.fromkeys(("int8", "int16", "float16"), np.float32),
+    **dict.fromkeys(("int32", "uint32", "int64", "uint64"), np.float64),
+}
+"""The types of images, each with the type that is drawn in its place; None where that is its own."""
 PICKED = 2.0001  # cells per device pixel; more mean that a coarser level is missing
 OUTLIER = 0.9  # of the span: less than a full-scale pixel on black, but 5.6 sigma of noise
 GRAY = np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1)
@@ -39,8 +44,9 @@ class Samples:
 
 
 class Pyramid:
-    """Levels of an image (H, W) or (H, W, 3 | 4). The array is used in place; the levels take a third of its bytes. For
-    a LARGE image they take a twelfth: its level 1 is None and is computed from the array where it is visible.
+    """Levels of an image (H, W) or (H, W, 3 | 4) of any type in DRAWN. The array is used in place; the levels take a
+    third of its bytes in the type that is drawn. For a LARGE image they take a twelfth: its level 1 is None and is
+    computed from the array where it is visible.
 
     A new pyramid costs nothing. `build` makes the levels and may run in another thread while `sample` is called; until
     a level exists, `sample` picks single pixels from the finest coarser-than-needed data there is.
@@ -53,9 +59,10 @@ class Pyramid:
     ) -> None:
         if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (3, 4)) or 0 in array.shape:
             raise ValueError(f"an image is (H, W), (H, W, 3) or (H, W, 4), not {array.shape}")
-        if array.dtype.name not in DTYPES:
-            raise ValueError(f"an image holds {', '.join(DTYPES)}, not {array.dtype}")
+        if array.dtype.name not in DRAWN:
+            raise ValueError(f"an image holds {', '.join(DRAWN)}, not {array.dtype}")
         self.array, self.at = array, at
+        self.dtype = np.dtype(DRAWN[array.dtype.name] or array.dtype)
         self.levels: list[Array | None] = [array]
         self.threshold: float | None = None  # colours have no outliers
         self.centre = 0.0
@@ -86,12 +93,12 @@ class Pyramid:
         assert source is not None
         height, width = source.shape[:2]
         step = 1 << times
-        result = np.empty((-(-height // step), -(-width // step), *source.shape[2:]), source.dtype)
+        result = np.empty((-(-height // step), -(-width // step), *source.shape[2:]), self.dtype)
         rows = max(step, STRIP // source[0].size // step * step)
         for top in range(0, height, rows):
             if stop():
                 return None
-            strip = source[top : top + rows]
+            strip = drawn(source[top : top + rows])
             for level in range(first, first + times):
                 strip = self._halved(strip, level)
             result[top // step : top // step + len(strip)] = strip
@@ -119,7 +126,7 @@ class Pyramid:
         if stored is not None:
             return stored[rows, columns]
         finer = (slice(2 * part.start, 2 * part.stop) for part in (rows, columns))
-        return self._halved(self.array[tuple(finer)], level)
+        return self._halved(drawn(self.array[tuple(finer)]), level)
 
     def effort(self, scale: float, level: int) -> float:
         """Roughly the time `sample` takes for a device pixel, in units of 2 ns; 0 where it only picks values."""
@@ -143,7 +150,7 @@ class Pyramid:
         below, right = (n / (1 << level) for n in self.at)
         first, last, left = _owned(x, step, width, columns, pick, right)
         head, tail, top = _owned(y, step, height, rows, pick, below)
-        result = np.empty((len(head), len(first), *self.array.shape[2:]), self.array.dtype)
+        result = np.empty((len(head), len(first), *self.array.shape[2:]), self.dtype)
         if not result.size:
             return Samples(result, x, y)
         single = np.array_equal(first, last) and np.array_equal(head, tail)
@@ -154,7 +161,8 @@ class Pyramid:
             down = slice(int(head[strip][0]), int(tail[strip][-1]) + 1)
             cells = self._cells(level, down, across)
             places = head[strip] - down.start, tail[strip] - down.start, first - across.start, last - across.start
-            result[strip] = cells[places[0][:, None], places[2]] if single else self._gathered(cells, *places)
+            picked = cells[places[0][:, None], places[2]] if single else cells
+            result[strip] = drawn(picked) if single else self._gathered(drawn(picked), *places)
         return Samples(result, left, top)
 
     def _gathered(self, cells: Array, head: Array, tail: Array, first: Array, last: Array) -> Array:
@@ -166,12 +174,24 @@ class Pyramid:
         return _merge(pairs, lambda a: (np.take(a, first, axis=1), np.take(a, last, axis=1)), limit, self.centre, 2)
 
     def _limit(self, count: int) -> Any:
-        """How far one of `count` cells must be off the mean of them all to be an outlier, in the array's type."""
+        """How far one of `count` cells must be off the mean of them all to be an outlier, in the type that is drawn."""
         if self.threshold is None:
             return None
         limit = self.threshold * (count - 1) / count
-        dtype = self.array.dtype
+        dtype = self.dtype
         return dtype.type(min(limit, np.iinfo(dtype).max) if dtype.kind == "u" else limit)
+
+
+def drawn(values: Array) -> Array:
+    """The values of an image in the type that is drawn; alpha of converted integers becomes 0 to 1, as that of floats
+    is."""
+    kind = DRAWN[values.dtype.name]
+    if kind is None:
+        return values
+    result: Array = values.astype(kind)
+    if values.ndim == 3 and values.shape[2] == 4 and values.dtype.kind in "ui":
+        result[..., 3] /= np.iinfo(values.dtype).max
+    return result
 
 
 def _owned(start: int, step: float, count: int, cells: int, pick: bool, at: float) -> tuple[Array, Array, int]:
@@ -263,6 +283,7 @@ def to_uint8(part: Array, low: float, high: float, lut: Array | None = None) -> 
     part (h, w, 3 | 4): RGBA; levels do not apply to alpha (integers: full scale, floats: 0 to 1). NaN and infinity have
     colours of their own.
     """
+    part = drawn(part)
     if part.ndim == 3:
         return _color_bytes(part, low, high)
     if part.dtype.kind == "u":

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from app.models.history import Choice, History, default_choice, difference
+from app.models.history import Choice, History, default_choice, difference, meta_of
 from app.models.noise import Noise
 from app.models.steps import Steps, kept_steps, noise_of, with_noise
 from app.models.subject import Subject
@@ -17,7 +18,7 @@ from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.shared import SharedInput
 from gpu_ops.params import holds
 from gpu_ops.run_key import RunKey
-from gpu_ops.task import Meta, Task
+from gpu_ops.task import Task
 from gpu_ops.types import Filter, Output, Pick
 
 
@@ -84,16 +85,12 @@ class Session(QObject):
     @property
     def task(self) -> Task | None:
         """The task of the present choice; None where there is no input, or one that the filter does not take."""
-        input, filter = self.input, self.filter
-        if input is None or input.kind != filter.accepts:
-            return None
-        meta = Meta(input.kind, input.array.shape, input.array.dtype, input.finite, rate=input.rate)
-        task = Task.of(meta, self.params)
-        try:
-            filter.check(task)
-        except KernelscopeError:
-            return None
-        return task
+        if (meta := meta_of(self.input, self.filter)) is not None:
+            task = Task.of(meta, self.params)
+            with suppress(KernelscopeError):
+                self.filter.check(task)
+                return task
+        return None
 
     @property
     def output(self) -> Output:
@@ -118,11 +115,15 @@ class Session(QObject):
         family that can."""
         before = self.steps
         kept, number = kept_steps(before, shared.kind), self.inputs + 1
+        untouched = self._choice.picks == self._default(self.filter).picks
         self._originals, self._first = {number: shared}, None
         self._begin(shared, kept)
         self._put_steps(kept, number, shared.kind)
         if (choice := self._fitting(shared)) != self._choice:
             self._set(choice, "filter", undoable=False)
+        elif untouched and (picks := self._default(self.filter).picks) != self._choice.picks:
+            self._choice = replace(self._choice, picks=picks)  # other variants can run
+            self.choice_changed.emit(self._choice, "picks")
         self.input_changed.emit(shared)
         if not kept and any(not find_step(step["step"]).noise for step in active_steps(before)):
             self.steps_dropped.emit(shared)
@@ -269,14 +270,18 @@ class Session(QObject):
         """Wish for noise at the end of the steps, or for none."""
         self.set_steps(with_noise(self.steps, noise), same_step)
 
-    def set_filter(self, id: str) -> None:
+    def set_filter(self, id: str, values: Mapping[str, Any] | None = None) -> None:
+        """Choose a filter with its defaults, and with these values of parameters where some are given."""
         if id != self._choice.filter:
-            self._set(self._default(find_filter(id)), "filter")
+            choice = self._default(find_filter(id))
+            self._set(replace(choice, params={**choice.params, **(values or {})}), "filter")
+        elif values:
+            self.set_params({**self._choice.params, **values})
 
     def _default(self, filter: Filter, cuda: bool | None = None) -> Choice:
         """A filter's defaults for the present input."""
         cuda = bool(self.device) if cuda is None else cuda
-        return replace(default_choice(filter, cuda, self.steps), input=self._choice.input)
+        return replace(default_choice(filter, cuda, self.steps, meta_of(self.input, filter)), input=self._choice.input)
 
     def set_params(self, params: Mapping[str, Any], same_step: bool = False) -> None:
         """Take these values. `same_step` says that they go on with the last change, as a drag does: undo goes back to

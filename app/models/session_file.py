@@ -20,7 +20,7 @@ from app.models.json_text import Fields, parsed, readable
 from app.models.session import Session
 from app.models.session_view import Offered, View, read_view
 from app.models.steps import Steps
-from gpu_ops import SAMPLES, KernelscopeError, __version__, check_step, find_filter
+from gpu_ops import SAMPLES, KernelscopeError, __version__, check_step, find_filter, require_regular
 from gpu_ops.errors import InputError, NonFiniteError, plain, shortened
 from gpu_ops.input_kinds import INPUT_KINDS, Kind
 from gpu_ops.io.opening import CHOICES
@@ -157,6 +157,7 @@ def read_session(path: str, offered: Offered) -> Saved:
     """A session file, checked to the last value. Raises InputError, or ParamError, in one sentence that says what is
     wrong."""
     file, name = Path(path), plain(PurePath(path).name)
+    require_regular(file, "a session")
     try:
         with open(file, "rb") as opened:
             data = opened.read(LARGEST + 1)

@@ -84,14 +84,17 @@ def step_title(step: Any) -> str:
 
 
 def step_text(step: Mapping[str, Any]) -> str:
-    """A step in a few words: "crop 100 × 200 at 10, 20"."""
+    """A step in a few words: "crop 200 × 100 at x 20, y 10"."""
     words = QCoreApplication.translate("Steps", find_step(step["step"]).words(step))
     return words.format(**{name: _word(name, value) for name, value in step.items()})
 
 
 def _word(name: str, value: Any) -> str:
     if isinstance(value, list | tuple):
-        return (", " if name == "start" else " × ").join(f"{n:g}" for n in value)
+        extents = [f"{n:g}" for n in reversed(value)]
+        if name == "start" and len(extents) == 2:
+            return QCoreApplication.translate("Steps", "x {x}, y {y}").format(x=extents[0], y=extents[1])
+        return " × ".join(extents)
     if isinstance(value, float):
         return QLocale().toString(value, "g", 4)
     return QLocale().toString(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)

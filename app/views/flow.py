@@ -13,7 +13,7 @@ class FlowLayout(QLayout):
     def __init__(self, parent: QWidget | None = None, gap: int = 0, wide: bool = False) -> None:
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
-        self._gap, self._wide = gap, wide
+        self.gap, self._wide = gap, wide
 
     def addItem(self, item: QLayoutItem) -> None:  # noqa: N802
         self._items.append(item)
@@ -47,7 +47,7 @@ class FlowLayout(QLayout):
         size = self.minimumSize()
         if self._wide:
             margins, widths = self.contentsMargins(), [item.sizeHint().width() for item in self._items]
-            size.setWidth(sum(widths) + self._gap * max(0, len(widths) - 1) + margins.left() + margins.right())
+            size.setWidth(sum(widths) + self.gap * max(0, len(widths) - 1) + margins.left() + margins.right())
         return size
 
     def setGeometry(self, rect: QRect) -> None:  # noqa: N802
@@ -66,5 +66,5 @@ class FlowLayout(QLayout):
                 x, y, height = room.x(), y + height, 0
             if move:
                 item.setGeometry(QRect(QPoint(x, y), size))
-            x, height = x + size.width() + self._gap, max(height, size.height())
+            x, height = x + size.width() + self.gap, max(height, size.height())
         return y + height - rect.y() + self.contentsMargins().bottom()

@@ -11,7 +11,12 @@ from PySide6.QtWidgets import QCheckBox, QLabel, QSizePolicy, QWidget
 from app.models.layer import State
 from app.models.nonfinite import value_word
 from app.models.origin import Origin
-from app.theme import colours_of, growing_boxes, mix
+from app.theme import TINT, boxes, colours_of, mix
+from app.tips import set_tip, tip_text
+from app.views.eliding import elided_text
+
+BETWEEN = " · "
+"""Between a title and its verdict."""
 
 
 def number(value: float) -> str:
@@ -58,21 +63,16 @@ class TickBox(QCheckBox):
 
     def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
         super().__init__(text, parent)
-        self.setStyle(growing_boxes())
+        self.setStyle(boxes())
 
 
 class ElidedLabel(QLabel):
-    """A line that is cut with … where it does not fit, at its end or where `cut` says, and then shows all of itself as
-    its tooltip."""
+    """A line that is cut with … where it does not fit, and then shows all of itself as its tooltip. What follows the
+    last `keep` stays whole where there is room for it."""
 
-    def __init__(
-        self,
-        text: str = "",
-        parent: QWidget | None = None,
-        cut: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
-    ) -> None:
+    def __init__(self, text: str = "", parent: QWidget | None = None, keep: str = "") -> None:
         super().__init__(parent)
-        self._cut = cut
+        self._keep = keep
         self.letters = 24
         """The width that it asks for at most; it takes more where there is room."""
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -89,13 +89,13 @@ class ElidedLabel(QLabel):
 
     def shown_text(self) -> str:
         """Show as much of the text as fits."""
-        return self.fontMetrics().elidedText(self.text(), self._cut, self.contentsRect().width())
+        return elided_text(self.text(), self.fontMetrics(), self.contentsRect().width(), self._keep)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         shown = self.shown_text()
         tip = self.text() if shown != self.text() else ""
-        if tip != self.toolTip():
-            self.setToolTip(tip)
+        if tip_text(tip) != self.toolTip():
+            set_tip(self, tip)
         painter = QPainter(self)
         painter.setPen(self.palette().color(self.foregroundRole()))
         painter.drawText(self.contentsRect(), int(self.alignment()) | int(Qt.TextFlag.TextSingleLine), shown)
@@ -138,7 +138,7 @@ class StateChip(QWidget):
         self.state = state
         self._short = state_words(state)
         self.text = self.tr("{state} · {text}").format(state=self._short, text=text) if text else self._short
-        self.setToolTip(self.text)
+        set_tip(self, self.text)
         self.setAccessibleName(self.text)
         self.setVisible(state is not None)
         self.updateGeometry()
@@ -175,7 +175,7 @@ class StateChip(QWidget):
         inner = self.rect().adjusted(self._pad(), 0, -self._pad(), 0)
         room = self.width() - self.least_width() > 5 * self._pad()  # for more than the verdict's own word
         text = self.text if room else self._short
-        text = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, inner.width() + 1)
+        text = elided_text(text, self.fontMetrics(), inner.width() + 1)
         painter.drawText(inner, int(Qt.AlignmentFlag.AlignVCenter), text)
         painter.end()
 
@@ -204,7 +204,7 @@ class MarkChip(QWidget):
     def show_texts(self, short: str, text: str, tip: str = "") -> None:
         """Set both texts; the short one is used while compact, and empty texts hide the mark."""
         self._short, self.text = short, text
-        self.setToolTip(tip or text)
+        set_tip(self, tip or text)
         self.setAccessibleName(text)
         self.setAccessibleDescription(tip)
         self.setVisible(bool(text))
@@ -240,23 +240,22 @@ def draw_mark(painter: QPainter, box: QRectF, text: str, palette: QPalette) -> N
     role, base = colours_of(palette).simulated, palette.color(QPalette.ColorRole.Base)
     pad = painter.fontMetrics().averageCharWidth()
     inner = box.adjusted(pad, 0, -pad, 0)
-    text = painter.fontMetrics().elidedText(
-        f"{role.symbol} {text}", Qt.TextElideMode.ElideRight, int(inner.width()) + 1
-    )
+    text = elided_text(f"{role.symbol} {text}", painter.fontMetrics(), int(inner.width()) + 1)
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(role.colour)
-    painter.setBrush(mix(base, role.colour, 0.12))
+    painter.setBrush(mix(base, role.colour, TINT))
     painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), box.height() / 3, box.height() / 3)
     painter.drawText(inner, int(Qt.AlignmentFlag.AlignVCenter), text)
     painter.restore()
 
 
 def draw_tag(painter: QPainter, corner: QPointF, text: str, widest: float, right: bool = False) -> None:
-    """Draw white text on a dark veil, readable on every picture; its upper left (or right) corner is at `corner`."""
+    """Draw white text on a dark veil, readable on every picture; its upper left (or right) corner is at `corner`. A
+    verdict behind a title is not cut."""
     metrics = painter.fontMetrics()
     pad = metrics.averageCharWidth()
-    text = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, int(max(0, widest - 2 * pad)))
+    text = elided_text(text, metrics, max(0, widest - 2 * pad), BETWEEN)
     width = metrics.horizontalAdvance(text) + 2 * pad
     box = QRectF(corner.x() - (width if right else 0), corner.y(), width, metrics.height() + pad / 2)
     painter.save()

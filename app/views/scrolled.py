@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QSizePolicy, QWidget
 
@@ -21,7 +21,13 @@ class Squeezed(QWidget):
 
 
 class Scrolled(QScrollArea):
-    """Shows `part` at any size: it scrolls where it has too little room, and the window never grows."""
+    """Shows `part` at any size: it scrolls where it has too little room, and the window never grows.
+
+    `room_changed`: its room is another. A part that arranges its content by size goes by the room, which does not
+    depend on the content: the part itself grows with what it contains, and scroll bars come and go.
+    """
+
+    room_changed = Signal()
 
     def __init__(self, part: QWidget, parent: QWidget) -> None:
         super().__init__(parent)
@@ -29,6 +35,15 @@ class Scrolled(QScrollArea):
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setWidget(part)
+
+    @property
+    def room(self) -> QSize:
+        """The size without scroll bars, whatever the part needs."""
+        return self.maximumViewportSize()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        self.room_changed.emit()  # before the part takes the size that it needs
+        super().resizeEvent(event)
 
     def _least(self) -> QSize:
         metrics = self.fontMetrics()

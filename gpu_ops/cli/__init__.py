@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gpu_ops.cli import streams
+from gpu_ops.cli import stopping, streams
 from gpu_ops.errors import KernelFault, KernelscopeError, plain, shortened
 from gpu_ops.progress import has_abandoned_calls
 
@@ -43,7 +43,8 @@ def guarded(work: Callable[[], int]) -> int:
     """Run `work`, write all output and return the exit code. An error of a person, a file or the machine becomes one
     sentence."""
     streams.prepare()
-    code = _write_out(_run(work))
+    with streams.only_printable(), stopping.handled(stopping.interrupt, stopping.TERMINATION):
+        code = _write_out(_run(work))
     if has_abandoned_calls():  # an abandoned compilation still runs: it ends with the process
         os._exit(code)
     return code
@@ -64,11 +65,11 @@ def _run(work: Callable[[], int]) -> int:
     except SystemExit as exit:  # argparse has printed the reason
         return exit.code if isinstance(exit.code, int) else FINE
     except KernelFault as error:
-        streams.say(error)
+        streams.say(error.sentence())
         _write_out(error.exit_code)
         os._exit(error.exit_code)  # the driver's own clean-up would only fail as well
     except KernelscopeError as error:
-        streams.say(shortened(str(error), MOST))
+        streams.say(shortened(error.sentence(), MOST))
         return error.exit_code
     except KeyboardInterrupt:
         streams.say("stopped")

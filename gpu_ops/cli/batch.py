@@ -10,24 +10,25 @@ import argparse
 import hashlib
 import json
 import os
-import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from gpu_ops.cli import streams
+from gpu_ops.cli import stopping, streams
 from gpu_ops.cli.bands import device_bytes
 from gpu_ops.cli.batch_files import Item, find_files, items
-from gpu_ops.cli.inputs import check_flags, check_knobs, flag_values, knobs_of, make_job, preset
+from gpu_ops.cli.batch_resume import SCHEMA, earlier_rows, is_done, result_facts, stamp
+from gpu_ops.cli.inputs import check_flags, check_knobs, checked_values, flag_values, knobs_of, make_job, preset
 from gpu_ops.cli.measure import BAD_INPUT, FAILURE_CODES, FINE, WRONG, last_runs, one_each
 from gpu_ops.cli.outputs import check_held, saving_of
 from gpu_ops.cli.tables import align, seconds
 from gpu_ops.devices import device_statuses, open_device
-from gpu_ops.errors import DeviceLost, InputError, KernelFault, KernelscopeError, ParamError, ReportError, plain
+from gpu_ops.errors import DeviceLost, InputError, KernelFault, KernelscopeError, ParamError, plain
 from gpu_ops.filters import FILTERS, find_filter
+from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import save_result
 from gpu_ops.io.mapping import held
 from gpu_ops.measuring.about import about_run
@@ -39,11 +40,9 @@ from gpu_ops.output_kinds import OUTPUT_KINDS, ViewKind
 from gpu_ops.types import Experiment, Filter, Input, Pick
 from gpu_ops.version import __version__
 
-SCHEMA = "kernelscope-batch/1"
 REPORT = "kernelscope-batch.json"
 WRITE_S = 2.0
 """Seconds between two writes of the report: what a crash can lose."""
-DONE = ("right", "unverified")
 STOPPED = 130
 CHECKS = ("full", "sample", "off")
 FORMAT_RULE = "png of uint8 and uint16 images, wav of floating sound with a rate, csv of tables and bars, else npy"
@@ -61,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--output-dir", metavar="FOLDER", help="save a result of each input here, under the same name")
     group.add_argument("--format", choices=formats, help=f"of the results (default: {FORMAT_RULE})")
-    group.add_argument("--resume", action="store_true", help="leave out files whose result is there and newer")
+    group.add_argument("--resume", action="store_true", help="leave out files whose result is there as it was made")
     group.add_argument("--checks", choices=CHECKS, default="full", help="compare all of each result, a sample, nothing")
 
 
@@ -74,7 +73,7 @@ def check_use(args: argparse.Namespace) -> None:
         return
     if args.input is None:
         raise ParamError("--output-dir needs files to work on; name them with --input, such as --input 'in/*.png'.")
-    for name in ("output", "kernel", "memory"):
+    for name in ("output", "kernel", "memory", "frames"):
         if getattr(args, name):
             raise ParamError(f"--{name} is for one input, and --output-dir for many; leave one of them out.")
     if len(args.variant) > 1:
@@ -123,9 +122,9 @@ def run(args: argparse.Namespace) -> int:
     report = Path(args.json) if to_file else folder / REPORT
     target = target_of(report)
     began = time.perf_counter()
-    with locked(target):
+    with locked(folder.resolve() / "kernelscope-batch", folder, "another --output-dir"), locked(target):
         command = hashlib.sha256(json.dumps(_flags(args), sort_keys=True).encode()).hexdigest()
-        batch = _Batch(args, target, command, machine(devices, False), _earlier(target) if args.resume else {})
+        batch = _Batch(args, target, command, machine(devices, False), earlier_rows(target) if args.resume else {})
         batch.write(complete=False)  # a report that cannot be written is said before anything is computed
         stopped = _work(batch, items(found, folder), devices)
         batch.write(complete=not stopped)
@@ -141,7 +140,7 @@ def _work(batch: _Batch, todo: Sequence[Item], devices: Sequence[str]) -> bool:
     with _stoppable() as stop:
         for place, item in enumerate(todo, start=1):
             earlier = batch.earlier.get(item.name)
-            if earlier is not None and _is_done(earlier, item, batch.command):
+            if earlier is not None and _is_done(batch, earlier, item):
                 batch.add({**earlier, "skipped": True}, FINE)
                 verdict = "done before"
             else:
@@ -151,7 +150,7 @@ def _work(batch: _Batch, todo: Sequence[Item], devices: Sequence[str]) -> bool:
                     return True
                 batch.add(row, code)
                 verdict = f"{row['status']}, {seconds(row['seconds'])}"
-                verdict += f", {row['sentence']}" if row["sentence"] else f", {row['output']}"
+                verdict += f", {row['sentence']}" if row["sentence"] else f", {plain(row['output'])}"
             streams.say(f"{place}/{len(todo)} {plain(item.file, 60)}: {verdict}")
             if stop.asked and place < len(todo):
                 return True
@@ -162,7 +161,7 @@ def _one(batch: _Batch, item: Item, devices: Sequence[str]) -> tuple[dict[str, A
     """The row of one file, and the exit code that it asks for."""
     began, code = time.perf_counter(), FINE
     row: dict[str, Any] = {"name": item.name, "file": str(item.file), "status": "failed", "sentence": "", "output": ""}
-    row |= {"command": batch.command, **_stamp(item.file)}
+    row |= {"command": batch.command, **stamp(item.file)}
     try:
         if item.fault:
             raise InputError(item.fault)
@@ -186,7 +185,8 @@ def _compute(batch: _Batch, item: Item, devices: Sequence[str], told: dict[str, 
     told |= {"sha256": input.origin.get("hash", ""), "kind": input.kind, "dtype": input.array.dtype.name}
     told |= {"shape": list(input.array.shape), "filter": filter.id}
     pick = _pick(args, filter, input, values, params, devices)
-    told |= {"variant": pick.variant, "device": pick.device, "params": params, "knobs": dict(pick.knobs)}
+    told |= {"variant": pick.variant, "device": pick.device, "params": _all_params(filter, params)}
+    told["knobs"] = {**{k.name: k.default for k in filter.variant(pick.variant).knobs}, **pick.knobs}
     memory = device_bytes(args)
     experiment = Experiment(filter.id, input, params, (pick,), protocol="none", checks=args.checks, memory=memory)
     result = last_runs(run_experiment(experiment))[-1]
@@ -206,7 +206,7 @@ def _compute(batch: _Batch, item: Item, devices: Sequence[str], told: dict[str, 
     check_held(path, output.kind, array, saving_of(args))
     saving = saving_of(args, about_run(told_row, batch.provenance, output.id), input.facts.pixel)
     told["mapping"] = save_result(path, output.kind, array, form, output.unit, rate, saving=saving)
-    told |= {"output": str(path), "status": "right" if result.ok else "unverified"}
+    told |= {"output": str(path), "status": "right" if result.ok else "unverified", **result_facts(path)}
     return FINE
 
 
@@ -278,11 +278,27 @@ def _devices(args: argparse.Namespace) -> list[str]:
     return sorted(dict.fromkeys(names), key=lambda name: name == "cpu")
 
 
+UNDECIDED = ("command", "draw", "input", "output", "output_dir", "json", "resume", "sample", "frames", "kernel")
+LIMITS = ("memory", "device_memory", "deadline")
+"""Of all arguments, those that decide no result of a file."""
+
+
 def _flags(args: argparse.Namespace) -> dict[str, Any]:
     """Everything on the command line that decides the results, beside the files."""
-    names = ("filter", "preset", "variant", "device", "dtype", "kind", "limit", "nonfinite", "format", "map", "checks")
-    chosen = {name: getattr(args, name, None) for name in (*names, "map_levels")}
-    return {**{k: v for k, v in chosen.items() if v not in (None, [])}, **flag_values(args)}
+    given = {k: v for k, v in vars(args).items() if k not in (*UNDECIDED, *LIMITS) and v not in (None, [])}
+    return {**{k: v for k, v in given.items() if not k.startswith("param_")}, **flag_values(args)}
+
+
+def _all_params(filter: Filter, given: Mapping[str, Any]) -> dict[str, Any]:
+    return {**{p.name: p.default for p in filter.params}, **given}
+
+
+def _is_done(batch: _Batch, earlier: Mapping[str, Any], item: Item) -> bool:
+    """Whether the result of an earlier row is there, and what this command would make."""
+    filters = [f for f in FILTERS if f.id == earlier.get("filter")]
+    if not filters or earlier.get("command") != batch.command:
+        return False
+    return is_done(earlier, item, _all_params(filters[0], checked_values(batch.args, filters[0])[1]))
 
 
 def _made(folder: str) -> Path:
@@ -296,41 +312,7 @@ def _made(folder: str) -> Path:
     return path
 
 
-# Going on
-
-
-def _earlier(target: Path) -> dict[str, Mapping[str, Any]]:
-    """The rows of an earlier report by name; {} where there is none. Raises ReportError for another file."""
-    if not target.exists():
-        return {}
-    try:
-        content = json.loads(target.read_text(encoding="utf-8"))
-        if content["schema"].partition("/")[0] != SCHEMA.partition("/")[0] or content["schema"] > SCHEMA:
-            raise ReportError(f"{plain(target)} is a report of another kind or a newer version; choose another --json.")
-        return {str(row["name"]): row for row in content["files"]}
-    except (ValueError, KeyError, TypeError, AttributeError, OSError):
-        raise ReportError(f"{plain(target)} is no report of many files; choose another file for --json.") from None
-
-
-def _is_done(earlier: Mapping[str, Any], item: Item, command: str) -> bool:
-    """Whether the same command made a result of this same file that is still there, and newer than the file."""
-    same = earlier.get("command") == command and earlier.get("status") in DONE
-    if not same or item.fault or not earlier.get("output"):
-        return False
-    stamp = _stamp(item.file)
-    with suppress(OSError):
-        output = item.path(Path(str(earlier["output"])).suffix)
-        newer = output.stat().st_mtime_ns >= item.file.stat().st_mtime_ns
-        return newer and all(earlier.get(name) == value for name, value in stamp.items())
-    return False
-
-
-def _stamp(file: Path) -> dict[str, Any]:
-    """Size and time of the input, by which a change is seen; {} where there is no such file."""
-    with suppress(OSError):
-        found = file.stat()
-        return {"bytes": found.st_size, "changed_ns": found.st_mtime_ns}
-    return {}
+# Stopping
 
 
 class _Stop:
@@ -341,7 +323,7 @@ class _Stop:
 
 @contextmanager
 def _stoppable() -> Iterator[_Stop]:
-    """Inside, the first Ctrl-C asks for an end after the present file, and the second stops at once."""
+    """Inside, the first Ctrl-C or SIGTERM asks for an end after the present file, and the second stops at once."""
     stop = _Stop()
 
     def ask(number: int, frame: object) -> None:
@@ -350,30 +332,24 @@ def _stoppable() -> Iterator[_Stop]:
         stop.asked = True
         streams.say("It ends after this file; press Ctrl-C again to stop at once.")
 
-    try:
-        before = signal.signal(signal.SIGINT, ask)
-    except ValueError:  # another thread than the main one gets no signals
+    with stopping.handled(ask, stopping.CTRL_C, stopping.TERMINATION):
         yield stop
-        return
-    try:
-        yield stop
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 # What is said at the end
 
 
 def _print(batch: _Batch, count: int, report: Path, took: float) -> None:
-    lines = [["file", "shape", "variant", "verdict", "time", "result"]]
+    lines = [["file", "size", "variant", "verdict", "time", "result"]]
     for one in batch.rows:
-        shape = " x ".join(map(str, one.get("shape", ()))) + f" {one.get('dtype', '')}"
+        size = INPUT_KINDS[find_filter(one["filter"]).accepts].size_text(tuple(one["shape"])) if "shape" in one else ""
+        size = f"{size} {one.get('dtype', '')}"
         variant = f"{one['variant']} on {one['device']}" if one.get("variant") else ""
         verdict = "done before" if one.get("skipped") else one["status"].replace("wrong", "WRONG")
         time_text = "" if one.get("skipped") else seconds(one["seconds"])
-        result = os.path.basename(one["output"]) or plain(one["sentence"])
+        result = plain(os.path.basename(one["output"]) or one["sentence"])
         result += f" ({one['mapping']})" if one.get("mapping") else ""
-        lines.append([plain(Path(one["file"]).name, 40), shape.strip(), variant, verdict, time_text, result])
+        lines.append([plain(Path(one["file"]).name, 40), size.strip(), variant, verdict, time_text, result])
     print(align(lines, frozenset({4})))
     tally = {"done before": sum(bool(one.get("skipped")) for one in batch.rows)}
     for status in ("right", "unverified", "wrong", "failed"):

@@ -16,7 +16,7 @@ from gpu_ops.cli import occupied, streams, tables
 from gpu_ops.cli.inputs import flag_values, make_experiment, read_input
 from gpu_ops.cli.measure import FINE, emit, exit_code, title
 from gpu_ops.devices import device_statuses, open_device
-from gpu_ops.errors import ParamError, ReportError
+from gpu_ops.errors import ParamError, ReportError, plain
 from gpu_ops.filters import find_filter
 from gpu_ops.measuring.ahead import compile_ahead
 from gpu_ops.measuring.file_lock import locked
@@ -115,7 +115,7 @@ def _axis(text: str) -> tuple[str, list[str]]:
     name, _, values = text.partition("=")
     items = [v for v in values.split(",") if v]
     if not name or not items:
-        raise ParamError(f"--over {text!r} is not NAME=V1,V2,…, such as --over window=3,5,9.")
+        raise ParamError(f"--over {plain(text, 60)!r} is not NAME=V1,V2,…, such as --over window=3,5,9.")
     return name.replace("-", "_"), items
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from gpu_ops.cli import outputs
+from gpu_ops.cli import outputs, streams
 from gpu_ops.cli.inputs import read_input
-from gpu_ops.errors import ParamError
+from gpu_ops.errors import ParamError, plain
+from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.measuring.all_frames import Wanted, check_target, merge_frames, write_frames
 from gpu_ops.types import Experiment, Input, Pick
 
@@ -50,10 +50,10 @@ def run_over(args: argparse.Namespace, experiment: Experiment, targets: Mapping[
         written = write_frames(read, count, wanted, path, _say_frame)
     finally:
         end_line()
-    shape = " x ".join(map(str, written.shape))
+    size = INPUT_KINDS[input.kind].size_text(written.shape[1:])
     checked = "compared with the reference" if written.checked else "not checked"
     print(
-        f"{path} holds the output {output} for {count} frames of {input.name}: {shape} {written.dtype}, by "
+        f"{plain(path)} holds the output {output} for {count} frames of {input.name}, {size} {written.dtype} each, by "
         f"{pick.variant} on {pick.device}; frame 0 was {checked}"
     )
     return 0
@@ -102,11 +102,9 @@ def _say_frame(done: int, total: int) -> None:
 
 def say_part(what: str, done: int, total: int) -> None:
     """Show the part at work on a terminal, over the last one."""
-    if sys.stderr is not None and sys.stderr.isatty():
-        print(f"\r{what} {done + 1} of {total}", end="", file=sys.stderr, flush=True)
+    streams.rewrite(f"{what} {done + 1} of {total}")
 
 
 def end_line() -> None:
     """Clear the line of `say_part`."""
-    if sys.stderr is not None and sys.stderr.isatty():
-        print("\r\033[K", end="", file=sys.stderr, flush=True)
+    streams.rewrite("")

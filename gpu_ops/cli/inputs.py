@@ -14,8 +14,10 @@ from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import CHOICES, NOISE, SAMPLES, add_noise, apply_steps, convert, load, parse_step, sample
+from gpu_ops.io.opening import notes_in
 from gpu_ops.io.regular import require_regular
 from gpu_ops.measuring.runner import default_picks
+from gpu_ops.measuring.suitable import check_type
 from gpu_ops.params import Param, Value, Values, nearest
 from gpu_ops.types import Experiment, Filter, Input, Pick, Variant
 
@@ -48,6 +50,7 @@ def _clean_input(args: argparse.Namespace, values: Mapping[str, str], overrides:
         options: dict[str, Any] = {} if args.limit is None else {"limit": args.limit}
         options |= {p.name: values[p.name] for p in CHOICES if p.name in values}
         file_input = load(args.input, kind=args.kind, nonfinite=args.nonfinite or "refuse", **options)
+        say_notes(args, file_input.origin)
         return convert(file_input, dtype) if dtype else file_input
     for name in ("kind", "limit", "nonfinite"):
         if getattr(args, name) is not None:
@@ -58,6 +61,16 @@ def _clean_input(args: argparse.Namespace, values: Mapping[str, str], overrides:
         options["dtype"] = dtype
     sample_input = sample(_sample_name(args), **options)
     return convert(sample_input, dtype) if dtype and not takes_dtype else sample_input
+
+
+def say_notes(args: argparse.Namespace, origin: Mapping[str, Any]) -> None:
+    """Say once what a person should know about how a file was read."""
+    said: set[str] = vars(args).setdefault("said", set())
+    for words in notes_in(origin):
+        sentence = f"{plain(args.input)}: {words}."
+        if sentence not in said:
+            said.add(sentence)
+            streams.say(sentence)
 
 
 def _sample_name(args: argparse.Namespace) -> str:
@@ -97,7 +110,7 @@ def _unknown_flag(name: str, args: argparse.Namespace, filter: Filter, names: Se
         if args.input is not None:
             return f"{name} is an option of samples, and --input names a file; leave one of them out."
         options = ", ".join(p.name for p in _options(args)) or "none"
-        return f"Sample {_sample_name(args)} has no option {name!r}; it has {options}."
+        return f"Sample {_sample_name(args)} has no option {plain(name, 60)!r}; it has {options}."
     return f"Nothing in {filter.id} is called {plain(name, 40)}{nearest(name, names)}; there are {', '.join(names)}."
 
 
@@ -133,6 +146,7 @@ def make_job(args: argparse.Namespace, overrides: Mapping[str, str] = {}) -> Job
     """The input, the filter and its parameters that the flags describe, each value checked."""
     input = read_input(args, overrides)
     filter = find_filter(args.filter, input.kind)
+    check_type(filter, input)
     return Job(input, filter, *checked_values(args, filter, overrides))
 
 

@@ -15,8 +15,9 @@ from gpu_ops.cli.limits import within_limits
 from gpu_ops.device_names import is_simulated
 from gpu_ops.devices import device_statuses, open_device
 from gpu_ops.devices.offline import OfflineDevice
-from gpu_ops.errors import ParamError, shortened
+from gpu_ops.errors import ParamError, plain, shortened
 from gpu_ops.filters import find_filter
+from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.steps import title_of
 from gpu_ops.measuring.contract import SIMULATED_WORK, check_case, covering_cases, long_cases
 from gpu_ops.measuring.declared import make_plan
@@ -26,6 +27,7 @@ from gpu_ops.measuring.report import row, target_of, write_report
 from gpu_ops.measuring.rows import Report, Row
 from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.measuring.verify import full_meta
+from gpu_ops.params import Values
 from gpu_ops.run_key import RunKey
 from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Filter, Pick, Run, Variant
@@ -102,12 +104,17 @@ def _print_runs(args: argparse.Namespace, experiment: Experiment, rows: Sequence
 
 
 def title(experiment: Experiment) -> str:
-    """The filter, the input, its shape and type, and the values of parameters and knobs, in a line."""
-    shape = " x ".join(map(str, experiment.input.array.shape))
-    knobs = {k: v for pick in experiment.picks for k, v in pick.knobs.items()}
-    values = ", ".join(f"{k} {v}" for k, v in {**experiment.params, **knobs}.items())
-    what = f"{experiment.filter} of {title_of(experiment.input)}, {shape} {experiment.input.array.dtype.name}"
-    return f"{what}; {values}" if values else what
+    """The filter, the input, its size and type, and the values of parameters and knobs, in a line."""
+    input, knobs = experiment.input, {k: v for pick in experiment.picks for k, v in pick.knobs.items()}
+    size = INPUT_KINDS[input.kind].size_text(input.array.shape)
+    what = f"{title_of(input)}, {size} {input.array.dtype.name}"
+    return job_title(experiment.filter, what, {**experiment.params, **knobs})
+
+
+def job_title(filter: str, what: str, values: Values) -> str:
+    """A filter, what it runs on, and the values of its parameters, in a line."""
+    words = ", ".join(f"{name} {value}" for name, value in values.items())
+    return f"{filter} of {what}; {words}" if words else f"{filter} of {what}"
 
 
 def exit_code(rows: Sequence[Row], explicit: bool) -> int:
@@ -130,7 +137,7 @@ def _run_kernel(args: argparse.Namespace) -> int:
     edits = {variant.kernels[0]: read_kernel(args.kernel)}
     pick = Pick(variant.id, "cpu", knobs_of(variant, values), edits)  # checked before a device is opened
     experiment = Experiment(filter.id, input, params, (pick,), protocol="none")
-    with within_limits(args, f"compiling {args.kernel}"):
+    with within_limits(args, f"compiling {plain(args.kernel)}"):
         _check_offline(filter, variant, experiment)
     has_gpu = any(s.kind == "cuda" and s.available for s in device_statuses())
     device = args.device[0] if args.device else "cuda:0" if has_gpu else "sim"
@@ -155,7 +162,7 @@ def _run_kernel(args: argparse.Namespace) -> int:
             wrong.append(f"{case}: {_why_wrong(result)}")
     right = f"{count - len(wrong)} of {count} cases right"
     right += f"; {len(cases) - count} more did not run" if count < len(cases) else ""
-    print(f"{args.kernel} in the place of {filter.id} {variant.id} on {device}: {right}")
+    print(f"{plain(args.kernel)} in the place of {filter.id} {variant.id} on {device}: {right}")
     for text in wrong[:10]:
         print(f"  {shortened(text)}")
     if wrong:

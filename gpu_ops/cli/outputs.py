@@ -18,9 +18,9 @@ from gpu_ops.io.mapping import MAP_HELP, MAPS, maps_for
 from gpu_ops.measuring.about import about_run
 from gpu_ops.measuring.provenance import machine
 from gpu_ops.measuring.report import row
-from gpu_ops.output_kinds import OUTPUT_KINDS, Array, ViewKind
+from gpu_ops.output_kinds import OUTPUT_KINDS, Array, Form, ViewKind
 from gpu_ops.params import Values, check_values
-from gpu_ops.types import Experiment, Filter, Pixel, Run
+from gpu_ops.types import Experiment, Filter, Output, Pixel, Run
 
 NOTHING: Mapping[str, Any] = {}
 
@@ -68,7 +68,7 @@ def save_all(targets: Mapping[str, str], runs: Sequence[Run], experiment: Experi
     usable = [r for r in runs if r.outputs and r.ok is not False]
     for name, path in targets.items():
         if not usable:
-            raise InputError(f"Nothing is written to {path}: no variant gave a right result.")
+            raise InputError(f"Nothing is written to {plain(path)}: no variant gave a right result.")
         run, output = usable[-1], next(o for o in find_filter(experiment.filter).outputs if o.id == name)
         array, form = run.outputs[name], run.forms[name]
         about = about_run(row(run, experiment, with_roofs=False), machine([run.pick.device], with_roofs=False), name)
@@ -77,7 +77,7 @@ def save_all(targets: Mapping[str, str], runs: Sequence[Run], experiment: Experi
         mapping = save_result(path, output.kind, array, form, output.unit, experiment.input.rate, saving=how)
         what = "the result" if len(run.outputs) == 1 else name
         words = f"; {mapping}" if mapping else ""
-        streams.say(f"{path} holds {what} of {run.pick.variant} on {run.pick.device}{words}")
+        streams.say(f"{plain(path)} holds {what} of {run.pick.variant} on {run.pick.device}{words}")
 
 
 def check_held(path: str | os.PathLike[str], kind: ViewKind, array: Array, saving: Saving) -> None:
@@ -98,4 +98,8 @@ def describe(runs: Sequence[Run]) -> str:
     arrays, forms = usable[-1].outputs, usable[-1].forms
     outputs = [o for o in find_filter(usable[-1].filter).outputs if o.id in arrays]
     width = max(len(o.id) for o in outputs)
-    return "\n".join(f"{o.id:{width}}  {o.of_kind.tell(arrays[o.id], forms[o.id], o.unit)}" for o in outputs)
+    return "\n".join(f"{o.id:{width}}  {_tell(o, arrays[o.id], forms[o.id])}" for o in outputs)
+
+
+def _tell(output: Output, array: Array, form: Form) -> str:
+    return output.of_kind.tell(array, form, form.unit_of(output.kind, output.unit))

@@ -147,7 +147,7 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
     )
     outputs.add_saving(parser)
     batch.add_arguments(parser)
-    bands.add_arguments(_add_limits(parser, "a case of --kernel", ", of a file in bands half of what is free"))
+    bands.add_arguments(_add_limits(parser, "a case of --kernel", ", of a file in bands a quarter of what is free"))
 
 
 def _add_input(parser: argparse.ArgumentParser, many: bool = False) -> None:

@@ -1,4 +1,5 @@
-"""Standard output and standard error in any state: of any encoding, full, closed, or without a reader."""
+"""Standard output and standard error in any state: of any encoding, full, closed, or without a reader. Names of files
+and other texts from outside cannot steer the terminal."""
 
 from __future__ import annotations
 
@@ -6,9 +7,12 @@ import argparse
 import codecs
 import io
 import os
+import re
 import sys
-from contextlib import suppress
-from typing import Any, TextIO
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, TextIO, cast
 
 PLAIN = "kernelscope.plain"
 """The encoding of text: signs that a terminal does not have become plain ones, any others become their code."""
@@ -46,10 +50,59 @@ class Parser(argparse.ArgumentParser):
             super()._print_message(message, file)
 
 
+_UNUSUAL = re.compile(r"[^\n\t -~]")
+
+
+def printable(text: str) -> str:
+    """The text with the code of each control character in its place, such as \\x1b; only line ends and tabs stay."""
+    return _UNUSUAL.sub(_shown_sign, text)
+
+
+def _shown_sign(found: re.Match[str]) -> str:
+    sign = found[0]
+    harmless = sign.isprintable() or unicodedata.category(sign) == "Zs"
+    return sign if harmless else sign.encode("unicode_escape").decode("ascii")
+
+
+class _Printable:
+    """A stream to which only printable text is written. `raw` is the stream itself."""
+
+    def __init__(self, raw: TextIO) -> None:
+        self.raw = raw
+
+    def write(self, text: str) -> int:
+        self.raw.write(printable(text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.raw, name)
+
+
+def _raw(stream: TextIO | None) -> TextIO | None:
+    return stream.raw if isinstance(stream, _Printable) else stream
+
+
+@contextmanager
+def only_printable() -> Iterator[None]:
+    """Inside, whatever is written to both streams is printable."""
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = (s and cast(TextIO, _Printable(s)) for s in before)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+def rewrite(text: str) -> None:
+    """Show a text in the place of the last one, where standard error is a terminal."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        print(f"\r\033[K{printable(text)}", end="", file=_raw(sys.stderr), flush=True)
+
+
 def prepare() -> None:
     """Let both streams write any text."""
     codecs.register_error(PLAIN, _encode_plain)
-    for stream in (sys.stdout, sys.stderr):
+    for stream in map(_raw, (sys.stdout, sys.stderr)):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=PLAIN)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from gpu_ops.counters import counter_name, in_order
 from gpu_ops.measuring.explain import number
 from gpu_ops.measuring.rows import Row
 from gpu_ops.measuring.standing import five_bars
@@ -107,6 +108,17 @@ def _timing_cells(row: Row) -> list[str]:
     gbps = f"{row.gbps:.4g}" if row.gbps is not None else ""
     against = "unsure" if kernel.doubt else f"{speedup:.4g}" if speedup else ""
     return [seconds(kernel.median), spread, str(kernel.n), gbps, share, against]
+
+
+def counted_table(rows: Sequence[Row]) -> str:
+    """What a simulated GPU counted for its rows, the most telling counter for speed; "" where nothing was simulated."""
+    simulated = [(name, row) for name, row in zip(names(rows), rows, strict=True) if row.simulated and row.counters]
+    if not simulated:
+        return ""
+    id = in_order(id for _, row in simulated for id in row.counters)[0]
+    heading = ["counted, never timed", "device", counter_name(id), "error", "verdict"]
+    lines = [[name, r.device, number(r.counters.get(id, 0)), error_text(r), verdict(r)] for name, r in simulated]
+    return align([heading, *lines], frozenset({2, 3}))
 
 
 def error_text(row: Row) -> str:

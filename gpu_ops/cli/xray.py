@@ -17,12 +17,14 @@ from gpu_ops.devices.compiler import supported_architectures
 from gpu_ops.devices.limits import limits_of
 from gpu_ops.errors import DeviceError, KernelError, ParamError, shortened
 from gpu_ops.filters import find_filter
+from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.steps import title_of
 from gpu_ops.measuring.affordable import affordable, cut_note
 from gpu_ops.measuring.comparison import sentences_json, side_by_side
 from gpu_ops.measuring.explain import Sentence, compare, explain, number
 from gpu_ops.measuring.files import FileXRay
 from gpu_ops.measuring.spills import spilled_bytes
+from gpu_ops.measuring.suitable import check_type
 from gpu_ops.measuring.verify import full_meta
 from gpu_ops.measuring.xray import BLOCK_LOADS, KernelXRay, XRay, add_up, as_dict, xray
 from gpu_ops.params import check_values
@@ -47,6 +49,7 @@ def run(args: argparse.Namespace) -> int:
         raise DeviceError(f"NVRTC does not know {args.gpu}; it knows {', '.join(supported_architectures())}.")
     whole = read_input(args)
     filter = find_filter(args.filter, whole.kind)
+    check_type(filter, whole)
     part, starts = (whole, ()) if args.whole else affordable(whole)
     notes = [f"{cut_note(whole, part)} (--whole takes all of it)"] if starts else []
     notes += ["counted in a sample of the blocks, scaled to all"] if args.counters == "sample" else []
@@ -124,10 +127,10 @@ def _json(rays: Sequence[XRay], sentences: list[Sentence], note: str) -> dict[st
 
 
 def _title(filter: Filter, input: Input, x: XRay, note: str) -> str:
-    shape = " x ".join(map(str, x.shape))
+    size = INPUT_KINDS[input.kind].size_text(x.shape)
     values = "".join(f"; {k} {v}" for k, v in x.params.items())
     cut = f"\n{note}" if note else ""
-    return f"{filter.id} of {title_of(input)}, {shape} {x.dtype}{values}; simulated {x.architecture}{cut}"
+    return f"{filter.id} of {title_of(input)}, {size} {x.dtype}{values}; simulated {x.architecture}{cut}"
 
 
 # One variant

@@ -7,7 +7,7 @@ from functools import cache
 
 from gpu_ops.devices.cuda.probe import cuda_devices
 from gpu_ops.devices.status import DeviceStatus
-from gpu_ops.errors import DeviceError
+from gpu_ops.errors import DeviceError, plain
 from gpu_ops.plan import Device
 
 
@@ -23,7 +23,9 @@ def open_device(name: str) -> Device:
         return _simulated(simulated[1])
     match = re.fullmatch(r"cuda(?::(\d+))?", name)
     if not match:
-        raise DeviceError(f"There is no device {name!r}; choose cpu, sim, sim:sm_90 or cuda:N (kernelscope doctor).")
+        raise DeviceError(
+            f"There is no device {plain(name, 60)!r}; choose cpu, sim, sim:sm_90 or cuda:N (kernelscope doctor)."
+        )
     index = int(match[1] or 0)
     statuses = cuda_devices()
     if index >= len(statuses) or not statuses[index].available:

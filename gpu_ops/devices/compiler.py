@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from gpu_ops.devices.kernel_source import header_fields, included_headers, read_source
+from gpu_ops.devices.kernel_source import check_files, flags_of, included_headers, read_source
 from gpu_ops.errors import DeviceError, Diagnostic, KernelError, LimitReached, shortened
 from gpu_ops.params import Value
 from gpu_ops.progress import interruptible
@@ -89,8 +89,9 @@ def compile_kernel(
     know the architecture.
     """
     text, headers = read_source(source, edits), included_headers(source, edits)
+    check_files(source, edits)
     defines = dict(defines or {})
-    extra = tuple(header_fields(text).get("Flags", "").split())
+    extra = flags_of(text)
     target = architecture if assemble else architecture.replace("sm_", "compute_")
     flags = (f"-arch={target}", *FLAGS, *(ASSEMBLER_FLAGS if assemble else ()), *extra)
     flags += tuple(f"-D{k}={v}" for k, v in sorted(defines.items()))
@@ -121,7 +122,7 @@ def _compile(
     contents = [t.encode() for t in headers.values()]
     names = [n.encode() for n in headers]
     program = _call(nvrtc.nvrtcCreateProgram(text.encode(), source.encode(), len(names), contents, names))
-    options = [f.encode() for f in (*flags, *_without_cache())]
+    options = [f.encode() for f in (*flags, *_available("--no-cache"), *_available("--no-source-include"))]
     try:
         status, seconds = interruptible(lambda: _timed_compile(nvrtc, program, options))
     except LimitReached as limit:
@@ -146,16 +147,17 @@ def _timed_compile(nvrtc: Any, program: Any, options: Sequence[bytes]) -> tuple[
 
 
 @cache
-def _without_cache() -> tuple[str, ...]:
-    """The flag that stops NVRTC from using the driver's cache, if this version has it. An answer from the cache has no
-    assembler log, and its compile time means nothing."""
+def _available(flag: str) -> tuple[str, ...]:
+    """A flag that later versions of NVRTC have, if this one has it. --no-cache stops it from using the driver's cache:
+    an answer from there has no assembler log, and its compile time means nothing. --no-source-include stops it from
+    looking for headers in the current folder."""
     nvrtc = _nvrtc()
     program = _call(nvrtc.nvrtcCreateProgram(b"", b"", 0, [], []))
     try:
-        (status,) = nvrtc.nvrtcCompileProgram(program, 1, [b"--no-cache"])
+        (status,) = nvrtc.nvrtcCompileProgram(program, 1, [flag.encode()])
     finally:
         nvrtc.nvrtcDestroyProgram(program)
-    return ("--no-cache",) if status == nvrtc.nvrtcResult.NVRTC_SUCCESS else ()
+    return (flag,) if status == nvrtc.nvrtcResult.NVRTC_SUCCESS else ()
 
 
 def _compile_error(source: str, diagnostics: tuple[Diagnostic, ...], log: str) -> KernelError:

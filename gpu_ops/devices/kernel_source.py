@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from gpu_ops.errors import KernelError
+from gpu_ops.errors import KernelError, plain
 
 KERNELS = Path(__file__).resolve().parent.parent / "kernels"
 
-_RAW = r'(?:u8|[uUL])?R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"'
+_RAW = r'(?<!\w)(?:u8|[uUL])?R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"'
 _SPLICE = re.compile(rf"({_RAW})|\\[^\S\n]*\n", re.S)
 _TOKEN = re.compile(
     rf"""
@@ -27,6 +27,17 @@ _TOKEN = re.compile(
     re.S | re.X,
 )
 _NAMED = re.compile(r'(?=["<]([^"<>\n]+)[">])')
+_INCLUDE = re.compile(
+    r"(?:(?:^#|% :) include|(?<!ifdef )(?<!ifndef )(?<!defined )(?<!defined \( )__has_include)(?:_next)?\b(?: \()?(.*)",
+    re.M,
+)
+_OPERAND = re.compile(r' (?:"([^"]+)"|< ([^<>]+) >)')
+_PLACED = re.compile(r"[/\\]|.*(?:\.\.|:)", re.S)
+FLAGS_OF_FILES = (
+    *("-use_fast_math", "-ftz", "-fmad", "-prec-div", "-prec-sqrt", "-maxrregcount", "-std", "-D", "-U", "-dopt"),
+    *("-extra-device-vectorization", "-default-device", "-restrict", "-lineinfo"),
+)
+"""What a kernel file's Flags line may set: how code is made, and not which files the compiler reads or writes."""
 
 
 def kernel_files() -> list[str]:
@@ -88,9 +99,44 @@ def source_hash(source: str, edits: Mapping[str, str] | None = None) -> str:
     """A hash, 16 hexadecimal digits, of all that the compiler sees: the tokens of a kernel file and of the headers that
     it includes, and the flags in its leading comment. Comments, blanks and line ends do not count."""
     text = read_source(source, edits)
-    parts = [" ".join(header_fields(text).get("Flags", "").split()), code_of(text)]
+    parts = [" ".join(flags_of(text)), code_of(text)]
     parts += [f"{name}\0{code_of(header)}" for name, header in included_headers(source, edits).items()]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def check_files(source: str, edits: Mapping[str, str] | None = None) -> None:
+    """Whoever runs another person's kernel lets the compiler open the headers of the kernel folders alone. Raises
+    KernelError where the file, or a header that it includes, names another place, or has a macro where the name should
+    be, or where its Flags line sets more than FLAGS_OF_FILES."""
+    for name, text in {source: read_source(source, edits), **included_headers(source, edits)}.items():
+        for include in _includes(text):
+            raise KernelError(
+                f"{source} does not compile: {name} includes {plain(include, 80)}, which is no header of the kernel "
+                'folders; name one as it is called there, such as "border.cuh".'
+            )
+    for flag in flags_of(read_source(source, edits)):
+        if not any(re.fullmatch(f"-?{allowed}(?:=.*)?|-[DU].+", flag) for allowed in FLAGS_OF_FILES):
+            raise KernelError(
+                f"{source} does not compile: its Flags line has {plain(flag, 80)}, and may have "
+                f"{', '.join(FLAGS_OF_FILES)}; leave it out."
+            )
+
+
+def flags_of(text: str) -> tuple[str, ...]:
+    """The compiler's flags in a kernel file's leading comment."""
+    return tuple(header_fields(text).get("Flags", "").split())
+
+
+@lru_cache(256)
+def _includes(text: str) -> tuple[str, ...]:
+    """What a file includes, or asks for, by anything else than the plain name of a header."""
+    found = []
+    for match in _INCLUDE.finditer(code_of(text)):
+        operand = _OPERAND.match(match[1])
+        name = (operand[1] or operand[2].replace(" ", "")) if operand else ""
+        if not name or _PLACED.match(name):
+            found.append(name or match[1].strip() or "a name that a macro gives")
+    return tuple(found)
 
 
 @lru_cache(256)

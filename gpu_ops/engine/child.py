@@ -11,6 +11,8 @@ from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from typing import Any
 
+from gpu_ops.processes import safe_path
+
 PATIENCE = 5.0
 """Seconds to wait for what the system does at once, unless a driver hangs."""
 
@@ -24,7 +26,8 @@ class Child:
         self._connection, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs,), name="kernelscope-engine", daemon=True)
         try:
-            self._process.start()
+            with safe_path():
+                self._process.start()
         except BaseException:
             self._connection.close()
             raise

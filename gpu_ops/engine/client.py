@@ -189,10 +189,9 @@ class EngineClient:
         try:
             event()
         except Exception:
-            # A bug in the client, or a message that this version does not know: the next job starts a new engine.
+            # A bug in the client, or a message that this version does not know: another engine does the other jobs.
             traceback.print_exc()
-            self._end_child()
-            self._fail_job("was not understood")
+            self._on_end("was not understood")
 
     def _timeout(self) -> float | None:
         """Seconds until the next deadline, or None."""
@@ -238,7 +237,7 @@ class EngineClient:
         if child is not self._child:
             return
         if message is None:
-            self._on_hang_up()
+            self._on_end()
         elif isinstance(message, Ready):
             self._on_ready(message)
         elif self._beside.hear(message):
@@ -284,10 +283,11 @@ class EngineClient:
         job.segments.append(name)
         return SegmentGrant(request.ticket, name)
 
-    def _on_hang_up(self) -> None:
-        """The process ended by itself, or somebody ended it."""
+    def _on_end(self, fault: str = "") -> None:
+        """The process ended by itself, or somebody ended it; or it is ended now because of this fault."""
         was_ready, job = self._ready, self._job
-        how = self._end_child(STOP_GRACE)
+        how = self._end_child(0.0 if fault else STOP_GRACE)
+        how = fault or how
         if not was_ready:
             self._fail_start(f"{how} before it was ready")
             return

@@ -103,7 +103,9 @@ class Desk:
 
     def _repeat(self) -> None:
         if time.monotonic() - self._last_sent > HEARTBEAT / 2:
-            self.send(self._last)
+            with self._sending:  # the last one now: another thread may have sent a newer one meanwhile
+                self._connection.send(self._last)
+            self._last_sent = time.monotonic()
 
     def share(self, array: np.ndarray[Any, Any]) -> SharedArray:
         """A copy of an array in a segment of the window. Raises DeviceMemoryError if the window has no memory,

@@ -245,7 +245,8 @@ def _shared(desk: Desk, output: Output, array: Array, form: Form, task: Task, re
     form, values = replace(form.cut(over), axes=places.axes), np.array(array[over], order="C")
     figures = kind.figures(values)
     summary = None if figures is None else statistics(figures)
-    return SharedResult(kind.id, desk.share(values), form, output.unit, kind.tell(values, form, output.unit), summary)
+    unit = form.unit_of(kind.id, output.unit)
+    return SharedResult(kind.id, desk.share(values), form, unit, kind.tell(values, form, unit), summary)
 
 
 def _xray(desk: Desk, request: XRayRequest) -> None:

@@ -14,8 +14,8 @@ from gpu_ops.devices.occupancy import LaunchOccupancy
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.shared import SharedInput, SharedResult
 from gpu_ops.errors import plain
-from gpu_ops.io.files import part_of
 from gpu_ops.io.opening import Survey
+from gpu_ops.io.part_files import part_of
 from gpu_ops.io.results import Saving
 from gpu_ops.measuring.rows import Row
 from gpu_ops.run_key import RunKey

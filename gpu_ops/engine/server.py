@@ -75,9 +75,9 @@ def serve(connection: Connection) -> None:
 
 
 def _read(connection: Connection, desk: Desk, jobs: SimpleQueue[Job | SegmentRelease | None], surveys: Surveys) -> None:
-    """Read messages. A CancelRequest or a SegmentGrant concerns the job at work, or a survey, which is done beside it;
-    all others wait for their turn."""
-    with suppress(EOFError, OSError):
+    """Read messages until the window is gone, or sends what nobody can read. A CancelRequest or a SegmentGrant concerns
+    the job at work, or a survey, which is done beside it; all others wait for their turn."""
+    with suppress(Exception):
         while (message := connection.recv()) is not None:
             if isinstance(message, CancelRequest):
                 if not surveys.drop(message.job):

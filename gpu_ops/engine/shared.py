@@ -72,5 +72,5 @@ class SharedInput:
     def result(self) -> SharedResult:
         """The input in the form in which it is shown and saved."""
         kind, shape = INPUT_KINDS[self.kind], self.array.shape
-        form = Form(shape, self.array.dtype, kind.axes_of(shape, self.rate)).named(self.facts.labels)
-        return SharedResult(kind.view, self.array, form, "", "", self.statistics)
+        form = self.facts.describe(Form(shape, self.array.dtype, kind.axes_of(shape, self.rate)))
+        return SharedResult(kind.view, self.array, form, form.unit_of(kind.view, ""), "", self.statistics)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpu_ops.errors import ParamError
+from gpu_ops.errors import ParamError, plain
 from gpu_ops.filters.box import BOX
 from gpu_ops.filters.conv3x3 import CONV3X3
 from gpu_ops.filters.fft import FFT1D, FFT2D, FFT_BATCH1D, FFT_BATCH2D, FFT_MASK
@@ -33,7 +33,7 @@ def find_filter(name: str, kind: str | None = None) -> Filter:
         takes = " or ".join(f"{f.accepts} ({f.id})" for f in family)
         raise ParamError(f"{name} takes a {takes}, not a {kind}.")
     families = ", ".join(dict.fromkeys(f.family for f in FILTERS))
-    raise ParamError(f"There is no filter {name!r}; choose from {families}.")
+    raise ParamError(f"There is no filter {plain(name, 60)!r}; choose from {families}.")
 
 
 def all_claims() -> tuple[Claim, ...]:

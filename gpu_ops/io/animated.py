@@ -11,9 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gpu_ops import input_kinds
 from gpu_ops.errors import InputError
 from gpu_ops.io import stored
 from gpu_ops.io.codec import any_size, codec
+from gpu_ops.io.frame_axes import of_series
 from gpu_ops.io.inputs import Array, check_limit
 from gpu_ops.io.opening import Decoded, Opening, Survey
 from gpu_ops.io.orientation import find_orientation, turn_upright
@@ -56,7 +58,7 @@ def look_webp(opening: Opening) -> Survey:
 
 
 def _look(title: str, stack: PillowStack) -> Survey:
-    facts = [("size", f"{' × '.join(map(str, stack.shape))}, {stack.dtype}")]
+    facts = [("size", f"{input_kinds.IMAGE.size_text(stack.shape, ' × ')}, {stack.dtype}")]
     if stack.facts.frames > 1:
         facts.append(("frames", f"{stack.facts.frames}"))
     return Survey(title, tuple(facts), stack.facts.frames)
@@ -112,7 +114,7 @@ class PillowStack:
         self._damaged = InputError(f"{name} is a damaged {format} file; copy or save it again.")
         self._image: Any = None
         self.steps = form.steps
-        self.facts = Facts(form.frames)
+        self.facts = Facts(form.frames, frame_axes=of_series([("T", form.frames)], form.frames, (0.0, 0.0)))
         self.dtype = np.dtype(np.uint8)
         height, width = form.size if form.orientation < 5 else form.size[::-1]
         self.shape = (height, width, *((form.channels,) if form.channels > 1 else ()))

@@ -27,13 +27,14 @@ from typing import IO, Any
 
 import numpy as np
 
+from gpu_ops import processes
 from gpu_ops.errors import InputError, ParamError
 from gpu_ops.io.inputs import Array
 from gpu_ops.io.memory import LARGE, allocating, place_of, read_at
 from gpu_ops.io.opening import Decoded, Opening, Survey
 from gpu_ops.io.rooms import Guest, Room
 from gpu_ops.progress import advance, finite
-from gpu_ops.types import Facts, Pixel
+from gpu_ops.types import Facts, FrameAxes, Pixel
 
 DEADLINE = 60.0
 """Seconds without a sign of progress after which a decoder is ended."""
@@ -132,9 +133,13 @@ class _Child:
 
     def __init__(self) -> None:
         command = [sys.executable, "-c", SERVE]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=processes.FOLDER,
+            env=processes.environment(),
         )
         self._answers: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         self._busy = False
@@ -255,7 +260,10 @@ def _take(file: str, name: str, dtype: np.dtype[Any], shape: tuple[int, ...]) ->
 
 
 def _facts(found: Mapping[str, Any]) -> Facts:
-    return Facts(found["frames"], None if found["pixel"] is None else Pixel(*found["pixel"]), tuple(found["labels"]))
+    letters, counts, *sizes = found["frame_axes"]
+    axes = FrameAxes(letters, tuple(counts), *sizes)
+    pixel = None if found["pixel"] is None else Pixel(*found["pixel"])
+    return Facts(found["frames"], pixel, tuple(found["labels"]), frame_axes=axes)
 
 
 # The other process.
@@ -265,7 +273,8 @@ def serve() -> None:
     """Answer requests until the asker has gone."""
     global here
     here = True
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who asks
+    for number in (signal.SIGINT, signal.SIGTERM):  # they are for the one who asks, and who ends this process
+        signal.signal(number, signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
     _tidy()
@@ -338,6 +347,7 @@ def _packed(decoded: Decoded, guest: Guest) -> dict[str, Any]:
         answer["file"] = file.name
     pixel = None if facts.pixel is None else list(facts.pixel)
     answer["facts"] = {"frames": facts.frames, "pixel": pixel, "labels": list(facts.labels)}
+    answer["facts"]["frame_axes"] = list(facts.frame_axes)
     return {**answer, "steps": list(decoded.steps)}
 
 

@@ -15,13 +15,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpu_ops.errors import InputError
+from gpu_ops.input_kinds import IMAGE
 from gpu_ops.io import png, stored
+from gpu_ops.io.frame_axes import of_series
 from gpu_ops.io.images import EXIF, check_dense
 from gpu_ops.io.inputs import Array, check_limit
 from gpu_ops.io.known import kept_stack
 from gpu_ops.io.opening import Decoded, Opening, Survey
 from gpu_ops.io.orientation import find_orientation, turn_upright
 from gpu_ops.io.pieces import read_whole
+from gpu_ops.io.pixel_size import png_pixel
 from gpu_ops.io.stacks import Stack, decode_stack, single
 from gpu_ops.progress import advance
 from gpu_ops.types import Facts
@@ -50,8 +53,8 @@ def look_png(opening: Opening) -> Survey:
     stack = _open(opening)
     if stack is None:
         decoded = png.read_png(opening).array
-        return Survey("a PNG image", (("size", f"{' × '.join(map(str, decoded.shape))}, {decoded.dtype}"),))
-    facts = [("size", f"{' × '.join(map(str, stack.shape))}, {stack.dtype}"), ("frames", f"{stack.facts.frames}")]
+        return Survey("a PNG image", (("size", f"{IMAGE.size_text(decoded.shape, ' × ')}, {decoded.dtype}"),))
+    facts = [("size", f"{IMAGE.size_text(stack.shape, ' × ')}, {stack.dtype}"), ("frames", f"{stack.facts.frames}")]
     if stack.apart:
         facts.append(("still picture", "another one than the frames, which is not read"))
     return Survey("a PNG image", tuple(facts), stack.facts.frames)
@@ -100,8 +103,8 @@ class _Frame:
 
 
 class _Parts(NamedTuple):
-    """What the chunks say: the header, the chunks of palette and transparency, the frames, and the bytes of a still
-    picture that is none of them."""
+    """What the chunks say: the header, the chunks of palette and transparency, the frames, the bytes of a still picture
+    that is none of them, and the chunk of the size of a pixel."""
 
     header: bytes
     shared: tuple[bytes, ...]
@@ -109,6 +112,7 @@ class _Parts(NamedTuple):
     frames: list[_Frame]
     still: int | None
     orientation: int
+    pixel: bytes
 
 
 class ApngStack:
@@ -129,8 +133,11 @@ class ApngStack:
             check_dense(data[: parts.still], name, width, height, height * row // 8 // png.DEFLATED)
         self._canvas_shape = (height, width, *((channels,) if channels > 1 else ()))
         self.dtype = np.dtype(np.uint16 if self._depth == 16 else np.uint8)
-        self.facts, self.steps = Facts(len(parts.frames)), self._find_steps(channels)
         turned = parts.orientation >= 5
+        frames = len(parts.frames)
+        axes = of_series([("T", frames)], frames, (0.0, 0.0))
+        self.facts = Facts(frames, png_pixel(parts.pixel, turned), frame_axes=axes)
+        self.steps = self._find_steps(channels)
         self.shape = (*(self._canvas_shape[1::-1] if turned else self._canvas_shape[:2]), *self._canvas_shape[2:])
         self._at, self._canvas, self._before = -1, np.empty(0, self.dtype), np.empty(0, self.dtype)
 
@@ -188,14 +195,10 @@ class ApngStack:
         return found
 
     def _with_alpha(self, found: Array) -> Array:
-        """Gray or RGB with the alpha that it has no channel for: one gray may be transparent, all else is opaque."""
+        """Gray or RGB with the alpha that it has no channel for: all is opaque."""
         top = 2 ** (8 * self.dtype.itemsize) - 1
         alpha = np.full((*found.shape[:2], 1), top, self.dtype)
         if found.ndim == 2:
-            key = self._parts.transparent
-            if key is not None and self._colour == png.GRAY and len(key) == 2:
-                stretch = 255 // (2**self._depth - 1) if self._depth < 8 else 1
-                alpha[found == int.from_bytes(key, "big") * stretch] = 0
             found = np.repeat(found[..., None], 3, axis=2)
         return np.concatenate((found, alpha), axis=2)
 
@@ -249,6 +252,8 @@ def _scan(data: bytes, name: str) -> _Parts:
             if kind in kept:
                 raise _damaged(name)
             kept[kind] = bytes(content)
+        elif kind == b"pHYs":
+            kept[kind] = bytes(content)
         elif kind[:1].isupper() and kind != b"IEND":  # an unknown chunk without which nothing can be drawn
             raise _damaged(name)
     header = kept.get(b"IHDR", b"")
@@ -262,7 +267,7 @@ def _scan(data: bytes, name: str) -> _Parts:
         raise _damaged(name)
     shared = tuple(_chunk(kind, kept[kind]) for kind in (b"PLTE", b"tRNS") if kind in kept)
     orientation = find_orientation(kept.get(b"eXIf", b"").removeprefix(EXIF))
-    return _Parts(header, shared, kept.get(b"tRNS"), frames, still or None, orientation)
+    return _Parts(header, shared, kept.get(b"tRNS"), frames, still or None, orientation, kept.get(b"pHYs", b""))
 
 
 def _control(content: memoryview, header: bytes, name: str) -> _Frame:

@@ -58,7 +58,7 @@ def look_npy(opening: Opening) -> Survey:
     frames = shape[0] if is_stack(shape, str(opening.choices.get("kind", ""))) else 1
     size = " × ".join(map(str, shape)) or "one number"
     counted = (("frames", f"{frames:,}"),) if frames > 1 else ()
-    return Survey("a NumPy array", (("size", f"{size}, {dtype}"), *counted), frames)
+    return Survey("a NumPy array", (("shape", f"{size}, {dtype}"), *counted), frames)
 
 
 def _open_stack(opening: Opening, layout: Layout) -> Stack:

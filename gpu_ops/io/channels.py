@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gpu_ops.errors import InputError, plain
-from gpu_ops.io.columns import chosen_columns, hertz, length_words, listed
-from gpu_ops.io.inputs import check_channels, check_limit
-from gpu_ops.io.opening import Opening, Survey
+from gpu_ops.io.columns import chosen_columns, hertz, labels_of, length_words, listed
+from gpu_ops.io.inputs import Array, check_channels, check_limit
+from gpu_ops.io.opening import Decoded, Opening, Survey
+from gpu_ops.types import Facts
 
 
 class Channel(NamedTuple):
@@ -35,6 +36,18 @@ def choose(opening: Opening, channels: Sequence[Channel]) -> list[int]:
     check_channels(len(places), name)
     check_limit(name, len(places) * channels[places[0]].samples, opening.limit)
     return places
+
+
+def decoded_channels(
+    array: Array, channels: Sequence[Channel], steps: tuple[dict[str, Any], ...] = (), **more: Any
+) -> Decoded:
+    """The physical values (N, C) of channels of one rate, with their names and units; (N,) of a single channel. `more`
+    is recorded in their step."""
+    units = tuple(channel.unit for channel in channels)
+    labels = labels_of([channel.label for channel in channels])
+    facts = Facts(labels=labels, units=units if any(units) else ())
+    physical = {"step": "physical", "units": list(units), **more}
+    return Decoded(array[:, 0] if len(channels) == 1 else array, channels[0].rate, (*steps, physical), facts)
 
 
 def _rates(channels: Sequence[Channel], places: Sequence[int]) -> str:

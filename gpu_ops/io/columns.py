@@ -18,18 +18,18 @@ def chosen_rate(opening: Opening) -> float | None:
     return float(opening.choices.get("rate", 0.0)) or None
 
 
-def chosen_columns(opening: Opening, names: Sequence[str]) -> list[int]:
+def chosen_columns(opening: Opening, names: Sequence[str], labels: Sequence[str] = ()) -> list[int]:
     """The places, from 0, of the columns that the user chose, in that order; none where the choice was left open.
 
-    A choice is a list of names and of numbers from 1, such as "2,ecg,5-8"; a name comes before a number. Raises
-    ParamError for a column that is not there, or is there twice.
+    A choice is a list of names and of numbers from 1, such as "2,ecg,5-8"; a name comes before a number. `labels` are
+    longer names, such as those with units. Raises ParamError for a column that is not there, or is there twice.
     """
     text = str(opening.choices.get("columns", "")).strip()
     if not text:
         return []
     places: list[int] = []
-    for part in [text] if _find(text, names) else text.split(","):
-        found = _find(part.strip(), names)
+    for part in [text] if _find(text, names) or _find(text, labels) else text.split(","):
+        found = _find(part.strip(), names) or _find(part.strip(), labels)
         if not found:
             what = f"{opening.name} has no column {plain(part.strip(), 40)!r}"
             raise ParamError(f"{what}; choose by name or by number from 1 to {len(names)}: {listed(names)}.")

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gpu_ops.errors import InputError, plain
+from gpu_ops.input_kinds import IMAGE
 from gpu_ops.io import stored
 from gpu_ops.io.codec import codec
+from gpu_ops.io.frame_axes import of_series
 from gpu_ops.io.inputs import Array, check_limit
 from gpu_ops.io.opening import Decoded, Opening, Survey
 from gpu_ops.io.pixel_size import make_pixel
 from gpu_ops.io.stacks import decode_stack
-from gpu_ops.types import Facts, Pixel
+from gpu_ops.types import Facts, FrameAxes, Pixel
 
 MAGIC_AT, MAGIC = 128, b"DICM"
 DEFLATED, RLE = "1.2.840.10008.1.2.1.99", "1.2.840.10008.1.2.5"
@@ -23,6 +26,10 @@ PLAIN = ("1.2.840.10008.1.2", "1.2.840.10008.1.2.1", "1.2.840.10008.1.2.2", DEFL
 MOST_DEFLATED = 1 << 24
 """Bytes of a deflated file at most: it is inflated whole, up to a thousand times."""
 GRAYS = ("MONOCHROME1", "MONOCHROME2", "PALETTE COLOR")
+SCALED = "scaled"
+"""A choice that no person makes: a slice is read as its scaled neighbours are."""
+Scale = tuple[float, float]
+"""Slope and intercept."""
 COLOURS = ("RGB", "YBR_FULL", "YBR_FULL_422", "YBR_ICT", "YBR_RCT")
 
 
@@ -35,24 +42,25 @@ def read_dicom(opening: Opening) -> Decoded:
 
 def open_dicom(opening: Opening) -> DicomStack:
     """The frames of a DICOM file. Raises InputError where pydicom is missing or cannot decode it."""
-    return DicomStack(opening.path, opening.name, opening.limit)
+    return DicomStack(opening.path, opening.name, opening.limit, bool(opening.choices.get(SCALED)))
 
 
 def look_dicom(opening: Opening) -> Survey:
     """Size, type, frames, how the values are stored, pixel size."""
     stack = open_dicom(opening)
-    facts = [("size", f"{' × '.join(map(str, stack.shape))}, {stack.dtype}"), ("stored as", stack.stored_as)]
+    facts = [("size", f"{IMAGE.size_text(stack.shape, ' × ')}, {stack.dtype}"), ("stored as", stack.stored_as)]
     if stack.facts.frames > 1:
         facts.insert(1, ("frames", f"{stack.facts.frames}"))
     if pixel := stack.facts.pixel:
-        facts.append(("pixel", f"{pixel.y:g} × {pixel.x:g} {pixel.unit}"))
+        facts.append(("pixel", f"{pixel.x:g} × {pixel.y:g} {pixel.unit}"))
     return Survey("a DICOM image", tuple(facts), stack.facts.frames)
 
 
 class DicomStack:
-    """The frames of a DICOM file; each one is read alone, as far as the file allows."""
+    """The frames of a DICOM file; each one is read alone, as far as the file allows. Frames that are `scaled` are
+    float32 even where their own scale changes nothing."""
 
-    def __init__(self, path: Path, name: str, limit: int) -> None:
+    def __init__(self, path: Path, name: str, limit: int, scaled: bool = False) -> None:
         try:
             import pydicom
         except ImportError:
@@ -70,9 +78,10 @@ class DicomStack:
             samples, frames = int(head.get("SamplesPerPixel", 1)), int(head.get("NumberOfFrames", None) or 1)
             self._bits, self._stored_bits = int(head.get("BitsAllocated", 0)), int(head.get("BitsStored", 0) or 0)
             self._signed = bool(head.get("PixelRepresentation", 0))
-            self._scale = _find_scale(head)
+            self._scales = find_scales(head, frames)
             self._table = bool(head.get("ModalityLUTSequence"))
-            pixel = _find_pixel(head)
+            pixel = _find_pixel(head, frames)
+            interval = float(head.get("FrameTime") or 0) / 1000
             syntax_name = plain(syntax.name, 60)
         if height < 1 or width < 1 or frames < 1:
             raise InputError(f"{name} holds no image, as DICOM reports and plans do; choose a file with one.")
@@ -84,8 +93,10 @@ class DicomStack:
             self._check_size(height * width * samples * frames * self._bits // 8)
         self.stored_as = f"{self._meaning}, {self._stored_bits} bits, {syntax_name}"
         self._syntax, self._syntax_name, self._size = str(syntax), syntax_name, (height, width)
-        self.facts = Facts(frames, pixel)
-        self._first = self._convert(self._decode(0))
+        axes = of_series([("T", frames)], frames, (interval, 0.0)) if 0 < interval < np.inf else FrameAxes()
+        self.facts = Facts(frames, pixel, frame_axes=axes)
+        self._scaled = scaled or any(scale is not None for scale in self._scales)
+        self._first = self._convert(self._decode(0), 0)
         self.shape, self.dtype = self._first.shape, self._first.dtype
         self.steps = self._find_steps()
 
@@ -104,7 +115,7 @@ class DicomStack:
 
     def read(self, frame: int) -> Array:
         """One frame as `shape`, `dtype`."""
-        return self._first.copy() if frame == 0 else self._convert(self._decode(frame))
+        return self._first.copy() if frame == 0 else self._convert(self._decode(frame), frame)
 
     def _decode(self, frame: int) -> Array:
         """The stored values of a frame; colours of brightness and difference are RGB already."""
@@ -122,7 +133,7 @@ class DicomStack:
             raise self._damaged
         return found
 
-    def _convert(self, values: Array) -> Array:
+    def _convert(self, values: Array, frame: int) -> Array:
         from pydicom.pixels import apply_color_lut, apply_modality_lut
 
         if self._meaning == "PALETTE COLOR":
@@ -131,8 +142,8 @@ class DicomStack:
         if self._table:
             with codec(self._damaged):
                 return np.asarray(apply_modality_lut(values, self._header), np.float32)
-        if self._scale is not None:
-            slope, intercept = self._scale
+        if self._scaled:  # all frames have one type, also those whose own scale changes nothing
+            slope, intercept = self._scales[min(frame, len(self._scales) - 1)] or (1.0, 0.0)
             return np.asarray(values * np.float64(slope) + np.float64(intercept), np.float32)
         if self._bits == 1:
             values = values.astype(np.uint8) * np.uint8(255)
@@ -142,7 +153,7 @@ class DicomStack:
         return np.ascontiguousarray(values, values.dtype.newbyteorder("="))
 
     def _inverts(self, dtype: np.dtype[Any]) -> bool:
-        return self._meaning == "MONOCHROME1" and dtype.kind in "iu" and self._scale is None and not self._table
+        return self._meaning == "MONOCHROME1" and dtype.kind in "iu" and not self._scaled and not self._table
 
     def _find_steps(self) -> tuple[dict[str, Any], ...]:
         """The steps from the stored values to an image."""
@@ -153,8 +164,8 @@ class DicomStack:
             found.append(stored.YCBCR)
         if self._table:
             found.append({"step": "rescale", "by": "table"})
-        elif self._scale is not None:
-            found.append({"step": "rescale", "slope": self._scale[0], "intercept": self._scale[1]})
+        elif self._scaled:
+            found.append(rescale_step(self._scales, "frame"))
         elif self._bits == 1:
             found.append(stored.stretch_step(1))
         if self._inverts(self.dtype):
@@ -162,17 +173,26 @@ class DicomStack:
         return tuple(found)
 
 
-def _groups(head: Any, sequence: str) -> Any:
-    """The part of a header that holds for all frames, in which newer files keep `sequence`; the header itself where
-    they do not."""
+def _groups(head: Any, sequence: str, frames: int) -> list[Any]:
+    """For each frame the part of a header that has what newer files keep in `sequence`: for the frame alone, else for
+    all frames; the header itself where neither is there. The last one holds for all frames after it as well: a damaged
+    header may say that there are billions."""
     shared = head.get("SharedFunctionalGroupsSequence")
     inner = shared[0].get(sequence) if shared else None
-    return inner[0] if inner else head
+    usual = inner[0] if inner else head
+    each = [item.get(sequence) for item in (head.get("PerFrameFunctionalGroupsSequence") or ())[:frames]]
+    return [*(own[0] if own else usual for own in each), *([usual] if len(each) < frames else [])]
 
 
-def _find_scale(head: Any) -> tuple[float, float] | None:
-    """Slope and intercept; None where they change nothing."""
-    part = _groups(head, "PixelValueTransformationSequence")
+def find_scales(head: Any, frames: int = 1) -> list[Scale | None]:
+    """Slope and intercept of each frame, the last ones of all frames after it as well; None where they change nothing.
+    Raises ValueError for those that cannot be."""
+    parts = _groups(head, "PixelValueTransformationSequence", frames)
+    found = {id(part): _scale_of(part) for part in parts}
+    return [found[id(part)] for part in parts]
+
+
+def _scale_of(part: Any) -> Scale | None:
     slope, intercept = part.get("RescaleSlope"), part.get("RescaleIntercept")
     scale = (1.0 if slope is None else float(slope), 0.0 if intercept is None else float(intercept))
     if not all(np.isfinite(scale)) or scale[0] == 0:
@@ -180,7 +200,18 @@ def _find_scale(head: Any) -> tuple[float, float] | None:
     return None if scale == (1.0, 0.0) else scale
 
 
-def _find_pixel(head: Any) -> Pixel | None:
-    """The distance of pixels in the patient, else on the detector."""
-    found = _groups(head, "PixelMeasuresSequence").get("PixelSpacing") or head.get("ImagerPixelSpacing")
-    return make_pixel(float(found[0]), float(found[1]), "mm") if found and len(found) == 2 else None
+def rescale_step(scales: Sequence[Scale | None], each: str) -> dict[str, Any]:
+    """The step by one scale, or by one for `each` frame or slice."""
+    first = scales[0]
+    if first is None or any(scale != first for scale in scales):
+        return {"step": "rescale", "by": each}
+    return {"step": "rescale", "slope": first[0], "intercept": first[1]}
+
+
+def _find_pixel(head: Any, frames: int) -> Pixel | None:
+    """The distance of pixels in the patient, else on the detector; None where frames differ in it."""
+    found = {tuple(part.get("PixelSpacing") or ()) for part in _groups(head, "PixelMeasuresSequence", frames)}
+    if len(found) > 1:
+        return None
+    spacing = found.pop() or tuple(head.get("ImagerPixelSpacing") or ())
+    return make_pixel(float(spacing[0]), float(spacing[1]), "mm") if len(spacing) == 2 else None

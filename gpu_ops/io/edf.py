@@ -13,13 +13,11 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.errors import InputError, ParamError
-from gpu_ops.io.channels import Channel, choose, survey_of
+from gpu_ops.io.channels import Channel, choose, decoded_channels, survey_of
 from gpu_ops.io.codec import codec
-from gpu_ops.io.columns import labels_of
-from gpu_ops.io.edf_parts import EACH, FIXED, MOST_LISTED, MOST_SIGNALS, Discontinuous, is_discontinuous, part_step
-from gpu_ops.io.opening import PART, Decoded, Opening, Survey
+from gpu_ops.io.edf_parts import EACH, FIXED, MOST_LISTED, MOST_SIGNALS, Records, is_odd, part_step
+from gpu_ops.io.opening import PART, Decoded, Opening, Survey, note
 from gpu_ops.progress import advance, stage
-from gpu_ops.types import Facts
 
 VERSION = b"0       "
 BDF = b"\xffBIOSEMI"
@@ -42,7 +40,7 @@ def read_edf(opening: Opening) -> Decoded:
     Raises InputError for damaged and cut files, for channels of several rates, and where pyedflib is not installed;
     ParamError for a channel that is not there.
     """
-    if is_discontinuous(opening.path):
+    if is_odd(opening.path):
         return _read_part(opening)
     _check_one_part(opening)
     damaged = _damaged(opening)
@@ -60,15 +58,13 @@ def read_edf(opening: Opening) -> Decoded:
                 if len(part) != count:
                     raise damaged
                 array[start : start + count, done] = part
-    labels = labels_of([channels[k].label for k in places])
-    step = {"step": "physical", "units": [channels[k].unit for k in places]}
-    return Decoded(array[:, 0] if len(places) == 1 else array, channels[places[0]].rate, (step,), Facts(labels=labels))
+    return decoded_channels(array, [channels[k] for k in places])
 
 
 def look_edf(opening: Opening) -> Survey:
     """The channels with their units, rates and lengths, and the parts of a record with gaps; asks where the rates
     differ, and where there are several parts."""
-    if is_discontinuous(opening.path):
+    if is_odd(opening.path):
         return _look_parts(opening)
     _check_one_part(opening)
     with _record(opening) as record:
@@ -76,8 +72,8 @@ def look_edf(opening: Opening) -> Survey:
 
 
 def _read_part(opening: Opening) -> Decoded:
-    """One part of a record with gaps."""
-    record = Discontinuous(opening)
+    """One part of a record with gaps, or all of one whose header leaves something open."""
+    record = Records(opening)
     record.require_part()
     channels = record.channels
     places = choose(opening, channels)
@@ -85,14 +81,16 @@ def _read_part(opening: Opening) -> Decoded:
     for turn, place in enumerate(places):
         with stage(turn, len(places)):
             record.read(place, array[:, turn])
-    labels = labels_of([channels[k].label for k in places])
-    steps = part_step(record), {"step": "physical", "units": [channels[k].unit for k in places]}
-    return Decoded(array[:, 0] if len(places) == 1 else array, channels[places[0]].rate, steps, Facts(labels=labels))
+    steps = (part_step(record),) if record.has_gaps else ()
+    words = [*record.notes, *filter(None, [record.unscaled(places)])]
+    return decoded_channels(array, [channels[k] for k in places], (*map(note, words), *steps))
 
 
 def _look_parts(opening: Opening) -> Survey:
-    record = Discontinuous(opening)
+    record = Records(opening)
     found, count = survey_of(opening, "an EDF record", record.channels), len(record.parts)
+    odd = tuple(("note", words) for words in (*record.notes, record.unscaled(range(len(record.channels)))) if words)
+    found = replace(found, facts=(*found.facts, *odd))
     if count == 1:
         return found
     shown = tuple((f"part {k}", record.span(k)) for k in range(min(count, MOST_LISTED)))

@@ -1,13 +1,15 @@
-"""Discontinuous records, EDF+D and BDF+D: the parts without gaps between, one of which is read.
+"""Records that pyedflib does not take: discontinuous ones, EDF+D and BDF+D, whose parts without gaps between are read
+one by one; those that were not closed; and those with channels whose scale is unknown.
 
-Every data record says when it begins, in the first of its annotations; records that follow one another at once are one
-part. By the specification of EDF+ (Kemp and Olivan 2003), sections 2.1 and 2.2.
+In a discontinuous record every data record says when it begins, in the first of its annotations; records that follow
+one another at once are one part. By the specification of EDF+ (Kemp and Olivan 2003), sections 2.1 and 2.2.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +28,8 @@ MOST_SIGNALS, MOST_RECORDS = 4096, 1 << 22
 KIND = slice(192, 236)
 """Where the header says what kind of record it is."""
 KINDS = (b"EDF+D", b"BDF+D")
+OPEN = b"-1"
+"""The number of data records while a recording is not closed."""
 NOTES = ("EDF Annotations", "BDF Annotations")
 ONSET = re.compile(rb"([+-]\d{1,15}(?:\.\d{1,15})?)(?:\x15[^\x14\x00]*)?\x14")
 TOLERANCE = 1e-4
@@ -56,31 +60,34 @@ class _Field:
     """The digital and the physical minimum."""
     step: float
     notes: bool
+    flat: bool
+    """Whether the least and the greatest value are the same, which gives no scale."""
 
 
-class Discontinuous:
-    """A discontinuous record: its `channels`, with the lengths of the `part` that the choices ask for, and all `parts`.
+class Records:
+    """The data records of a file: its `channels`, with the lengths of the `part` that the choices ask for, and all
+    `parts`, of which a continuous record has one. `notes` say what the header leaves open.
 
     Raises InputError for damaged files and for records out of order, ParamError for a part that is not there, OSError.
     """
 
     def __init__(self, opening: Opening) -> None:
         self._opening = opening
-        self._damaged = InputError(f"{opening.name} is a damaged or cut discontinuous record; copy it again.")
+        self._damaged = InputError(f"{opening.name} is a damaged or cut record; copy it again.")
         with open(opening.path, "rb") as file:
             fixed = file.read(FIXED)
             count = self._whole(fixed[252:256], MOST_SIGNALS)
             fields = file.read(EACH * count)
-        self._records, self._seconds = self._whole(fixed[236:244], MOST_RECORDS), self._number(fixed[244:252])
+        self._seconds, self.notes = self._number(fixed[244:252]), list[str]()
         self._bytes = 3 if fixed[KIND].startswith(b"BDF") else 2
         self._start = FIXED + EACH * count
         if not self._seconds > 0 or len(fields) < EACH * count:
             raise self._damaged
         self._fields = self._read_fields(fields, count)
         self._size = sum(field.each for field in self._fields) * self._bytes
-        if os.path.getsize(opening.path) != self._start + self._records * self._size:
-            raise self._damaged
-        self.parts = self._find_parts()
+        self._records = self._count_records(fixed[236:244])
+        self.has_gaps = fixed[KIND].startswith(KINDS)
+        self.parts = self._find_parts() if self.has_gaps else (Part(0, self._records, 0.0),)
         chosen = int(opening.choices.get(PART.name, PART.default))
         if chosen >= len(self.parts):
             raise ParamError(
@@ -92,6 +99,29 @@ class Discontinuous:
         self.channels = [f.channel._replace(samples=f.each * self.part.records) for f in signals]
         if not signals:
             raise InputError(f"{opening.name} has annotations only, and no channel; open another record.")
+
+    def _count_records(self, field: bytes) -> int:
+        """How many data records there are: as the header says, or as many as the file has where it leaves that open."""
+        present, rest = divmod(os.path.getsize(self._opening.path) - self._start, self._size)
+        if field.strip() != OPEN:
+            records = self._whole(field, MOST_RECORDS)
+            if (records, 0) != (present, rest):
+                raise self._damaged
+            return records
+        if not 0 < present <= MOST_RECORDS:
+            raise self._damaged
+        lost = f"; {rest} bytes of another one at the end were left out" if rest else ""
+        self.notes.append(f"the recording was not closed, so its {present} data records were counted{lost}")
+        return present
+
+    def unscaled(self, places: Sequence[int]) -> str:
+        """The note on those of these channels whose scale is unknown; empty where it is known of all."""
+        signals = [field for field in self._fields if not field.notes]
+        flat = [plain(signals[k].channel.name, 40) for k in places if signals[k].flat]
+        if not flat:
+            return ""
+        which = "channel" if len(flat) == 1 else "channels"
+        return f"{which} {', '.join(flat)}: no scale, as the least value is also the greatest; given as stored"
 
     def span(self, index: int) -> str:
         """When a part begins and ends: "9.75 s to 12.75 s"."""
@@ -180,11 +210,10 @@ class Discontinuous:
             low, high, bottom, top = (self._number(column(at, 8, k)) for at in (104, 112, 120, 128))
             each = self._whole(column(216, 8, k), 1 << 30)
             notes = name in NOTES
-            if not notes and (top == bottom or each < 1):
-                raise self._damaged
-            step = 0.0 if notes else (high - low) / (top - bottom)
-            channel = Channel(name, unit, each / self._seconds, 0)
-            fields.append(_Field(channel, each, place, (bottom, low), step, notes))
+            flat = not notes and (top == bottom or high == low)
+            step = 0.0 if notes else 1.0 if flat else (high - low) / (top - bottom)
+            channel = Channel(name, "" if flat else unit, each / self._seconds, 0)
+            fields.append(_Field(channel, each, place, (0.0, 0.0) if flat else (bottom, low), step, notes, flat))
             place += each * self._bytes
         return fields
 
@@ -204,13 +233,32 @@ class Discontinuous:
         return number
 
 
-def is_discontinuous(path: Path) -> bool:
-    """Whether the header says that there may be gaps between data records. Raises OSError."""
+def is_odd(path: Path) -> bool:
+    """Whether the header says that there may be gaps between data records, leaves their number open, or has a channel
+    whose least and greatest value are the same. Raises OSError."""
     with open(path, "rb") as file:
-        return file.read(FIXED)[KIND].startswith(KINDS)
+        fixed = file.read(FIXED)
+        count = int(fixed[252:256]) if fixed[252:256].strip().isdigit() else 0
+        fields = file.read(EACH * min(count, MOST_SIGNALS))
+    if fixed[KIND].startswith(KINDS) or fixed[236:244].strip() == OPEN:
+        return True
+    ends = [[_value(fields[at * count + 8 * k :][:8]) for at in (104, 112, 120, 128)] for k in range(count)]
+    names = [fields[16 * k :][:16].strip().decode("latin-1") for k in range(count)]
+    return any(
+        name not in NOTES and (low == high or bottom == top)
+        for name, (low, high, bottom, top) in zip(names, ends, strict=True)
+    )
 
 
-def part_step(record: Discontinuous) -> dict[str, Any]:
+def _value(field: bytes) -> float | bytes:
+    """A field of the header as a number, or as it is where it has none."""
+    try:
+        return float(field)
+    except ValueError:
+        return field
+
+
+def part_step(record: Records) -> dict[str, Any]:
     """The step that says which part was read, and when it begins."""
     return {"step": "part", "index": record.chosen, "of": len(record.parts), "start": record.part.start}
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,19 +16,24 @@ from typing import IO, Any
 import numpy as np
 
 from gpu_ops.errors import InputError, ParamError, plain
-from gpu_ops.input_kinds import Kind
+from gpu_ops.input_kinds import IMAGE, Kind
 from gpu_ops.io import apart, folders, known
+from gpu_ops.io.dicom import SCALED
+from gpu_ops.io.dicom_slices import ORDER, Slices, sort_slices
 from gpu_ops.io.formats import BY_SUFFIX, FRAMES, IMAGE_SUFFIXES, SIGNALS, Format, find_format
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE, Array, check_choice, enough_memory, make_input
 from gpu_ops.io.memory import place_of, read_at
 from gpu_ops.io.notes import add_note
 from gpu_ops.io.opening import FRAME, Decoded, Opening, Survey
+from gpu_ops.io.part_files import growing
 from gpu_ops.io.regular import require_regular
 from gpu_ops.io.stacks import Stack, decode_stack
+from gpu_ops.io.tiff_series import beside_of
 from gpu_ops.params import Value
 from gpu_ops.progress import finite
 from gpu_ops.types import Input, Pixel
 
+DICOM = ".dcm"
 LIMIT = 2**30
 """Values of a file at most, unless the caller allows more."""
 
@@ -158,8 +162,10 @@ def _require_input(file: Path, name: str) -> None:
 
 
 def _parts(file: Path) -> list[Path]:
-    """The files of an input: itself, or the images of a folder. Raises OSError."""
-    return folders.frames_of(file, IMAGE_SUFFIXES) if file.is_dir() else [file]
+    """The files of an input: itself with those of its set, or the images of a folder. Raises OSError."""
+    if file.is_dir():
+        return folders.frames_of(file, IMAGE_SUFFIXES)
+    return [file, *(beside_of(file) if BY_SUFFIX.get(file.suffix.lower()) is BY_SUFFIX[".tif"] else ())]
 
 
 def _find_format(file: Path, name: str) -> Format:
@@ -173,20 +179,29 @@ def _read_folder(opening: Opening) -> Decoded:
 def _look_folder(opening: Opening) -> Survey:
     """The size, the type and the number of a folder's images."""
     stack = _open_folder(opening)
-    size, frames = folders.by(stack.shape).replace("x", "×"), stack.facts.frames
-    return Survey(FOLDER.title, (("size", f"{size}, {stack.dtype}"), ("frames", f"{frames:,}")), frames)
+    size, frames = IMAGE.size_text(stack.shape, " × "), stack.facts.frames
+    ordered = (("order", f"by {step['by']}") for step in stack.steps if step["step"] == ORDER)
+    return Survey(FOLDER.title, (("size", f"{size}, {stack.dtype}"), ("frames", f"{frames:,}"), *ordered), frames)
 
 
 def _open_folder(opening: Opening) -> Stack:
     """The images of a folder, all read in the same way."""
     files = _parts(opening.path)
 
-    def decode(file: Path) -> Decoded:
-        name = plain(file)
-        format = _find_format(file, name)
-        return format.read(Opening(file, name, opening.limit, {**_check_choices(format, name, {}), "kind": ""}))
+    def open() -> Stack:
+        slices = all(file.suffix.lower() == DICOM for file in files) and len(files) > 1
+        found = sort_slices(files) if slices else Slices(tuple(files))
 
-    return known.kept_stack(files, "folder", lambda: folders.FolderStack(files, opening.name, decode, IMAGE_SUFFIXES))
+        def decode(file: Path) -> Decoded:
+            name = plain(file)
+            format = _find_format(file, name)
+            choices = {**_check_choices(format, name, {}), "kind": "", SCALED: found.scaled}
+            return found.named(format.read(Opening(file, name, opening.limit, choices)))
+
+        how = (opening.name, decode, IMAGE_SUFFIXES, found.steps, found.distance)
+        return folders.FolderStack(found.files, *how)
+
+    return known.kept_stack(files, "folder", open)
 
 
 FOLDER = Format("a folder of images", (), ("image", "stack"), _read_folder, None, FRAMES, _look_folder, True)
@@ -210,10 +225,11 @@ def save(
     """Writes an array as PNG, TIFF, NPY, WAV, FLAC or text, by the name's ending.
 
     PNG takes (H, W) or (H, W, C) of uint8 or uint16; TIFF these, (D, H, W) and (D, H, W, C), of integers of 8 to 32
-    bits, float32 and float64, with the size of a `pixel` where it is known; WAV (N,) or (N, C) of float32 or float64
-    with `rate` in hertz (44100 when None); FLAC (N,) or (N, C) of floats from -1 to less than 1, in 24 bits, or of
-    integers; text (N,) as "%.16f"; NPY any array. The file appears whole or not at all: an existing one stays untouched
-    until the new one is complete. Some formats have room for a `note`. Raises InputError when it cannot be written so.
+    bits, float32 and float64; both with the size of a `pixel` where it is known; WAV (N,) or (N, C) of float32 or
+    float64 with `rate` in hertz (44100 when None); FLAC (N,) or (N, C) of floats from -1 to less than 1, in 24 bits,
+    or of integers; text (N,) as "%.16f"; NPY any array. The file appears whole or not at all: an existing one stays
+    untouched until the new one is complete. Some formats have room for a `note`. Raises InputError when it cannot be
+    written so.
     """
     name, array = plain(os.fspath(path)), np.asarray(array)
     format = BY_SUFFIX.get(Path(path).suffix.lower())
@@ -238,34 +254,21 @@ def replacing(path: str | os.PathLike[str], overwrite: bool = True, token: str =
         yield opened
 
 
-def part_of(path: str | os.PathLike[str], token: str) -> Path:
-    """The file that grows beside a target and replaces it at the end."""
-    return Path(os.path.realpath(path)).with_name(f".{token}.part")
-
-
 @contextmanager
 def _part_file(file: Path, name: str, overwrite: bool, token: str) -> Iterator[IO[bytes]]:
     try:
         target = Path(os.path.realpath(file))
     except ValueError:
         raise InputError(f"{name} is no file name, because it has a null character; check the name.") from None
-    part = part_of(file, token or secrets.token_hex(8))
     try:
         if target.exists():
             if not target.is_file():
                 raise InputError(f"{name} is a folder or device; choose a file name.")
             if not overwrite:
                 raise InputError(f"{name} exists already; choose another name or allow it to be overwritten.")
-        with open(part, "xb") as opened:
+        with growing(target, token) as opened:
             yield opened
-            with finite():
-                opened.flush()
-                os.fsync(opened.fileno())
-        os.replace(part, target)
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
         advice = "free some space, or choose another folder" if full else "choose a folder you may write to"
         raise InputError(f"{name} cannot be written ({error.strerror}); {advice}.") from None
-    finally:
-        with suppress(OSError):
-            part.unlink()

@@ -1,4 +1,5 @@
-"""A folder of images as a stack: its frames are the images in it, in the natural order of their names."""
+"""A folder of images as a stack: its frames are the images in it, in the natural order of their names unless their
+headers say another one."""
 
 from __future__ import annotations
 
@@ -10,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from gpu_ops.errors import InputError, plain
+from gpu_ops.input_kinds import IMAGE
 from gpu_ops.io.codec import codec
 from gpu_ops.io.inputs import Array
 from gpu_ops.io.opening import Decoded
 from gpu_ops.progress import advance
-from gpu_ops.types import Facts
+from gpu_ops.types import Facts, FrameAxes
 
 Decode = Callable[[Path], Decoded]
 EXIF_ORIENTATION, LYING = 0x0112, range(5, 9)
@@ -38,13 +40,22 @@ def frames_of(folder: Path, suffixes: Collection[str]) -> list[Path]:
 
 
 class FolderStack:
-    """A Stack of the images `files`, which `decode` reads.
+    """A Stack of the images `files`, which `decode` reads; `steps` say what gave them their order, and `distance` is
+    that of two planes in millimetres, 0 where it is unknown.
 
     Raises InputError that names the first two images of different sizes; the types of their values show only when they
     are read.
     """
 
-    def __init__(self, files: Sequence[Path], name: str, decode: Decode, suffixes: Collection[str]) -> None:
+    def __init__(
+        self,
+        files: Sequence[Path],
+        name: str,
+        decode: Decode,
+        suffixes: Collection[str],
+        steps: tuple[dict[str, Any], ...] = (),
+        distance: float = 0.0,
+    ) -> None:
         if not files:
             raise InputError(
                 f"{name} is a folder without images; name a file in it, or a folder of images that end in "
@@ -53,10 +64,11 @@ class FolderStack:
         self._files, self._decode = tuple(files), decode
         _check_sizes(files)
         first = decode(files[0])
-        self.shape, self.dtype, self.steps = first.array.shape, first.array.dtype, first.steps
+        self.shape, self.dtype, self.steps = first.array.shape, first.array.dtype, (*steps, *first.steps)
         self._check(0, first)
         self._first: Array | None = first.array
-        self.facts = Facts(len(files), first.facts.pixel)
+        axes = FrameAxes("Z", (len(files),), distance=distance) if distance and len(files) > 1 else FrameAxes()
+        self.facts = Facts(len(files), first.facts.pixel, frame_axes=axes)
 
     def read(self, frame: int) -> Array:
         if frame == 0 and self._first is not None:
@@ -75,15 +87,10 @@ class FolderStack:
         if (array.shape, array.dtype) != (self.shape, self.dtype):
             raise _unlike(
                 plain(self._files[0]),
-                f"{by(self.shape)} of {self.dtype}",
+                f"{IMAGE.size_text(self.shape)} of {self.dtype}",
                 name,
-                f"{by(array.shape)} of {array.dtype}",
+                f"{IMAGE.size_text(array.shape)} of {array.dtype}",
             )
-
-
-def by(shape: Sequence[int]) -> str:
-    """A shape in words, the width first as people say it."""
-    return " x ".join(map(str, (shape[1], shape[0], *shape[2:])))
 
 
 def _unlike(one: str, size: str, other: str, its: str) -> InputError:

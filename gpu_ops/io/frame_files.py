@@ -10,13 +10,15 @@ from typing import IO, Any, Protocol
 import numpy as np
 
 from gpu_ops.errors import InputError, plain
+from gpu_ops.io.frame_axes import imagej_lines
 from gpu_ops.io.inputs import Array
 from gpu_ops.io.notes import lines_of
 from gpu_ops.io.pieces import write_from
 from gpu_ops.io.tiff_writer import TiffWriter
 from gpu_ops.output_kinds import OUTPUT_KINDS, ViewKind
-from gpu_ops.types import Pixel
+from gpu_ops.types import FrameAxes, Pixel
 
+UNKNOWN = FrameAxes()
 TIFF = ".tif"
 
 
@@ -43,11 +45,13 @@ def begin_frames(
     count: int,
     pixel: Pixel | None,
     about: Mapping[str, Any],
+    axes: FrameAxes = UNKNOWN,
 ) -> FrameFile:
     """A file of `count` frames like the `first`, in the format of the path's ending: (D, …) as NPY, or pages of a TIFF
-    with the size of a `pixel` and the facts `about` them. Raises InputError for what a TIFF cannot hold, OSError."""
+    with the size of a `pixel`, the `axes` along which they lie and the facts `about` them. Raises InputError for what a
+    TIFF cannot hold, OSError."""
     if Path(path).suffix.lower() == TIFF:
-        note = "\n".join(lines_of(about))
+        note = "\n".join((*imagej_lines(axes, count, pixel), *lines_of(about)))
         return TiffWriter(file, first.shape, first.dtype, count, plain(os.fspath(path)), pixel, note)
     return _NpyFrames(file, first, count)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.errors import InputError
-from gpu_ops.input_kinds import SIGNAL
+from gpu_ops.input_kinds import INPUT_KINDS, SIGNAL
 from gpu_ops.io.inputs import Array
 from gpu_ops.io.ranges import has_alpha, stored
 from gpu_ops.params import Values
@@ -21,6 +21,8 @@ from gpu_ops.types import Facts, Input, Pixel
 MOST_VALUES = 1 << 30
 LONGEST_TURNED = 32766
 """The longest side that OpenCV turns by any angle."""
+OPENCV_TYPES = ("uint8", "uint16", "int16", "float32", "float64")
+"""The types that OpenCV resizes and turns."""
 LARGEST_RATIO = 1000
 """Numerator and denominator at most of the ratio of two rates: the length of the filter grows with them."""
 
@@ -48,8 +50,20 @@ def _resize_image(input: Input, values: Values) -> Input:
     if pixel is not None:
         pixel = Pixel(pixel.y * height / rows, pixel.x * width / columns, pixel.unit)
     method = values["method"]
+    if method != "nearest":
+        _check_type(input)
     change = _nearest(rows, columns) if method == "nearest" else _by_opencv(input.name, rows, columns, method)
     return _both(input, change, facts=_with_pixel(input.facts, pixel))
+
+
+def _check_type(input: Input) -> None:
+    """Raises InputError for a type that OpenCV does not compute with."""
+    dtype = input.array.dtype.name
+    if dtype not in OPENCV_TYPES:
+        raise InputError(
+            f"{input.name} is {dtype}, and pixels are computed in {', '.join(OPENCV_TYPES)}; add the step convert "
+            "before this one, or choose the method nearest and multiples of 90 degrees."
+        )
 
 
 def _nearest(rows: int, columns: int) -> Change:
@@ -110,7 +124,7 @@ def _resampled(array: Array, method: str, ratio: Fraction, count: int) -> Array:
 
 
 def _check_size(input: Input, extents: tuple[int, ...], channels: int) -> None:
-    text = " x ".join(map(str, extents))
+    text = INPUT_KINDS[input.kind].size_text(extents)
     if min(extents) < 1:
         raise InputError(
             f"{input.name} would have {text} values, and every side needs at least one; use a larger size."
@@ -142,18 +156,19 @@ def rotate(input: Input, values: Values) -> Input:
 def _by_angle(input: Input, values: Values) -> Change:
     import cv2
 
+    _check_type(input)
     height, width = input.array.shape[:2]
     angle, fill, dtype = math.radians(values["angle"]), values["fill"], input.array.dtype
-    if dtype.kind == "u" and not (0 <= fill <= np.iinfo(dtype).max and fill == int(fill)):
-        top = np.iinfo(dtype).max
-        raise InputError(f"The fill {fill:g} is no value of {dtype}; choose a whole number from 0 to {top}.")
+    if dtype.kind in "ui" and not (np.iinfo(dtype).min <= fill <= np.iinfo(dtype).max and fill == int(fill)):
+        low, top = np.iinfo(dtype).min, np.iinfo(dtype).max
+        raise InputError(f"The fill {fill:g} is no value of {dtype}; choose a whole number from {low} to {top}.")
     rows, columns = height, width
     if values["whole"]:
         c, s = abs(math.cos(angle)), abs(math.sin(angle))
         rows, columns = math.ceil(height * c + width * s - 1e-9), math.ceil(width * c + height * s - 1e-9)
     if max(rows, columns, height, width) > LONGEST_TURNED:
         raise InputError(
-            f"{input.name} turned has {rows} x {columns} pixels, and sides over {LONGEST_TURNED} turn by 90, 180 or "
+            f"{input.name} turned has {columns} x {rows} pixels, and sides over {LONGEST_TURNED} turn by 90, 180 or "
             "270 degrees only; crop or resize it first."
         )
     matrix = cv2.getRotationMatrix2D(((width - 1) / 2, (height - 1) / 2), values["angle"], 1.0)

@@ -1,7 +1,7 @@
 """JPEG and BMP images. Headers are checked before any decoder runs.
 
 imageio decodes what it leaves as stored: 8 bits a channel without a palette. OpenCV decodes the rest: palettes, and
-images so large that imageio's reader refuses them. Pillow decodes printing colours.
+images so large that imageio's reader refuses them. Pillow decodes printing colours, imagecodecs JPEG of 12 bits.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ JPEG_APP1, JPEG_APP14, JPEG_SCAN = 0xE1, 0xEE, 0xDA
 JPEG_END = b"\xff\xd9"
 JPEG_BARE = (b"\xff\x01", b"\xff\xd8")
 JPEG_HUFFMAN = (0xC0, 0xC1, 0xC2)
+JPEG_BITS = 8
+"""The bits of a sample that every decoder takes."""
 JPEG_PIXELS = 1024
 """The most pixels that one byte of a Huffman-coded JPEG can stand for: a bit for each block of 64 samples, and one
 sample for every two pixels where the colours are stored as coarsely as possible."""
@@ -46,7 +48,8 @@ MOST_SCANS = 100
 
 
 def read_jpeg(opening: Opening) -> Decoded:
-    """(H, W) or (H, W, 3) as uint8, turned upright where the file has an orientation; CMYK becomes RGB."""
+    """(H, W) or (H, W, 3) as uint8, or as uint16 where the file has more than 8 bits a sample, such as 0 to 4095 of 12
+    bits; turned upright where the file has an orientation; CMYK becomes RGB."""
     path, name, limit, _ = opening
     data = read_whole(path)
     frame, huffman, exif, adobe, scans, rest = b"", False, b"", False, 0, 0
@@ -74,6 +77,8 @@ def read_jpeg(opening: Opening) -> Decoded:
     plain = channels in (1, 3) and height * width <= IMAGEIO_PIXELS
     image = b"".join((*picture, data[rest:]))
     orientation = find_orientation(exif)
+    if frame[0] > JPEG_BITS:
+        return upright(_decode_deep(image, name, (height, width), channels, frame[0]), orientation)
     if channels == 4:
         return upright(_decode_inks(image, name, (height, width), adobe), orientation, [stored.CMYK])
     return upright(decode(image, name, "JPEG", (height, width), plain), orientation)
@@ -136,6 +141,26 @@ def upright(array: Array, orientation: int, steps: list[dict[str, Any]] | None =
     """The picture turned, after other steps from the stored values to it."""
     turned = [] if orientation == 1 else [{"step": "upright", "orientation": orientation}]
     return Decoded(turn_upright(array, orientation), steps=(*(steps or ()), *turned))
+
+
+def _decode_deep(data: bytes, name: str, shape: tuple[int, int], channels: int, bits: int) -> Array:
+    """A JPEG of more than 8 bits a sample, by imagecodecs alone. Raises InputError where that is missing."""
+    failure = damaged(name, "JPEG")
+    if channels not in (1, 3):
+        raise InputError(f"{name} holds {channels} samples of {bits} bits a pixel; save it as gray or RGB.")
+    try:
+        with codec(failure):
+            from imagecodecs import jpeg_decode
+
+            array = np.asarray(jpeg_decode(data))
+    except ImportError:
+        raise InputError(
+            f"{name} holds samples of {bits} bits, which needs the library imagecodecs; install the extra "
+            "kernelscope[formats], or save it as PNG."
+        ) from None
+    if array.shape != (shape if channels == 1 else (*shape, 3)) or array.dtype != np.uint16:
+        raise failure
+    return array
 
 
 def _decode_inks(data: bytes, name: str, shape: tuple[int, int], adobe: bool) -> Array:

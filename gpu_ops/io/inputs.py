@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,6 +13,7 @@ import numpy as np
 
 from gpu_ops.errors import InputError, NonFiniteError, ParamError, plain
 from gpu_ops.input_kinds import IMAGE, IMAGE_CHANNELS, INPUT_KINDS, MOST_CHANNELS, SIGNAL, STACK, Kind
+from gpu_ops.io.wrapped import on_host, unwrap
 from gpu_ops.types import DTYPES, Facts, Input
 
 Array = np.ndarray[Any, Any]
@@ -39,7 +41,13 @@ def enough_memory(name: str, advice: str) -> Iterator[None]:
 def check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
     """Raises ParamError when `value` is not one of `allowed`."""
     if value not in allowed:
-        raise ParamError(f"{name} must be one of {', '.join(allowed)}, not {value!r}.")
+        raise ParamError(f"{name} must be one of {', '.join(allowed)}, not {plain(repr(value), 60)}.")
+
+
+def check_rate(rate: object) -> None:
+    """Raises ParamError for a sampling rate that is no positive number of hertz; None is an unknown one."""
+    if rate is not None and not (isinstance(rate, int | float | np.number) and 0 < rate < math.inf):
+        raise ParamError(f"rate must be a positive number of hertz, or None where it is not known, not {rate!r}.")
 
 
 def check_limit(name: str, count: int, limit: int) -> None:
@@ -51,7 +59,7 @@ def check_limit(name: str, count: int, limit: int) -> None:
 def check_file_shape(shape: tuple[int, ...], name: str) -> None:
     """Raises InputError for an array that is neither an image nor a signal: without axes, without elements, or of too
     many."""
-    _check_filled(shape, name)
+    check_filled(shape, name)
     if len(shape) > 3 or (len(shape) == 3 and shape[-1] not in IMAGE_CHANNELS):
         raise InputError(
             f"{name} has {len(shape)} axes, shape {plain(shape, 60)}; a file may hold (N,), (H, W), (H, W, C) or a "
@@ -104,12 +112,13 @@ def check_array(array: Array, name: str) -> Array:
     if array.dtype.kind not in "biuf":
         what = "Python objects" if array.dtype.hasobject else f"values of type {array.dtype}"
         raise InputError(f"{name} holds {what}; only real numbers can be used: convert it to {' or '.join(DTYPES)}.")
-    _check_filled(array.shape, name)
+    check_filled(array.shape, name)
     find_kind(array.shape, name)
     return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
 
 
-def _check_filled(shape: tuple[int, ...], name: str) -> None:
+def check_filled(shape: tuple[int, ...], name: str) -> None:
+    """Raises InputError for an array without axes or without elements."""
     if not shape:
         raise InputError(f"{name} is a single number without axes; {SIGNAL.layout}: store it as an array of one.")
     if 0 in shape:
@@ -167,37 +176,42 @@ def make_input(
     facts: Facts = NO_FACTS,
 ) -> Input:
     """An Input of a checked array; `label` is its name in errors, `facts` what its file says beside the values. Boolean
-    images become uint8 of 0 and 255.
+    images become uint8 of 0 and 255, other boolean inputs uint8 of 0 and 1.
     """
     label = label or name
     array = check_array(array, label)
     kind = kind or find_kind(array.shape, label)
     axes = find_axes(array.shape, kind, label)
-    if kind == IMAGE.id and array.dtype == np.bool_:
-        array = array.astype(np.uint8) * np.uint8(255)
+    if array.dtype == np.bool_:
+        array = array.astype(np.uint8) * np.uint8(255 if kind == IMAGE.id else 1)
     array, finite, steps = settle_nonfinite(array, nonfinite, label)
     origin = {**origin, "steps": [*origin.get("steps", ()), *steps]}
     return Input(kind, array, axes, name, origin, rate, finite=finite, facts=facts)
 
 
 def from_array(
-    array: Any, kind: Kind | None = None, name: str = "array", rate: float | None = None, *, nonfinite: str = "refuse"
+    array: Any, kind: Kind | None = None, name: str = "", rate: float | None = None, *, nonfinite: str = "refuse"
 ) -> Input:
     """An Input of an array: (N,) or (N, C) signal, (H, W) or (H, W, C) image, (D, H, W) stack; `rate` is in hertz.
 
-    The array is shared, not copied, when it is in native byte order and C order. `nonfinite` is "refuse", "keep" or
-    "zero". Raises InputError for objects, complex numbers, empty arrays, wrong dimensions, and NaN or infinity under
-    the rule "refuse"; ParamError for an unknown kind or rule.
+    The array is NumPy's, or what numpy.asarray takes; a DataArray, whose name, channels and even times become those of
+    the input; a DataFrame or Series, with a channel for each column; or an array on a GPU, which is copied to the host.
+    One of NumPy is shared, not copied, when it is in native byte order and C order. `nonfinite` is "refuse", "keep" or
+    "zero". Raises InputError for objects, complex numbers, empty arrays, wrong dimensions, uneven times, and NaN or
+    infinity under the rule "refuse"; ParamError for an unknown kind or rule, and a rate that is not positive.
     """
     if kind is not None:
         check_choice("kind", kind, KINDS)
     check_choice("nonfinite", nonfinite, NONFINITE)
-    with enough_memory(name, "use a smaller array"):
-        try:
-            array = np.asarray(array)
-        except ValueError:
-            raise InputError(f"{name} is not a regular array; give every row the same length.") from None
-        result = make_input(array, kind, name, {}, rate, nonfinite)
+    check_rate(rate)
+    with enough_memory(name or "array", "use a smaller array"):
+        given = unwrap(array, rate)
+        name = name or given.name or "array"
+        values = on_host(given.array, name) if given.on_gpu else given.array
+        facts = Facts(labels=given.labels)
+        result = make_input(
+            values, kind or given.kind, name, {}, given.rate if rate is None else rate, nonfinite, facts=facts
+        )
     digest = hashlib.sha256(result.array.data).hexdigest()
     return replace(result, origin={"array": name, "hash": digest, **result.origin})
 
@@ -205,7 +219,8 @@ def from_array(
 def cast(array: Array, dtype: str, name: str) -> Array:
     """The same values in another type; floats may round to a nearest float.
 
-    Raises InputError when a value is outside the type's range or, for integers, not whole.
+    Raises InputError when a value is outside the type's range or, for integers, not whole; and for an integer that a
+    floating type cannot hold exactly.
     """
     target = np.dtype(dtype)
     if target.kind == "u":
@@ -224,9 +239,23 @@ def cast(array: Array, dtype: str, name: str) -> Array:
         return result
     with np.errstate(over="ignore"):
         result = array.astype(target)
+    if array.dtype.kind in "ui" and not _is_exact(array, result):
+        raise InputError(
+            f"{name} holds whole numbers from {array.min()} to {array.max()}, which {dtype} cannot keep exactly; "
+            f"{'use float64, or ' if dtype == 'float32' else ''}round them with the step convert and how=round."
+        )
     if array.dtype.kind == "f" and np.count_nonzero(np.isinf(result)) != np.count_nonzero(np.isinf(array)):
         raise InputError(f"{name} holds values beyond the range of {dtype}; scale it first or use float64.")
     return result
+
+
+def _is_exact(array: Array, floats: Array) -> bool:
+    """Whether floats are the integers that they come from."""
+    low, high, whole = int(array.min()), int(array.max()), 2 ** (np.finfo(floats.dtype).nmant + 1)
+    if max(-low, high) <= whole:
+        return True
+    ends = all(int(floats.dtype.type(end)) == end for end in (low, high))  # else the way back may overflow
+    return ends and bool(np.array_equal(floats.astype(array.dtype), array))
 
 
 def convert(input: Input, dtype: str) -> Input:

@@ -109,7 +109,7 @@ def _choose(members: dict[str, zipfile.ZipInfo], member: str, name: str) -> str:
         return next(iter(members))
     if not member:
         first = plain(next(iter(members)), 40)
-        raise InputError(f"{name} holds {len(members)} arrays: {listed(list(members))}; add --member {first} or such.")
+        raise InputError(f"{name} holds {len(members)} arrays: {listed(list(members))}; add --member={first} or such.")
     if member.removesuffix(NPY) not in members:
         raise ParamError(f"{name} has no array {plain(member, 40)!r}; choose one of {listed(list(members))}.")
     return member.removesuffix(NPY)

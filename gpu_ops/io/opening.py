@@ -21,14 +21,37 @@ PROJECT = Param(
 MEMBER = Param("member", "", help="the array of an .npz file by its name; without one the only array")
 COLUMNS = Param("columns", "", help="columns of a table by name or number from 1, such as 2,3; without any all numbers")
 SEPARATOR = Param(
-    "separator", "auto", choices=("auto", "comma", "semicolon", "tab", "space"), help="what lies between two columns"
+    "separator",
+    "auto",
+    choices=("auto", "comma", "semicolon", "tab", "space", "pipe"),
+    help="what lies between two columns",
 )
 DECIMAL = Param("decimal", "auto", choices=("auto", "point", "comma"), help="what lies before the decimals of a number")
 HEADER = Param("header", -1, -1, 1000, help="lines before the numbers of a table; -1 finds out")
 PART = Param("part", -1, -1, 1 << 22, help="the part of a record with gaps, counted from 0; -1 is the only one")
+SERIES = Param(
+    "series",
+    -1,
+    -1,
+    1 << 20,
+    help="the series of a TIFF with images of several sizes, counted from 0; -1 is the main one",
+)
 RATE = Param("rate", 0.0, 0.0, 1e12, unit="Hz", help="samples a second; 0 takes the file's own, where it has one")
-CHOICES: tuple[Param, ...] = (FRAME, PROJECT, MEMBER, COLUMNS, SEPARATOR, DECIMAL, HEADER, PART, RATE)
+CHOICES: tuple[Param, ...] = (FRAME, PROJECT, MEMBER, COLUMNS, SEPARATOR, DECIMAL, HEADER, PART, SERIES, RATE)
 """Every choice of how a file is read. A format names those that it asks for; each default leaves the choice to it."""
+
+NOTE = "note"
+"""The id of a step that says something about how a file was read which a person should know."""
+
+
+def note(words: str) -> dict[str, Any]:
+    """The step that says it in words: a sentence, or a part of one."""
+    return {"step": NOTE, "words": words}
+
+
+def notes_in(origin: Mapping[str, Any]) -> tuple[str, ...]:
+    """What the notes among the steps of an origin say, each without a full stop."""
+    return tuple(str(step["words"]).rstrip(".") for step in origin.get("steps", ()) if step.get("step") == NOTE)
 
 
 class Opening(NamedTuple):

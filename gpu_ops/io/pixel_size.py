@@ -1,10 +1,12 @@
-"""The size of a pixel, as TIFF files say it: in their own tags, in OME's XML, or in ImageJ's notes."""
+"""The size of a pixel, as TIFF files say it: in their own tags, in OME's XML, or in ImageJ's notes; and as PNG files
+do."""
 
 from __future__ import annotations
 
 import html
 import math
 import re
+import struct
 from typing import Any
 
 from gpu_ops.output_kinds import Form
@@ -20,8 +22,16 @@ OTHER_NAMES = {
 }  # fmt: skip
 SCREEN = (72.0, 96.0)
 """Dots an inch that programs write when they know nothing: sizes on a screen, and not of what the picture shows."""
-PIXELS = re.compile(r"<(?:\w+:)?Pixels\b([^>]*)>")
+METRE = 1
+"""The unit of a PNG's size of a pixel: it counts pixels a metre."""
+PIXELS = re.compile(r"<(?:\w+:)?Pixels\b([^<>]*)>")
 ATTRIBUTE = re.compile(r"([\w:]+)\s*=\s*[\"']([^\"']*)[\"']")
+
+
+def millimetres(size: float, unit: str) -> float:
+    """A size in a unit of length in millimetres; 0 where it is none."""
+    found = size * MILLIMETRES.get(OTHER_NAMES.get(unit, unit), 0.0)
+    return found if 0 < found < math.inf else 0.0
 
 
 def make_pixel(y: float, x: float, unit: str) -> Pixel | None:
@@ -34,10 +44,15 @@ def make_pixel(y: float, x: float, unit: str) -> Pixel | None:
     return Pixel(y, x, "µm" if fine else "mm")
 
 
-def ome_pixel(xml: str) -> Pixel | None:
-    """The size in the first <Pixels> of OME's XML, whose unit is µm where it names none."""
+def ome_attributes(xml: str) -> dict[str, str]:
+    """The attributes of the first <Pixels> of OME's XML."""
     tag = PIXELS.search(xml)
-    known = {key: html.unescape(value) for key, value in ATTRIBUTE.findall(tag[1])} if tag else {}
+    return {key: html.unescape(value) for key, value in ATTRIBUTE.findall(tag[1])} if tag else {}
+
+
+def ome_pixel(xml: str) -> Pixel | None:
+    """The size in OME's XML, whose unit is µm where it names none."""
+    known = ome_attributes(xml)
     try:
         x = float(known["PhysicalSizeX"])
         y = float(known.get("PhysicalSizeY", x))
@@ -63,6 +78,30 @@ def tag_pixel(page: Any, imagej_unit: str) -> Pixel | None:
     if unit == CENTIMETRE:
         return make_pixel(1 / y, 1 / x, "cm")
     return make_pixel(1 / y, 1 / x, "inch") if unit == INCH and not (x == y and x in SCREEN) else None
+
+
+def png_pixel(chunk: bytes, turned: bool) -> Pixel | None:
+    """The size that a PNG's chunk pHYs says, pixels a metre as integers; None where it says a screen's, or none. Its
+    digits are those that the integers have. `turned` exchanges both sides."""
+    if len(chunk) != 9 or chunk[8] != METRE:
+        return None
+    across, down = struct.unpack(">II", chunk[:8])
+    if not across or not down or (across == down and round(across * 0.0254) in (*SCREEN, *(2 * dpi for dpi in SCREEN))):
+        return None
+    x, y = (float(f"{1000 / n:.{len(str(n))}g}") for n in (across, down))
+    return make_pixel(x, y, "mm") if turned else make_pixel(y, x, "mm")
+
+
+def png_size(pixel: Pixel | None) -> bytes:
+    """The content of a chunk pHYs for a pixel of that size; b"" where a PNG cannot say it to a thousandth."""
+    scale = MILLIMETRES.get(pixel.unit) if pixel else None
+    if pixel is None or scale is None:
+        return b""
+    exact = [1000 / (side * scale) for side in (pixel.x, pixel.y) if side > 0]
+    counts = [round(n) for n in exact if 0.5 <= n < 2**31]
+    if len(counts) < 2 or any(abs(n - count) > 1e-3 * n for n, count in zip(exact, counts, strict=True)):
+        return b""
+    return struct.pack(">IIB", *counts, METRE)
 
 
 def pixel_of(pixel: Pixel | None, form: Form) -> Pixel | None:

@@ -20,7 +20,7 @@ import numpy as np
 
 from gpu_ops.errors import InputError
 from gpu_ops.input_kinds import IMAGE_CHANNELS
-from gpu_ops.io import png_fast, stored
+from gpu_ops.io import pixel_size, png_fast, stored
 from gpu_ops.io.codec import codec
 from gpu_ops.io.images import EXIF, check_dense, damaged, decode, swap_channels, too_many, upright
 from gpu_ops.io.inputs import Array, check_limit
@@ -29,15 +29,18 @@ from gpu_ops.io.opening import Decoded, Opening
 from gpu_ops.io.orientation import find_orientation
 from gpu_ops.io.pieces import PIECE, read_whole
 from gpu_ops.progress import advance
+from gpu_ops.types import Facts, Pixel
 
 MAGIC = b"\x89PNG\r\n\x1a\n"
+HEADER_END = 33
+"""Where the chunk of the header ends, which is the first one."""
 # Channels by the header's colour type: gray, RGB, palette, gray with alpha (read as RGBA), RGBA.
 CHANNELS = {0: 1, 2: 3, 3: 3, 4: 4, 6: 4}
 SAMPLES = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 GRAY, RGB, PALETTE, GRAY_ALPHA = 0, 2, 3, 4
 DEFLATED = 1032
 """The most bytes that one compressed byte of a PNG can stand for."""
-NOTED = (b"IHDR", b"eXIf")
+NOTED = (b"IHDR", b"tRNS", b"eXIf", b"pHYs")
 PICTURE = (b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND")
 FEW_PARTS, PART_BYTES = 1000, 256
 """A PNG may have a thousand chunks, and one more for each PART_BYTES, so that reading takes time for its size only."""
@@ -48,8 +51,9 @@ UNLIKELY = 16
 
 
 def read_png(opening: Opening) -> Decoded:
-    """(H, W), (H, W, 3) or (H, W, 4) as uint8, or uint16 for 16-bit files; gray with alpha becomes RGBA. Turned upright
-    where the file has an orientation. Of an animation it reads the picture that programs show that know no frames."""
+    """(H, W), (H, W, 3) or (H, W, 4) as uint8, or uint16 for 16-bit files; gray with alpha, or with a transparent gray,
+    becomes RGBA. Turned upright where the file has an orientation. Of an animation it reads the picture that programs
+    show that know no frames."""
     return decode_png(read_whole(opening.path), opening.name, opening.limit, opening.path)
 
 
@@ -58,12 +62,14 @@ def decode_png(data: bytes, name: str, limit: int, path: Path | None = None) -> 
     png = _scan(data, name)
     width, height = struct.unpack(">II", png.header[:8])
     depth, colour = png.header[8:10]
-    channels = 4 if png.transparent and CHANNELS[colour] == 3 else CHANNELS[colour]
+    key = _transparent_gray(png.transparent, colour, depth)
+    channels = 4 if key is not None or (png.transparent is not None and CHANNELS[colour] == 3) else CHANNELS[colour]
     check_limit(name, width * height * channels, limit)
     check_dense(data, name, width, height, height * width * depth * SAMPLES[colour] // 8 // DEFLATED)
     steps = [stored.PALETTE] if colour == PALETTE else [stored.GRAY_ALPHA] if colour == GRAY_ALPHA else []
     steps += [stored.stretch_step(depth)] if colour == GRAY and depth < 8 else []
-    shape = (height, width) if channels == 1 else (height, width, channels)
+    steps += [stored.GRAY_ALPHA] if key is not None else []
+    shape = (height, width) if channels == 1 or key is not None else (height, width, channels)
     dtype = np.dtype(np.uint16 if depth == 16 else np.uint8)
     array = None
     if path is not None and math.prod(shape) * dtype.itemsize >= LARGE:
@@ -71,16 +77,30 @@ def decode_png(data: bytes, name: str, limit: int, path: Path | None = None) -> 
     if array is None:
         image = data if png.whole else b"".join((MAGIC, *png.picture))
         array = decode(image, name, "PNG", (height, width), False)
-    return upright(array, png.orientation, steps)
+    if key is not None:
+        array = stored.from_gray_key(array, key)
+    decoded, turned = upright(array, png.orientation, steps), png.orientation >= 5
+    return decoded._replace(facts=Facts(pixel=pixel_size.png_pixel(png.pixel, turned)))
+
+
+def _transparent_gray(chunk: bytes | None, colour: int, depth: int) -> int | None:
+    """The gray that a PNG of grays makes transparent, as its pixels have it; None where it has none."""
+    if chunk is None or colour != GRAY or len(chunk) != 2:
+        return None
+    most = (1 << depth) - 1
+    value = int.from_bytes(chunk, "big") & most
+    return value * (255 // most) if depth < 8 else value
 
 
 class _Png(NamedTuple):
-    """The parts of a PNG. `picture` has the whole chunks that make the picture; `whole` says that there are no others.
-    Only these are decoded: notes and profiles cost time and memory, and can be damaged."""
+    """The parts of a PNG: its header, the contents of the chunks of transparency (None without one) and of the size of
+    a pixel. `picture` has the whole chunks that make the picture; `whole` says that there are no others. Only these are
+    decoded: notes and profiles cost time and memory, and can be damaged."""
 
     header: bytes
-    transparent: bool
+    transparent: bytes | None
     orientation: int
+    pixel: bytes
     picture: list[memoryview]
     whole: bool
 
@@ -108,7 +128,7 @@ def _scan(data: bytes, name: str) -> _Png:
         raise damaged(name, "PNG")
     orientation = find_orientation(seen.get(b"eXIf", b"").removeprefix(EXIF))
     whole = len(MAGIC) + sum(map(len, picture)) == len(data)
-    return _Png(header, b"tRNS" in seen, orientation, picture, whole)
+    return _Png(header, seen.get(b"tRNS"), orientation, seen.get(b"pHYs", b""), picture, whole)
 
 
 def chunks(data: bytes, name: str) -> Iterator[tuple[bytes, memoryview]]:
@@ -143,7 +163,7 @@ def _decode_large(
         return array
     if sys.platform != "linux":
         return None
-    plain = png.header[9] == RGB and not png.transparent
+    plain = png.header[9] == RGB and png.transparent is None
     with _as_file(path, None if png.whole else (MAGIC, *png.picture)) as source:
         return array if _decode_into(source, name, array, plain) else None
 
@@ -184,8 +204,8 @@ def _decode_into(source: str, name: str, array: Array, plain: bool) -> bool:
     return True
 
 
-def write_png(file: IO[bytes], array: Array, rate: float | None, name: str) -> None:
-    """Writes (H, W), (H, W, 1), (H, W, 3) or (H, W, 4) of uint8 or uint16."""
+def write_png(file: IO[bytes], array: Array, rate: float | None, name: str, pixel: Pixel | None = None) -> None:
+    """Writes (H, W), (H, W, 1), (H, W, 3) or (H, W, 4) of uint8 or uint16, with the size of a `pixel`."""
     import cv2
 
     if array.dtype.name not in ("uint8", "uint16"):
@@ -199,4 +219,8 @@ def write_png(file: IO[bytes], array: Array, rate: float | None, name: str) -> N
         success, encoded = cv2.imencode(".png", swap_channels(np.ascontiguousarray(array)))
     if not success:
         raise failure
-    file.write(encoded.data)
+    size = pixel_size.png_size(pixel)
+    file.write(encoded.data[:HEADER_END])
+    if size:
+        file.write(struct.pack(">I4s9sI", len(size), b"pHYs", size, zlib.crc32(b"pHYs" + size)))
+    file.write(encoded.data[HEADER_END:])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ def range_of(input: Input) -> tuple[float, float]:
 def ends_of(input: Input) -> tuple[float, float]:
     """The ends of the range: those of an integer type, of floats the least and the greatest finite value."""
     dtype = input.array.dtype
-    return range_of(input) if dtype.kind == "f" else (0.0, float(np.iinfo(dtype).max))
+    return range_of(input) if dtype.kind == "f" else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
 
 
 def stored(values: Array, dtype: np.dtype[Any]) -> Array:
@@ -44,4 +45,6 @@ def stored(values: Array, dtype: np.dtype[Any]) -> Array:
         return values
     values += 0.5
     np.floor(values, out=values)
-    return np.clip(values, 0, np.iinfo(dtype).max, out=values)
+    low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    top = float(high)
+    return np.clip(values, low, top if int(top) == high else math.nextafter(top, 0), out=values)

@@ -18,6 +18,7 @@ from gpu_ops.io.files import replacing, save
 from gpu_ops.io.mapping import Levels, map_values
 from gpu_ops.io.notes import comment_lines, lines_of
 from gpu_ops.io.pixel_size import pixel_of
+from gpu_ops.io.units import cut_unit
 from gpu_ops.output_kinds import OUTPUT_KINDS, Array, Axis, Form, ViewKind
 from gpu_ops.progress import advance
 from gpu_ops.types import Pixel
@@ -57,8 +58,8 @@ def save_result(
 
     A table of comma-separated values begins with the facts of `saving`, each in a line behind "#", and a line of axes
     and units. It has the start and the end of each bar, and the real and the imaginary part of complex values. PNG,
-    TIFF, WAV and FLAC hold the facts and the mapping as well, and TIFF the size of a pixel of what has those of its
-    input. Raises InputError when the file cannot be written so, ParamError for a mapping that the format does not
+    TIFF, WAV and FLAC hold the facts and the mapping as well, and PNG and TIFF the size of a pixel of what has those of
+    its input. Raises InputError when the file cannot be written so, ParamError for a mapping that the format does not
     allow.
     """
     of_kind, suffix = OUTPUT_KINDS[kind], Path(path).suffix.lower()
@@ -78,15 +79,24 @@ def save_result(
                 _write_table(file, kind, array, form, unit)
         return ""
     mapped = map_values(array, suffix, saving.map, saving.levels, name)
-    about = {**saving.about, "values": mapped.text}
+    about = {**saving.about, **(_meaning(form, unit) if kind == SIGNAL.view else {}), "values": mapped.text}
     how: dict[str, Any] = {"rate": rate, "pixel": pixel_of(saving.pixel, form), "note": "\n".join(lines_of(about))}
     save(path, mapped.array, overwrite=overwrite, **how)
     return mapped.text
 
 
+def _meaning(form: Form, unit: str) -> dict[str, str]:
+    """What a file of sound has no other room for: the names of channels, the unit of the values, and the start."""
+    names = next((axis.labels for axis in form.axes if axis.labels), (form.label,))
+    time = form.axes[0]
+    start = f"{time.start:.12g} {time.unit}" if time.unit and time.start else ""
+    facts = {"channels": ", ".join(filter(None, names)), "unit": form.unit_of("signal", unit), "start": start}
+    return {name: words for name, words in facts.items() if words}
+
+
 def _as_table(kind: ViewKind, suffix: str, array: Array) -> bool:
-    """Whether the file has a heading and several columns. A signal of one channel is one number a line."""
-    return suffix in TABLES and (kind != SIGNAL.view or (suffix == ".csv" and array.ndim == 2))
+    """Whether the file has a heading and several columns. A signal in .txt is one number a line."""
+    return suffix in TABLES and (kind != SIGNAL.view or suffix == ".csv")
 
 
 def _write_table(file: IO[bytes], kind: ViewKind, array: Array, form: Form, unit: str) -> None:
@@ -132,8 +142,10 @@ def _table(kind: ViewKind, array: Array, form: Form, unit: str) -> tuple[list[st
     across = (form.axes[0] if bars else form.axes[1]) if array.ndim == 2 else None
     heading = [_title("from", axis), _title("to", axis)] if bars else [_title(axis.name, axis)]
     for k in range(columns.shape[1]):
-        name = (across.labels[k] if across.labels else f"{across.name} {k + 1}") if across else "value"
-        own = f"{name} ({unit})" if unit else name
+        name = (across.labels[k] if across.labels else f"{across.name} {k + 1}") if across else form.label or "value"
+        stem, own_unit = cut_unit(name)
+        of_values = form.unit_of(kind, unit, own_unit)
+        own = f"{stem} ({of_values})" if of_values else name
         heading += [f"{own} real", f"{own} imaginary"] if array.dtype.kind == "c" else [own]
     return heading, columns, axis, bars
 

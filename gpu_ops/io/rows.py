@@ -75,16 +75,18 @@ class Rows:
             raise InputError(f"{self.name} changed while it was read; run it again.")
 
 
-def open_rows(path: str | os.PathLike[str], kind: Kind | None = None, frame: int = 0, rate: float = 0.0) -> Rows | None:
-    """The rows of a file; None of a format that is decoded as a whole, and of stacks in an array. `frame` is that of a
-    TIFF, `rate` in hertz that of an array. Raises InputError for a damaged file."""
+def open_rows(
+    path: str | os.PathLike[str], kind: Kind | None = None, frame: int = 0, rate: float = 0.0, series: int = -1
+) -> Rows | None:
+    """The rows of a file; None of a format that is decoded as a whole, and of stacks in an array. `frame` and `series`
+    are those of a TIFF, `rate` in hertz that of an array. Raises InputError for a damaged file."""
     file, name = Path(path), plain(os.fspath(path))
     if file.suffix.lower() not in _OPENERS or file.is_dir():
         return None
     require_regular(file, "an input")
     try:
         find_format(file, name)  # raises where content and ending do not agree
-        return _OPENERS[file.suffix.lower()](file, name, kind, frame, rate)
+        return _OPENERS[file.suffix.lower()](file, name, kind, frame, rate, series)
     except OSError as error:
         raise InputError(f"{name} cannot be read ({error.strerror}); check its name and permissions.") from None
 
@@ -105,7 +107,7 @@ def check_fits(path: str | os.PathLike[str], kind: Kind | None = None) -> None:
         )
 
 
-def _open_npy(file: Path, name: str, kind: Kind | None, frame: int, rate: float) -> Rows | None:
+def _open_npy(file: Path, name: str, kind: Kind | None, frame: int, rate: float, series: int) -> Rows | None:
     with open(file, "rb") as opened:
         dtype, shape, fortran = arrays.read_header(opened, name)
         place = opened.tell()
@@ -125,9 +127,9 @@ def _open_npy(file: Path, name: str, kind: Kind | None, frame: int, rate: float)
     return Rows(file, name, own, shape, native, read, stamp_of([file]), rate or None, reason)
 
 
-def _open_tiff(file: Path, name: str, kind: Kind | None, frame: int, rate: float) -> Rows | None:
+def _open_tiff(file: Path, name: str, kind: Kind | None, frame: int, rate: float, series: int) -> Rows | None:
     stamp = stamp_of([file])
-    stack = tiff.TiffStack(file, name, ENDLESS)
+    stack = tiff.TiffStack(file, name, ENDLESS, series)
     if frame >= stack.facts.frames:
         raise InputError(f"{name} has {stack.facts.frames} frames; choose one from 0 to {stack.facts.frames - 1}.")
 
@@ -139,7 +141,7 @@ def _open_tiff(file: Path, name: str, kind: Kind | None, frame: int, rate: float
     return Rows(file, name, kind or "image", shape, native, read, stamp, *about)
 
 
-def _open_wav(file: Path, name: str, kind: Kind | None, frame: int, rate: float) -> Rows | None:
+def _open_wav(file: Path, name: str, kind: Kind | None, frame: int, rate: float, series: int) -> Rows | None:
     stamp, opening = stamp_of([file]), Opening(file, name, ENDLESS)
     about = ("WAV file", "save it again as PCM or float WAV")
     sound.check_whole(file, name)
@@ -157,7 +159,8 @@ def _open_wav(file: Path, name: str, kind: Kind | None, frame: int, rate: float)
                 raise damaged
         return result
 
-    return Rows(file, name, kind or "signal", shape, dtype, read, stamp, hertz)
+    steps = sound.stream_steps(file)
+    return Rows(file, name, kind or "signal", shape, dtype, read, stamp, hertz, steps=steps)
 
 
 _OPENERS = {".npy": _open_npy, ".tif": _open_tiff, ".tiff": _open_tiff, ".wav": _open_wav}

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpu_ops.errors import ParamError
+from gpu_ops.errors import ParamError, plain
 from gpu_ops.input_kinds import IMAGE_CHANNELS, Kind
 from gpu_ops.io.chart import draw_chart
 from gpu_ops.io.inputs import Array, cast, enough_memory, find_axes
@@ -56,7 +56,7 @@ def sample(id: str, /, **options: object) -> Input:
         if entry.id == id:
             break
     else:
-        raise ParamError(f"There is no sample {id!r}; choose from {', '.join(s.id for s in SAMPLES)}.")
+        raise ParamError(f"There is no sample {plain(id, 60)!r}; choose from {', '.join(s.id for s in SAMPLES)}.")
     values = check_values(entry.params, options, f"sample {id}")
     with enough_memory(f"Sample {id}", "make it smaller"):
         content = entry.make(values)
@@ -82,7 +82,7 @@ def _parse_size(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"(\d{1,7})x(\d{1,7})", text.strip().lower())
     height, width = (int(n) for n in match.groups()) if match else (0, 0)
     if not (1 <= height <= LARGEST_SIDE and 1 <= width <= LARGEST_SIDE):
-        raise ParamError(f"size must be HxW such as 512x768, both from 1 to {LARGEST_SIDE}, not {text!r}.")
+        raise ParamError(f"size must be HxW such as 512x768, both from 1 to {LARGEST_SIDE}, not {plain(text, 60)!r}.")
     return height, width
 
 

@@ -3,10 +3,13 @@ disk."""
 
 from __future__ import annotations
 
+import io
 import os
 import struct
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,12 +18,13 @@ from gpu_ops.input_kinds import MOST_CHANNELS
 from gpu_ops.io.codec import codec
 from gpu_ops.io.inputs import Array, check_channels, check_limit
 from gpu_ops.io.memory import check_room
-from gpu_ops.io.opening import Decoded, Opening
+from gpu_ops.io.opening import Decoded, Opening, note
 from gpu_ops.io.pieces import write_from
 from gpu_ops.progress import advance
 
 if TYPE_CHECKING:
     import soundfile
+    from _typeshed import WriteableBuffer
 
 DEFAULT_RATE = 44100
 WIDE = ("PCM_24", "PCM_32", "DOUBLE")
@@ -28,6 +32,8 @@ WIDE = ("PCM_24", "PCM_32", "DOUBLE")
 FRAMES = 1 << 20
 """Frames that are decoded at a time."""
 UNKNOWN_SIZE = 2**32 - 1
+STREAMED = (range(0x7FFFF000, 0x80000001), range(0xFFFFF000, UNKNOWN_SIZE + 1))
+"""Lengths that programs write which do not know the length yet; 0 is one where samples follow."""
 LARGEST = 2**32 - 4096
 """Bytes of samples in a WAV file at most, beside its header."""
 MOST_CHUNKS = 1000
@@ -38,10 +44,19 @@ IEEE_FLOAT = 3
 def read_wav(opening: Opening) -> Decoded:
     """Samples (N,) or (N, C) and the rate in hertz: float32, or float64 for 24 and 32-bit integers and doubles.
 
-    Integers are scaled to [-1, 1). Raises InputError for damaged, cut and too large files, and too many channels.
+    Integers are scaled to [-1, 1). A file that does not say how long it is, is read to its end, with a note. Raises
+    InputError for damaged, cut and too large files, and too many channels.
     """
     check_whole(opening.path, opening.name)
-    return read_samples(opening, "WAV file", "save it again as PCM or float WAV")
+    decoded = read_samples(opening, "WAV file", "save it again as PCM or float WAV")
+    return decoded._replace(steps=stream_steps(opening.path))
+
+
+def stream_steps(path: Path) -> tuple[dict[str, Any], ...]:
+    """The note on a WAV file that does not say how long it is; none on another. Raises OSError."""
+    if samples_of_stream(path) is None:
+        return ()
+    return (note("the header does not say how long the sound is, so it was read to the end of the file"),)
 
 
 def read_samples(opening: Opening, what: str, advice: str, whole: bool = False) -> Decoded:
@@ -70,39 +85,101 @@ def read_samples(opening: Opening, what: str, advice: str, whole: bool = False) 
         return Decoded(array[:done], float(file.samplerate))
 
 
-def open_sound(opening: Opening, what: str, advice: str) -> soundfile.SoundFile:
-    """The file as libsndfile opens it. Raises InputError, with `advice`, where it cannot."""
+@contextmanager
+def open_sound(opening: Opening, what: str, advice: str) -> Iterator[soundfile.SoundFile]:
+    """The file as libsndfile opens it; a WAV file that does not say how long it is, to its end. Raises InputError, with
+    `advice`, where it cannot."""
     import soundfile
 
     damaged = InputError(f"{opening.name} is a damaged or unusual {what}; {advice}.")
-    path = opening.path
-    with codec(damaged):
+    path, start = opening.path, samples_of_stream(opening.path)
+    with ExitStack() as opened:
         # As bytes where the system's names are bytes: the library refuses a name that is no UTF-8.
-        file = soundfile.SoundFile(os.fsencode(path) if os.name == "posix" else path)
-    if file.frames < 0 or file.samplerate < 1:
-        file.close()
-        raise damaged
-    return file
+        named = os.fsencode(path) if os.name == "posix" else path
+        source = named if start is None else opened.enter_context(_Measured(path, start))
+        with codec(damaged):
+            file = opened.enter_context(soundfile.SoundFile(source))
+        if file.frames < 0 or file.samplerate < 1:
+            raise damaged
+        yield file
+
+
+class _Measured(io.FileIO):
+    """A WAV file whose header says how many bytes follow: both of its lengths are 4 bytes each, at 4 and before the
+    samples at `start`."""
+
+    def __init__(self, path: Path, start: int) -> None:
+        super().__init__(path)
+        size = os.path.getsize(path)
+        self._lengths = {4: struct.pack("<I", size - 8), start - 4: struct.pack("<I", size - start)}
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        place, view = self.tell(), memoryview(buffer).cast("B")
+        count = super().readinto(view) or 0
+        for at, length in self._lengths.items():
+            for k, byte in enumerate(length, start=at - place):
+                if 0 <= k < count:
+                    view[k] = byte
+        return count
+
+    def read(self, size: int | None = -1) -> bytes:
+        wanted = os.fstat(self.fileno()).st_size - self.tell() if size is None or size < 0 else size
+        data = bytearray(max(wanted, 0))
+        return bytes(data[: self.readinto(data)])
+
+
+def samples_of_stream(path: Path) -> int | None:
+    """Where the samples of a WAV file begin that does not say how long it is, because its recording was not closed or
+    it was written to a pipe; None of any other file. Raises OSError."""
+    size = os.path.getsize(path)
+    with open(path, "rb") as file:
+        if file.read(4) != b"RIFF" or size >= UNKNOWN_SIZE:
+            return None
+        for name, length in _chunks(file):
+            if name == b"data":
+                start = file.tell()
+                open_end = length == 0 and start < size and not _has_chunks(file, size)
+                return start if open_end or any(length in span for span in STREAMED) else None
+    return None
+
+
+def _chunks(file: IO[bytes]) -> Iterator[tuple[bytes, int]]:
+    """The name and the length of each chunk of a WAV file; while one is given, the file is at its content."""
+    file.seek(12)
+    for _ in range(MOST_CHUNKS):
+        if len(head := file.read(8)) < 8:
+            return
+        name, length = struct.unpack("<4sI", head)
+        start = file.tell()
+        yield name, length
+        file.seek(start + length + length % 2)
+
+
+def _has_chunks(file: IO[bytes], size: int) -> bool:
+    """Whether chunks follow up to the end of the file, and no samples."""
+    while len(head := file.read(8)) == 8:
+        name, length = struct.unpack("<4sI", head)
+        if not name.isascii() or file.seek(length + length % 2, os.SEEK_CUR) > size + 1:
+            return False
+    return not head
 
 
 def check_whole(path: Path, name: str) -> None:
     """Raises InputError where the sizes do not agree: the decoder reads the rest of a cut file and raises nothing."""
-    size = os.path.getsize(path)
+    size, count = os.path.getsize(path), 0
     with open(path, "rb") as file:
-        file.seek(12)
-        for _ in range(MOST_CHUNKS):
-            if len(head := file.read(8)) < 8:
-                raise InputError(f"{name} is cut short: it holds no sound; copy or save it again.")
-            chunk, length = struct.unpack("<4sI", head)
+        for chunk, length in _chunks(file):
+            count += 1
             if chunk == b"data":
                 present_bytes = size - file.tell()
-                if length > present_bytes and length != UNKNOWN_SIZE:
+                if length > present_bytes and not any(length in span for span in STREAMED):
                     raise InputError(
                         f"{name} is cut short: it holds {present_bytes} of {length} bytes of sound; "
                         "copy or save it again."
                     )
                 return
-            file.seek(length + length % 2, os.SEEK_CUR)
+    if count < MOST_CHUNKS:
+        raise InputError(f"{name} is cut short: it holds no sound; copy or save it again.")
     raise InputError(f"{name} has more than {MOST_CHUNKS} chunks before its sound; save it again as PCM or float WAV.")
 
 

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from gpu_ops.errors import InputError, ParamError
+from gpu_ops.input_kinds import IMAGE
 from gpu_ops.io.inputs import Array, check_limit
 from gpu_ops.io.opening import Decoded, Opening
 from gpu_ops.progress import advance, stage
@@ -44,7 +45,8 @@ class _Single:
 
 def decode_stack(stack: Stack, opening: Opening) -> Decoded:
     """The frame that the choices "frame" and "project" ask for. A projection reads one frame at a time; a mean is
-    float32, or float64 of float64. Raises ParamError for a frame that is not there, InputError, Cancelled."""
+    float32, or float64 of types that float32 does not hold. Raises ParamError for a frame that is not there,
+    InputError, Cancelled."""
     frames, frame, way = stack.facts.frames, int(opening.choices["frame"]), opening.choices["project"]
     check_limit(opening.name, int(np.prod(stack.shape, dtype=object)), opening.limit)
     if way != "none":
@@ -55,7 +57,7 @@ def decode_stack(stack: Stack, opening: Opening) -> Decoded:
 
 
 def _project(stack: Stack, way: str) -> Array:
-    """The largest or the mean value of each pixel over all frames."""
+    """The largest or the mean value of each pixel over all frames; a mean of wide numbers has 64 bits."""
     count, result = stack.facts.frames, np.empty(0)
     wide = np.float64 if way == "mean" else stack.dtype
     for frame in range(count):
@@ -68,10 +70,12 @@ def _project(stack: Stack, way: str) -> Array:
             result += values
         else:
             np.maximum(result, values, out=result)
-    return result if way == "max" else (result / count).astype("float64" if stack.dtype == "float64" else "float32")
+    exact = stack.dtype.itemsize <= 2 or stack.dtype == np.float32
+    return result if way == "max" else (result / count).astype(np.float32 if exact else np.float64)
 
 
 def _same(frame: Array, stack: Stack, name: str) -> Array:
     if frame.shape != stack.shape:
-        raise InputError(f"{name} has frames of {stack.shape} and of {frame.shape}; a stack has one size: split it.")
+        sizes = " and of ".join(IMAGE.size_text(shape) for shape in (stack.shape, frame.shape))
+        raise InputError(f"{name} has frames of {sizes}; a stack has one size: split it.")
     return frame

@@ -1,36 +1,16 @@
-"""The times of samples: which column has them, in which unit, and the rate that they give."""
+"""The times of samples and the rate that they give."""
 
 from __future__ import annotations
-
-import re
-from collections.abc import Sequence
 
 import numpy as np
 
 from gpu_ops.io.inputs import Array
 
-TIME_NAMES = ("t", "time", "times", "timestamp", "zeit", "temps", "tiempo")
-UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "second": 1.0, "seconds": 1.0, "ms": 1e-3, "msec": 1e-3, "millisecond": 1e-3,
-         "milliseconds": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "microseconds": 1e-6, "ns": 1e-9, "min": 60.0,
-         "minutes": 60.0, "h": 3600.0, "hours": 3600.0}  # fmt: skip
 COUNT_NAMES = ("sample", "samples", "index", "idx", "no", "nr", "number", "row", "")
-NAME = re.compile(r"([^\W_]+)?[\s_]*[(\[/]?\s*([^\W_]+)?\s*[)\]]?")
 DIGITS = 12
 """Decimals of a time at most."""
 CLOSE = 0.01
 """The part of a step that even times may be off."""
-
-
-def time_unit(name: str) -> float | None:
-    """The seconds that one unit of a column of times counts, by its name, such as "time", "t (ms)" or "seconds"; None
-    of a column that has no times."""
-    word = name.strip().casefold()
-    if word in UNITS and word not in ("", "h", "min"):
-        return UNITS[word]
-    match = NAME.fullmatch(word)
-    if match is None or match[1] not in TIME_NAMES:
-        return None
-    return UNITS.get(match[2] or "")
 
 
 def is_counter(name: str) -> bool:
@@ -70,7 +50,8 @@ def rate_of(times: Array, seconds: float) -> float | None:
     if step is None:
         return None
     rate = 1 / (step * seconds)
-    unsure = rate * max(2 * _resolution(times[:1000]) / float(times[-1] - times[0]), 1e-9)
+    unit = max(_resolution(times[:1000]), float(np.spacing(np.abs(times).max())))
+    unsure = rate * max(2 * unit / float(times[-1] - times[0]), 1e-9)
     for nice in (float(round(rate)), float(f"{rate:.3g}"), 1 / max(round(1 / rate), 1)):
         if abs(rate - nice) <= unsure and nice > 0:
             return nice
@@ -80,8 +61,3 @@ def rate_of(times: Array, seconds: float) -> float | None:
 def is_count(values: Array) -> bool:
     """Whether values are 0, 1, 2 … or 1, 2, 3 …"""
     return bool(len(values) and values[0] in (0, 1) and np.array_equal(values, values[0] + np.arange(len(values))))
-
-
-def first_times(names: Sequence[str], places: Sequence[int]) -> int | None:
-    """The first of these columns whose name says that it has times."""
-    return next((k for k in places if time_unit(names[k]) is not None), None)

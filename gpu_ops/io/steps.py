@@ -306,13 +306,14 @@ def _as_json(param: Param, value: Value) -> Any:
 
 
 def step_words(step: Mapping[str, Any]) -> str:
-    """A checked step in a few words: "crop 100 × 200 at 10, 20"."""
+    """A checked step in a few words: "crop 200 × 100 at x 20, y 10"."""
     return find_step(step["step"]).words(step).format(**{k: _word(k, v) for k, v in step.items()})
 
 
 def _word(name: str, value: Any) -> str:
     if isinstance(value, list | tuple):
-        return (", " if name == "start" else " × ").join(f"{n:g}" for n in value)
+        extents = [f"{n:g}" for n in reversed(value)]
+        return "x {}, y {}".format(*extents) if name == "start" and len(extents) == 2 else " × ".join(extents)
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

@@ -13,7 +13,7 @@ PALETTE = {"step": "palette"}
 CMYK = {"step": "cmyk"}
 """Cyan, magenta, yellow and black became red, green and blue, without a colour profile."""
 GRAY_ALPHA = {"step": "gray alpha"}
-"""Gray with transparency became RGBA with three equal colours."""
+"""Gray with transparency, or with one transparent gray, became RGBA with three equal colours."""
 WHITE_ZERO = {"step": "white is zero"}
 """The file stores white as 0, so values were subtracted from the largest one."""
 YCBCR = {"step": "ycbcr"}
@@ -52,6 +52,14 @@ def from_cmyk(array: Array) -> Array:
 def from_gray_alpha(array: Array) -> Array:
     """RGBA (H, W, 4) of gray with alpha (H, W, 2)."""
     return np.ascontiguousarray(array[..., [0, 0, 0, 1]])
+
+
+def from_gray_key(array: Array, key: int) -> Array:
+    """RGBA (H, W, 4) of gray (H, W), of which one value is transparent."""
+    result = np.full((*array.shape, 4), np.iinfo(array.dtype).max, array.dtype)
+    result[..., :3] = array[..., None]
+    result[array == key, 3] = 0
+    return result
 
 
 def from_white_zero(array: Array, bits: int) -> Array:

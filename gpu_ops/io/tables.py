@@ -6,7 +6,7 @@ where they are long, which give a line back to Python where they are not sure.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
@@ -17,39 +17,27 @@ import numpy as np
 
 from gpu_ops.errors import InputError, plain
 from gpu_ops.io import text
-from gpu_ops.io.columns import chosen_columns, chosen_rate, hertz, labels_of, listed
-from gpu_ops.io.inputs import Array, check_channels, check_limit
-from gpu_ops.io.opening import DECIMAL, HEADER, SEPARATOR, Decoded, Opening, Survey
-from gpu_ops.io.stamps import even_step, first_times, is_count, is_counter, rate_of, time_unit
-from gpu_ops.io.table_layout import SEPARATORS, Layout, find_layout, first_lines, number, split
+from gpu_ops.io.columns import chosen_columns, chosen_rate, labels_of, listed
+from gpu_ops.io.inputs import Array, check_limit
+from gpu_ops.io.opening import DECIMAL, HEADER, SEPARATOR, Decoded, Opening, Survey, note
+from gpu_ops.io.table_layout import SEPARATORS, Layout, find_layout, first_lines, split
+from gpu_ops.io.table_times import TablePlan, doubts, find_times, left_out, make_plan
 from gpu_ops.params import Value
 from gpu_ops.progress import advance, collect, finite, stage
 from gpu_ops.types import Facts
 
 CUTS = (HEADER, SEPARATOR, DECIMAL)
 SHOWN_ROWS = 20
-FEWEST_TIMES = 3
-"""Rows from which on a column without a name may be the times of the others."""
 POINT_FROM_COMMA = bytes.maketrans(b",.", b".?")
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """Which columns are read: the `channels`, and the column of `times`, which may be one of them. `sure` says that the
-    name of that column tells that it has times."""
-
-    channels: tuple[int, ...]
-    times: int | None
-    sure: bool
-    chosen: bool
 
 
 def read_table(opening: Opening) -> Decoded:
     """The numbers as (N,) or (N, C) float64, NaN where a cell is empty, with the rate that a column of times gives.
 
-    A column of times or of counts is no channel unless it is chosen. Raises InputError that quotes the line and the
-    cell that is not a number, for lines of another number of columns, blank lines, and times that are not even;
-    ParamError for a column that is not there.
+    A column of times or of counts is no channel unless it is chosen. The steps have a note about everything that was
+    left out, and about lines that can be read in two ways. Raises InputError that quotes the line and the cell that is
+    not a number, for lines of another number of columns, blank lines, and times that are not even; ParamError for a
+    column that is not there.
     """
     layout = find_layout(opening)
     if layout is None and any(opening.choices.get(p.name, p.default) != p.default for p in CUTS):
@@ -60,8 +48,9 @@ def read_table(opening: Opening) -> Decoded:
     if layout is None or layout.plain:
         if layout is not None:
             chosen_columns(opening, layout.titles())
-        return Decoded(text.read_text(opening).array, chosen_rate(opening))
-    plan = _plan(opening, layout)
+        steps = () if layout is None else tuple(map(note, doubts(layout)))
+        return Decoded(text.read_text(opening).array, chosen_rate(opening), steps)
+    plan = make_plan(opening, layout)
     wanted = list(dict.fromkeys([*plan.channels, *(() if plan.times is None else (plan.times,))]))
     values = _read_cells(opening, layout, wanted, list(pairwise(_cut(opening.path))))
     return _decoded(opening, layout, plan, wanted, values)
@@ -75,70 +64,27 @@ def _cut(path: Path) -> list[int]:
         return [*cuts, stop + len(file.readline().rstrip(b"\r\n"))]
 
 
-def _plan(opening: Opening, layout: Layout) -> _Plan:
-    chosen = chosen_columns(opening, layout.titles())
-    numeric, named = layout.numeric, any(layout.names)
-    times = first_times(layout.names, numeric) if named else None
-    sure = times is not None
-    if not named and len(numeric) > 1:
-        times = numeric[0]
-    open_to_all = [k for k in numeric if not sure or k != times]
-    counters = [k for k in open_to_all if named and is_counter(layout.names[k]) and is_count(_first(layout, k))]
-    channels = chosen or [k for k in open_to_all if k not in counters] or open_to_all or list(numeric)
-    check_channels(len(channels), opening.name)
-    return _Plan(tuple(channels), times, sure, bool(chosen))
-
-
-def _first(layout: Layout, column: int) -> Array:
-    """The first values of a column, NaN where a cell is no number."""
-    cells = [number(row[column], layout.decimal) for row in layout.rows if len(row) == layout.columns]
-    return np.array([np.nan if cell is None else cell for cell in cells])
-
-
-def _decoded(opening: Opening, layout: Layout, plan: _Plan, wanted: Sequence[int], values: Array) -> Decoded:
+def _decoded(opening: Opening, layout: Layout, plan: TablePlan, wanted: Sequence[int], values: Array) -> Decoded:
     """The channels of the columns that were read, with their names and the rate."""
-    channels, rate = list(plan.channels), chosen_rate(opening)
-    if plan.times is not None:
-        times = values[:, wanted.index(plan.times)]
-        apart = plan.sure or _looks_like_times(times)
-        if apart and not plan.chosen and len(channels) > 1:
-            channels = [k for k in channels if k != plan.times]
-        if rate is None and apart:
-            rate = _rate(opening, layout, plan, times)
-    labels = labels_of([layout.names[k] for k in channels])
+    times = None if plan.times is None else values[:, wanted.index(plan.times)]
+    found = find_times(opening, layout, plan, times)
+    channels = list(found.channels)
+    labels = labels_of(layout.labels(channels))
+    every = layout.units
+    units = tuple(every[k] for k in channels)
     picked = values[:, [wanted.index(k) for k in channels]] if len(channels) < len(wanted) else values
     array = np.ascontiguousarray(picked)
-    return Decoded(array[:, 0] if array.shape[1] == 1 else array, rate, (), Facts(labels=labels))
-
-
-def _looks_like_times(times: Array) -> bool:
-    """Whether a column without a name grows evenly, as times and counts do."""
-    return len(times) >= FEWEST_TIMES and even_step(times) is not None
-
-
-def _rate(opening: Opening, layout: Layout, plan: _Plan, times: Array) -> float | None:
-    """The rate in hertz that the times give. Raises InputError where they say that they are times, and are not even."""
-    assert plan.times is not None
-    name = layout.names[plan.times]
-    unit = time_unit(name) if plan.sure else 1.0
-    if not plan.sure and is_count(times):
-        return None
-    rate = rate_of(times, unit or 1.0) if len(times) > 1 else None
-    if rate is None and plan.sure and len(times) > 1 and plan.times not in plan.channels:
-        steps = np.diff(times)
-        odd = int(np.argmax(np.abs(steps - np.median(steps)))) + 1 if np.isfinite(steps).all() else 1
-        raise InputError(
-            f"{opening.name} has times that are not evenly spaced: column {plain(name, 40)!r} has "
-            f"{times[odd - 1]:.10g}, then {times[odd]:.10g} in line {layout.header + odd + 1}; resample it, or add "
-            "--rate with the samples a second to count samples instead."
-        )
-    return rate
+    steps = (*found.steps, *map(note, (*doubts(layout), *left_out(layout, plan, found))))
+    facts = Facts(labels=labels, units=units if any(units) else (), start=found.start)
+    return Decoded(array[:, 0] if array.shape[1] == 1 else array, found.rate, steps, facts)
 
 
 def _read_cells(opening: Opening, layout: Layout, wanted: list[int], pieces: list[tuple[int, int]]) -> Array:
     """The wanted columns as (N, columns)."""
     path, name = opening.path, opening.name
-    short = not pieces or pieces[-1][1] <= text.SHORT_BYTES
+    # The compiled functions know no times, and take no comma for two things.
+    odd = layout.separator == layout.decimal or any(k in layout.moments for k in wanted)
+    short = odd or not pieces or pieces[-1][1] <= text.SHORT_BYTES
     with ThreadPoolExecutor(text.WORKERS) as pool:
         with stage(0, 2):
             counts = collect(pool.map(lambda p: text.count_lines(text.read_piece(path, p)), pieces), len(pieces))
@@ -150,7 +96,7 @@ def _read_cells(opening: Opening, layout: Layout, wanted: list[int], pieces: lis
         values = np.empty((rows, len(wanted)))
         target = np.full(layout.columns, -1)
         target[wanted] = range(len(wanted))
-        parser = _Parser(layout, target, name, short)
+        parser = _Parser(layout, target, name, short, layout.readers)
 
         def parse(piece: tuple[int, int], first: int, last: int) -> None:
             data, skipped = text.read_piece(path, piece), max(0, min(last, layout.header) - first)
@@ -172,6 +118,7 @@ class _Parser:
     target: Array
     name: str
     short: bool
+    readers: Sequence[Callable[[bytes], float | None]]
 
     def parse(self, data: bytes, values: Array, row: int) -> None:
         """Fill `values` with the lines of `data`, of which the first is line `row` of the file, from 0."""
@@ -199,7 +146,7 @@ class _Parser:
             self._refuse_row(line, cells, row)
         for column, place in enumerate(self.target.tolist()):
             if place >= 0:
-                value = number(cells[column], self.layout.decimal)
+                value = self.readers[column](cells[column])
                 if value is None:
                     self._refuse_cell(cells[column], column, row)
                 values[place] = value
@@ -217,8 +164,12 @@ class _Parser:
         shown = plain(cell[:1000].decode("utf-8", "replace"), 40)
         title = plain(self.layout.titles()[column], 40)
         where = f"column {title}" if title == str(column + 1) else f"column {column + 1}, {title!r}"
+        what, such = "number", "0.5 or -2e-3"
+        if column in self.layout.moments:
+            what, such = "time", self.layout.first(column)
+        heading = f", add --header {row + 1} where it is a heading" if row == self.layout.header else ""
         raise InputError(
-            f"{self.name}, line {row + 1}, {where}: '{shown}' is not a number; write one such as 0.5 or -2e-3, or "
+            f"{self.name}, line {row + 1}, {where}: '{shown}' is not a {what}; write one such as {such}{heading}, or "
             "leave the column out with --columns."
         )
 
@@ -235,31 +186,36 @@ def look_table(opening: Opening) -> Survey:
     found: dict[str, Value] = {"decimal": layout.decimal, "header": layout.header}
     if layout.separator != "none":
         found["separator"] = layout.separator
+    asks = bool(layout.doubt)
+    doubt = (("two ways", layout.doubt),) if asks else ()
     if layout.columns == 1:
         words = listed(layout.titles()) if any(layout.names) else "one number a line"
-        return Survey("text", (("columns", words),), found=found, asks=layout.close, heading=layout.titles(), rows=rows)
-    plan = _plan(opening, layout)
+        facts: tuple[tuple[str, str], ...] = (*doubt, ("columns", words))
+        return Survey("text", facts, found=found, asks=asks, heading=layout.titles(), rows=rows)
+    plan = make_plan(opening, layout)
     channels, facts, rate = _facts_of(opening, layout, plan)
     found |= {"columns": ",".join(str(k + 1) for k in channels)} | ({"rate": rate} if rate else {})
-    allowed = {"columns": tuple(layout.titles()[k] for k in layout.numeric)}
-    return Survey("a table", facts, 1, allowed, found, layout.close, layout.titles(), rows)
+    allowed = {"columns": tuple(layout.titles()[k] for k in layout.values)}
+    return Survey("a table", (*doubt, *facts), 1, allowed, found, asks, layout.titles(), rows)
 
 
 def _facts_of(
-    opening: Opening, layout: Layout, plan: _Plan
-) -> tuple[list[int], tuple[tuple[str, str], ...], float | None]:
+    opening: Opening, layout: Layout, plan: TablePlan
+) -> tuple[tuple[int, ...], tuple[tuple[str, str], ...], float | None]:
     """The channels, what can be said about the columns, and the rate, by the first rows."""
-    titles, channels, rate = layout.titles(), list(plan.channels), chosen_rate(opening)
+    titles = layout.titles()
     facts = [("columns", f"{layout.columns}: {listed(titles)}")]
-    if len(layout.numeric) < layout.columns:
-        facts.append(("not numbers", listed([t for k, t in enumerate(titles) if k not in layout.numeric])))
-    if plan.times is not None:
-        times = _first(layout, plan.times)
-        if plan.sure or _looks_like_times(times):
-            channels = [k for k in channels if plan.chosen or len(channels) == 1 or k != plan.times]
-            own = rate_of(times, (time_unit(layout.names[plan.times]) if plan.sure else 1.0) or 1.0)
-            own = None if not plan.sure and is_count(times) else own
-            words = "counts samples" if not plan.sure and is_count(times) else hertz(own) if own else "not even"
-            facts.append(("times", f"column {titles[plan.times]}: {words}"))
-            rate = rate or own
-    return channels, (*facts, ("channels", listed([titles[k] for k in channels]))), rate
+    if len(layout.values) < layout.columns:
+        facts.append(("not numbers", listed([t for k, t in enumerate(titles) if k not in layout.values])))
+    times = None if plan.times is None else layout.read(plan.times)
+    try:
+        found = find_times(opening, layout, plan, times)
+    except InputError:  # the first rows already show that they are not even
+        assert plan.times is not None
+        facts.append(("times", f"column {titles[plan.times]}: not even"))
+        own = chosen_rate(opening)
+        return plan.apart, (*facts, ("channels", listed([titles[k] for k in plan.apart]))), own
+    if found.words:
+        facts.append(("times", found.words))
+    channels = [label or titles[k] for k, label in zip(found.channels, layout.labels(found.channels), strict=True)]
+    return found.channels, (*facts, ("channels", listed(channels))), found.rate

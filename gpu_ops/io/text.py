@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import IO
@@ -16,6 +15,7 @@ from typing import IO
 import numpy as np
 
 from gpu_ops.errors import InputError, plain
+from gpu_ops.io.cells import number
 from gpu_ops.io.inputs import Array, check_limit
 from gpu_ops.io.opening import Decoded, Opening
 from gpu_ops.progress import advance, collect, finite, stage
@@ -104,9 +104,9 @@ def _parse_long(data: bytes, values: Array, row: int, name: str) -> None:
 
 
 def _number(line: bytes, row: int, name: str) -> float:
-    if b"_" not in line:  # Python takes _ between digits, a file may not have it
-        with suppress(ValueError):
-            return float(line)
+    value = number(line.strip(), "point") if line.strip() else None
+    if value is not None:
+        return value
     raise _bad_line(line, row, name)
 
 

@@ -17,12 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.errors import InputError
-from gpu_ops.io import pixel_size
+from gpu_ops.errors import InputError, ParamError, plain
+from gpu_ops.input_kinds import IMAGE
+from gpu_ops.io import frame_axes, pixel_size
 from gpu_ops.io.codec import codec
 from gpu_ops.io.inputs import Array, check_limit
 from gpu_ops.io.memory import check_room, read_at
-from gpu_ops.io.opening import Decoded, Opening, Survey
+from gpu_ops.io.opening import SERIES, Decoded, Opening, Survey, note
 from gpu_ops.io.stacks import decode_stack
 from gpu_ops.io.tiff_chain import check_chain
 from gpu_ops.io.tiff_page import (
@@ -37,6 +38,7 @@ from gpu_ops.io.tiff_page import (
     tifffile_library,
 )
 from gpu_ops.io.tiff_rows import read_segments, rows_place, segment_bytes
+from gpu_ops.io.tiff_series import Frames, elsewhere, files_of_set, find_frames, main_series, missing_of, series_words
 from gpu_ops.io.tiff_writer import TIFF_TYPES, TiffWriter, write_tiff
 from gpu_ops.progress import advance
 from gpu_ops.types import Facts, Pixel
@@ -45,6 +47,8 @@ __all__ = ["TIFF_TYPES", "TiffStack", "TiffWriter", "look_tiff", "open_tiff", "r
 
 MAGICS = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 """Little and big byte order, with offsets of 4 and of 8 bytes."""
+MOST_SERIES = 8
+"""Series at most that a survey describes."""
 
 
 def read_tiff(opening: Opening) -> Decoded:
@@ -56,61 +60,89 @@ def read_tiff(opening: Opening) -> Decoded:
 
 def open_tiff(opening: Opening) -> TiffStack:
     """The frames of a TIFF. Raises InputError for a damaged file and for what cannot be decoded, OSError."""
-    return TiffStack(opening.path, opening.name, opening.limit)
+    return TiffStack(opening.path, opening.name, opening.limit, int(opening.choices.get(SERIES.name, -1)))
 
 
 def look_tiff(opening: Opening) -> Survey:
     """Size, type, frames by their axes, compression and pixel size."""
     stack = open_tiff(opening)
-    facts = [("size", f"{' × '.join(map(str, stack.shape))}, {stack.dtype}")]
+    facts = [("size", f"{IMAGE.size_text(stack.shape, ' × ')}, {stack.dtype}")]
     if stack.facts.frames > 1:
         facts.append(("frames", f"{stack.facts.frames} ({stack.axes})" if stack.axes else f"{stack.facts.frames}"))
-    if stack.others:
-        facts.append(("other images", f"{stack.others} of another size or type, which are not read"))
-    facts.append(("compression", stack.compression))
+    several = {SERIES.name: tuple(range(len(stack.series)))} if len(stack.series) > 1 else {}
+    if several:
+        facts += [(f"series {number}", words) for number, words in enumerate(stack.series[:MOST_SERIES])]
+    facts += frame_axes.step_facts(stack.facts.frame_axes)
+    facts += [("compression", stack.compression), *(("note", words) for words in stack.notes)]
     if pixel := stack.facts.pixel:
-        facts.append(("pixel", f"{pixel.y:g} × {pixel.x:g} {pixel.unit}"))
-    return Survey("a TIFF image", tuple(facts), stack.facts.frames)
+        facts.append(("pixel", f"{pixel.x:g} × {pixel.y:g} {pixel.unit}"))
+    return Survey("a TIFF image", tuple(facts), stack.facts.frames, several, {name: stack.chosen for name in several})
 
 
 class TiffStack:
-    """The frames of the first series of a TIFF: pages of one size and type in the order of their axes, such as time,
-    depth, channel. `axes` says these in words, `others` counts the series that are left out.
+    """The frames of one series of a TIFF: pages of one size and type in the order of their axes, such as time, depth,
+    channel. `axes` says these in words, `series` describes all of them, of which `chosen` is this one: the main one, or
+    the `wanted` one. `notes` are sentences about what is not as the file says. A file that is `alone` is read page by
+    page, as if it were not one of a set.
 
     The file is open only while it is read. `read` raises InputError for a damaged frame.
     """
 
-    def __init__(self, path: Path, name: str, limit: int) -> None:
-        self._path, self._name = path, name
+    def __init__(self, path: Path, name: str, limit: int, wanted: int = -1, alone: bool = False) -> None:
+        self._path, self._name, self._limit, self._alone = path, name, limit, alone
+        self._others: dict[Path, TiffStack] = {}
+        self.notes: tuple[str, ...] = ()
         self._damaged = InputError(f"{name} is a damaged TIFF file; copy or save it again.")
         self._size = path.stat().st_size
         check_chain(path, name, self._damaged)
         with codec(self._damaged):
             self._file = tifffile_library().TiffFile(path, _multifile=False)
-        with self._opened(open=False), codec(self._damaged):
-            self._series: Any = self._file.series[0]
-            self._keyframe = keyframe = self._series.keyframe
-            self.others = len(self._file.series) - 1
-            self._pages = self._series.size // max(math.prod(keyframe.shaped), 1)
-            leading = list(zip(self._series.axes, self._series.shape, strict=True))
-            self.compression = "none" if int(keyframe.compression) == 1 else str(keyframe.compression.name)
-            notes = (self._file.imagej_metadata if self._file.is_imagej else None) or {}
-            said = int(notes.get("images", 1)) if self._series.kind != "imagej" else 1
-            pixel, tags = self._find_pixel(str(notes.get("unit", ""))), read_tags(keyframe)
-            present = len(self._file.pages)
+        with self._opened(open=False):
+            self._find_series(wanted)
+            keyframe = self._keyframe
+            with codec(self._damaged):
+                leading = list(zip(self._series.axes, self._series.shape, strict=True))
+                self.compression = "none" if int(keyframe.compression) == 1 else str(keyframe.compression.name)
+                notes = (self._file.imagej_metadata if self._file.is_imagej else None) or {}
+                pixel, tags = self._find_pixel(str(notes.get("unit", ""))), read_tags(keyframe)
+                xml = str(self._file.ome_metadata or "") if self._file.is_ome else ""
+                steps = frame_axes.imagej_steps(notes) if notes else frame_axes.ome_steps(xml)
         self._page = describe_page(keyframe, tags, name, self._damaged)
         check_limit(name, self._page.values, limit)
         self._decoder = find_decoder(keyframe, name)
-        if self._pages < 1:
+        pages, self._offset, _ = self._frames
+        if pages < 1:
             raise self._damaged
-        if present < said:
-            raise InputError(f"{name} is cut short: it says {said} frames and has {present}; copy or save it again.")
-        if self._series.dataoffset is not None:
-            self._check_end(self._series.dataoffset + self._pages * self._page.values * self._page.dtype.itemsize)
+        if self._offset is not None:
+            self._check_end(self._offset + pages * self._page.values * self._page.dtype.itemsize)
         self.shape, self.dtype = self._page.form()
-        self.steps = self._page.steps
-        self.facts = Facts(self._pages * self._page.images, pixel)
+        self.steps = (*self._page.steps, *map(note, self.notes))
+        frames = pages * self._page.images
+        self.facts = Facts(frames, pixel, frame_axes=frame_axes.of_series(leading, frames, steps))
         self.axes = ", ".join(f"{_AXES.get(axis, axis)} {n}" for axis, n in leading if axis in _AXES and n > 1)
+
+    def _find_series(self, wanted: int) -> None:
+        """Choose a series and find its frames; the file is open. Raises InputError, ParamError."""
+        with codec(self._damaged):
+            xml = str(self._file.ome_metadata or "") if self._file.is_ome and not self._alone else ""
+        others = files_of_set(xml, self._path, self._name)
+        missing = missing_of(self._path, others)
+        with codec(self._damaged):
+            self._file._multifile = bool(others)
+            series = self._file.series
+            self.series = tuple(map(series_words, series))
+            main = main_series(series)
+        if wanted >= len(series):
+            what = f"{self._name} has {len(series)} series of frames"
+            raise ParamError(f"{what}; choose one from 0 to {len(series) - 1}, not {wanted}.")
+        self.chosen = main if wanted < 0 else wanted
+        self._series: Any = series[self.chosen]
+        self._keyframe = self._series.keyframe
+        if self._alone:
+            self._frames = Frames(len(self._file.pages), None)
+            return
+        self._frames = find_frames(self._file, self._series, self._size, missing, self._damaged)
+        self.notes = (*self._frames.notes, *filter(None, (elsewhere(xml),)))
 
     @contextmanager
     def _opened(self, open: bool = True) -> Iterator[None]:
@@ -161,13 +193,14 @@ class TiffStack:
 
     def _read_page_rows(self, index: int, start: int, stop: int) -> Array:
         planes, depth, _, width, samples = shaped = self._page.shaped
-        keyframe, offset, dtype = self._keyframe, self._series.dataoffset, self._page.dtype
+        keyframe, offset, dtype = self._keyframe, self._offset, self._page.dtype
         result = np.zeros((planes, depth, stop - start, width, samples), dtype)
         with self._opened():
-            with codec(self._damaged):
-                page = self._series.pages[index]
+            page = self._find_page(index)
             if page is None:
-                raise InputError(f"{self._name} keeps page {index} in another file, which cannot be read.")
+                return result
+            if page.parent is not self._file:
+                return self._read_elsewhere(page)[:, :, start:stop]
             if offset is None or not self._is_plain:
                 check_segments(page, keyframe, self._size, self._name, self._damaged)
                 offset = page.dataoffsets[0]
@@ -207,15 +240,16 @@ class TiffStack:
 
     def _read_page(self, index: int) -> Array:
         """The stored values of a page as its `shaped`."""
-        keyframe, start, plain = self._keyframe, self._series.dataoffset, self._is_plain
+        keyframe, start, plain = self._keyframe, self._offset, self._is_plain
         bytes_each = self._page.values * self._page.dtype.itemsize
         if plain and start is not None:
             return self._read_plain(start + index * bytes_each)
         with self._opened():
-            with codec(self._damaged):
-                page = self._series.pages[index]
+            page = self._find_page(index)
             if page is None:
-                raise InputError(f"{self._name} keeps page {index} in another file, which cannot be read.")
+                return np.zeros(self._page.shaped, self._page.dtype)
+            if page.parent is not self._file:
+                return self._read_elsewhere(page)
             check_segments(page, keyframe, self._size, self._name, self._damaged)
             if plain:
                 return self._read_plain(page.dataoffsets[0])
@@ -227,6 +261,25 @@ class TiffStack:
         if values.shape != self._page.shaped or values.dtype != self._page.dtype:
             raise self._damaged
         return np.asarray(values)
+
+    def _find_page(self, index: int) -> Any:
+        """A page of tifffile; None for one that is missing. The file is open."""
+        with codec(self._damaged):
+            listed = index < len(self._series.pages) and self._offset == self._series.dataoffset
+            return self._series.pages[index] if listed else self._file.pages[index]
+
+    def _read_elsewhere(self, page: Any) -> Array:
+        """The stored values of a page of another file of the set."""
+        path = self._path.with_name(page.parent.filename)
+        if path not in self._others:
+            self._others[path] = TiffStack(path, plain(path), self._limit, alone=True)
+        other = self._others[path]
+        if (other._page.shaped, other._page.dtype) != (self._page.shaped, self._page.dtype):
+            raise InputError(
+                f"{other._name} and {self._name} are files of one set, and their frames are of different sizes or "
+                "types; save each set as one file."
+            )
+        return np.array(other._read_page(page.index))  # a map would be taken for one of this file
 
     def _read_plain(self, offset: int) -> Array:
         """A map of values that the file holds as they are."""

@@ -5,11 +5,15 @@ from __future__ import annotations
 
 import os
 import struct
+from contextlib import suppress
 from pathlib import Path
 
 from gpu_ops.errors import InputError
 from gpu_ops.progress import advance
 
+DESCRIPTION = 270
+LONGEST = 1 << 24
+"""Bytes of a description at most."""
 MOST_PAGES = 100_000
 MOST_ENTRIES = 4096
 BIG = 43
@@ -22,9 +26,9 @@ def check_chain(path: Path, name: str, damaged: InputError) -> None:
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         head = file.read(16)
-        order = "<" if head[:2] == b"II" else ">"
-        big = struct.unpack(f"{order}H", head[2:4])[0] == BIG
-        start, count, entry, offset = (8, f"{order}Q", 20, f"{order}Q") if big else (4, f"{order}H", 12, f"{order}I")
+        if len(head) < 4:
+            raise _cut(name)
+        order, start, count, entry, offset = _sizes(head)
         wide, narrow = struct.calcsize(offset), struct.calcsize(count)
         if len(head) < start + wide:
             raise _cut(name)
@@ -50,6 +54,31 @@ def check_chain(path: Path, name: str, damaged: InputError) -> None:
             (place,) = struct.unpack(offset, next)
         if not seen:
             raise damaged
+
+
+def _sizes(head: bytes) -> tuple[str, int, str, int, str]:
+    """The byte order of a TIFF, where the place of its first directory is, and how counts, entries and places are
+    stored: as text for `struct`, but the entries by their size."""
+    order = "<" if head[:2] == b"II" else ">"
+    big = struct.unpack(f"{order}H", head[2:4])[0] == BIG
+    return (order, 8, f"{order}Q", 20, f"{order}Q") if big else (order, 4, f"{order}H", 12, f"{order}I")
+
+
+def first_description(path: Path) -> str:
+    """The description of a TIFF's first page; "" where there is none, or it cannot be found. Raises OSError."""
+    with open(path, "rb") as file, suppress(struct.error, OverflowError, ValueError):
+        head = file.read(16)
+        order, start, count, entry, offset = _sizes(head)
+        wide, narrow = struct.calcsize(offset), struct.calcsize(count)
+        file.seek(*struct.unpack(offset, head[start : start + wide]))
+        (entries,) = struct.unpack(count, file.read(narrow))
+        directory = file.read(entry * min(entries, MOST_ENTRIES))
+        for place in range(0, len(directory) - entry + 1, entry):
+            tag, _, length = struct.unpack_from(f"{order}HH{offset[1]}", directory, place)
+            if tag == DESCRIPTION and wide < length <= LONGEST:
+                file.seek(*struct.unpack_from(offset, directory, place + entry - wide))
+                return file.read(length).rstrip(b"\0").decode("utf-8", "replace")
+    return ""
 
 
 def _cut(name: str) -> InputError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from gpu_ops.errors import InputError
 from gpu_ops.input_kinds import SIGNAL
 from gpu_ops.io.inputs import Array, convert
 from gpu_ops.io.ranges import ends_of, has_alpha, range_of, stored, values_of
+from gpu_ops.io.units import cut_unit
 from gpu_ops.params import Values
 from gpu_ops.progress import advance, finite
 from gpu_ops.types import Input
@@ -45,8 +46,8 @@ def gray(input: Input, values: Values) -> Input:
 
 
 def invert(input: Input, values: Values) -> Input:
-    """The negative: an integer becomes the greatest of its type minus itself, a float of an image the least plus the
-    greatest value minus itself, and one of a signal changes its sign. Alpha stays as it is."""
+    """The negative: an integer becomes the least plus the greatest of its type minus itself, a float of an image the
+    least plus the greatest value minus itself, and one of a signal changes its sign. Alpha stays as it is."""
     signal = input.kind == SIGNAL.id and input.array.dtype.kind == "f"
     total = 0.0 if signal else sum(ends_of(input))
     return _mapped(input, input.array.dtype, lambda part: total - part, None)
@@ -68,7 +69,7 @@ def normalise(input: Input, values: Values) -> Input:
         low, high = _line(input, values)
     if to in ("unit", "standard") and dtype.kind != "f":
         dtype = np.dtype(np.float32)
-    top = float(np.iinfo(dtype).max) if dtype.kind != "f" else FULL
+    top = _top(dtype)
     cut = to == "percentiles"
 
     def change(part: Array) -> Array:
@@ -76,7 +77,11 @@ def normalise(input: Input, values: Values) -> Input:
         part *= top / (high - low)
         return np.clip(part, 0, top, out=part) if cut else part
 
-    return _mapped(input, dtype, change, _scale(input.array.dtype, dtype))
+    stretched = _mapped(input, dtype, change, _top(dtype) / _top(input.array.dtype))
+    if not any(input.facts.units):
+        return stretched
+    labels = tuple(cut_unit(label)[0] for label in input.facts.labels)  # the values no longer have that unit
+    return replace(stretched, facts=replace(input.facts, labels=labels, units=()))
 
 
 def _line(input: Input, values: Values) -> tuple[float, float]:
@@ -109,21 +114,52 @@ def change_type(input: Input, values: Values) -> Input:
         return convert(input, target.name)
     if target.kind == "u" and not input.finite:
         raise InputError(f"{input.name} holds NaN or infinity, which {target} cannot keep; use float32 or float64.")
-    factor = 1.0
+    factor, black = 1.0, 0.0
     if how == "scale":
-        factor = _scale(source, target)
+        black = float(np.iinfo(source).min) if source.kind != "f" else 0.0
+        factor = _top(target) / (_top(source) - black)
         low, high = range_of(input)
         if source.kind == "f" and target.kind == "u" and not (low >= 0 and high <= FULL):
             raise InputError(
                 f"{input.name} holds values from {low:g} to {high:g}, and scale takes 0 to 1; normalise it first."
             )
-    return _mapped(input, target, lambda part: part * factor, factor)
+    of_alpha = _top(target) / _top(source) if how == "scale" else 1.0
+    return _mapped(input, target, lambda part: (part - black) * factor, of_alpha)
 
 
-def _scale(source: np.dtype[Any], target: np.dtype[Any]) -> float:
-    """What values are multiplied by so that the top of one type becomes that of the other."""
-    tops = [float(np.iinfo(d).max) if d.kind == "u" else FULL for d in (source, target)]
-    return tops[1] / tops[0] if source.kind != target.kind or source.kind == "u" else 1.0
+def conversions(dtype: str, low: float, high: float, allowed: Sequence[str]) -> tuple[dict[str, Any], ...]:
+    """The steps from values of a type, from `low` to `high`, to types of `allowed`: to the first floating type that
+    keeps every value, or to the last one where each of them rounds; then to the first integer type that keeps all. At
+    least one: where none of these is allowed, the type's range becomes that of another integer type."""
+    floats = [name for name in allowed if np.dtype(name).kind == "f"]
+    exact = [name for name in floats if _keeps(dtype, low, high, name)]
+    whole = [name for name in allowed if np.dtype(name).kind == "u" and _keeps(dtype, low, high, name)]
+    best = [("keep", name) for name in exact[:1]] or [("round", name) for name in floats[-1:]]
+    ways = [*best, *(("keep", name) for name in whole[:1])] or [("scale", allowed[-1])]
+    return tuple({"step": "convert", "dtype": name, "how": how} for how, name in ways)
+
+
+def _keeps(dtype: str, low: float, high: float, name: str) -> bool:
+    """Whether the type `name` has every value from `low` to `high` of a type."""
+    source, target = np.dtype(dtype), np.dtype(name)
+    if target.kind == "u":
+        return source.kind in "ui" and low >= 0 and high <= np.iinfo(target).max
+    if source.kind == "f":
+        return source.itemsize <= target.itemsize
+    return bool(max(-low, high) <= 2 ** (np.finfo(target).nmant + 1))
+
+
+def conversion_words(dtype: str, low: float, high: float, allowed: Sequence[str]) -> str:
+    """What to do with an input whose type is none of `allowed`, in words."""
+    _, name, how = conversions(dtype, low, high, allowed)[0].values()
+    if how == "keep":
+        return f"convert it to {name}, which keeps every value (--dtype {name})"
+    return f"convert it to {name} with the step convert (--step 'convert dtype={name} how={how}')"
+
+
+def _top(dtype: np.dtype[Any]) -> float:
+    """The top of the range that a type stands for."""
+    return float(np.iinfo(dtype).max) if dtype.kind != "f" else FULL
 
 
 # Every value

@@ -11,6 +11,7 @@ import numpy as np
 
 from gpu_ops.errors import InputError
 from gpu_ops.io.codec import codec
+from gpu_ops.io.frame_axes import of_series
 from gpu_ops.io.inputs import Array
 from gpu_ops.io.known import kept_stack
 from gpu_ops.io.opening import Decoded, Opening, Survey
@@ -85,7 +86,9 @@ class VideoStack:
         self.rate = float(stream.average_rate or 0)
         self.code = f"{stream.codec_context.name}, {stream.codec_context.pix_fmt}"
         self.steps: tuple[dict[str, Any], ...] = ()
-        self.facts = Facts(frames=len(self._times))
+        count, base = len(self._times), float(stream.time_base or 0)
+        interval = (self._times[-1] - self._times[0]) * base / (count - 1) if count > 1 else 0.0
+        self.facts = Facts(frames=count, frame_axes=of_series([("T", count)], count, (interval, 0.0)))
         first = self.read(0)
         self.shape, self.dtype = first.shape, first.dtype
 

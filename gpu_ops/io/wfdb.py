@@ -15,14 +15,12 @@ from typing import NamedTuple
 import numpy as np
 
 from gpu_ops.errors import InputError, plain
-from gpu_ops.io.channels import choose, survey_of
-from gpu_ops.io.columns import labels_of
+from gpu_ops.io.channels import choose, decoded_channels, survey_of
 from gpu_ops.io.inputs import Array
 from gpu_ops.io.opening import Decoded, Opening, Survey
 from gpu_ops.io.packed import bytes_of, unpack
 from gpu_ops.io.wfdb_header import NOTHING, Record, Signal, beside, channels_of, read_header
 from gpu_ops.progress import advance, stage
-from gpu_ops.types import Facts
 
 FRAMES = 1 << 20
 
@@ -64,9 +62,7 @@ def read_record(opening: Opening) -> Decoded:
             rows = slice(part.start * each, (part.start + part.record.frames) * each)
             columns = {mine: array[rows, places.index(place)] for place, mine in own.items()}
             files |= _read_part(part, columns)
-    labels = labels_of([channels[k].label for k in places])
-    step = {"step": "physical", "units": [channels[k].unit for k in places], "files": files}
-    return Decoded(array[:, 0] if len(places) == 1 else array, channels[places[0]].rate, (step,), Facts(labels=labels))
+    return decoded_channels(array, [channels[k] for k in places], files=files)
 
 
 def look_record(opening: Opening) -> Survey:

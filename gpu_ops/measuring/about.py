@@ -6,10 +6,12 @@ Names come without folders: a file tells what it holds and nothing about the pla
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import Any
 
+from gpu_ops.io.opening import NOTE
 from gpu_ops.measuring.machines import device_model, machine_parts
 from gpu_ops.measuring.rows import Row
 from gpu_ops.version import __version__
@@ -19,6 +21,20 @@ ORIGIN = ("path", "generator", "array", "hash", "steps", "choices", "kind", "cle
 SEVERAL = "several, see the rows"
 """In the place of a fact that is not the same for all rows of a table."""
 NOTHING: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True)
+class Part:
+    """The part of an input that a result lies over: where it begins, its extents and those of the whole input, along
+    each spatial axis."""
+
+    start: tuple[int, ...]
+    extents: tuple[int, ...]
+    whole: tuple[int, ...]
+
+    def __str__(self) -> str:
+        """The width first: "254 x 254 from x 129 y 129 on, of 512 x 512"."""
+        return f"{_width_first(self.extents)} from {_place(self.start)} on, of {_width_first(self.whole)}"
 
 
 def input_name(origin: Mapping[str, Any]) -> str:
@@ -54,14 +70,33 @@ def _maker(origin: Mapping[str, Any], steps: Sequence[str]) -> str:
     values |= {"output": origin.get("output", ""), "edited kernels": origin.get("edits", "")}
     values |= {"start": origin.get("start", "")}
     filter = f"{origin['result']} by {origin.get('variant', '')} on {origin.get('device', '')}"
-    told = [filter, *(f"{name} {_text(value)}" for name, value in values.items() if value not in ("", ()))]
+    told = [filter, *(_setting(name, value) for name, value in values.items() if value not in ("", ()))]
     return " then ".join([*([f"{', '.join(steps)},"] if steps else []), ", ".join(told)])
 
 
 def _step(step: Mapping[str, Any]) -> str:
-    """One step, such as "noise sigma 20 seed 0"."""
-    rest = (f"{name} {_text(value)}" for name, value in step.items() if name != "step")
+    """One step, such as "noise sigma 20 seed 0"; what a note says."""
+    if step.get("step") == NOTE:
+        return str(step.get("words", ""))
+    rest = (_setting(name, value) for name, value in step.items() if name != "step")
     return " ".join([str(step.get("step", "")), *rest])
+
+
+def _setting(name: str, value: Any) -> str:
+    """A value with its name. Places and sizes in an image are in the order of people, not in that of the array."""
+    if name in ("shape", "size") and isinstance(value, list | tuple):
+        return f"size {_width_first(value)}"
+    return f"{name} {_place(value) if name == 'start' and isinstance(value, list | tuple) else _text(value)}"
+
+
+def _width_first(extents: Sequence[Any]) -> str:
+    return " x ".join(map(_text, reversed(extents)))
+
+
+def _place(start: Sequence[Any]) -> str:
+    """A place in an image or a signal: "x 5 y 3", "sample 5"."""
+    names = ("y", "x") if len(start) == 2 else ("sample",)
+    return " ".join(f"{name} {_text(value)}" for name, value in reversed([*zip(names, start, strict=True)]))
 
 
 def _text(value: Any) -> str:
@@ -82,10 +117,13 @@ def about_machine(provenance: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if value}
 
 
-def about_run(row: Row, provenance: Mapping[str, Any], output: str = "") -> dict[str, Any]:
-    """The facts about one run's result, or about one `output` of several."""
-    facts: dict[str, Any] = {**about_input(row.input), "filter": row.filter, "parameters": dict(row.params)}
+def about_run(row: Row, provenance: Mapping[str, Any], output: str = "", part: Part | None = None) -> dict[str, Any]:
+    """The facts about one run's result, or about one `output` of several. With `part` the result has the values that
+    the whole input's result has there, and the cut of the input, its last step, made no other values."""
+    input = row.input if part is None else {**row.input, "steps": row.input.get("steps", ())[:-1]}
+    facts: dict[str, Any] = {**about_input(input), "filter": row.filter, "parameters": dict(row.params)}
     facts |= {"output": output} if output else {}
+    facts |= {"part": str(part)} if part else {}
     facts |= {"variant": row.variant, "device": row.device, "device model": device_model(provenance, row.device)}
     facts |= {"knobs": dict(row.knobs), "edited kernels": row.edits, "kernel source": row.source_hash}
     facts["verdict"] = verdict(row)

@@ -74,4 +74,5 @@ def crop_note(whole: Input, part: Input, region: Crop) -> str:
 
 
 def _size(shape: Shape, input: Input) -> str:
-    return " x ".join(map(str, INPUT_KINDS[input.kind].spatial(shape)))
+    kind = INPUT_KINDS[input.kind]
+    return kind.size_text(kind.spatial(shape))

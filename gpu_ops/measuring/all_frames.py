@@ -69,7 +69,7 @@ def write_frames(
     token: str = "",
 ) -> Written:
     """Run a filter on the frames read(0) to read(count - 1) and write the output of each, (D, …), as NPY, or as pages
-    of a TIFF with the size of a pixel and the facts about the first result.
+    of a TIFF with the size of a pixel, the axes of the frames and the facts about the first result.
 
     The first result is compared with samples of the reference. `report(done, total)` comes before each frame. `token`
     names the file that grows, see `replacing`. The target stays as it was until the last frame. Raises InputError for
@@ -82,7 +82,8 @@ def write_frames(
         first = _result(read, 0, wanted)
         _check_room(path, first.array, count)
         pixel = pixel_of(first.experiment.input.facts.pixel, first.run.forms[wanted.output])
-        frames = begin_frames(file, path, first.array, count, pixel, _about(first, wanted, path, count))
+        axes = first.experiment.input.facts.frame_axes
+        frames = begin_frames(file, path, first.array, count, pixel, _about(first, wanted, path, count), axes)
         _write(frames, first.array)
         for frame in range(1, count):
             report(frame, count)

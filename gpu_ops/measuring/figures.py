@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gpu_ops.errors import ParamError
+from gpu_ops.errors import ParamError, plain
 from gpu_ops.filters import FILTERS, all_figures, find_filter
 from gpu_ops.io.notes import comment_lines
 from gpu_ops.measuring.about import about_machine
@@ -112,7 +112,7 @@ def find_figures(names: Sequence[str]) -> tuple[Figure, ...]:
     for name in names:
         if name not in figures:
             near = nearest(name, list(figures))
-            raise ParamError(f"There is no figure {name!r}{near}; choose from {', '.join(figures)}.")
+            raise ParamError(f"There is no figure {plain(name, 60)!r}{near}; choose from {', '.join(figures)}.")
     return tuple(figures[name] for name in dict.fromkeys(names or figures))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -14,8 +14,10 @@ from gpu_ops.errors import InputError, KernelError, NonFiniteError, ParamError
 from gpu_ops.filters import find_filter
 from gpu_ops.host import free_memory
 from gpu_ops.io.inputs import Array, convert, make_input
+from gpu_ops.io.notes import lines_of
 from gpu_ops.io.row_writer import check_rows_target, writing_rows
 from gpu_ops.io.rows import Rows
+from gpu_ops.io.tones import conversions
 from gpu_ops.measuring import bands
 from gpu_ops.measuring.all_frames import Wanted
 from gpu_ops.measuring.bands import Band
@@ -32,6 +34,7 @@ compared with – and one double for each value, in which some variants add."""
 MOST = 1 << 25
 """Values of a band at most: more is no faster, and progress and a stop come between two bands."""
 Report = Callable[[int, int], None]
+NOTHING: Mapping[str, Any] = {}
 
 
 class InBands(NamedTuple):
@@ -81,7 +84,9 @@ def check_bands(job: Job) -> int:
     filter, task, source = job.filter, job.task, job.source
     if task.meta.dtype not in filter.dtypes:
         allowed = ", ".join(filter.dtypes)
-        raise ParamError(f"{filter.id} takes {allowed}, {source.name} is {task.meta.dtype}; convert it (--dtype).")
+        able = conversions(task.meta.dtype, *_widest(task.meta.dtype), filter.dtypes)[0]["dtype"]
+        what = f"{filter.id} takes {allowed}, and {source.name} is {task.meta.dtype}"
+        raise ParamError(f"{what}; convert it to {able} (--dtype {able}).")
     filter.check(task)
     what = f"{source.name} does not fit in memory: {job.needed:,} bytes for {filter.id}, and {_rooms(job)}"
     if reason := bands.whole_reason(filter, task):
@@ -96,6 +101,12 @@ def check_bands(job: Job) -> int:
     return min(rows, max(MOST // each, 4 * bands.reach(filter, task), 1))
 
 
+def _widest(dtype: str) -> tuple[float, float]:
+    """The range of a type, because no value was read yet; nothing depends on that of floats."""
+    info = None if np.dtype(dtype).kind == "f" else np.iinfo(dtype)
+    return (0.0, 0.0) if info is None else (int(info.min), int(info.max))
+
+
 def _rooms(job: Job) -> str:
     """What is free, on the host and on the device."""
     name = job.wanted.pick.device
@@ -103,17 +114,22 @@ def _rooms(job: Job) -> str:
     return host if name == "cpu" else f"{host}, with {open_device(name).free_bytes():,} free on {name}"
 
 
-def write_bands(job: Job, path: str | os.PathLike[str], report: Report = lambda done, total: None) -> InBands:
+def write_bands(
+    job: Job,
+    path: str | os.PathLike[str],
+    report: Report = lambda done, total: None,
+    about: Mapping[str, Any] = NOTHING,
+) -> InBands:
     """Run a pointwise filter or one with a halo, and write one output to an NPY file or a TIFF, which appears when it
     is complete. The first and the last band are compared with samples of the reference. `report(done, total)` comes
-    before each band. Raises InputError for a file that cannot be read or written, KernelError where the variant fails
-    or is wrong, Cancelled."""
+    before each band; a TIFF holds the facts `about` the result. Raises InputError for a file that cannot be read or
+    written, KernelError where the variant fails or is wrong, Cancelled."""
     filter, task, output = job.filter, job.task, job.wanted.output
     places = bands.split(filter, task, check_bands(job))
     form = {o.id: o.form(task) for o in filter.given(task.params)}[output]
     check_rows_target(path, form.shape)
     last: Run | None = None
-    note = f"{filter.id} of {job.source.path.name} by {job.wanted.pick.variant}, in bands"
+    note = "\n".join(lines_of({**about, "parts": bands.in_words(task, len(places), places[0].stop)}))
     pixel = job.source.facts.pixel
     with writing_rows(path, form.shape, np.dtype(form.dtype), pixel, note) as write:
         for band, last in _runs(job, places, [], report):
@@ -143,7 +159,7 @@ def merge_bands(job: Job, report: Report = lambda done, total: None) -> InBands:
     job.source.check_unchanged()
     assert last is not None
     outputs = merge(task, parts, rows)
-    forms = {o.id: o.form(task) for o in filter.given(task.params)}
+    forms = {o.id: job.source.facts.describe(o.form(task)) for o in filter.given(task.params)}
     last = replace(last, outputs=outputs, forms=forms, shape=task.meta.shape, work=filter.work(task))
     return InBands(task.meta.shape, task.meta.dtype, len(places), places[0].stop, last)
 

@@ -9,45 +9,36 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gpu_ops.errors import ReportError, plain
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(handle: int) -> None:
-        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-else:
-    import fcntl
-
-    def _lock(handle: int) -> None:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+from gpu_ops.io.locks import is_same, lock
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def locked(path: Path, named: Path | None = None, other: str = "another file for --json") -> Iterator[None]:
     """Hold `path` for this process while the block runs. The lock is a file beside it, removed at the end; the system
     releases it when a process dies. Readers need no lock, because a writer replaces the file as a whole.
 
-    Raises ReportError at once when another process holds it, and when no file can be made there.
+    Raises ReportError at once when another process holds it, and when no file can be made there; it calls it `named`
+    and proposes the `other`.
     """
     beside = path.with_name(f".{path.name}.lock")
     try:
         handle = _acquire(beside)
     except (BlockingIOError, PermissionError) as error:
         if not beside.exists():
-            raise _unwritable(path, error) from error
+            raise _unwritable(named or path, other, error) from error
         raise ReportError(
-            f"Another Kernelscope is writing {plain(path)} now; wait for it, or choose another file for --json."
+            f"Another Kernelscope is writing {plain(named or path)} now; wait for it, or choose {other}."
         ) from error
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise _unwritable(named or path, other, error) from error
     try:
         yield
     finally:
         _release(handle, beside)
 
 
-def _unwritable(path: Path, error: OSError) -> ReportError:
-    return ReportError(f"{plain(path)} cannot be written ({error.strerror}); choose another file for --json.")
+def _unwritable(path: Path, other: str, error: OSError) -> ReportError:
+    return ReportError(f"{plain(path)} cannot be written ({error.strerror}); choose {other}.")
 
 
 def _acquire(beside: Path) -> int:
@@ -55,20 +46,13 @@ def _acquire(beside: Path) -> int:
     while True:
         handle = os.open(beside, os.O_RDWR | os.O_CREAT, 0o666)
         try:
-            _lock(handle)
-            if _is_same(handle, beside):
+            lock(handle)
+            if is_same(handle, beside):
                 return handle
         except BaseException:
             os.close(handle)
             raise
         os.close(handle)
-
-
-def _is_same(handle: int, beside: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(handle), os.stat(beside))
-    except FileNotFoundError:
-        return False
 
 
 def _release(handle: int, beside: Path) -> None:

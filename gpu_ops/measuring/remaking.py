@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,6 @@ def _input(origin: Mapping[str, Any], run: Run, array: Array, whole: Input) -> I
             f"The output {plain(origin['output'], 40)} of {run.filter} is {OUTPUT_KINDS[kind].title}, no input."
         )
     rate = whole.rate if OUTPUT_KINDS[kind].heard else None
-    facts = Facts(pixel=whole.facts.pixel) if array.shape[:2] == whole.array.shape[:2] else Facts()
+    facts = replace(whole.facts, frames=1) if array.shape[:2] == whole.array.shape[:2] else Facts()
     bare = {key: value for key, value in origin.items() if key != "steps"}
     return make_input(array, takers[0], f"{run.filter} of {whole.name}", bare, rate, "keep", facts=facts)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import math
 import os
-import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from gpu_ops.errors import InputError, ReportError, plain
+from gpu_ops.io.part_files import growing
 from gpu_ops.io.regular import require_regular
+from gpu_ops.measuring.provenance import machine
 from gpu_ops.measuring.report_check import fault_of
 from gpu_ops.measuring.roofline import roofs, roofs_at
 from gpu_ops.measuring.rows import Report, Roof, Row
@@ -30,6 +31,14 @@ def row(run: Run, experiment: Experiment, with_roofs: bool = True) -> Row:
     there is a bandwidth but no share; with them the device's are measured on first use, which takes seconds."""
     result, kernel = Row.of(run, experiment), run.timings.get("kernel")
     return replace(result, **_against_roofs(run, kernel)) if kernel and with_roofs else result
+
+
+def report_of(runs: Iterable[Run], experiment: Experiment) -> Report:
+    """The runs of an experiment as a report, which a notebook shows as a table: the last run of each pick. Shares of
+    the roof are left out, because measuring the roof takes seconds."""
+    last = {run.key: run for run in runs}
+    devices = list(dict.fromkeys(run.pick.device for run in last.values()))
+    return Report(machine(devices, with_roofs=False), tuple(Row.of(run, experiment) for run in last.values()))
 
 
 def _against_roofs(run: Run, kernel: Timing) -> dict[str, Any]:
@@ -68,17 +77,8 @@ def write_report(path: str | Path, content: Mapping[str, Any]) -> None:
     target = target_of(path)
     text = json.dumps(content, indent=1, allow_nan=False) + "\n"
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())  # a disk that is full may say so only now
-            os.chmod(name, 0o644)
-            os.replace(name, target)
-        except BaseException:
-            os.unlink(name)
-            raise
+        with growing(target) as file:
+            file.write(text.encode())
     except OSError as error:
         reason = error.strerror
         raise ReportError(f"{plain(path)} cannot be written ({reason}); choose another file for --json.") from error

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from gpu_ops.device_names import is_simulated
+from gpu_ops.html import VERDICTS, table
 from gpu_ops.input_kinds import Shape
 from gpu_ops.run_key import Items, RunKey, with_tuples
 from gpu_ops.types import Closeness, Experiment, Quality, Run, Timing
@@ -261,6 +262,22 @@ class Report:
         return cls(
             content["provenance"], tuple(map(Row.from_json, content["runs"])), tuple(content.get("occupancy", ()))
         )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a row for each run."""
+        stages = tuple(dict.fromkeys(stage for row in self.rows for stage in row.stages))
+        headings = ("filter", "variant", "device", *(f"{stage} [ms]" for stage in stages), "GB/s", "error", "result")
+        cells = [
+            (
+                *(row.filter, row.variant, row.device),
+                *("" if (t := row.seconds(stage)) is None else f"{t * 1e3:.4g}" for stage in stages),
+                "" if row.gbps is None else f"{row.gbps:.4g}",
+                "" if row.error_max is None else f"{row.error_max:.2g}",
+                row.failure or VERDICTS[row.ok],
+            )
+            for row in self.rows
+        ]
+        return table(headings, cells)
 
     def to_json(self) -> dict[str, Any]:
         """The whole report, in the schema of this version."""

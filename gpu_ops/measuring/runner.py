@@ -20,6 +20,7 @@ from gpu_ops.measuring.declared import mistakes
 from gpu_ops.measuring.device_bands import DeviceBands
 from gpu_ops.measuring.jobs import (
     FOR_ALL,
+    INPUT_OVERWRITTEN,
     Job,
     Watch,
     condemn,
@@ -33,7 +34,7 @@ from gpu_ops.measuring.jobs import (
 )
 from gpu_ops.measuring.quality import quality
 from gpu_ops.measuring.rounds import time_jobs
-from gpu_ops.measuring.suitable import check_input
+from gpu_ops.measuring.suitable import check_input, check_type
 from gpu_ops.measuring.timing import once
 from gpu_ops.measuring.verify import full_meta
 from gpu_ops.params import check_values
@@ -76,8 +77,8 @@ def run_experiment(
         yield from _compute(job, resident, watch, in_use)
         if not live:
             yield from _verify(job, resident, watch)
-    for job in jobs if live else ():  # someone looks on: all results come before the first verdict
-        yield from _verify(job, resident, watch, again)
+    if live:  # someone looks on: all results come before the first verdict
+        yield from _verify_all(jobs, resident, watch, again)
     if experiment.input.clean is not None:  # after all pictures, which need not wait for it
         yield from _compare(jobs, watch)
     if live:
@@ -95,10 +96,10 @@ def run_experiment(
 def default_picks(filter: Filter, devices: Sequence[str], variants: Sequence[str] = ()) -> tuple[Pick, ...]:
     """Every variant of the filter, or those named, on each device that can run it."""
     chosen = [filter.variant(v) for v in variants] if variants else filter.variants
-    return tuple(Pick(v.id, d) for v in chosen for d in devices if _runs_on(v, d))
+    return tuple(Pick(v.id, d) for v in chosen for d in devices if runs_on(v, d))
 
 
-def _runs_on(variant: Variant, device: str) -> bool:
+def runs_on(variant: Variant, device: str) -> bool:
     """CPU variants run on the CPU, kernels on CUDA devices and simulated ones, libraries of CUDA on CUDA devices."""
     kind = device_kind(device)
     return kind == variant.device or (kind == "sim" and variant.device == "cuda" and not variant.library)
@@ -109,9 +110,7 @@ def _check(experiment: Experiment) -> tuple[Filter, Experiment]:
     filter = find_filter(experiment.filter, meta.kind)
     if meta.kind != filter.accepts:
         raise ParamError(f"{filter.id} takes a {filter.accepts}, {experiment.input.name} is a {meta.kind}.")
-    if meta.dtype not in filter.dtypes:
-        allowed = ", ".join(filter.dtypes)
-        raise ParamError(f"{filter.id} takes {allowed}, {experiment.input.name} is {meta.dtype}; convert it (--dtype).")
+    check_type(filter, experiment.input)
     params = check_values(filter.params, experiment.params, filter.id)
     check_input(filter, experiment.input, params)
     if not experiment.picks:
@@ -178,7 +177,8 @@ def _compute(job: Job, resident: dict[str, DeviceArray], watch: Watch, in_use: b
         return
     if job.plan is not None:
         job.timings.update(_compile_timing(job.plan))
-    forms = {o.id: o.form(job.task) for o in job.filter.given(job.task.params)}
+    facts = job.experiment.input.facts
+    forms = {o.id: facts.describe(o.form(job.task)) for o in job.filter.given(job.task.params)}
     job.run = replace(job.run, outputs=outputs, forms=forms, timings=dict(job.timings))
     yield job.run
 
@@ -217,7 +217,11 @@ def _whole_outputs(job: Job, resident: dict[str, DeviceArray], watch: Watch) -> 
         job.plan = job.make_plan(resident[job.device.name])
     watch.say(f"computing {job.name}")
     with watch.listening():
-        return execute(job, {name: poison(out) for name, out in job.plan.outputs.items()})
+        return execute(job, _poisons(job.plan))
+
+
+def _poisons(plan: Plan) -> dict[str, np.ndarray[Any, Any]]:
+    return {name: poison(out) for name, out in plan.outputs.items()}
 
 
 def _compile_timing(plan: Plan) -> dict[str, Timing]:
@@ -246,6 +250,24 @@ def _compare(jobs: list[Job], watch: Watch) -> Iterator[Run]:
         if found:
             job.run = replace(job.run, quality=found)
             yield job.run
+
+
+def _verify_all(jobs: list[Job], resident: Mapping[str, DeviceArray], watch: Watch, again: bool) -> Iterator[Run]:
+    """Verify the results one by one. Those that were computed after a variant had overwritten the input are computed
+    anew from the input as it was."""
+    spoilt: set[str] = set()
+    for job in jobs:
+        if job.device.name in spoilt and job.plan is not None:
+            try:
+                job.run = replace(job.run, outputs=execute(job, _poisons(job.plan)))
+            except FOR_ALL:
+                raise
+            except Exception as error:
+                yield fail_of(job, error)
+                continue
+        yield from _verify(job, resident, watch, again)
+        if INPUT_OVERWRITTEN in job.run.notes:
+            spoilt.add(job.device.name)
 
 
 def _verdict(run: Run, errors: Mapping[str, Error]) -> bool | None:

@@ -166,7 +166,7 @@ def measure_interleaved(
                 yield from _at_deadline(samplers, series, open_keys, stage, others)
                 return
             try:
-                start = _add_sample(series[key], samplers[key], now, stop)
+                start = _take_sample(samplers[key], series[key], now, stop)
             except Exception as error:
                 if failed is None or not failed(key, error):
                     raise
@@ -182,8 +182,8 @@ def measure_interleaved(
                 yield key, series[key].timing(stage, sampler.clock, reason, sampler.mode, load)
 
 
-def _add_sample(series: Series, sampler: Samples, now: Callable[[], float], stop: Callable[[], bool] | None) -> float:
-    """Take one sample, the first one after a warm-up. Returns when it began."""
+def _take_sample(sampler: Samples, series: Series, now: Callable[[], float], stop: Callable[[], bool] | None) -> float:
+    """Add a sample to a series, the first one after a warm-up; when it began."""
     if not series.samples:
         warm_up(sampler, now, stop)
     start = now()

@@ -146,10 +146,11 @@ def _verify_whole(
                 errors[output.id] = _worst_element(right, actual, scales, tolerances[output.id])
                 continue
             columns = _columns(output, right, actual)
+            most = output.most(task) if output.most is not None and len(columns) > 1 else (np.inf,) * len(columns)
             found = []
             for column, parts in enumerate(columns):
                 with stage(2 * column, 2 * len(columns)):
-                    scale = _scale(input, output, task, parts[0])
+                    scale = min(_scale(input, output, task, parts[0]), most[column])
                 with stage(2 * column + 1, 2 * len(columns)):
                     found.append(measure_error(*parts, scale, tolerances[output.id]))
             errors[output.id] = max(found, key=lambda error: error.relative)

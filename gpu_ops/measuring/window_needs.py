@@ -62,6 +62,14 @@ def window_fault() -> str:
     return platform_fault() or display_fault() or library_fault(platforms()) or connection_fault()
 
 
+def screen_fault() -> str:
+    """Why nothing can be shown on a screen here, as the beginning of a sentence; "" where it can, and where something
+    else keeps the window from opening: Qt, its libraries or its settings."""
+    if find_spec("PySide6") is None or sys.platform != "linux" or platform_fault():
+        return ""
+    return _no_display() or ("" if library_fault(platforms()) else _no_answer())
+
+
 def faults() -> list[str]:
     """All that keeps the window from opening, for `doctor`: it checks libraries even where there is no display."""
     fault = window_fault()
@@ -102,7 +110,12 @@ def platform_fault() -> str:
 
 def display_fault() -> str:
     """That there is no display, and what to do; "" where there is one."""
-    return "" if platforms() else f"There is no display here; {SCREENLESS}."
+    reason = _no_display()
+    return f"{reason}; {SCREENLESS}." if reason else ""
+
+
+def _no_display() -> str:
+    return "" if platforms() else "There is no display here"
 
 
 def library_fault(candidates: Sequence[str], load: Load | None = None) -> str:
@@ -155,12 +168,17 @@ def _load(name: str) -> ctypes.CDLL:
 
 def connection_fault() -> str:
     """That no display answers, and what to do; "" where one does."""
+    reason = _no_answer()
+    return f"{reason}; check that it runs and that you may use it, or {SCREENLESS}." if reason else ""
+
+
+def _no_answer() -> str:
     displays = {"wayland": "WAYLAND_DISPLAY", "xcb": "DISPLAY"}
     names = platforms()
     if not set(names) <= set(displays) or any(_answers(name) for name in names):
         return ""
     settings = " and ".join(f"{displays[name]}={os.environ.get(displays[name], '')}" for name in names)
-    return f"The display does not answer ({settings}); check that it runs and that you may use it, or {SCREENLESS}."
+    return f"The display does not answer ({settings})"
 
 
 def _answers(platform: str) -> bool:

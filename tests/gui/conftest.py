@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -14,11 +15,44 @@ import PySide6.QtWidgets  # noqa: E402, F401, I001 - before pyqtgraph, which tak
 import pyqtgraph as pg  # noqa: E402
 import short_series  # noqa: E402
 from fake_engine import make  # noqa: E402
+from PySide6.QtWidgets import QApplication  # noqa: E402
+from pytestqt.qtbot import QtBot  # noqa: E402
 
 from app.garbage import collect, collected_here  # noqa: E402
 from app.views.window.main_window import MainWindow  # noqa: E402
 
 pg.setConfigOptions(imageAxisOrder="row-major")
+
+
+PATIENCE_MS = 60_000
+"""How long a state that stays, or a signal, may take to come on a machine that does other work."""
+ROUNDS = 5
+"""Turns of Qt's loop after which what a change of size or content leads to has come, however long each turn takes."""
+
+
+class PatientBot(QtBot):
+    """Waits as long as a loaded machine needs. A test that waits some milliseconds gets what they lead to: timers that
+    are due, and events that wait."""
+
+    def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = 0) -> None:  # noqa: N802
+        super().waitUntil(callback, timeout=max(timeout, PATIENCE_MS))
+
+    def waitSignal(self, signal: Any, *, timeout: int = 0, **how: Any) -> Any:  # noqa: N802
+        return super().waitSignal(signal, timeout=max(timeout, PATIENCE_MS), **how)
+
+    def waitExposed(self, widget: Any, *, timeout: int = 0) -> Any:  # noqa: N802
+        return super().waitExposed(widget, timeout=max(timeout, PATIENCE_MS))
+
+    def wait(self, ms: int) -> None:
+        super().wait(ms)
+        for _ in range(ROUNDS):
+            QApplication.processEvents()
+
+
+@pytest.fixture
+def qtbot(qapp: object, request: pytest.FixtureRequest) -> QtBot:
+    """In the place of pytest-qt's own."""
+    return PatientBot(request)
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -89,9 +89,9 @@ def test_a_key_triggers_its_action(window: QMainWindow, actions: dict[str, QActi
     with qtbot.waitActive(window):
         window.show()
         window.activateWindow()
-    with qtbot.waitSignal(actions["measure"].triggered, timeout=1000):
+    with qtbot.waitSignal(actions["measure"].triggered):
         qtbot.keyClick(window, Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier)
-    with qtbot.waitSignal(actions["run"].triggered, timeout=1000):
+    with qtbot.waitSignal(actions["run"].triggered):
         qtbot.keyClick(window, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
 
 

@@ -77,7 +77,7 @@ def ask_for_parts(qtbot: Any, window: MainWindow, *thresholds: float) -> Any:
     session, bar = window.controller.session, window.cut_bar
     session.set_param("result", "parts")
     bring(window, "serial", parts(thresholds or (4.0,) * 6), ok=True)
-    qtbot.waitUntil(lambda: bar.plot.magnitudes is not None and bool(bar.plot.lines), timeout=5_000)
+    qtbot.waitUntil(lambda: bar.plot.magnitudes is not None and bool(bar.plot.lines))
     return bar
 
 
@@ -124,7 +124,7 @@ def test_a_drag_moves_the_threshold_live_and_is_one_step_of_undo(qtbot: Any, win
     for step in range(1, 5):
         qtbot.mouseMove(plot, QPoint(start + 20 * step, y))
         expected = plot.value_at(start + 20 * step)
-        qtbot.waitUntil(lambda expected=expected: session.params["value"] == expected, timeout=5_000)
+        qtbot.waitUntil(lambda expected=expected: session.params["value"] == expected)
     assert session.params["rule"] == "manual" and told == sorted(told) and len(told) == 4
     qtbot.mouseRelease(plot, Qt.MouseButton.LeftButton, pos=QPoint(start + 80, y))
     assert plot.lines == (session.params["value"],)
@@ -140,7 +140,7 @@ def test_keys_move_the_line(qtbot: Any, window: MainWindow) -> None:
 
     def press(key: Qt.Key, expected: float, held: Any = Qt.KeyboardModifier.NoModifier) -> None:
         qtbot.keyClick(bar.plot, key, held)
-        qtbot.waitUntil(lambda: session.params["value"] == pytest.approx(expected), timeout=5_000)
+        qtbot.waitUntil(lambda: session.params["value"] == pytest.approx(expected))
 
     press(Qt.Key.Key_Right, 4.2)
     press(Qt.Key.Key_Left, 4.0)
@@ -148,7 +148,7 @@ def test_keys_move_the_line(qtbot: Any, window: MainWindow) -> None:
     press(Qt.Key.Key_Home, 0.0)
     assert bar.plot.x_of(0.0) == bar.plot.plot().left()
     qtbot.keyClick(bar.plot, Qt.Key.Key_Right)
-    qtbot.waitUntil(lambda: session.params["value"] > 0, timeout=5_000)
+    qtbot.waitUntil(lambda: session.params["value"] > 0)
     for _ in range(2):
         session.undo()
     assert session.params["value"] == pytest.approx(4.04), "each key is a step"
@@ -183,7 +183,7 @@ def test_what_it_shows_belongs_together(qtbot: Any, window: MainWindow) -> None:
     session.set_picks(("parallel",))
     assert bar.plot.magnitudes is None and bar.plot.lines == ()
     bring(window, "parallel", parts((9.0,) * 6), ok=True)
-    qtbot.waitUntil(lambda: bar.plot.lines == (9.0,), timeout=5_000)
+    qtbot.waitUntil(lambda: bar.plot.lines == (9.0,))
     engine: Any = window.controller._engine
     engine.show(Input("image", picture()[:20], "yx", "lower", {"generator": "lower"}))
     assert bar.isVisible() and bar.plot.magnitudes is None and bar.words.text() == ""
@@ -197,7 +197,7 @@ def test_a_parameter_of_another_run_makes_it_faint_until_the_new_one_comes(qtbot
     session.set_params({**session.params, "rule": "universal"})
     assert bar.plot.lines == (4.0,) and not bar.plot.current and bar.words.text().endswith("of an earlier choice")
     bring(window, "serial", parts((2.5,) * 6), ok=True)
-    qtbot.waitUntil(lambda: bar.plot.lines == (2.5,) and bar.plot.current, timeout=5_000)
+    qtbot.waitUntil(lambda: bar.plot.lines == (2.5,) and bar.plot.current)
     session.set_param("value", 3.0)
     assert bar.plot.lines == (3.0,) and bar.plot.current, "the coefficients do not depend on it"
     session.set_param("levels", 2)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +17,7 @@ import pytest
 from fake_engine import FakeEngine, act, make
 from PySide6.QtWidgets import QApplication
 
+import gpu_ops as ks
 from app.models.experiment_text import command_text, python_text, reason_against, results_before
 from app.models.session import Session
 from gpu_ops import Experiment, Pick, apply_steps, load, run_experiment, sample, save
@@ -92,6 +97,54 @@ def test_a_program_runs_what_is_on_the_screen(qtbot, stack: Input, capsys) -> No
     experiment = names["experiment"]
     assert (experiment.filter, dict(experiment.params)) == ("mean2d", {"window": 7, "border": "nearest"})
     assert [(p.variant, p.device) for p in experiment.picks] == [("serial", "cpu"), ("scipy", "cpu")]
+    right = ks.apply("mean", apply_steps(stack, STEPS), variant="serial", window=7, border="nearest")
+    np.testing.assert_array_equal(names["image"], right)
+    assert [len(places) for places in names["image_axes"]] == list(right.shape)
+
+
+@pytest.mark.parametrize("filter", [f.id for f in ks.FILTERS if f.accepts == "signal"])
+def test_a_program_ends_in_arrays_with_their_axes(qtbot, filter: str, capsys) -> None:
+    session = session_of(sample("noise", length=512))
+    session.set_filter(filter)
+    session.set_picks(("serial",))
+    preset = {"fft1d": {"result": "magnitude"}, "wavelet1d": {"result": "parts"}, "fft_batch1d": {"points": 64}}
+    session.set_params({**session.params, **preset.get(filter, {})})
+    names: dict[str, Any] = {}
+    text = python_text(session)
+    exec(text.replace("params, picks)", "params, picks, 'none')"), names)  # without the seconds of measuring
+    for output in session.filter.given(session.params):
+        assert isinstance(names[output.id], np.ndarray), output.id
+        axes = names[f"{output.id}_axes"]
+        assert [len(places) for places in axes] == list(names[output.id].shape)
+    drawn = {"plot": lambda x, y: np.broadcast_shapes(x.shape, y.shape[:1]), "stairs": np.ravel}
+    lines = [line[2:].split(" of ")[0] for line in text.splitlines() if line.startswith("# plt.")]
+    for line in lines:
+        exec(line, {**names, "plt": SimpleNamespace(**drawn)})
+    assert lines or filter in ("reduce1d",)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="the quotes are those of bash and zsh")
+def test_a_pasted_command_names_a_file_with_control_characters_and_runs_nothing(qtbot, tmp_path: Path) -> None:
+    path = tmp_path / "a\n'touch hacked'\n\x1b[201~\r\\x41\x7f\x85µ$(id)`id`.npy"
+    save(path, np.zeros((4, 5), np.float32))
+    session = session_of(load(path))
+    session.set_picks(("serial",))
+    line = command_text(session)
+    assert line.isprintable() and str(tmp_path) in line
+    script = f"kernelscope() {{ printf '%s\\0' \"$@\"; }}\n{line}"
+    words = subprocess.run(["bash", "-c", script], capture_output=True, cwd=tmp_path).stdout.split(b"\0")
+    assert os.fsencode(path) in words and [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_name_ends_no_command_of_windows(qtbot, tmp_path: Path, monkeypatch) -> None:
+    path = tmp_path / "a&calc|b^(c).npy"
+    save(path, np.zeros((4, 5), np.float32))
+    session = session_of(load(path))
+    session.set_picks(("serial",))
+    monkeypatch.setattr("sys.platform", "win32")
+    line = command_text(session)
+    assert f'"--input={path}"' in line or f'--input "{path}"' in line
+    assert "--variant serial" in line
 
 
 @pytest.fixture

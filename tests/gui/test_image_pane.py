@@ -273,7 +273,7 @@ def test_the_latest_wins(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def held(self: Pyramid, stop: Any = lambda: False) -> bool:
         if self.array[0, 0] == 1:
-            gate.wait(10)
+            gate.wait(60)
             stops.append(stop())
         return build(self, stop)
 

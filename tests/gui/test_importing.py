@@ -23,8 +23,9 @@ from app.views.window.import_dialog import ImportDialog
 from app.window import Script
 from gpu_ops import FORMATS, from_array, save
 from gpu_ops.engine.messages import Failed, Finished, LoadRequest, SampleRequest, Surveyed, SurveyRequest
+from gpu_ops.io import survey
 from gpu_ops.io.formats import Format
-from gpu_ops.io.opening import COLUMNS, FRAME, HEADER, MEMBER, PART, PROJECT, RATE, SEPARATOR, Survey
+from gpu_ops.io.opening import COLUMNS, FRAME, HEADER, MEMBER, PART, PROJECT, RATE, SEPARATOR, SERIES, Survey
 
 TABLE = Survey(
     "a toy table",
@@ -453,6 +454,13 @@ def test_only_what_matters_is_asked() -> None:
     assert fields((PART,), Survey("a toy table", asks=True)) == ()
 
 
+def test_the_series_of_a_tiff_are_offered_where_there_are_several() -> None:
+    (choices,) = [format.choices for format in FORMATS if ".tif" in format.suffixes]
+    several = Survey("a TIFF image", allowed={"series": (0, 1)}, found={"series": 1})
+    assert fields(choices, several) == (replace(SERIES, choices=(0, 1), default=1),)
+    assert fields(choices, Survey("a TIFF image")) == () and lasting({"series": 1}) == {}
+
+
 def test_the_part_of_a_file_is_asked_for_whatever_is_remembered_of_others() -> None:
     gaps, whole = (Survey("an EDF record", allowed=allowed, asks=True) for allowed in ({"part": (0, 1)}, {}))
     assert lasting({"part": 1, "columns": "2"}) == {"columns": "2"}
@@ -505,3 +513,28 @@ def test_a_column_of_words_cannot_be_chosen_by_a_click(qtbot, window, engine) ->
         qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=at)
     assert dialog.form.values()["columns"] == "3"
     assert dialog.table.horizontalHeaderItem(1).toolTip() == "ecg: no numbers in this column"
+
+
+def test_lines_that_can_be_read_in_two_ways_are_asked_about(qtbot, window, engine, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("4,5\n2,25\n3,0\n")
+    window.importing.open(str(path))
+    engine.survey(survey(path))
+    dialog = window.import_dialog
+    qtbot.waitUntil(dialog.isVisible)
+    assert "it may be 2 and 25" in dialog.facts.text() and input_name(window) == "before"
+    combo = dialog.form.editor("separator").control()
+    combo.setCurrentText("comma")
+    combo.activated.emit(combo.currentIndex())
+    press_open(qtbot, dialog)
+    assert engine.of(LoadRequest)[-1].options == {"separator": "comma"}
+    assert window.controller.session.input.array.shape == (3, 2) and said(window) == []
+
+
+def test_what_a_file_leaves_open_is_told(window, engine, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("sample,u (V)\n0,1.5\n1,2.5\n2,4.5\n")
+    window.importing.open(str(path))
+    engine.survey(survey(path))
+    assert input_name(window) == "a.csv" and window.controller.session.input.facts.units == ("V",)
+    assert said(window) == ["a.csv: column 'sample' counts the samples and is left out."]

@@ -8,8 +8,20 @@ import numpy as np
 import pytest
 from fake_engine import FakeEngine, make
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QGroupBox, QLabel, QTabBar, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QComboBox,
+    QGroupBox,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSlider,
+    QTabBar,
+    QWidget,
+)
 
 from app.views.keys import keyed, letter, menu_letters, yielding
 from app.views.window.main_window import MainWindow
@@ -107,3 +119,51 @@ def test_a_text_yields_its_key() -> None:
     assert letter("Save && &close") == "c" and letter("none && at all") == ""
     assert yielding("Save && &close", {"c"}) == "Save && close"
     assert yielding("Save && &close", {"s"}) == "Save && &close"
+
+
+# Letters without Alt
+
+
+@pytest.mark.parametrize("name", ["slider", "button", "combo", "list"])
+def test_letters_work_wherever_no_text_is_edited(qtbot, window: MainWindow, name: str) -> None:
+    kinds = {"slider": QSlider, "button": QPushButton, "combo": QComboBox}
+    shown = [w for w in window.panel.findChildren(kinds.get(name, QWidget)) if w.isVisible() and w.isEnabled()]
+    widget: QWidget = shown[0] if name in kinds else window.panel.variants
+    widget.setFocus()
+    qtbot.waitUntil(lambda: widget.hasFocus() or widget.isAncestorOf(QApplication.focusWidget()))
+    for key, tool in ((Qt.Key.Key_R, "region"), (Qt.Key.Key_P, "profile")):
+        qtbot.keyClick(QApplication.focusWidget(), key)
+        assert window.desk.probe.tool == tool
+        widget.setFocus()
+
+
+def test_letters_that_are_typed_are_text(qtbot, window: MainWindow) -> None:
+    line = QLineEdit(window)
+    line.show()
+    line.setFocus()
+    qtbot.waitUntil(line.hasFocus)
+    for key in (Qt.Key.Key_R, Qt.Key.Key_P, Qt.Key.Key_S):
+        qtbot.keyClick(line, key)
+    assert line.text() == "rps" and window.desk.probe.tool == ""
+
+
+def test_a_letter_that_nothing_takes_goes_to_the_visible_pictures(qtbot, window: MainWindow) -> None:
+    taken: list[str] = []
+
+    class Picture(QWidget):
+        takes_letters = True
+
+        def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+            taken.append(event.text())
+            event.setAccepted(event.text() == "t")
+
+    picture = Picture(window.stack)
+    picture.show()
+    button = next(b for b in window.panel.findChildren(QPushButton) if b.isVisible() and b.isEnabled())
+    button.setFocus()
+    qtbot.waitUntil(button.hasFocus)
+    for key in (Qt.Key.Key_T, Qt.Key.Key_X, Qt.Key.Key_5):
+        qtbot.keyClick(button, key)
+    picture.hide()
+    qtbot.keyClick(button, Qt.Key.Key_T)
+    assert taken == ["t", "x"]

@@ -58,7 +58,7 @@ def test_a_request_says_all_that_makes_it_again() -> None:
     picks = (Pick("serial", "cpu"), Pick("tiled", "cuda:0", {"rows": 4}))
     run = RunRequest(3, 1, SHARED, "mean2d", {"window": 5, "border": "wrap"}, picks, "careful")
     assert describe(run) == (
-        "run mean2d window=5 border=wrap of 8 × 9 uint8; protocol careful, mode stream, checks full; "
+        "run mean2d window=5 border=wrap of 9 × 8 uint8; protocol careful, mode stream, checks full; "
         "serial on cpu, tiled on cuda:0 rows=4"
     )
     assert describe(LoadRequest(1, "/a b/c.png", {"rate": 2})) == "load /a b/c.png rate=2"
@@ -87,7 +87,7 @@ def test_the_engines_doings_are_logged(qtbot, tmp_path: Path) -> None:
     texts = [TIME.sub("", line) for line in lines if TIME.match(line)]
     assert texts[:2] == [f"engine: job 1: load {good}", f"engine: job 2: load {bad}"]
     assert re.fullmatch(r"engine: started, process \d+, protocol \d+; .*cpu.*", texts[2])
-    assert texts[3] == "engine: job 1: good.png, 8 × 9 uint8"
+    assert texts[3] == "engine: job 1: good.png, 9 × 8 uint8"
     assert re.fullmatch(r"engine: job 1: done after \d+\.\d{3} s", texts[4])
     assert re.match(r"engine: job 2: failed \(input\) after \d+\.\d{3} s: .*bad\.png", texts[5])
     assert texts[6:] == [

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 import pywt
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
 
 from app.views.experiment.form import ParameterForm
 from app.views.experiment.look_editor import LookEditor
@@ -57,11 +56,11 @@ def test_typed_letters_choose_a_wavelet_and_its_functions_follow(qtbot: Any, for
     assert drawn(qtbot, form, "db4") == ["scaling φ", "wavelet ψ"]
     chooser.combo.setFocus()
     qtbot.keyClicks(chooser.combo, "db2")
-    qtbot.waitUntil(lambda: form.told != [], timeout=QApplication.keyboardInputInterval() * 5)
+    qtbot.waitUntil(lambda: form.told != [])
     assert form.told == [{"wavelet": "db2", "levels": 4}]
     drawn(qtbot, form, "db2")
     qtbot.keyClicks(chooser.combo, "reverse")
-    qtbot.waitUntil(lambda: form.values()["wavelet"] == "rbio1.3", timeout=QApplication.keyboardInputInterval() * 5)
+    qtbot.waitUntil(lambda: form.values()["wavelet"] == "rbio1.3")
     assert len(drawn(qtbot, form, "rbio1.3")) == 4
 
 

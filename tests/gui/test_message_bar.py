@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QLabel, QLineEdit, QPlainTextEdit, QTextEdit, QVBoxLayout, QWidget
 
@@ -136,6 +136,30 @@ def test_a_long_message_is_cut_and_whole_in_its_details(bar: MessageBar) -> None
     bar.show_message("error", long, "line 3")
     assert len(text(bar)) <= LONGEST and text(bar).endswith("…")
     assert bar.findChild(QPlainTextEdit, "details").toPlainText() == f"{long}\n\nline 3"
+
+
+def test_a_pointer_or_a_focus_that_was_left_on_the_bar_keeps_no_message(bar: MessageBar, qtbot, monkeypatch) -> None:
+    """Such as after a click on a button of a message."""
+    at = QPoint(1, 1)
+    monkeypatch.setattr(bar, "underMouse", lambda: True)
+    monkeypatch.setattr("app.views.window.message_bar.QCursor.pos", lambda: QPoint(at))
+    bar.show_message("error", "It does not compile.")
+    bar.show_message("info", "Saved a.png.", passing=True)
+    bar._pass_by()
+    assert len(bar.messages()) == 2 and bar._passing.isActive(), "somebody has just come"
+    at.setX(9)
+    bar._pass_by()
+    assert len(bar.messages()) == 2, "somebody moves there"
+    bar._pass_by()
+    assert [m.text for m in bar.messages()] == ["It does not compile."]
+    monkeypatch.setattr(bar, "underMouse", lambda: False)
+    bar.show_message("info", "Saved a.png.", passing=True)
+    bar.rows[0].copy_button.setFocus()
+    qtbot.waitUntil(bar.rows[0].copy_button.hasFocus)
+    bar._pass_by()
+    assert len(bar.messages()) == 2
+    bar._pass_by()
+    assert [m.text for m in bar.messages()] == ["It does not compile."]
 
 
 def test_details_open_and_copy(bar: MessageBar, qtbot) -> None:

@@ -13,7 +13,10 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.models.difference import distance
+from app.models.difference_levels import figures_of
 from app.models.display import Display
+from app.views.parts import number
+from app.views.results.histogram import HistogramBar
 from app.views.results.panes import PaneGrid, best_columns
 
 
@@ -171,6 +174,61 @@ def test_difference(qtbot: QtBot) -> None:
     grid.swap_pair()
     qtbot.waitUntil(lambda: grid.difference.distance is not None)
     assert layer.title == "Result b − Result a" and layer.value(79, 0) == [-39]
+
+
+def test_one_outlier_leaves_no_difference_white(qtbot: QtBot) -> None:
+    random = np.random.default_rng(0)
+    one = random.normal(0, 1, (60, 80)).astype(np.float32)
+    other = one + random.uniform(-2, 2, one.shape).astype(np.float32)
+    other[7, 9] += 1e4
+    grid = differing(qtbot, one, other)
+    tone, figures = grid.difference.layer.tone, grid.difference.display.statistics
+    assert tone is not None and tone.low == -tone.high and 1.9 < tone.high < 2.1
+    image = grid.compare.grab().toImage()
+    colours = {image.pixel(grid.compare.screen_at(x + 0.5, 50.5).toPoint()) for x in range(0, 80, 2)}
+    assert len(colours) > 20
+    assert grid.compare.notes.splitlines()[1].startswith(
+        f"up to ± {number(grid.difference.distance.most)}; full colour"
+    )
+    assert figures is not None and sum(figures.histogram) == one.size
+
+
+def test_levels_of_a_difference_are_set_as_others(qtbot: QtBot) -> None:
+    random = np.random.default_rng(0)
+    one, other = random.normal(0, 1, (2, 60, 80)).astype(np.float32)
+    other[7, 9] += 1e4
+    grid = differing(qtbot, one, other)
+    bar, plain = HistogramBar(grid.difference.display), (grid.display.low, grid.display.high)
+    qtbot.addWidget(bar)
+    bar.show()
+    assert not bar.maps.isVisible() and bar.low.value() == -bar.high.value()
+    bar.full.click()
+    assert grid.difference.layer.tone.high == grid.difference.distance.most > 9000
+    bar.high.setValue(2)
+    bar.high.setValue(0.5)
+    assert (grid.difference.layer.tone.low, grid.difference.layer.tone.high) == (-0.5, 0.5)
+    assert "full colour at ± 0.5" in grid.compare.notes and (grid.display.low, grid.display.high) == plain
+    grid.set_array("b", other + 1, None, "Newer b")
+    qtbot.waitUntil(lambda: grid.difference.layer.title.endswith("Newer b"))
+    qtbot.waitUntil(lambda: not grid.difference._background.busy)
+    assert grid.difference.display.high == 0.5, "what was set by hand stays while one pair is compared"
+    grid.swap_pair()
+    qtbot.waitUntil(lambda: grid.difference.distance is not None)
+    assert 2 < grid.difference.display.high < 9
+
+
+@pytest.mark.parametrize(
+    "values, figures",
+    [
+        ([0, 0, 0, 5], (5.0, 5.0)),
+        ([0.0] * 4, (0.0, 0.0)),
+        ([np.nan] * 4, (0.0, 0.0)),
+        ([1.0] * 900 + [np.inf, 50.0], (1.0, 50.0)),
+    ],
+)
+def test_the_typical_difference(values: list[float], figures: tuple[float, float]) -> None:
+    found = figures_of(np.array([values], np.float32), figures[1])
+    assert found is not None and (found.typical, found.most) == figures
 
 
 def test_difference_of_equal_pictures_and_of_new_results(qtbot: QtBot) -> None:

@@ -110,7 +110,7 @@ def test_the_layout_comes_back_only_if_it_is_wanted(qtbot, engine, window, path:
 def test_timing_after_a_pause_can_be_left_out(qtbot, engine, window) -> None:
     page, controller = opened(qtbot, window), window.controller
     click(qtbot, page.timed)
-    with qtbot.waitSignal(controller.settled, timeout=5000):
+    with qtbot.waitSignal(controller.settled):
         engine.show(from_array(np.eye(9, dtype=np.uint8)))
         engine.end()
     assert not controller.busy
@@ -119,7 +119,7 @@ def test_timing_after_a_pause_can_be_left_out(qtbot, engine, window) -> None:
     controller.run_live()
     engine.end()
     assert controller.busy
-    qtbot.waitUntil(lambda: engine.asked[-1].protocol == "quick", timeout=5000)
+    qtbot.waitUntil(lambda: engine.asked[-1].protocol == "quick")
 
 
 def test_recent_files_are_as_many_as_is_said(qtbot, engine, window, path: Path, tmp_path: Path) -> None:

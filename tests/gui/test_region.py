@@ -143,6 +143,11 @@ def _kinds_of_values() -> dict[str, Any]:
         "negative zero": np.full((60, 60), -0.0),
         "two halves": halves,
         "large and close": 1e6 + normal,
+        "half of them equal": np.where(np.arange(6300).reshape(90, 70) % 2, 2.5, normal),
+        "equal above the middle": np.concatenate([normal[:44] - 9, np.full((46, 70), 1.5)]),
+        "equal below the middle": np.concatenate([np.full((46, 70), -1.5), normal[:44] + 9]),
+        "two values": np.array([[1.0, 4.0]]),
+        "three values": np.array([[1.0, 4.0, 7.0]]),
         "two far apart in the middle": np.concatenate([normal[:40] - 50, normal[:40] + 50]),
     }
 
@@ -164,6 +169,21 @@ def test_figures_of_many_values_are_those_of_numpy(compiled: None, dtype: str) -
             assert not np.signbit(found.median) or found.median, name
         else:
             assert np.isnan([found.mean, found.low, found.median]).all(), name
+
+
+@pytest.mark.parametrize(
+    "guess", [(-3.0, -2.0), (2.0, 3.0), (0.5, 0.5), (-0.5, -0.5), (1.5, 1.5), (-9.0, 9.0), (0.0, 1.0)]
+)
+@pytest.mark.parametrize("equal", [False, True])
+def test_the_median_does_not_depend_on_the_sample(compiled: None, monkeypatch: Any, guess: Any, equal: bool) -> None:
+    """Where the random sample misses the middle, or where many values are equal, counts find it."""
+    values = np.random.default_rng(8).normal(0, 1, (90, 71)).astype(np.float32)
+    if equal:
+        values[np.abs(values) < 0.8] = 0.5
+    keys = region._keys(values.dtype).of(np.array(guess, np.float32))
+    monkeypatch.setattr(region, "_middle", lambda values: (keys[0], keys[1]))
+    found = figures_of(values)
+    assert found is not None and found.median == np.median(values.astype(np.float64))
 
 
 def test_many_values_have_a_distance_and_stop(compiled: None) -> None:
@@ -204,7 +224,7 @@ def test_large_figures_follow_the_region_without_waiting(qtbot: Any, monkeypatch
 
     def slow(sources: Any, start: Any, shape: Any, stop: Any = lambda: False) -> Any:
         began.append(start)
-        ready.wait(5)
+        ready.wait(60)
         return figure_rows(sources, start, shape, stop)
 
     monkeypatch.setattr(measuring, "figure_rows", slow)
@@ -214,7 +234,7 @@ def test_large_figures_follow_the_region_without_waiting(qtbot: Any, monkeypatch
         model.want(sources, (0, x), (512, 1000))
     assert model.behind and not model.rows
     ready.set()
-    qtbot.waitUntil(lambda: not model.behind, timeout=5000)
+    qtbot.waitUntil(lambda: not model.behind)
     assert [start[1] for start in began] == [0, 9]
     assert model.rows[0].figures.low == 9.0
     model.clear()
@@ -223,7 +243,7 @@ def test_large_figures_follow_the_region_without_waiting(qtbot: Any, monkeypatch
 
 def test_figures_of_another_picture_are_not_waited_for(qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     ready = threading.Event()
-    monkeypatch.setattr(measuring, "figure_rows", lambda *args: (ready.wait(5), figure_rows(*args[:3]))[1])
+    monkeypatch.setattr(measuring, "figure_rows", lambda *args: (ready.wait(60), figure_rows(*args[:3]))[1])
     model = Measuring()
     model.want([Sampled(INPUT, "in", np.zeros((600, 600)), (0, 0))], (0, 0), (600, 600))
     ready.set()
@@ -240,11 +260,11 @@ def test_figures_that_cannot_be_computed_say_why(window: MainWindow, qtbot: Any,
     monkeypatch.setattr(measuring, "figure_rows", fail)
     monkeypatch.setattr(measuring, "SMALL", 0)
     probe_of(window).set_region(Rect(4, 4, 14, 14))
-    qtbot.waitUntil(lambda: "no memory" in window.probing.bar.words.text(), timeout=3000)
+    qtbot.waitUntil(lambda: "no memory" in window.probing.bar.words.text())
     assert not window.probing.bar.measuring.rows
     monkeypatch.undo()
     probe_of(window).set_region(Rect(4, 4, 15, 15))
-    qtbot.waitUntil(lambda: len(window.probing.bar.measuring.rows) == 3, timeout=3000)
+    qtbot.waitUntil(lambda: len(window.probing.bar.measuring.rows) == 3)
     assert "11 × 11 px" in window.probing.bar.words.text()
 
 
@@ -501,7 +521,7 @@ def test_the_region_is_drawn_in_every_mode(window: MainWindow, qtbot: Any) -> No
     probe_of(window).set_region(Rect(4, 4, 14, 14))
     for mode in ("compare_swipe", "compare_flicker", "compare_difference"):
         act(window, mode)
-        qtbot.waitUntil(lambda: has_grip(window.panes.compare, 4, 4), timeout=2000)
+        qtbot.waitUntil(lambda: has_grip(window.panes.compare, 4, 4))
         assert not has_grip(window.panes.compare, 9, 9)
     drag(window.panes.compare, (20.4, 20.4), (27.6, 25.6))
     assert probe_of(window).region == (20, 20, 28, 26)

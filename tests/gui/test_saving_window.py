@@ -275,7 +275,7 @@ def test_the_log_says_what_became_of_the_values(qtbot, window, engine, tmp_path:
     window.display.set_levels(0.5, 2)
     save_to(window, tmp_path / "out.png")
     press(qtbot, window, "As shown")
-    assert describe(requests(engine)[0]).endswith("out.png, 6 × 7 float32, mapping levels 0.5 to 2")
+    assert describe(requests(engine)[0]).endswith("out.png, 7 × 6 float32, mapping levels 0.5 to 2")
 
 
 def test_with_an_engine_the_file_says_what_it_is(qtbot, tmp_path: Path) -> None:

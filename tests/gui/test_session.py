@@ -185,3 +185,69 @@ def test_parameters_are_reset_to_their_defaults(qtbot) -> None:
     session.set_params({"window": 21, "border": "zero"})
     session.reset_params()
     assert session.choice.params == {"window": 5, "border": "reflect"}
+
+
+class TestDevices:
+    def test_the_first_devices_join_an_untouched_choice(self, qtbot) -> None:
+        session = Session()
+        told: list[tuple[str, object]] = []
+        session.device_changed.connect(lambda name: told.append(("device", name)))
+        before = session.choice.picks
+        session.set_devices(("cuda:1", "sim"))
+        assert session.device == "cuda:1" and told == [("device", "cuda:1")]
+        assert set(before) < set(session.choice.picks) and not session.can_undo
+
+    def test_devices_change_no_choice_that_was_made(self, qtbot) -> None:
+        session = Session()
+        session.set_picks(("serial",))
+        session.set_devices(("cuda:0",))
+        assert session.choice.picks == ("serial",) and session.can_undo
+
+    def test_a_device_that_is_still_there_stays(self, qtbot) -> None:
+        session = Session()
+        session.set_devices(("cuda:0", "cuda:1", "sim"))
+        session.set_device("cuda:1")
+        session.set_picks(("serial", "naive"))
+        session.set_devices(("cuda:0", "cuda:1", "sim"))
+        assert session.device == "cuda:1" and session.choice.picks == ("serial", "naive")
+        session.set_device("sim:sm_90")
+        session.set_devices(("cuda:0", "sim"))
+        assert session.device == "sim:sm_90"
+        session.set_devices(("cuda:0",))
+        assert session.device == "cuda:0" and session.choice.picks == ("serial", "naive")
+        session.set_devices(())
+        assert session.device == "cuda:0"
+
+
+class TestFrames:
+    def test_a_frame_takes_the_place_of_the_one_before_and_keeps_all_that_was_chosen(self, qtbot) -> None:
+        session = Session()
+        session.set_input(shared("image"))
+        session.set_filter("box")
+        session.set_params({"radius": 7})
+        choice, inputs, frame = session.choice, session.inputs, shared("image")
+        session.set_frame(frame)
+        assert session.choice == choice and session.can_undo
+        assert session.input is session.original is frame and session.inputs == inputs + 1
+        assert not session.lacks_steps and session.originals == (frame,)
+
+    def test_a_frame_waits_for_the_steps_that_were_chosen(self, qtbot) -> None:
+        session, first, second = Session(), shared("image"), shared("image")
+        session.set_input(first)
+        session.set_steps(({"step": "invert"},))
+        stepped, inverted = shared("image"), shared("image")
+        session.set_stepped(stepped, session.steps)
+        session.set_frame(second)
+        assert session.lacks_steps and session.input is stepped and session.original is second
+        assert [step["step"] for step in session.steps] == ["invert"]
+        session.set_stepped(inverted, session.steps)
+        assert not session.lacks_steps and session.input is inverted
+
+    def test_steps_that_fail_on_a_frame_leave_the_frame_as_it_is(self, qtbot) -> None:
+        session, second = Session(), shared("image")
+        session.set_input(shared("image"))
+        session.set_steps(({"step": "invert"},))
+        session.set_stepped(shared("image"), session.steps)
+        session.set_frame(second)
+        session.take_back_steps()
+        assert session.input is second and session.steps == () and not session.lacks_steps

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -239,6 +240,43 @@ BAD = (
 )
 
 
+LONG = "n" * 100_000
+PLACES = (
+    *("filter", "params", "variants.0", "knobs.naive", "knobs", "steps.0", "device", "baseline", "output", "schema"),
+    *("input.kind", "input.absolute", "input.hash", "input.sample", "input.options", "view.compare", "view.tab"),
+)
+
+
+@pytest.mark.parametrize("where", PLACES)
+def test_a_long_name_makes_no_long_sentence(where: str, place: Place, stack: str, tmp_path: Path) -> None:
+    place.controller.open_file(stack, {"frame": 2})
+    place.session.set_picks(("naive",))
+    place.session.set_knobs("naive", {"block": 64})
+    place.session.set_steps(STEPS)
+    content = json.loads(session_text(saved_of(place.session, VIEW, stack)))
+    *path, last = [int(name) if name.isdigit() else name for name in where.split(".")]
+    at = content
+    for name in path:
+        at = at[name]
+    if isinstance(at.get(last) if isinstance(at, dict) else at[last], dict):
+        at[last][LONG] = LONG
+    else:
+        at[last] = LONG
+    file, texts = tmp_path / "long.kernelscope", []
+    file.write_text(json.dumps(content))
+    try:
+        parse_session(file.read_bytes(), str(tmp_path), OFFERED)
+    except KernelscopeError as error:
+        texts.append(str(error))
+    place.sessions.open(str(file))
+    for question, answers in list(place.asked):
+        texts.append(question)
+        for answer in answers.values():
+            answer()
+    texts += [*place.said, *(name for name, _ in place.wanted)]
+    assert max(map(len, texts), default=0) < 600
+
+
 @pytest.mark.parametrize(("where", "value", "words"), BAD, ids=[f"{place}-{k}" for k, (place, *_) in enumerate(BAD)])
 def test_what_a_session_may_not_say(where: str, value: Any, words: str) -> None:
     input = SavedInput("image", ("/x/a.npy",), "", "abc")
@@ -261,9 +299,9 @@ def test_damaged_files_are_a_sentence(data: bytes, tmp_path: Path) -> None:
 
 
 def test_what_is_no_file_or_much_too_large(tmp_path: Path) -> None:
-    with pytest.raises(KernelscopeError, match="cannot be read"):
+    with pytest.raises(KernelscopeError, match="is a folder"):
         read_session(str(tmp_path), OFFERED)
-    with pytest.raises(KernelscopeError, match="cannot be read"):
+    with pytest.raises(KernelscopeError, match="does not exist"):
         read_session(str(tmp_path / "gone.kernelscope"), OFFERED)
     (tmp_path / "a.kernelscope").write_bytes(b" " * (5 << 20))
     with pytest.raises(KernelscopeError, match="too large"):
@@ -555,6 +593,20 @@ def test_a_result_in_the_place_of_the_input_leaves_the_last_session(stack: str, 
     with pytest.raises(KernelscopeError, match="made is a result, which no file holds"):
         made.sessions.save(str(tmp_path / "x.kernelscope"), View())
     assert not (tmp_path / "x.kernelscope").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+def test_a_pipe_is_no_session_and_keeps_no_window_waiting(tmp_path: Path, qapp) -> None:
+    os.mkfifo(tmp_path / "walk.kernelscope")
+    with pytest.raises(KernelscopeError, match="walk.kernelscope is a pipe, and a session must be a file"):
+        read_session(str(tmp_path / "walk.kernelscope"), OFFERED)
+    (tmp_path / "settings").mkdir()
+    os.mkfifo(tmp_path / "settings" / "last.kernelscope")
+    place = Place(stored(tmp_path))
+    place.sessions.begin(lambda: place.controller.open_sample("camera"))
+    assert place.name == "camera"
+    os.mkfifo(tmp_path / "settings" / "window.ini")
+    assert stored(tmp_path).recent == (), "settings stay in memory"
 
 
 # Places in the input

@@ -101,7 +101,7 @@ def test_another_shape_is_shown_and_the_panel_says_it(window: MainWindow) -> Non
     window.controller.session.set_steps([CROP])
     answer(window)
     assert window.panes.pane(INPUT).layer.pyramid.array.shape[:2] == (5, 4)
-    assert "5 × 4, uint8" in window.panel.input_label.text()
+    assert "4 × 5, uint8" in window.panel.input_label.text()
     window.controller.session.set_steps([])
     assert window.panes.pane(INPUT).layer.pyramid.array.shape[:2] == (height, width)
     assert window.controller.session.input is window.controller.session.original
@@ -202,6 +202,19 @@ def test_a_crop_is_kept_inside_while_it_is_typed(window: MainWindow) -> None:
     assert window.controller.session.steps[0]["shape"][0] == 3 and form.editor("shape").spins[0].value() == 3
 
 
+def test_places_and_sizes_are_edited_in_the_order_in_which_they_are_read(window: MainWindow) -> None:
+    opened(window)
+    add(window, "crop")
+    form = window.panel.steps.rows[0].form
+    for name, axes in (("start", ("y", "x")), ("shape", ("height", "width"))):
+        down, across = form.editor(name).spins
+        assert across.geometry().right() < down.geometry().left()
+        assert [spin.accessibleName().rpartition(", ")[2] for spin in (down, across)] == list(axes)
+    form.editor("shape").spins[1].setValue(5)
+    assert window.controller.session.steps[0]["shape"][1] == 5
+    assert "crop 5 × " in window.panel.steps.rows[0].words.text()
+
+
 def test_steps_that_fail_are_taken_back_with_a_sentence(window: MainWindow) -> None:
     opened(window)
     session = window.controller.session
@@ -262,6 +275,8 @@ def test_a_region_becomes_a_crop_before_the_noise(window: MainWindow) -> None:
     answer(window)
     finish(window, run(window))
     assert not window.actions_by_id["crop_region"].isEnabled()
+    offered = window.panel.steps.menu.actions()
+    assert offered[0].objectName() == "addStep.crop" and offered[1] is window.actions_by_id["crop_region"]
     window.desk.probe.set_region(Rect(3, 2, 8, 9))
     act(window, "crop_region")
     assert session.steps[0] == {"step": "crop", "start": [2, 3], "shape": [7, 5]} and wanted(window)[1:] == ["noise"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import ast
+import os
+import signal
 import subprocess
 import sys
 from functools import cache
@@ -21,7 +23,7 @@ PUBLIC = (
     *("gpu_ops.input_kinds", "gpu_ops.output_kinds", "gpu_ops.run_key", "gpu_ops.device_names"),
     *("gpu_ops.counters", "gpu_ops.stages", "gpu_ops.task", "gpu_ops.io.opening"),
     *("gpu_ops.measuring.rows", "gpu_ops.measuring.standing", "gpu_ops.measuring.machines", "gpu_ops.measuring.sweeps"),
-    *("gpu_ops.measuring.about", "gpu_ops.measuring.kernel_age", "gpu_ops.devices.occupancy"),
+    *("gpu_ops.measuring.about", "gpu_ops.measuring.kernel_age", "gpu_ops.devices.occupancy", "gpu_ops.processes"),
 )
 """What the window may name of the engine besides gpu_ops' public names: types, messages, and what rows say."""
 
@@ -112,14 +114,6 @@ def test_every_command_of_the_engine_is_dispatched(monkeypatch: pytest.MonkeyPat
     assert set(seen) <= set(COMMANDS)
 
 
-def test_without_a_display_a_sentence_says_what_to_do(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(sys, "platform", "linux")
-    assert main([]) == 4
-    assert "--screenshot FILE.png" in capsys.readouterr().err
-
-
 def test_a_missing_system_library_is_named_with_its_package_before_qt_can_abort(
     monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
@@ -176,6 +170,22 @@ def test_what_is_understood_goes_to_the_window(monkeypatch: pytest.MonkeyPatch) 
         == 0
     )
     assert (seen[0].set, seen[0].variant) == (["window=9"], ["serial", "scipy"])
+
+
+@pytest.mark.thorough  # processes of its own
+@pytest.mark.parametrize("end", ["SIGINT", "SIGTERM"])
+def test_a_signal_closes_the_window_without_a_word(end: str) -> None:
+    code = (
+        "import os, signal, sys; from PySide6.QtCore import QTimer; from app import window; from app.main import main;"
+        f"begin = window.Script.start; send = lambda: os.kill(os.getpid(), signal.{end});"
+        "window.Script.start = lambda self: (begin(self), QTimer.singleShot(100, send));"
+        "signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "sys.exit(main(['--sample', 'camera', '--variant', 'serial', '--size', '900x600']))"
+    )
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (128 + getattr(signal, end), "")
 
 
 @pytest.mark.thorough  # processes of its own

@@ -180,7 +180,7 @@ def test_too_much_for_a_frame_is_rough_first(qtbot: QtBot, monkeypatch: pytest.M
 
     def held(*args: Any) -> Any:
         started.append(threading.current_thread())
-        gate.wait(10)
+        gate.wait(60)
         return in_bands(*args)
 
     monkeypatch.setattr(viewport_module, "_in_bands", held)

@@ -107,7 +107,7 @@ class Walk:
 def walk(qtbot: QtBot, engine: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Walk]:
     """A walk with one core of the CPU ticked in every filter, so that nothing runs that nobody looks at."""
 
-    def one_core(filter: Filter, _cuda: bool, steps: Steps = ()) -> Choice:
+    def one_core(filter: Filter, _cuda: bool, steps: Steps = (), _meta: object = None) -> Choice:
         return Choice(filter.id, {p.name: p.default for p in filter.params}, ("serial",), steps=steps)
 
     monkeypatch.setattr("app.models.session.default_choice", one_core)

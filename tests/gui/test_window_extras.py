@@ -337,7 +337,7 @@ def test_without_a_recorded_run_of_the_job_it_is_said(window, files: list[str]) 
     window.controller.open_file(files[0])
     act(window, "recorded")
     said = window.messages.current().text
-    assert said.startswith("There is no recorded run of Mean (image), window 3, border reflect, of 8 × 9 uint8.")
+    assert said.startswith("There is no recorded run of Mean (image), window 3, border reflect, of 9 × 8 uint8.")
     assert "nearest recorded runs: window 3, border reflect, 256 × 256 float32" in said and "mean2d" not in said
 
 
@@ -365,7 +365,7 @@ def test_cancel_and_the_bar_show_only_what_takes_its_time(qtbot, engine, window,
     assert not cancel.isEnabled()
     window.controller.run_live()
     assert not bar.isVisible()
-    qtbot.waitUntil(bar.isVisible, timeout=5000)
+    qtbot.waitUntil(bar.isVisible)
     act(window, "cancel")
     assert not bar.isVisible() and not cancel.isEnabled()
 

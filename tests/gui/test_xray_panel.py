@@ -65,7 +65,7 @@ def test_it_is_hidden_until_it_is_wanted_and_nothing_is_simulated_for_nobody(qtb
     qtbot.waitUntil(lambda: len(asked(engine)) == 1)
     request = asked(engine)[0]
     assert (request.filter, request.pick.variant, request.architecture) == ("mean2d", "shared", "sm_75")
-    logged = "look into shared of mean2d window=3 border=reflect on a simulated sm_75; 512 × 600 uint8"
+    logged = "look into shared of mean2d window=3 border=reflect on a simulated sm_75; 600 × 512 uint8"
     assert describe(request) == logged
     window.xray_dock.close()
     assert not window.actions_by_id["xray"].isChecked()
@@ -90,7 +90,7 @@ def test_numbers_stand_beside_the_lines_and_the_counter_is_chosen(qtbot, window,
     show(qtbot, window, engine)
     panel, source = window.xray_panel, window.xray_panel.source
     assert source.toPlainText() + "\n" == SOURCE
-    assert "simulated for sm_75 on the middle 256 × 256 of photo (512 × 600)" in plain(panel.title.text())
+    assert "simulated for sm_75 on the middle 256 × 256 of photo (600 × 512)" in plain(panel.title.text())
     assert not panel.state.isVisible()
     assert panel.counters.currentData() == SECTORS
     assert [source.cell(line) for line in (3, 4, 5)] == [("", 0.0), ("12.5 k", 1.0), ("2.5 k", 0.2)]

@@ -359,6 +359,11 @@ OLDER = {
     "64-bit words in order": ([128 + 8 * k for k in range(16)], 8, (1, 128), (1, 128)),
     "64-bit words off by one": ([136 + 8 * k for k in range(16)], 8, (16, 512), (2, 128 + 32)),
     "128-bit words in order": ([256 + 16 * k for k in range(16)], 16, (2, 256), (2, 256)),
+    "128-bit words off by one": ([272 + 16 * k for k in range(16)], 16, (16, 512), (3, 128 + 128 + 32)),
+    "128-bit words off by half a segment": ([320 + 16 * k for k in range(16)], 16, (16, 512), (3, 64 + 128 + 64)),
+    "128-bit words 32 apart": ([256 + 32 * k for k in range(16)], 16, (16, 512), (4, 512)),
+    "64-bit words 16 apart": ([128 + 16 * k for k in range(16)], 8, (16, 512), (2, 256)),
+    "64-bit words at the end of a segment": ([240 + 8 * (k % 2) for k in range(16)], 8, (16, 512), (1, 32)),
     "bytes in order": ([128 + k for k in range(16)], 1, (16, 512), (1, 32)),
     "16-bit words in order": ([128 + 2 * k for k in range(16)], 2, (16, 512), (1, 32)),
     "16-bit words across": ([144 + 2 * k for k in range(16)], 2, (16, 512), (1, 64)),
@@ -371,6 +376,10 @@ def test_transactions_of_half_a_warp(name: str) -> None:
     rows = _half(addresses)
     assert transactions(rows, HALF_MASK, nbytes, "1.0") == first
     assert transactions(rows, HALF_MASK, nbytes, "1.2") == second
+
+
+def test_a_word_across_two_halves_needs_both() -> None:
+    assert transactions(_half([30] * 16), HALF_MASK, 4, "1.2") == (1, 64)
 
 
 def test_resting_lanes_leave_gaps_in_a_transaction() -> None:

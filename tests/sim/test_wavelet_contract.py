@@ -8,8 +8,9 @@ from wavelet_cases import Setting, settings, wrong
 
 from gpu_ops.filters.wavelet.lifting import NAMES
 
-MOST = 700_000
-"""Operations of a level of the largest settings in the thorough lane; larger ones take ten seconds and more."""
+MOST = 210_000
+"""Operations of a level of the largest settings in the thorough lane: two levels in gray of all wavelets whose state
+lies in registers. Larger ones are in the full lane, and on a real GPU."""
 SIX_TAPS = [Setting(wavelet, "symmetric", levels, 1) for wavelet, levels in (("bior2.2", 2), ("rbio2.2", 1))]
 
 
@@ -18,7 +19,7 @@ def test_every_wavelet(setting: Setting) -> None:
     assert wrong({"recomputed": "sim"}, setting) == []
 
 
-@pytest.mark.parametrize("setting", settings(0, lambda setting: setting.wavelet in NAMES, MOST))
+@pytest.mark.parametrize("setting", settings(0, lambda setting: setting.wavelet in NAMES and setting.levels == 2, MOST))
 def test_every_wavelet_by_lifting(setting: Setting) -> None:
     assert wrong({"lifting": "sim"}, setting) == []
 

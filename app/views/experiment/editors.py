@@ -6,11 +6,12 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from PySide6.QtCore import QLocale, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QLocale, Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QGridLayout,
     QHBoxLayout,
+    QLabel,
     QLineEdit,
     QSizePolicy,
     QSlider,
@@ -252,14 +253,20 @@ class TextEditor(Editor):
         return self.line
 
 
+PAIRS = {"start": ("y", "x"), "shape": ("height", "width"), "size": ("height", "width")}
+"""The axes of the two numbers of a place, and of a size, in an image."""
+
+
 class GridEditor(Editor):
-    """A tuple of numbers: nine make three rows of three."""
+    """A tuple of numbers: nine make three rows of three. The two of a place or a size in an image stand in the order
+    of people: x before y, the width before the height."""
 
     def __init__(self, param: Param, parent: QWidget | None = None) -> None:
         super().__init__(param, parent)
         count = len(param.default)  # type: ignore[arg-type]
         side = math.isqrt(count)
-        columns = side if side > 1 and side * side == count else min(count, 4)
+        self._columns = columns = side if side > 1 and side * side == count else min(count, 4)
+        self._axes: tuple[str, ...] = PAIRS.get(param.name, ()) if count == 2 else ()
         layout = QGridLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         self.spins = [FloatSpin(param, self, narrow=True) for _ in range(count)]
@@ -267,16 +274,32 @@ class GridEditor(Editor):
             spin.valueChanged.connect(lambda: self.edited.emit(True))
             spin.refused.connect(self._refuse)
             spin.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-            layout.addWidget(spin, place // columns, place % columns)
-        self._columns = columns
+            if not self._axes:
+                layout.addWidget(spin, place // columns, place % columns)
+        if self._axes:
+            self._order(layout)
+
+    def _order(self, layout: QGridLayout) -> None:
+        """Put the second number first, and say what each is."""
+        signs = ("x", "y") if self._axes[1] == "x" else ("", "×")
+        for column, (sign, spin) in enumerate(zip(signs, reversed(self.spins), strict=True)):
+            if sign:
+                layout.addWidget(QLabel(sign, self), 0, 2 * column)
+            layout.addWidget(spin, 0, 2 * column + 1)
+            layout.setColumnStretch(2 * column + 1, 1)
+        QWidget.setTabOrder(self.spins[1], self.spins[0])
 
     def name_controls(self, name: str, help: str) -> None:
         for place, spin in enumerate(self.spins):
             row, column = divmod(place, self._columns)
+            spin.setAccessibleDescription(help)
+            if self._axes:
+                axis = QCoreApplication.translate("Axes", self._axes[place])
+                spin.setAccessibleName(self.tr("{name}, {axis}").format(name=name, axis=axis))
+                continue
             spin.setAccessibleName(
                 self.tr("{name}, row {row}, column {column}").format(name=name, row=row + 1, column=column + 1)
             )
-            spin.setAccessibleDescription(help)
 
     def value(self) -> object:
         self._check_typed()
@@ -290,4 +313,4 @@ class GridEditor(Editor):
             spin.blockSignals(False)
 
     def control(self) -> QWidget:
-        return self.spins[0]
+        return self.spins[1 if self._axes else 0]

@@ -9,6 +9,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.theme import colours_of, inked
+from app.tips import set_tip
 from app.views.experiment.editors import Editor
 from app.views.experiment.suiting import editor
 from app.views.keys import keyed, letter, yielding
@@ -67,11 +68,11 @@ class ParameterForm(QWidget):
             field = editor(param, self)
             field.setObjectName(f"editor.{param.name}")
             field.set_value(param.default)
-            field.setToolTip(param.help)
+            set_tip(field, param.help)
             field.edited.connect(lambda commit, name=param.name: self._edited(name, commit))
             label = QLabel(text, self)
             label.setBuddy(field.control())
-            label.setToolTip(param.help)
+            set_tip(label, param.help)
             field.name_controls(label.text().replace("&", ""), param.help)
             reason = QLabel(self)
             reason.setObjectName(f"reason.{param.name}")

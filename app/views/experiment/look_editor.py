@@ -8,6 +8,8 @@ from PySide6.QtWidgets import QComboBox, QSizePolicy, QVBoxLayout, QWidget
 
 from app.models.background import Background
 from app.theme import colours_of
+from app.tips import set_tip
+from app.views.eliding import elided_text
 from app.views.experiment.editors import Editor
 from app.views.experiment.search_combo import WORDS, SearchCombo, disable
 from gpu_ops.params import Curve, Look, Param, Value
@@ -78,7 +80,7 @@ class LookEditor(Editor):
         self.combo.blockSignals(True)
         self.combo.setCurrentIndex(self.combo.findData(value))
         self.combo.blockSignals(False)
-        self.combo.setToolTip(translate("Looks", "{choice}: {family}").format(choice=value, family=self._family(value)))
+        set_tip(self.combo, translate("Looks", "{choice}: {family}").format(choice=value, family=self._family(value)))
         self.curves.set_choice(value)
 
     def _family(self, value: Value) -> str:
@@ -124,7 +126,7 @@ class CurveSketch(QWidget):
         (self.drawn, self.curves), self.failure = result, ""
         names = ", ".join(_title(curve.name) for curve in self.curves)
         self.setAccessibleName(translate("Looks", "{choice}: {functions}").format(choice=self.drawn, functions=names))
-        self.setToolTip(self.accessibleName())
+        set_tip(self, self.accessibleName())
         if rows != len(self.curves):
             self.updateGeometry()
         self.update()
@@ -132,7 +134,7 @@ class CurveSketch(QWidget):
     @Slot(str)
     def _fail(self, sentence: str) -> None:
         self.drawn, self.curves, self.failure = None, (), sentence
-        self.setToolTip(sentence)
+        set_tip(self, sentence)
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -167,7 +169,7 @@ class CurveSketch(QWidget):
         """One function: its name above, the line of zero, and the curve on its own scale."""
         palette, metrics = self.palette(), self.fontMetrics()
         pad = metrics.averageCharWidth() / 2
-        name = metrics.elidedText(_title(curve.name), Qt.TextElideMode.ElideRight, int(box.width() - 2 * pad))
+        name = elided_text(_title(curve.name), metrics, box.width() - 2 * pad)
         painter.setPen(palette.color(QPalette.ColorRole.PlaceholderText))
         painter.drawText(box.adjusted(pad, 0, -pad, 0), int(Qt.AlignmentFlag.AlignTop), name)
         inner = box.adjusted(pad, metrics.height(), -pad, -pad)

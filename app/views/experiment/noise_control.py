@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSlider, QWidget
 
 from app.models.noise import Noise, span_of, usual_sigma
 from app.theme import colours_of, inked
+from app.tips import set_tip
 from app.views.experiment.editors import FloatEditor, IntEditor
 from app.views.keys import letter
 from app.views.parts import TickBox
@@ -63,7 +64,7 @@ class NoiseControl(QWidget):
         self.seed.name_controls(seed, NOISE[1].help)
         self.sigma.spin.setPrefix("σ ")
         for field, param in ((self.sigma, NOISE[0]), (self.seed, NOISE[1])):
-            field.setToolTip(param.help)
+            set_tip(field, param.help)
         for slider in self.seed.findChildren(QSlider):
             slider.hide()  # no seed is more than another
         self._seed_label.setBuddy(self.seed.control())

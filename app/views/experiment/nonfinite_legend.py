@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.models.nonfinite import INFINITE_COLOR, NAN_COLOR, count_words, drawn_words
+from app.tips import set_tip
 
 
 class NonFiniteLegend(QWidget):
@@ -23,7 +24,7 @@ class NonFiniteLegend(QWidget):
         """Show how many values are NaN and how many are infinite."""
         self.texts = count_words(nan, infinite)
         self.setAccessibleName(", ".join(filter(None, self.texts)))
-        self.setToolTip(drawn_words())
+        set_tip(self, drawn_words())
         self.setVisible(any(self.texts))
         self.updateGeometry()
         self.update()

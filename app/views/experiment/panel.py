@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBox
 from app.models.search import filter_words
 from app.models.session import Session
 from app.models.steps import title_with_steps
+from app.tips import set_tip, tip_text
 from app.views.experiment.form import ParameterForm
 from app.views.experiment.noise_control import NoiseControl
 from app.views.experiment.nonfinite_legend import NonFiniteLegend
@@ -23,6 +24,7 @@ from app.views.scrolled import Squeezed
 from app.views.upright import Upright
 from gpu_ops import FILTERS
 from gpu_ops.devices.status import DeviceStatus
+from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.types import Filter, Variant
 
 LONGEST_WORD = 26
@@ -146,7 +148,7 @@ class ExperimentPanel(QWidget):
                 self.devices.setCurrentIndex(0)
         view = self.devices.view()
         view.setMinimumWidth(view.sizeHintForColumn(0) + 2 * self.fontMetrics().averageCharWidth())
-        self.devices.setToolTip("\n".join(reasons) or ("" if kernels else self._missing_gpu))
+        set_tip(self.devices, "\n".join(reasons) or ("" if kernels else self._missing_gpu))
         self.devices.setEnabled(bool(self._session.devices))
         self._show_device(self._session.device)
 
@@ -155,7 +157,7 @@ class ExperimentPanel(QWidget):
         place = self.devices.count()
         name = self.tr("{name} (not available)") if not status.available else "{name}  {model}"
         self.devices.addItem(name.format(name=status.name, model=status.model), status.name)
-        self.devices.setItemData(place, status.reason or status.model, Qt.ItemDataRole.ToolTipRole)
+        self.devices.setItemData(place, tip_text(status.reason or status.model), Qt.ItemDataRole.ToolTipRole)
         self.devices.setItemData(place, status.reason, Qt.ItemDataRole.AccessibleDescriptionRole)
         if not status.available:
             disable(self.devices, place)
@@ -164,12 +166,12 @@ class ExperimentPanel(QWidget):
     def _show_figures(self, shared: Any) -> None:
         """Name, size, type and range of the input."""
         locale = QLocale()
-        shape = " × ".join(locale.toString(n) for n in shared.array.shape)
+        shape = " × ".join(locale.toString(n) for n in INPUT_KINDS[shared.kind].width_first(shared.array.shape))
         low, high = (locale.toString(float(v), "g", 6) for v in self._limits(shared))
         text = self.tr("<b>{name}</b><br>{shape}, {dtype}<br>values {low} to {high}")
         name = _escaped(_breakable(title_with_steps(shared)))
         self.input_label.setText(text.format(name=name, shape=shape, dtype=shared.array.dtype, low=low, high=high))
-        self.input_label.setToolTip(title_with_steps(shared))
+        set_tip(self.input_label, title_with_steps(shared))
         self.not_finite.show_counts(shared.statistics.nan, shared.statistics.infinite)
 
     @Slot(object)
@@ -198,7 +200,7 @@ class ExperimentPanel(QWidget):
                 if filter.accepts == kind:
                     self.filters.addItem(filter.title, filter.id)
                     place = self.filters.count() - 1
-                    self.filters.setItemData(place, filter.summary, Qt.ItemDataRole.ToolTipRole)
+                    self.filters.setItemData(place, tip_text(filter.summary), Qt.ItemDataRole.ToolTipRole)
                     self.filters.setItemData(place, filter_words(filter), WORDS)
             self.filters.setCurrentIndex(self.filters.findData(self._session.choice.filter))
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QApplication, QComboBox, QToolTip, QWidget
+from PySide6.QtWidgets import QApplication, QComboBox, QWidget
 
 from app.models.search import matches
+from app.tips import show_tip
 
 WORDS = Qt.ItemDataRole.UserRole + 1
 """The role of an item's other search words."""
@@ -47,7 +48,7 @@ class SearchCombo(QComboBox):
         fitting = matches(typed, places, self.itemText, lambda place: str(self.itemData(place, WORDS) or ""))
         if not fitting:
             note = self.tr("Nothing matches “{typed}”.").format(typed=typed)
-            QToolTip.showText(self.mapToGlobal(QPoint(0, self.height())), note, self)
+            show_tip(self.mapToGlobal(QPoint(0, self.height())), note, self)
         elif fitting[0] != self.currentIndex():
             self.setCurrentIndex(fitting[0])
             self.activated.emit(fitting[0])

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -21,6 +22,8 @@ from PySide6.QtWidgets import (
 
 from app.models.session import Session
 from app.models.steps import GAUSSIAN, Steps, first_values, inside, noise_of, offered, step_text, step_title
+from app.theme import boxes
+from app.tips import set_tip
 from app.views.experiment.form import ParameterForm
 from app.views.parts import ElidedLabel, TickBox
 from gpu_ops import find_step
@@ -28,6 +31,7 @@ from gpu_ops.input_kinds import INPUT_KINDS, Kind
 
 NO_LETTERS = frozenset(string.ascii_lowercase + string.digits)
 """The forms of steps take no keys from the filter's."""
+CROP = "crop"
 
 
 class StepRow(QWidget):
@@ -70,7 +74,7 @@ class StepRow(QWidget):
         button = QToolButton(self)
         button.setAutoRaise(True)
         button.setArrowType(arrow)
-        button.setToolTip(title)
+        set_tip(button, title)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         button.clicked.connect(lambda: do())
         return button
@@ -85,7 +89,7 @@ class StepRow(QWidget):
         text = step_text(step)
         self.words.setText(text)
         self.words.setEnabled(not step.get("off"))
-        self.setToolTip(find_step(step["step"]).help)
+        set_tip(self, find_step(step["step"]).help)
         for button in (self.edit, self.up, self.down, self.remove):
             button.setAccessibleName(f"{button.toolTip()}: {text}")
         self.tick.setAccessibleName(text)
@@ -137,12 +141,14 @@ class StepsSection(QWidget):
         self._session = session
         self.rows: list[StepRow] = []
         self._shown: tuple[str, ...] = ()
+        self._region: QAction | None = None
         self.title = QLabel(self.tr("Input steps"), self)
         self.add = QPushButton(self.tr("Add step"), self)
         self.add.setObjectName("addStep")
         self.add.setToolTip(self.tr("Change the input before the filter: a part of it, its size, its values, noise"))
         self.add.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.menu = QMenu(self.add)
+        self.menu.setStyle(boxes())
         self.menu.setToolTipsVisible(True)
         self.add.setMenu(self.menu)
         head = QHBoxLayout()
@@ -162,11 +168,17 @@ class StepsSection(QWidget):
         for step in offered(shared.kind):
             if step.id != GAUSSIAN:  # its tick is below
                 action = self.menu.addAction(step_title(step))
-                action.setToolTip(step.help)
+                set_tip(action, step.help)
                 action.setObjectName(f"addStep.{step.id}")
                 action.triggered.connect(lambda _=False, id=step.id: self.append(id))
+            if step.id == CROP and self._region is not None:
+                self.menu.addAction(self._region)
         self._shown = ()  # the rows are those of another kind of input
         self._show_steps()
+
+    def offer_region(self, action: QAction) -> None:
+        """Offer the action that crops to the region beside the step that crops, from the next input on."""
+        self._region = action
 
     def _listed(self) -> Steps:
         steps = self._session.steps

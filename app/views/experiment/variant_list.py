@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.models.search import matches
+from app.theme import boxes
 from app.views.experiment.form import ParameterForm
 from app.views.experiment.row_finder import RowFinder
 from app.views.experiment.variant_row import VariantRow
@@ -88,6 +89,7 @@ class VariantList(QWidget):
         self._top.addWidget(self.baseline_combo, 1)
         # One menu for all rows: a new menu for each click would never be freed.
         self.menu = QMenu(self)
+        self.menu.setStyle(boxes())
         self.baseline_action = QAction(self.tr("&Use as the baseline of speed-ups"), self)
         self.baseline_action.triggered.connect(lambda: self._choose(self._selected))
         self.only_action = QAction(self.tr("Tick &only this"), self)

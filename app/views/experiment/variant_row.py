@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.theme import colours_of, inked, mix
+from app.theme import colours_of, inked, selected
 from app.views.parts import TickBox
 from gpu_ops.types import Variant
 
@@ -158,7 +158,7 @@ class VariantRow(QWidget):
             return
         painter = QPainter(self)
         highlight = self.palette().color(QPalette.ColorRole.Highlight)
-        painter.fillRect(self.rect(), mix(self.palette().color(QPalette.ColorRole.Base), highlight, 0.12))
+        painter.fillRect(self.rect(), selected(self.palette()))
         stripe = self.rect()
         stripe.setWidth(max(2, self.fontMetrics().height() // 6))
         painter.fillRect(stripe, highlight)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.models.layer import State
@@ -41,7 +41,7 @@ class Cell(QWidget):
         font.setBold(True)
         self.title.setFont(font)
         self.mark, self.chip, self.findings = MarkChip(self), StateChip(self), FindingsBar(self)
-        self.status = ElidedLabel(parent=self, cut=Qt.TextElideMode.ElideMiddle)  # the value stands at the end
+        self.status = ElidedLabel(parent=self, keep=": ")  # the value
         self.status.setObjectName("cellStatus")
         self._widget = area
         self._arrange()
@@ -55,8 +55,8 @@ class Cell(QWidget):
             row.setSpacing(unit)
         head.addWidget(self.title, 1)
         head.addWidget(self.chip)
-        head.addStrut(self.chip.sizeHint().height())  # the title does not jump when a verdict comes
-        foot.addStrut(mark_size(self, "x").height())
+        self.title.setMinimumHeight(self.chip.sizeHint().height())  # the title does not jump when a verdict comes
+        self.status.setMinimumHeight(mark_size(self, "x").height())
         foot.addWidget(self.status, 1)
         foot.addWidget(self.mark)
         self.setMinimumWidth(unit * 18)  # all cells have the same width, whatever their texts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QSize
-from PySide6.QtGui import QImage, QResizeEvent
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
 from app.models.display import Display
@@ -19,6 +19,7 @@ from app.views.results.cell import Cell
 from app.views.results.pager import Pager
 from app.views.results.panes import PaneGrid, best_columns
 from app.views.results.plot_area import Plot
+from app.views.scrolled import Scrolled
 from gpu_ops.types import Filter
 
 ASPECT = 1.7
@@ -57,11 +58,13 @@ class CellView(QWidget):
         self._grid = QGridLayout(self._page)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(unit)
+        self._scroll = Scrolled(self._page, self)
+        self._scroll.room_changed.connect(self._relay)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(unit // 2)
         layout.addWidget(self.pager)
-        layout.addWidget(self._page, 1)
+        layout.addWidget(self._scroll, 1)
 
     @property
     def widget(self) -> QWidget:
@@ -158,7 +161,7 @@ class CellView(QWidget):
     # Layout
 
     def _best(self) -> int:
-        size, unit = self.size(), self.fontMetrics().averageCharWidth()
+        size, unit = self._scroll.room, self.fontMetrics().averageCharWidth()
         extra, aspect = self.fontMetrics().height() * 3.5, self._plot.aspect if self._plot else self.aspect
         return best_columns(len(self.pager.in_sight()), size.width(), size.height(), aspect, extra, unit * 26)
 
@@ -176,6 +179,6 @@ class CellView(QWidget):
         for row in range(self._grid.rowCount()):
             self._grid.setRowStretch(row, int(row < rows))
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def _relay(self) -> None:
         if self._keys and self._best() != self._columns:
             self._lay()

@@ -15,8 +15,8 @@ LONGEST = 24
 
 
 class ChannelBar(QWidget):
-    """Sets a ChannelChoice, and shows it; hidden where there is one channel only. Keys while `keys` is focused: S
-    stacks, the up and down arrows go through the channels."""
+    """Sets a ChannelChoice, and shows it; hidden where there is one channel only. Key S stacks; while `keys` is
+    focused, the up and down arrows go through the channels."""
 
     def __init__(self, choice: ChannelChoice, keys: QWidget, parent: QWidget) -> None:
         super().__init__(parent)
@@ -38,8 +38,8 @@ class ChannelBar(QWidget):
         row.addWidget(self.list)
         row.addSpacing(unit)
         self.overlaid, self.stacked = self._button(self.tr("Overlaid"), False), self._button(self.tr("Stacked"), True)
-        self.overlaid.setToolTip(self.tr("All channels in one plot (key S while the curves are focused)"))
-        self.stacked.setToolTip(self.tr("A lane and an axis for each channel (key S while the curves are focused)"))
+        self.overlaid.setToolTip(self.tr("All channels in one plot (key S)"))
+        self.stacked.setToolTip(self.tr("A lane and an axis for each channel (key S)"))
         row.addWidget(self.overlaid)
         row.addSpacing(-unit // 2)
         row.addWidget(self.stacked)
@@ -54,8 +54,11 @@ class ChannelBar(QWidget):
             (Qt.Key.Key_Up, lambda: choice.step(-1)),
         ):
             shortcut = QShortcut(QKeySequence(key), keys)
-            shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
             shortcut.activated.connect(act)
+            if key == Qt.Key.Key_S:  # two visible plots have one choice: either may take the key
+                shortcut.activatedAmbiguously.connect(act)
+            else:
+                shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
         self._listed: tuple[object, ...] = ()
         self._offered = False
         self.refresh()

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QPlainTex
 
 from app.figures import number
 from app.theme import Role, colours_of, fixed_font, inked, mix
+from app.tips import set_tip
 from app.views.parts import ElidedLabel
 
 DETAIL_LINES = 6
@@ -52,7 +53,7 @@ class FindingsBar(QFrame):
         button = QToolButton(self)
         button.setText(text)
         button.setObjectName(name)
-        button.setToolTip(tip)
+        set_tip(button, tip)
         button.setAccessibleDescription(tip)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         button.setAutoRaise(True)

@@ -9,6 +9,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QComboBox, QLabel, QSlider, QSpinBox, QToolButton, QVBoxLayout, QWidget
 
 from app.controllers.frames import PROJECTIONS, FrameController
+from app.tips import set_tip
 from app.views.folding import Folding
 from app.views.parts import TickBox
 from app.views.results.frame_icons import Sign, player_icon
@@ -49,7 +50,7 @@ class FrameBar(QWidget):
         button = self._buttons[sign] = QToolButton(self._row)
         button.setObjectName(f"frame.{sign}")
         button.setAccessibleName(title)
-        button.setToolTip(title)
+        set_tip(button, title)
         button.setAutoRaise(True)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         button.clicked.connect(lambda _=False: do())
@@ -131,7 +132,7 @@ class FrameBar(QWidget):
             self.number.setRange(1, frames.count)
             self.number.setSuffix(self.tr(" of {count}").format(count=QLocale().toString(frames.count)))
             tip = self.tr("The command line counts from 0: --frame {frame}").format(frame=frames.frame)
-            self.number.setToolTip(tip)
+            set_tip(self.number, tip)
             self.slider.setValue(frames.frame + 1)
             self.number.setValue(frames.frame + 1)
             self.rate.setValue(frames.rate)
@@ -147,7 +148,7 @@ class FrameBar(QWidget):
         frames = self._frames
         title = self.tr("Stop (Space)") if frames.playing else self.tr("Play (Space)")
         if self.play.toolTip() != title:
-            self.play.setToolTip(title)
+            set_tip(self.play, title)
             self.play.setAccessibleName(title)
             self._paint_icons()
         self.real.setText(self._real_text(frames.real_rate, frames.unverified) if frames.real_rate else "")

@@ -13,6 +13,7 @@ from app.models.curve import Curve
 from app.models.lanes import Array, Lanes
 from app.models.nonfinite import NAN_COLOR
 from app.theme import SHAPE_CONTRAST, readable
+from app.tips import set_tip
 from app.views.results.x_scale import XScale
 
 HIGH = 0.035
@@ -64,7 +65,7 @@ class GapMarks:
             told = QCoreApplication.translate(
                 "GapMarks", "A mark at the bottom of a lane: samples of its channel there are NaN or infinite."
             )
-        self._plot.setToolTip(told if x.size else "")
+        set_tip(self._plot, told if x.size else "")
 
     @property
     def places(self) -> np.ndarray:

@@ -59,6 +59,8 @@ class HeatArea(QWidget):
     numbers at the left, only the one upward –, drag pans, double-click fits. Keys while focused: + − 0 1; T and F zoom
     into time or frequency, with Shift out of it; arrows pan, Shift+arrows move the cursor."""
 
+    takes_letters = True
+
     def __init__(self, plane: Plane, display: Display, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("heatArea")

@@ -12,6 +12,7 @@ from app.models.plane import Plane
 from app.models.pyramid import GRAY
 from app.models.ticks import scaled, ticks
 from app.theme import colours_of
+from app.views.eliding import elided_text
 from app.views.results.plot_area import short
 from app.views.results.reading import name_of
 from gpu_ops.output_kinds import Axis
@@ -79,7 +80,7 @@ def draw_plane_axes(painter: QPainter, frame: PlaneFrame, across: Axis, up: Axis
         y = frame.point(0, place).y()
         painter.drawLine(QPointF(box.left() - 0.2 * line, y), QPointF(box.left(), y))
         painter.drawText(QRectF(0, y - line / 2, box.left() - 0.2 * line - 0.3 * pad, line), RIGHT, word)
-    title = letters.elidedText(title, Qt.TextElideMode.ElideRight, box.right() - 2 * pad)
+    title = elided_text(title, letters, box.right() - 2 * pad)
     painter.drawText(QRectF(pad, 0, box.right() - pad, 1.3 * line), LEFT, title)
     painter.setPen(QPen(colours_of(palette).muted, 1))
     painter.drawRect(box)

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from app.models.display import COLORMAPS, Display, StatisticsLike, colors
 from app.models.nonfinite import drawn_words
 from app.models.pyramid import Array
+from app.tips import set_tip
 from app.views.flow import FlowLayout
 from app.views.parts import TickBox, mixed, number
 
@@ -171,12 +172,8 @@ class HistogramBar(QWidget):
         self.logarithmic.setChecked(True)
         self.logarithmic.toggled.connect(self._set_logarithmic)
         self.auto = QPushButton(self.tr("Automatic"), self)
-        self.auto.setToolTip(
-            self.tr("The full range of the type for colours, minimum to maximum for gray and other values")
-        )
         self.auto.clicked.connect(lambda: self.display.auto_levels("auto"))
         self.full = QPushButton(self.tr("Full range"), self)
-        self.full.setToolTip(self.tr("Levels from the exact minimum to the exact maximum"))
         self.full.clicked.connect(lambda: self.display.auto_levels("range"))
         self.most = QPushButton(self.tr("99.8 %"), self)
         self.most.setToolTip(self.tr("Levels that leave out the lowest and the highest 0.1 % of the values"))
@@ -206,8 +203,24 @@ class HistogramBar(QWidget):
         display.levels_changed.connect(self._show_levels)
         display.colormap_changed.connect(self._show_map)
         display.figures_changed.connect(self._show_figures)
+        self.maps.setVisible(not display.signed)
+        self.most.setVisible(not display.signed)
+        self._tell(display.signed)
         self._show_map()
         self._show_figures()
+
+    def _tell(self, signed: bool) -> None:
+        """Say what the buttons do: the levels of a difference lie symmetrically about 0."""
+        self.auto.setToolTip(
+            self.tr("Full colour at a difference that 99 % of the differing pixels do not exceed")
+            if signed
+            else self.tr("The full range of the type for colours, minimum to maximum for gray and other values")
+        )
+        self.full.setToolTip(
+            self.tr("Full colour at the largest difference alone")
+            if signed
+            else self.tr("Levels from the exact minimum to the exact maximum")
+        )
 
     @Slot()
     def _show_figures(self) -> None:
@@ -261,7 +274,7 @@ class HistogramBar(QWidget):
         """Show these figures; the levels stay as they are."""
         self.statistics = self.canvas.statistics = statistics
         self.words.setText(self._sentence())
-        self.words.setToolTip(drawn_words() if statistics is not None and statistics.nan + statistics.infinite else "")
+        set_tip(self.words, drawn_words() if statistics is not None and statistics.nan + statistics.infinite else "")
         self.canvas.setAccessibleDescription(self.words.text())
         self._show_levels()
         self.canvas.update()
@@ -287,7 +300,8 @@ class HistogramBar(QWidget):
     def _show_levels(self) -> None:
         self.canvas.update()
         low, high = self.canvas.limits()
-        span = max(high - low, self.display.high - self.display.low)
+        span = self.display.high - self.display.low
+        span = span if self.display.signed else max(high - low, span)
         decimals = min(12, max(0, 3 - math.floor(math.log10(span)))) if 0 < span < math.inf else 2
         for spin, value in ((self.low, self.display.low), (self.high, self.display.high)):
             with QSignalBlocker(spin):

@@ -47,6 +47,8 @@ class ImageCanvas(QWidget):
     `images` are the pictures painted last, one for each layer, with their place on the device.
     """
 
+    takes_letters = True
+
     def __init__(self, display: Display, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("imageCanvas")

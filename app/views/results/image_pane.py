@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
@@ -11,6 +10,7 @@ from app.models.layer import Layer, default_levels
 from app.models.origin import WHOLE, Origin
 from app.models.pyramid import Array
 from app.models.view_data import ViewData
+from app.tips import set_tip
 from app.views.parts import ElidedLabel, StateChip, mark_texts, number
 from app.views.results.findings_bar import FindingsBar
 from app.views.results.image_canvas import ImageCanvas
@@ -35,7 +35,7 @@ class ImagePane(QWidget):
         self.title.setFont(font)
         self.chip = StateChip(self)
         self.findings = FindingsBar(self)
-        self.status = ElidedLabel(parent=self, cut=Qt.TextElideMode.ElideMiddle)  # the value stands at the end
+        self.status = ElidedLabel(parent=self, keep=": ")  # the value
         self.status.setObjectName("imageStatus")
         self._arrange()
         self.layer.described.connect(self._describe)
@@ -63,7 +63,7 @@ class ImagePane(QWidget):
         layout.addWidget(self.canvas, 1)
         layout.addLayout(foot)
         self.chip.setMinimumHeight(self.chip.sizeHint().height())
-        bar.addStrut(self.chip.sizeHint().height())  # the title does not jump when a verdict comes
+        self.title.setMinimumHeight(self.chip.sizeHint().height())  # the title does not jump when a verdict comes
 
     def set_array(self, array: Array, statistics: StatisticsLike | None, title: str, origin: Origin = WHOLE) -> None:
         """Show an image (H, W) or (H, W, 3 | 4), used in place. Zoom and levels stay: they belong to the Display and
@@ -94,7 +94,7 @@ class ImagePane(QWidget):
         mark = mark_texts(self.layer.origin, self.layer.shape)[1]
         name = " · ".join(t for t in (self.layer.title, self.layer.note, mark) if t)
         self.canvas.setAccessibleName(self.tr("Image {title}").format(title=name))
-        self.canvas.setToolTip(mark)
+        set_tip(self.canvas, mark)
         self.setAccessibleName(self.layer.title)
         # A failed result shows its reason in place of the picture.
         self.canvas.set_notes("", self.layer.verdict if self.layer.state == "failed" else "")

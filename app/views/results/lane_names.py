@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.models.lanes import Lanes
 from app.theme import colours_of
+from app.views.eliding import elided_text
 from app.views.parts import number
 
 LONGEST = 14
@@ -26,8 +27,8 @@ def lane_ticks(lanes: Lanes, height: float, letters: QFontMetrics) -> list[list[
     line = letters.height()
     if lanes.room(height, line):
         return [[(y, number(float(f"{value:.6g}"))) for y, value in lanes.marks(height, line)], []]
-    middle, most = Qt.TextElideMode.ElideMiddle, LONGEST * letters.averageCharWidth()
-    return [[(y, letters.elidedText(name, middle, most)) for y, name in lanes.names_at(height, line)], []]
+    most = LONGEST * letters.averageCharWidth()
+    return [[(y, elided_text(name, letters, most, " ")) for y, name in lanes.names_at(height, line)], []]
 
 
 class LaneNames(QWidget):
@@ -53,7 +54,7 @@ class LaneNames(QWidget):
             return []
         tall, gap, found = area.height() / len(lanes.order), letters.averageCharWidth(), []
         for place in range(len(lanes.order)):
-            text = letters.elidedText(lanes.names[place], Qt.TextElideMode.ElideMiddle, round(area.width() / 3))
+            text = elided_text(lanes.names[place], letters, round(area.width() / 3), " ")
             top = min(area.top() + place * tall + 1, area.bottom() - letters.height())
             box = QRectF(area.left() + gap / 2, top, letters.horizontalAdvance(text) + gap, letters.height())
             found.append((text, box))

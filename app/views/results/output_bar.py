@@ -8,6 +8,7 @@ from typing import NamedTuple
 from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QLabel, QWidget
 
+from app.tips import set_tip
 from app.views.flow import FlowLayout
 from app.views.results.choice_button import ChoiceButton
 from app.views.results.view_table import Scale
@@ -68,7 +69,7 @@ class Buttons(QWidget):
     def _add(self, place: int, choice: Choice) -> None:
         button = ChoiceButton(self)
         button.setText(choice.title.replace("&", "&&"))
-        button.setToolTip(choice.tip)
+        set_tip(button, choice.tip)
         button.setAccessibleName(choice.title)
         button.setObjectName(f"{self.objectName()}.{choice.id}")
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -91,7 +92,7 @@ class OutputBar(QWidget):
     def __init__(self, output: Callable[[str], None], scale: Callable[[str], None], parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("outputBar")
-        self.outputs = Buttons("output", self.tr("Result"), self)
+        self.outputs = Buttons("output", self.tr("Output"), self)
         self.scales = Buttons("scale", self.tr("Scale"), self)
         self.outputs.chosen.connect(output)
         self.scales.chosen.connect(scale)

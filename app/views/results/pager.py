@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
 
+from app.tips import set_tip
 from app.views.parts import number
 
 MOST = 6
@@ -47,7 +48,7 @@ class Pager(QWidget):
         button.setArrowType(arrow)
         button.setObjectName(name)
         button.setAccessibleName(title)
-        button.setToolTip(title)
+        set_tip(button, title)
         button.setAutoRaise(True)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         return button

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QComboBox,
@@ -25,6 +24,7 @@ from app.models.display import Display, StatisticsLike
 from app.models.layer import Layer
 from app.models.origin import WHOLE, Origin
 from app.models.pyramid import Array
+from app.tips import set_tip
 from app.views.folding import Folding
 from app.views.parts import ElidedLabel, number
 from app.views.results.choice_button import ChoiceButton
@@ -33,6 +33,7 @@ from app.views.results.image_canvas import Mode as CanvasMode
 from app.views.results.image_pane import ImagePane
 from app.views.results.pager import Pager
 from app.views.results.reading import drawn_text, sized_place, values_text
+from app.views.scrolled import Scrolled
 
 
 def best_columns(
@@ -115,10 +116,10 @@ class PaneGrid(QWidget):
         for box, name, title in names:
             box.setObjectName(name)
             box.setAccessibleName(title)
-            box.setToolTip(title)
+            set_tip(box, title)
             box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
             box.setMinimumWidth(self.fontMetrics().averageCharWidth() * 10)
-            box.activated.connect(self._compare)
+            box.activated.connect(self._choose_pair)
 
     def _arrange(self) -> None:
         unit = self.fontMetrics().averageCharWidth()
@@ -135,18 +136,20 @@ class PaneGrid(QWidget):
         self._grid = QGridLayout(self._grid_page)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(unit)
-        compare_page = QWidget(self)
-        column = QVBoxLayout(compare_page)
+        self._scroll = Scrolled(self._grid_page, self)
+        self._scroll.room_changed.connect(self._relayout)
+        self._compare_page = QWidget(self)
+        column = QVBoxLayout(self._compare_page)
         column.setContentsMargins(0, unit // 2, 0, unit // 2)
         column.setSpacing(unit // 2)
         column.addWidget(self.compare, 1)
-        self.values = ElidedLabel(parent=compare_page)
+        self.values = ElidedLabel(parent=self._compare_page)
         self.values.setObjectName("compareValues")
         self.values.setContentsMargins(unit, 0, unit, 0)
         column.addWidget(self.values)
         self._pages = QStackedWidget(self)
-        self._pages.addWidget(self._grid_page)
-        self._pages.addWidget(compare_page)
+        self._pages.addWidget(self._scroll)
+        self._pages.addWidget(self._compare_page)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(unit // 2)
@@ -159,8 +162,8 @@ class PaneGrid(QWidget):
 
     @property
     def sheet(self) -> QWidget:
-        """The pictures without the controls."""
-        return self._pages
+        """The pictures without the controls, all of them where they scroll."""
+        return self._compare_page if self._pages.currentIndex() else self._grid_page
 
     def sizeHint(self) -> QSize:
         unit = self.fontMetrics().averageCharWidth()
@@ -217,7 +220,7 @@ class PaneGrid(QWidget):
         return min(8.0, max(1 / 8, shapes[0][1] / shapes[0][0])) if shapes else 1.0
 
     def _best(self) -> int:
-        size = self._pages.size()
+        size = self._scroll.room
         extra, narrowest = self.fontMetrics().height() * 3.5, self.fontMetrics().averageCharWidth() * 24
         return best_columns(len(self.pager.in_sight()), size.width(), size.height(), self._aspect(), extra, narrowest)
 
@@ -238,9 +241,6 @@ class PaneGrid(QWidget):
             self._grid.setColumnStretch(column, int(column < columns))
         for row in range(self._grid.rowCount()):
             self._grid.setRowStretch(row, int(row < rows))
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        self._relayout()
 
     # Modes
 
@@ -264,6 +264,10 @@ class PaneGrid(QWidget):
         self.first.setCurrentIndex(self.first.findData(first))
         self.second.setCurrentIndex(self.second.findData(second))
         self._compare()
+
+    def _choose_pair(self) -> None:
+        self._compare()
+        self.mode_changed.emit(self.mode)
 
     def swap_pair(self) -> None:
         """Swap the two compared panes."""
@@ -322,7 +326,10 @@ class PaneGrid(QWidget):
         count = number(distance.undefined)
         if not distance.most:
             return self.tr("equal except for {count} non-finite pixels").format(count=count)
-        text = self.tr("± {most}, blue below, yellow above").format(most=number(distance.most))
+        level, text = self.difference.display.high, self.tr("± {most}, blue below, yellow above")
+        if level != distance.most:
+            text = self.tr("up to ± {most}; full colour at ± {level}, blue below, yellow above")
+        text = text.format(most=number(distance.most), level=number(float(f"{level:.3g}")))
         if distance.undefined:
             text = self.tr("{range}; {count} non-finite pixels").format(range=text, count=count)
         return text

@@ -22,6 +22,7 @@ from app.models.subject import Subject
 from app.models.verdict import verdict
 from app.models.view_data import INPUT as INPUT
 from app.models.view_data import OutputData, ViewData, as_it_is, named
+from app.views.results.looked_at import LookedAt
 from app.views.results.output_bar import OutputBar
 from app.views.results.result_view import ResultView
 from app.views.results.sides import Sides
@@ -68,6 +69,7 @@ class Pictures(Squeezed):
         self._fresh = self._other_scale = False
         self._lay_out()
         self.view = self._home(PICTURES)
+        self.looked_at = LookedAt(lambda: self.view, self)
         session.choice_changed.connect(self._choice_changed)
         session.output_changed.connect(self._show_output_again)
         session.device_changed.connect(self._judge_all)
@@ -81,6 +83,10 @@ class Pictures(Squeezed):
         layout.setSpacing(0)
         layout.addWidget(self.bar)
         layout.addWidget(self.sides, 1)
+
+    def fit(self, room: QSize) -> None:
+        """Arrange everything for the room around it."""
+        self.sides.fit(room)
 
     def sizeHint(self) -> QSize:
         return self.view.widget.sizeHint()
@@ -166,6 +172,7 @@ class Pictures(Squeezed):
     def _forget_results(self) -> None:
         """Remove all results: they belong to another input, filter or output."""
         self._subjects = {}
+        self.looked_at.forget()
         self._shown.clear()
         self._clear_results()
 

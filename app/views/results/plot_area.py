@@ -24,6 +24,7 @@ from app.models.span import Span
 from app.models.ticks import powers, scaled, ticks
 from app.models.view_data import ViewData
 from app.theme import Colours, colours_of
+from app.tips import set_tip
 from app.views.parts import number
 from app.views.results.reading import name_of
 from gpu_ops.output_kinds import Axis
@@ -264,7 +265,7 @@ class PlotArea(QWidget):
             self._dragged = event.position()
             self.span.pan(-moved)
         self.span.set_cursor(self._point(event.position()))
-        self.setToolTip(self.value_text())
+        set_tip(self, self.value_text())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         self._dragged = None

@@ -22,6 +22,7 @@ from app.models.measuring import Measuring
 from app.models.probe import Probe
 from app.models.profile import length
 from app.models.session import Session
+from app.tips import set_tip
 from app.views.parts import ElidedLabel, number
 from app.views.results.choice_button import ChoiceButton
 from app.views.results.pictures import Pictures
@@ -91,7 +92,7 @@ class ProbeBar(QWidget):
         )
         for button, text, tip in texts:
             button.setText(text)
-            button.setToolTip(tip)
+            set_tip(button, tip)
             button.setAccessibleName(tip)
             button.setAutoRaise(True)
             button.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)

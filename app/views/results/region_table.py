@@ -14,7 +14,9 @@ from PySide6.QtWidgets import QApplication, QHeaderView, QTableView, QWidget
 
 from app.models.region_figures import FigureRow, Figures
 from app.theme import mix
+from app.tips import tip_text
 from app.translate import QT_TRANSLATE_NOOP
+from app.views.headers import Header
 from app.views.parts import number
 from app.views.results.plot_area import FAINT
 from app.views.results.reading import with_unit
@@ -130,7 +132,7 @@ class RegionModel(QAbstractTableModel):
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # noqa: N802
         across = orientation == Qt.Orientation.Horizontal
         if role == Qt.ItemDataRole.ToolTipRole:
-            return _tr(COLUMNS[section].tip) if across else row_title(self.rows[section])
+            return tip_text(_tr(COLUMNS[section].tip) if across else row_title(self.rows[section]))
         if role != Qt.ItemDataRole.DisplayRole:
             return None
         return _tr(COLUMNS[section].title) if across else row_title(self.rows[section])
@@ -170,9 +172,9 @@ class RegionTable(QTableView):
         self.setFrameShape(QTableView.Shape.NoFrame)
         self.setTabKeyNavigation(False)
         self.setWordWrap(False)
+        self.setVerticalHeader(Header(Qt.Orientation.Vertical, self, ", "))  # the channel's name is at the end
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.verticalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)  # the channel's name is at the end
         self._fit_letters()
 
     def _fit_letters(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
 
 WIDE = 1.3
@@ -24,7 +23,10 @@ class Pages(QStackedWidget):
 
 class Sides(QSplitter):
     """Views of results in one stack, views of an input of another kind in another. `room` is the share of the height or
-    width that results take."""
+    width that results take.
+
+    Whether the input lies left or above follows from the room around both, which is given: their own size depends on
+    how they lie."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
@@ -34,9 +36,9 @@ class Sides(QSplitter):
         self.addWidget(self.main)
         self.beside.hide()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        super().resizeEvent(event)
-        across = self.width() > WIDE * self.height()
+    def fit(self, room: QSize) -> None:
+        """Lie as suits a room of this size."""
+        across = room.width() > WIDE * room.height()
         way = Qt.Orientation.Horizontal if across else Qt.Orientation.Vertical
         if way != self.orientation():
             self.setOrientation(way)

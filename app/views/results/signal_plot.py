@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from html import escape
 
 import pyqtgraph as pg
 from PySide6.QtCore import QCoreApplication, Qt
@@ -47,9 +48,11 @@ def label(item: pg.PlotItem, across: Axis, unit: str, log: bool) -> None:
     prefixed = across.unit in PREFIXED and not log
     # Turning prefixes off is not enough: pyqtgraph then keeps the factor of the last range that had one.
     ranges = None if prefixed else ((0.0, 0.0),)
-    bottom.setLabel(name[:1].upper() + name[1:], units=across.unit or None, siPrefixEnableRanges=ranges)
+    # pyqtgraph takes both for HTML, and units are what the heading of a table says.
+    title, across_unit = escape(name[:1].upper() + name[1:], quote=False), escape(across.unit, quote=False) or None
+    bottom.setLabel(title, units=across_unit, siPrefixEnableRanges=ranges)
     bottom.enableAutoSIPrefix(prefixed)
-    left.setLabel(unit)
+    left.setLabel(escape(unit, quote=False))
     left.showLabel(bool(unit))
 
 

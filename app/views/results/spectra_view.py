@@ -42,7 +42,6 @@ class SpectraView(CurveView):
         pane.box.sigResized.connect(self._mark)
         self.choice.changed.connect(self._mark)
         key = QShortcut(QKeySequence(Qt.Key.Key_L), pane.plot)
-        key.setContext(Qt.ShortcutContext.WidgetShortcut)
         key.activated.connect(self._turn_axis)
 
     def set_log(self, log: bool) -> None:

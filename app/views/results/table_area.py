@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QHeaderView, QLabel, QSizePolicy, QStackedLayout, 
 from app.models.span import Span
 from app.models.view_data import ViewData
 from app.theme import mix
+from app.tips import tip_text
 from app.views.results.plot_area import FAINT
 from app.views.results.reading import name_of, place_text, reading_text, values_text
 
@@ -46,7 +47,7 @@ class Figures(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return self.cell_text(index.row(), index.column())
+            return tip_text(self.cell_text(index.row(), index.column()))
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # noqa: N802
@@ -91,6 +92,7 @@ class TableArea(QWidget):
         self.none = QLabel(self)
         self.none.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.none.setWordWrap(True)
+        self.none.setTextFormat(Qt.TextFormat.PlainText)
         self.layers = QStackedLayout(self)
         self.layers.setContentsMargins(0, 0, 0, 0)
         self.layers.addWidget(self.none)

@@ -10,11 +10,12 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt
 from PySide6.QtGui import QBrush, QHelpEvent, QPalette, QPen, QResizeEvent
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.figures import number
 from app.models.stroke import INK, Stroke, variant_stroke
 from app.theme import colours_of, mix
+from app.tips import show_tip
 from app.views.parts import is_dark
 from app.views.strokes import DASHES, colour
 from app.views.sweep.plot import NEAR, SYMBOLS, Look, even_steps, round_times
@@ -243,7 +244,7 @@ class FigurePlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
 
     def viewportEvent(self, event: QEvent) -> bool:  # noqa: N802
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip and self.drawn is not None:
-            QToolTip.showText(event.globalPos(), self.words_at(event.pos()), self)
+            show_tip(event.globalPos(), self.words_at(event.pos()), self)
             return True
         return bool(super().viewportEvent(event))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from html import escape
 
 import numpy as np
 import pyqtgraph as pg
@@ -213,7 +214,7 @@ class LawSheet(Squeezed):
             parts.append(self.tr("● counted on a simulated GPU"))
         if curve.measured:
             text = self.tr("◇ times of {device}, set on the law at the first of them")
-            parts.append(text.format(device=curve.device))
+            parts.append(text.format(device=escape(curve.device)))
         return " · ".join(parts)
 
     def _with_n(self, curve: LawCurve) -> str:

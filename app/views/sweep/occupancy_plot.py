@@ -9,11 +9,12 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt
 from PySide6.QtGui import QBrush, QHelpEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.figures import count, percent
 from app.models.occupancy import limiter_name
 from app.models.sweep import Sweep
+from app.tips import show_tip
 from app.views.sweep.plot import NEAR, WIDEST_SHARE, Axis, look
 from app.views.sweep.text import axis_title, value_text
 from gpu_ops.devices.occupancy import LaunchOccupancy
@@ -145,7 +146,7 @@ class SweepOccupancy(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no t
 
     def viewportEvent(self, event: QEvent) -> bool:  # noqa: N802
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            QToolTip.showText(event.globalPos(), self.words_at(event.pos()), self)
+            show_tip(event.globalPos(), self.words_at(event.pos()), self)
             return True
         return bool(super().viewportEvent(event))
 

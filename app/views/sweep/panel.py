@@ -20,6 +20,7 @@ from app.controllers.sweep import SweepController
 from app.models.laws import LawPicture
 from app.models.sweep import Option, Sweep
 from app.theme import colours_of, inked
+from app.tips import tip_text
 from app.views.flow import FlowLayout
 from app.views.picture_file import export_sheet, write_text
 from app.views.scrolled import Squeezed
@@ -237,7 +238,7 @@ class SweepPanel(Squeezed):
             self.varies.clear()
             for option in self.controller.options:
                 self.varies.addItem(option_title(option, kind), option)
-                self.varies.setItemData(self.varies.count() - 1, option.help, Qt.ItemDataRole.ToolTipRole)
+                self.varies.setItemData(self.varies.count() - 1, tip_text(option.help), Qt.ItemDataRole.ToolTipRole)
             titles = [self.varies.itemData(place) for place in range(self.varies.count())]
             if before in titles:
                 self.varies.setCurrentIndex(titles.index(before))
@@ -253,7 +254,9 @@ class SweepPanel(Squeezed):
             self.source.addItem(self.tr("measured here"), self.controller.made)
             for sweep in self.controller.recorded:
                 self.source.addItem(recorded_title(sweep), sweep)
-                self.source.setItemData(self.source.count() - 1, recorded_title(sweep), Qt.ItemDataRole.ToolTipRole)
+                self.source.setItemData(
+                    self.source.count() - 1, tip_text(recorded_title(sweep)), Qt.ItemDataRole.ToolTipRole
+                )
             titles = {"n": self.tr("laws over N, counted"), "p": self.tr("laws over P, counted")}
             for picture in self.controller.laws:
                 self.source.addItem(titles[picture.over], picture.over)

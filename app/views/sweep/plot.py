@@ -10,11 +10,12 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QHelpEvent, QPalette, QPen, QResizeEvent
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.figures import seconds
 from app.models.stroke import Stroke, variant_stroke
 from app.models.sweep import Sweep
+from app.tips import show_tip
 from app.views.parts import is_dark
 from app.views.strokes import colour, pen
 from app.views.sweep.text import Mark, axis_title, line_title, marks, value_text
@@ -265,7 +266,7 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
 
     def viewportEvent(self, event: QEvent) -> bool:  # noqa: N802
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip and self.sweep is not None:
-            QToolTip.showText(event.globalPos(), self.words_at(event.pos()), self)
+            show_tip(event.globalPos(), self.words_at(event.pos()), self)
             return True
         return bool(super().viewportEvent(event))
 

@@ -13,6 +13,7 @@ from app.models.occupancy import limiter_name
 from app.models.slot import RowSlot
 from app.models.sweep import Sweep
 from app.terms import stage_column
+from app.tips import set_tip
 from app.views.sweep.text import quantity, value_text
 from app.views.timing.row_text import clock_name, device_name, verdict
 from gpu_ops.devices.occupancy import LaunchOccupancy
@@ -63,7 +64,7 @@ class SweepTable(QTableWidget):
             item = QTableWidgetItem(text)
             if column in (0, 3, 4) or text.endswith("%"):
                 item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            item.setToolTip(text)
+            set_tip(item, text)
             self.setItem(place, column, item)
 
     def _texts(self, sweep: Sweep, row: Row, name: str) -> list[str]:

@@ -121,7 +121,7 @@ def _shape_texts(sweep: Sweep) -> list[str]:
     shapes = {row.shape for row in sweep.rows}
     first, axes = min(shapes), sweep.kind.rank
     if len(shapes) == 1:
-        sides = " × ".join(count(n) for n in first)
+        sides = " × ".join(count(n) for n in sweep.kind.width_first(first))
         return [sides if axes > 1 else extent(sweep.kind, sides)]
     rows = [translate("Sweep", "{count} rows").format(count=count(first[0]))] if sweep.varied == WIDTH else []
     if len({shape[axes:] for shape in shapes}) == 1 and len(first) > axes:

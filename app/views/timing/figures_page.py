@@ -10,6 +10,7 @@ from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.theme import colours_of, fixed_font, inked
+from app.tips import set_tip
 from app.views.labels import sentence_label
 from app.views.picture_file import export_sheet, write_text
 from app.views.scrolled import Squeezed
@@ -148,7 +149,7 @@ class FiguresPage(QWidget):
     def _button(self, name: str, text: str, tip: str) -> QPushButton:
         button = QPushButton(text, self)
         button.setObjectName(f"figures_page.{name}")
-        button.setToolTip(tip)
+        set_tip(button, tip)
         return button
 
     def _arrange(self) -> None:

@@ -33,6 +33,7 @@ from PySide6.QtWidgets import (
 from app.models.results import Results
 from app.models.slot import RowSlot
 from app.terms import counter_name, counter_tip
+from app.tips import show_tip, tip_text
 from app.views.flow import FlowLayout
 from app.views.parts import TickBox
 from app.views.picture_file import NO_FACTS, Draw, Facts, drawn_image, write_picture
@@ -142,7 +143,7 @@ class LadderCanvas(QWidget):
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             place = self.line_at(event.pos())
             if place >= 0:
-                QToolTip.showText(event.globalPos(), self.words(self.ladder().lines[place]), self)
+                show_tip(event.globalPos(), self.words(self.ladder().lines[place]), self)
             else:
                 QToolTip.hideText()
             return True
@@ -269,7 +270,9 @@ class TimingLadder(QWidget):
             self.counters.clear()
             for name in known:
                 self.counters.addItem(counter_name(name), name)
-                self.counters.setItemData(self.counters.count() - 1, counter_tip(name), Qt.ItemDataRole.ToolTipRole)
+                self.counters.setItemData(
+                    self.counters.count() - 1, tip_text(counter_tip(name)), Qt.ItemDataRole.ToolTipRole
+                )
         self.counters.setCurrentIndex(self.counters.findData(self.canvas.shown_counter()))
         self.counted.setVisible(bool(known))
 

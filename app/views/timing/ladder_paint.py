@@ -8,7 +8,8 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPalette, QPen, QPolygonF
 
 from app.models.entry import Entry
-from app.theme import Colours, Role, colours_of, mix
+from app.theme import TINT, Colours, Role, colours_of, mix
+from app.views.eliding import elided_text
 from app.views.timing.ladder_axis import Axis
 from app.views.timing.ladder_layout import BAR_STAGES, Geometry, LegendItem, Line, Section
 from app.views.timing.row_text import device_name, failure_text, knobs_text, recorded_text, state_text, verdict_role
@@ -54,14 +55,14 @@ class LadderPainter:
         if 0 <= self.current < len(lines):
             highlight = self.palette.color(QPalette.ColorRole.Highlight)
             rect = lines[self.current].rect
-            self.p.fillRect(rect, mix(self.base, highlight, 0.12))
+            self.p.fillRect(rect, mix(self.base, highlight, TINT))
             self.p.fillRect(QRectF(rect.left(), rect.top(), max(2.0, self.unit / 6), rect.height()), highlight)
 
     def _write(self, rect: QRectF, text: str, align: Qt.AlignmentFlag, colour: QColor, small: bool = False) -> None:
         font = self.small if small else self.font
         self.p.setFont(font)
         self.p.setPen(colour)
-        fitted = QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideRight, rect.width() + 0.5)
+        fitted = elided_text(text, QFontMetricsF(font), rect.width() + 0.5)
         self.p.drawText(rect, align | Qt.TextFlag.TextSingleLine, fitted)
 
     # ---------------------------------------------------------------- legend and headings

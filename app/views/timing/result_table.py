@@ -27,7 +27,8 @@ from app.models.quality import gain, quality_text
 from app.models.results import Results
 from app.models.slot import RowSlot
 from app.terms import stage_column, stage_tip
-from app.theme import colours_of
+from app.theme import boxes, colours_of
+from app.tips import tip_text
 from app.views.picture_file import write_text
 from app.views.timing.row_text import (
     counted_text,
@@ -200,7 +201,7 @@ class ResultModel(QAbstractTableModel):
             return column.heading or speedup_heading(self.results)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _align(column)
-        return self._explained.get(column.id) if role == Qt.ItemDataRole.ToolTipRole else None
+        return tip_text(self._explained.get(column.id, "")) if role == Qt.ItemDataRole.ToolTipRole else None
 
     def entry(self, row: int) -> Entry:
         return self.results.entry(self._slots[row])
@@ -219,7 +220,7 @@ class ResultModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _align(column)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return details(entry, self.results)
+            return tip_text(details(entry, self.results))
         if role == Qt.ItemDataRole.ForegroundRole:
             if entry.state in ("stale", "running", "waiting"):
                 return self.colours.muted
@@ -285,6 +286,7 @@ class ResultTable(QTableView):
 
     def _build_menu(self) -> None:
         self.menu = QMenu(self)
+        self.menu.setStyle(boxes())
         self.copy_action = QAction(self.tr("&Copy selected rows"), self)
         self.copy_action.triggered.connect(self.copy)
         self.csv_action = QAction(self.tr("Export as C&SV…"), self)

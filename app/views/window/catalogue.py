@@ -43,9 +43,9 @@ class Catalogue(QObject):
         return action
 
     def _choose(self, filter: Filter, preset: str = "") -> None:
-        self._session.set_filter(filter.id)
-        if preset:
-            self._session.set_params({**self._session.choice.params, **filter.preset(preset)})
+        checks = {param.name: param.check for param in filter.params}
+        values = filter.preset(preset) if preset else {}
+        self._session.set_filter(filter.id, {name: checks[name](value) for name, value in values.items()})
 
     def offers(self) -> list[Offer]:
         """Every filter and preset with its search words; those for other inputs have a reason."""

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.models.search import matches
+from app.tips import tip_text
 from app.views.window.catalogue import Offer
 
 MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
@@ -95,7 +96,7 @@ class CommandPalette(QFrame):
             keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
             item = QTreeWidgetItem([name, keys])
             item.setData(0, Qt.ItemDataRole.UserRole, action)
-            item.setToolTip(0, action.statusTip())
+            item.setToolTip(0, tip_text(action.statusTip()))
             self._items.append(item)
         self.list.addTopLevelItems(self._items)
         if self._items:

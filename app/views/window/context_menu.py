@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction, QContextMenuEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from app.models.view_data import INPUT
+from app.theme import boxes
 from app.views.results.image_canvas import ImageCanvas
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class ContextMenus(QObject):
         super().__init__(desk.window)
         self._desk = desk
         self.menu = QMenu(desk.window)
+        self.menu.setStyle(boxes())
         self.menu.setObjectName("contextMenu")
         self.menu.setToolTipsVisible(True)
         self.key = ""

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from app.models.log import LOG_LINES, Log
 from app.theme import fixed_font
+from app.tips import tip_text
 
 
 class DiagnosticsPage(QWidget):
@@ -93,7 +94,7 @@ class DiagnosticsPage(QWidget):
             name, value = name.removesuffix("_bytes"), QLocale().formattedDataSize(value)
         name = name.replace("_", " ")
         item = QTreeWidgetItem(parent, [name, "" if nested else self._word(value)])
-        item.setToolTip(1, item.text(1))
+        item.setToolTip(1, tip_text(item.text(1)))
         metrics = self.fontMetrics()
         item.setSizeHint(0, QSize(metrics.horizontalAdvance(name) + metrics.height(), metrics.height() * 3 // 2))
         if isinstance(value, dict):

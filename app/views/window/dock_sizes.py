@@ -90,6 +90,10 @@ class DockSizes(QObject):
     @Slot()
     def _follow(self) -> None:
         window, self._requested_sizes = self._window, {}
+        for dock in self._defaults:
+            if (layout := dock.layout()) is not None:
+                layout.invalidate()  # Qt keeps the least size that a panel had with other letters
+                layout.activate()
         if self._restored:
             return
         for dock in self._defaults:

@@ -15,7 +15,7 @@ from app.controllers.session import SessionController
 from app.models.claims_table import claims_csv, claims_json
 from app.models.facts import facts_of
 from app.models.file_list import FileList
-from app.models.file_names import all_files, open_kinds, proposed_name, save_kinds, save_suffix, suffixes
+from app.models.file_names import all_files, open_kinds, proposed_name, suffixes
 from app.models.folder import files_in
 from app.models.messages import UNDER
 from app.settings import Settings
@@ -82,7 +82,7 @@ class Files(QObject):
         self._importing = importing
         self.list = FileList(self)
         self._begun = ""
-        self.saver = Saver(self, controller, messages)
+        self.saver = Saver(self, controller, messages, self.ask_target, self.proposed)
         self._controller.succeeded.connect(self._take_success)
         self._controller.message.connect(self._take_message)
         self._controller.nonfinite_found.connect(self._offer)
@@ -241,20 +241,10 @@ class Files(QObject):
         name = session.input.name if session.input else ""
         return proposed_name(name, session.filter, session.choice.params, what, suffix)
 
-    def save_result(self, display: Display | None = None) -> None:
-        """Ask for a name and save the present output of the last picked variant; `display` has the levels that the
-        window shows."""
-        to_save = self._controller.result_to_save()
-        if to_save is None:
-            return
-        variant, result, rate = to_save
-        kind, dtype = result.kind, result.form.dtype
-        session = self._controller.session
-        what = variant if len(session.filter.outputs) == 1 else f"{variant}-{session.output.id}"
-        name = self.proposed(what, save_suffix(kind, dtype, rate))
-        path = self.ask_target(self.tr("Save the result"), name, save_kinds(kind, dtype, rate))
-        if path:
-            self.saver.save(path, display)
+    def save_result(self, looked_at: str = "", display: Display | None = None) -> None:
+        """Ask for a name and save the present output of the variant that is `looked_at`, else the last result of the
+        whole input; `display` has the levels that the window shows."""
+        self.saver.ask(looked_at, display)
 
     def facts(self) -> dict[str, Any]:
         """The facts about what the window shows: those of the results, else of the input."""

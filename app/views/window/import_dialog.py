@@ -66,7 +66,7 @@ class ImportDialog(QDialog):
         importing.closed.connect(self.hide)
 
     def _make_parts(self) -> None:
-        self.name = ElidedLabel(parent=self, cut=Qt.TextElideMode.ElideMiddle)
+        self.name = ElidedLabel(parent=self, keep=".")  # the suffix
         font = self.name.font()
         font.setBold(True)
         self.name.setFont(font)

@@ -9,6 +9,8 @@ from PySide6.QtGui import QFont, QPalette
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem, QWidget
 
 from app.theme import colours_of, mix
+from app.tips import set_tip
+from app.views.headers import Header
 
 WIDEST = 22
 """Letters of a column at most; a longer name or cell is cut and complete in its tooltip."""
@@ -33,8 +35,9 @@ class ImportTable(QTableWidget):
         self.setWordWrap(False)
         self.verticalHeader().hide()
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header = self.horizontalHeader()
-        header.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        header = Header(Qt.Orientation.Horizontal, self)
+        header.setSectionsClickable(True)
+        self.setHorizontalHeader(header)
         header.setHighlightSections(False)
         header.sectionClicked.connect(lambda place: self._clicked(place, False))
         self.cellClicked.connect(lambda row, _column: self._clicked(row, True))
@@ -65,7 +68,7 @@ class ImportTable(QTableWidget):
             for line, row in enumerate(rows):
                 if place < len(row):
                     item = QTableWidgetItem(row[place])
-                    item.setToolTip(row[place])
+                    set_tip(item, row[place])
                     self.setItem(line, place, item)
         self.setVisible(bool(columns))
         self._mark()
@@ -107,7 +110,7 @@ class ImportTable(QTableWidget):
         numbered = bool(self.pickable) and not self.by_rows and name.strip() != str(place + 1)
         title = f"{place + 1}  {name}".rstrip() if numbered else name
         header.setText(f"✓ {title}" if is_chosen else title)
-        header.setToolTip(self._tip(name, place, is_chosen))
+        set_tip(header, self._tip(name, place, is_chosen))
         font = QFont(self.font())
         font.setBold(is_chosen)
         header.setFont(font)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PySide6.QtCore import Qt, QTimer, Slot
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragMoveEvent, QDropEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragMoveEvent, QDropEvent, QKeyEvent
 from PySide6.QtWidgets import QMainWindow, QSizePolicy, QVBoxLayout, QWidget
 
 import gpu_ops
@@ -47,6 +47,7 @@ from app.views.window.files import Chooser, Files, Opener, choose_files, choose_
 from app.views.window.focus import order_focus
 from app.views.window.handlers import show_diagnostics
 from app.views.window.import_dialog import ImportDialog
+from app.views.window.letters import Letters
 from app.views.window.message_bar import MessageBar
 from app.views.window.page_window import Pages
 from app.views.window.panels import EXPERIMENT, LADDER, LEVELS, SWEEP, XRAY
@@ -58,6 +59,7 @@ from app.views.window.session_desk import SessionDesk, keep_last
 from app.views.window.shortcuts import ShortcutsPage
 from app.views.window.status_line import StatusLine
 from app.views.window.window_actions import WindowActions
+from gpu_ops.io.opening import NOTE
 
 if TYPE_CHECKING:
     from app.views.results.signal_pane import SignalPane
@@ -155,12 +157,14 @@ class MainWindow(QMainWindow):
     # Layout
 
     def _arrange(self) -> None:
+        self._letters = Letters(self.stack)
         centre = QWidget(self)
         layout = QVBoxLayout(centre)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(ScrolledAbove(self.context.messages, centre))
         pictures = Scrolled(self.stack, centre)
+        pictures.room_changed.connect(lambda: self.stack.fit(pictures.room))
         pictures.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # the room that messages leave
         layout.addWidget(pictures, 1)
         layout.addWidget(self.frame_bar)
@@ -261,6 +265,11 @@ class MainWindow(QMainWindow):
         event.accept()
         return True
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        """A letter that no part of the window takes goes to the pictures."""
+        if not self._letters.send(event):
+            super().keyPressEvent(event)
+
     # Signals of the models
 
     def _order_focus(self) -> None:
@@ -271,6 +280,7 @@ class MainWindow(QMainWindow):
         path = str(shared.origin.get("path", ""))
         if path and path != self.desk.pasted.path:
             self.desk.recent.add(path)
+        self.context.messages.settle(NOTE)
         self._show_title()
         self.stack.show_input(array, shared)
 
@@ -292,7 +302,7 @@ class MainWindow(QMainWindow):
     @Slot()
     def _show_levels(self) -> None:
         """Show the levels of the visible view, if it has any."""
-        display = self.stack.display
+        display = self.stack.looked_at.levels or self.stack.display
         self.docks.offer(LEVELS, display is not None)
         if display is not None:
             self.docks[LEVELS].set_display(display)
@@ -329,6 +339,7 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
         settings, look = self.context.settings, self.context.look
         keep_last(self.desk)
+        self.context.sessions.end()
         self.context.controller.cancel()
         self.context.playback.stop()
         settings.set_window(self.saveGeometry(), self.docks.layout())

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QEvent, QPoint, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QCursor, QKeyEvent
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.models.messages import Kind, Message, Messages
@@ -17,7 +17,8 @@ MOST_ROWS = 3
 MOST_LINES, LEAST_LINES = 16, 3
 """The largest height of the messages, and the least in a low window: messages never make the window grow."""
 PASSES_MS = 8000
-"""How long a message that disappears by itself stays, after the last one and while the mouse is not on the bar."""
+"""How long a message that disappears by itself stays: after the last one, and after the mouse or the focus has last
+moved on the bar."""
 
 
 class MessageBar(QFrame):
@@ -46,6 +47,7 @@ class MessageBar(QFrame):
         self.dismiss_button.clicked.connect(self.clear)
         self._passing = QTimer(self, singleShot=True, interval=PASSES_MS)
         self._passing.timeout.connect(self._pass_by)
+        self._touched: tuple[QPoint | None, QWidget | None] | None = None
         self._lay_out()
         self.hide()
 
@@ -128,13 +130,21 @@ class MessageBar(QFrame):
 
     @Slot()
     def _pass_by(self) -> None:
-        """Remove the passing messages; they stay longer while the bar has the mouse or the focus."""
-        focus = QApplication.focusWidget()
-        if self.underMouse() or (focus is not None and self.isAncestorOf(focus)):
+        """Remove the passing messages. They stay longer where the mouse or the focus has moved on the bar meanwhile; a
+        pointer that was left there keeps nothing."""
+        before, self._touched = self._touched, self._touch()
+        if self._touched not in (None, before):
             self._passing.start()
             return
         self._messages.pass_by()
         self._update()
+
+    def _touch(self) -> tuple[QPoint | None, QWidget | None] | None:
+        """Where the mouse and the focus are on the bar; None where neither is."""
+        focus = QApplication.focusWidget()
+        inside = focus if focus is not None and self.isAncestorOf(focus) else None
+        pointer = QCursor.pos() if self.underMouse() else None
+        return (pointer, inside) if pointer is not None or inside is not None else None
 
     def _update(self) -> None:
         newest = self._messages.items[::-1]

@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QPlainTextEdit, Q
 
 from app.models.messages import Kind, Message
 from app.theme import Role, colours_of, fixed_font, inked, mix
+from app.tips import set_tip
+from app.views.eliding import shortened
 
 DETAIL_LINES = 8
 LONGEST = 240
@@ -56,7 +58,7 @@ class MessageRow(QWidget):
             (self.close_button, "close_button", self.tr("Close the message")),
         ):
             button.setObjectName(name)
-            button.setToolTip(tip)
+            set_tip(button, tip)
             button.setAccessibleDescription(tip)
 
     def _lay_out(self) -> None:
@@ -112,13 +114,13 @@ class MessageRow(QWidget):
         }
         self._symbol.setText(self._role(message.kind).symbol)
         self._symbol.setAccessibleName(kinds[message.kind])
-        self._symbol.setToolTip(kinds[message.kind])
-        text = message.text if len(message.text) <= LONGEST else message.text[: LONGEST - 1].rstrip() + "…"
+        set_tip(self._symbol, kinds[message.kind])
+        text = message.text if len(message.text) <= LONGEST else shortened(message.text, LONGEST - 2)
         self._text.setText(text)
         self.setAccessibleName(self.tr("{kind}: {text}").format(kind=kinds[message.kind], text=message.text))
         self._count.setVisible(message.count > 1)
         self._count.setText(self.tr("×{count}").format(count=message.count))
-        self._count.setToolTip(self.tr("This message came {count} times").format(count=message.count))
+        set_tip(self._count, self.tr("This message came {count} times").format(count=message.count))
         details = (
             message.details if text == message.text else "\n\n".join(filter(None, (message.text, message.details)))
         )

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from app.context import Context
 from app.models.display import COLORMAPS, colors
 from app.settings import RECENT_LIMIT, SCHEMES
+from app.tips import set_tip
 from app.views.parts import TickBox
 from app.views.window.recent_menu import RecentMenu
 
@@ -67,7 +68,7 @@ class PreferencesPage(QWidget):
     def _box(self, name: str, text: str, tip: str) -> QCheckBox:
         box = TickBox(text, self)
         box.setObjectName(f"preferences.{name}")
-        box.setToolTip(tip)
+        set_tip(box, tip)
         return box
 
     def _list(self, name: str, prefix: str, ids: tuple[str, ...]) -> QComboBox:
@@ -125,7 +126,7 @@ class PreferencesPage(QWidget):
         self.most.valueChanged.connect(self._choose_most)
         clear = self._actions["clear_recent"]
         self.clear_button = QPushButton(self.tr("&Clear"), self)
-        self.clear_button.setToolTip(clear.toolTip())
+        set_tip(self.clear_button, clear.toolTip())
         self.clear_button.setEnabled(clear.isEnabled())
         self.clear_button.clicked.connect(clear.trigger)
         clear.enabledChanged.connect(self.clear_button.setEnabled)

@@ -12,6 +12,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
 from app.settings import Settings
+from app.tips import set_tip
 
 
 class RecentMenu(QObject):
@@ -37,6 +38,7 @@ class RecentMenu(QObject):
 
     def fill(self) -> None:
         """Make an entry for each file; one that cannot be opened is disabled and says why."""
+        self._settings.refresh()
         for old in self.actions:
             self._menu.removeAction(old)
             old.deleteLater()
@@ -55,7 +57,7 @@ class RecentMenu(QObject):
         action.setData(path)
         action.setEnabled(not why)
         action.setStatusTip(why or path)
-        action.setToolTip(f"{path}: {why}" if why else path)
+        set_tip(action, f"{path}: {why}" if why else path)
         action.triggered.connect(partial(self._chosen, path))
         return action
 

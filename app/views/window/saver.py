@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Slot
 
+from app.controllers.chosen import Chosen
 from app.controllers.session import SessionController
 from app.figures import number
 from app.models.facts import facts_of_result
+from app.models.file_names import save_kinds, save_suffix
 from app.views.window.message_bar import MessageBar
 from gpu_ops import Saving, maps_for
 from gpu_ops.engine.shared import SharedResult
@@ -23,26 +25,73 @@ if TYPE_CHECKING:
 class Saver(QObject):
     """Saves the result that the controller has, and remembers what became of the values of each file."""
 
-    def __init__(self, parent: QObject, controller: SessionController, messages: MessageBar) -> None:
+    def __init__(
+        self,
+        parent: QObject,
+        controller: SessionController,
+        messages: MessageBar,
+        target: Callable[[str, str, str], str],
+        name: Callable[[str, str], str],
+    ) -> None:
+        """`target(title, name, kinds)` asks for a path, "" for none; `name(what, suffix)` proposes a file name."""
         super().__init__(parent)
-        self._controller, self._messages = controller, messages
+        self._controller, self._messages, self._target, self._name = controller, messages, target, name
         self._mappings: dict[str, str] = {}
         controller.saved.connect(self._take_saved)
 
-    def save(self, path: str, display: Display | None) -> None:
-        """Save the result to this file at once, or ask what becomes of values that the format cannot hold. `display`
-        has the levels of a picture."""
-        to_save = self._controller.result_to_save()
-        if to_save is None:
+    def ask(self, looked_at: str, display: Display | None) -> None:
+        """Ask for a name and save a result to it. One that was computed from a part of the input is saved only if the
+        user says so."""
+        what = self._controller.result_to_save(looked_at)
+        if what is not None and what.partial:
+            self._ask_about_part(what, display)
+        elif what is not None:
+            self._ask_name(what, display)
+
+    def _ask_about_part(self, what: Chosen, display: Display | None) -> None:
+        filter = self._controller.session.filter
+        whole = self._controller.result_to_save()
+        choices = {self.tr("Save the part"): lambda: self._ask_name(what, display)}
+        if whole is not None and not whole.partial:
+            text = self.tr("Save {variant} instead").format(variant=filter.variant(whole.variant).title)
+            choices[text] = lambda: self._ask_name(whole, display)
+        text = self.tr("A simulated GPU ran {variant} on the middle of the input alone{size}. It is not saved yet.")
+        text = text.format(variant=filter.variant(what.variant).title, size=self._size(what))
+        self._messages.show_message("warning", text, "", "save", choices=choices)
+
+    def _size(self, what: Chosen) -> str:
+        """How much of the input a result covers, for the middle of a sentence; "" where it does not lie over it."""
+        if what.part is None:
+            return ""
+        there, whole = (
+            " × ".join(number(n) for n in reversed(extents)) for extents in (what.part.extents, what.part.whole)
+        )
+        return self.tr(": its result has {there} of {whole}").format(there=there, whole=whole)
+
+    def _ask_name(self, what: Chosen, display: Display | None) -> None:
+        """Ask for a name and save this result, or the one that has come in its place meanwhile."""
+        kind, dtype, session = what.result.kind, what.result.form.dtype, self._controller.session
+        name = what.variant if len(session.filter.outputs) == 1 else f"{what.variant}-{session.output.id}"
+        name = self._name(f"{name}-part" if what.partial else name, save_suffix(kind, dtype, what.rate))
+        title = self.tr("Save the result of {variant}").format(variant=session.filter.variant(what.variant).title)
+        path = self._target(title, name, save_kinds(kind, dtype, what.rate))
+        if path:
+            self.save(path, what.variant, display)
+
+    def save(self, path: str, looked_at: str, display: Display | None) -> None:
+        """Save the result of the variant that is `looked_at` to this file at once, or ask what becomes of values that
+        the format cannot hold. `display` has the levels of a picture."""
+        what = self._controller.result_to_save(looked_at)
+        if what is None:
             return
-        result, maps = to_save[1], _maps(path, to_save[1], display)
+        maps = _maps(path, what.result, display)
         if not maps:
-            self._controller.save_result(path, Saving(about=self._facts()))
+            self._controller.save_result(path, what, Saving(about=self._facts(what)))
             return
         levels = (display.low, display.high) if display is not None else None
 
         def saving(map: str) -> Callable[[], None]:
-            return lambda: self._save_as(path, result, map, levels)
+            return lambda: self._save_as(path, what, map, levels)
 
         titles = {
             "scale": self.tr("Scale to the full range"),
@@ -50,7 +99,7 @@ class Saver(QObject):
             "levels": self.tr("As shown"),
         }
         choices = {titles[map]: saving(map) for map in maps}
-        self._messages.show_message("warning", self._question(path, result), "", "save", choices=choices)
+        self._messages.show_message("warning", self._question(path, what.result), "", "save", choices=choices)
 
     def _question(self, path: str, result: SharedResult) -> str:
         """What the format holds and what the result has."""
@@ -64,22 +113,21 @@ class Saver(QObject):
         text = (sound if OUTPUT_KINDS[result.kind].heard else picture).format(name=name, values=values)
         return self.tr("{text} It is not saved yet: choose what becomes of its values.").format(text=text)
 
-    def _save_as(self, path: str, result: SharedResult, map: str, levels: tuple[float, float] | None) -> None:
+    def _save_as(self, path: str, what: Chosen, map: str, levels: tuple[float, float] | None) -> None:
         """Save with this mapping, unless another result has come since the question."""
-        present = self._controller.result_to_save()
+        present = self._controller.result_to_save(what.variant)
         if present is None:
             return
-        if present[1] is not result:
+        if present.result is not what.result:
             text = self.tr("{name} is not saved, because the result has changed since; save it again.")
             self._messages.show_message("warning", text.format(name=Path(path).name), "", "save")
             return
-        saving = Saving(map, levels if map == "levels" else None, self._facts())
-        self._controller.save_result(path, saving)
+        saving = Saving(map, levels if map == "levels" else None, self._facts(what))
+        self._controller.save_result(path, what, saving)
 
-    def _facts(self) -> dict[str, Any]:
-        to_save = self._controller.result_to_save()
-        variant = to_save[0] if to_save else ""
-        return facts_of_result(self._controller.session, self._controller.results, variant)
+    def _facts(self, what: Chosen) -> dict[str, Any]:
+        controller = self._controller
+        return facts_of_result(controller.session, controller.results, what.variant, what.part)
 
     @Slot(object)
     def _take_saved(self, answer: Any) -> None:

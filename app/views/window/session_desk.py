@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import isfinite
 from pathlib import Path, PurePath
 
-from PySide6.QtCore import QByteArray, QCoreApplication, QObject, Slot
+from PySide6.QtCore import QByteArray, QCoreApplication, QObject, QTimer, SignalInstance, Slot
 
 from app.models.job_kind import RESTORE
 from app.models.lanes import choice_of
@@ -24,6 +24,11 @@ OFFERED = Offered(
     tabs=tuple(panel.id for panel in PANELS if panel.dock == LADDER.dock),
     scales=tuple(dict.fromkeys(scale.id for scale in (*SPECTRUM, *COUNTS, *BANDS))),
 )
+
+
+KEPT_MS = 2000
+"""How long after a change the session is kept; further changes in this time are kept with it."""
+CRASH = "crash"
 
 
 def _tr(text: str) -> str:
@@ -129,10 +134,12 @@ def view_of(desk: Desk) -> View:
 
 
 class SessionDesk(QObject):
-    """Shows what a session says about the window, and asks its questions."""
+    """Shows what a session says about the window, and asks its questions. It keeps the session after every change for
+    the case that the window crashes."""
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk.window)
+        self._not_kept = ""
         self._desk, self._sessions, messages = desk, desk.context.sessions, desk.context.messages
         self._sessions.offered = OFFERED
         self._sessions.restored.connect(self._restore)
@@ -141,7 +148,44 @@ class SessionDesk(QObject):
         self._sessions.succeeded.connect(messages.settle)
         self._sessions.asked.connect(self._ask)
         self._sessions.file_wanted.connect(self._choose_file)
+        self._sessions.crash_found.connect(self._ask_about_crash)
         desk.context.importing.session_wanted.connect(self._sessions.open)
+        self._later = QTimer(self, singleShot=True, interval=KEPT_MS)
+        self._later.timeout.connect(self._keep)
+        for signal in self._changes():
+            signal.connect(self._soon)
+
+    def _changes(self) -> list[SignalInstance]:
+        """The signals of all that a session file holds."""
+        desk, session, probe = self._desk, self._desk.context.session, self._desk.probe
+        pictures, display, xray = desk.pictures, desk.context.display, desk.context.xray
+        of_session = session.input_changed, session.stepped_changed, session.steps_changed, session.choice_changed
+        return [
+            *(*of_session, session.baseline_changed, session.device_changed, session.output_changed),
+            *(pictures.view_changed, display.levels_changed, choice_of(pictures).changed, xray.changed),
+            *(probe.changed, probe.tool_changed, probe.scale_bar_changed),
+            *(desk.context.look.changed, desk.docks.toggled, desk.docks.tabs[LADDER.dock].currentChanged),
+        ]
+
+    @Slot()
+    def _soon(self) -> None:
+        """Keep the session once this change and what follows from it are done."""
+        if not self._later.isActive():
+            self._later.start()
+
+    @Slot()
+    def _keep(self) -> None:
+        try:
+            _refuse_pasted(self._desk)
+            self._sessions.keep_unfinished(view_of(self._desk))
+        except KernelscopeError as error:
+            if str(error) != self._not_kept:
+                self._not_kept = str(error)
+                self._desk.context.log.add("window warning", self._not_kept)
+
+    @Slot(str, object)
+    def _ask_about_crash(self, sentence: str, choices: dict[str, Callable[[], object]]) -> None:
+        self._desk.context.messages.show_message("warning", sentence, "", CRASH, choices=choices)
 
     @Slot(object)
     def _restore(self, saved: Saved) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QElapsedTimer, QLocale, QObject, QTimer, Slot
+from PySide6.QtCore import QElapsedTimer, QLocale, QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLabel, QProgressBar, QSizePolicy, QStatusBar, QToolButton, QWidget
 
@@ -29,6 +29,8 @@ class StatusLine(QObject):
         self.busy.setObjectName("busy")
         self.state = QLabel(bar)
         self.state.setObjectName("engineState")
+        for label in (self.busy, self.state):  # with names of files and devices
+            label.setTextFormat(Qt.TextFormat.PlainText)
         self.elapsed = QLabel(bar)
         self.elapsed.setObjectName("elapsed")
         self.elapsed.setMinimumWidth(bar.fontMetrics().horizontalAdvance(QLocale().toString(99999) + " s"))

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication, QToolBar
 from app.actions import ACTIONS, ActionSpec, fill_toolbar, set_icons
 from app.views.results.sound_menu import SoundMenu
 from app.views.window.desk import Desk
+from app.views.window.panels import EXPERIMENT
 from gpu_ops import SAMPLES
 
 
@@ -30,6 +31,7 @@ class WindowActions(QObject):
             action.setObjectName(f"action.sample.{sample.id}")
             action.triggered.connect(partial(self._open_sample, sample.id))
             desk.menus["file/samples"].addAction(action)
+        desk.docks[EXPERIMENT].steps.offer_region(desk.actions["crop_region"])
         SoundMenu(desk.menus["view/sound"], desk.actions["play"], desk.context.playback, desk.pictures.titles)
         self._follow()
         self._show_look()

@@ -7,6 +7,7 @@ from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPalet
 
 from app.models.access_trace import Access
 from app.theme import TEXT_CONTRAST, colours_of, contrast, mix
+from app.views.eliding import elided_text
 from app.views.xray.access_layout import Layout, Sign, Spot
 
 CENTRE = Qt.AlignmentFlag.AlignCenter
@@ -193,7 +194,7 @@ class AccessPainter:
             self._elided(rect.adjusted(1.3 * self.metrics.height(), 0, 0, 0), text)
 
     def _elided(self, rect: QRectF, text: str) -> None:
-        fitted = self.metrics.elidedText(text, Qt.TextElideMode.ElideRight, rect.width() + 0.5)
+        fitted = elided_text(text, self.metrics, rect.width() + 0.5)
         self.p.drawText(rect, LEFT | Qt.TextFlag.TextSingleLine, fitted)
 
     def _sign(self, sign: Sign, rect: QRectF) -> None:

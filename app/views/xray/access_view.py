@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSlider, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSlider, QVBoxLayout, QWidget
 
 from app.figures import count
 from app.models.access_text import bank_text, gap_text, lane_text, piece_text, sentence, warp_title, what
 from app.models.access_trace import WARP, Access, WarpTrace
 from app.theme import colours_of, inked
+from app.tips import show_tip
 from app.views.labels import sentence_label
 from app.views.scrolled import Scrolled
 from app.views.xray.access_layout import Builder, Layout, Spot
@@ -128,7 +129,7 @@ class AccessCanvas(QWidget):
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             spot = self.spot_at(QPointF(event.pos()))
-            QToolTip.showText(event.globalPos(), self.tip(spot) if spot else "", self)
+            show_tip(event.globalPos(), self.tip(spot) if spot else "", self)
             return True
         return super().event(event)
 

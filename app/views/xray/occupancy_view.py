@@ -18,11 +18,13 @@ from PySide6.QtGui import (
     QPen,
     QPolygonF,
 )
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSizePolicy, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from app.figures import count
 from app.models.occupancy import LIMITERS, BlockOccupancy, Curve, curve, limiter_name
 from app.theme import colours_of
+from app.tips import show_tip
+from app.views.eliding import elided_text
 
 MOST_THREADS = 1024
 TICKS = 256
@@ -220,7 +222,7 @@ class OccupancyPlot(QWidget):
         painter.setPen(self.palette().color(self.foregroundRole()))
         painter.drawText(QRectF(left, top - 1.5 * high, width + unit, high), flags, words)
         painter.setPen(colours_of(self.palette()).muted)
-        shown = metrics.elidedText(axis, Qt.TextElideMode.ElideRight, max(int(left) - 2 * unit, 0))
+        shown = elided_text(axis, metrics, max(int(left) - 2 * unit, 0))
         painter.drawText(QRectF(unit, top - 1.5 * high, left, high), flags, shown)
 
     # User actions
@@ -259,7 +261,7 @@ class OccupancyPlot(QWidget):
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             held = self.nearest(event.pos().x())
-            QToolTip.showText(event.globalPos(), held.text if held else "", self)
+            show_tip(event.globalPos(), held.text if held else "", self)
             return True
         return super().event(event)
 

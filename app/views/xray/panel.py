@@ -23,6 +23,7 @@ from app.controllers.xray import XRayController
 from app.models.xray import KernelView, views
 from app.terms import counter_name, counter_tip
 from app.theme import colours_of, inked
+from app.tips import set_tip, tip_text
 from app.views.labels import sentence_label
 from app.views.picture_file import Facts, export_sheet, write_text
 from app.views.scrolled import Squeezed
@@ -75,7 +76,7 @@ class XRayPanel(Squeezed):
         combo = QComboBox(self)
         combo.setObjectName(name)
         combo.setAccessibleName(title)
-        combo.setToolTip(title)
+        set_tip(combo, title)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         combo.setMinimumContentsLength(8)
         return combo
@@ -244,7 +245,7 @@ class XRayPanel(Squeezed):
         self.counters.clear()
         for id in kernel.counters():
             self.counters.addItem(counter_name(id), id)
-            self.counters.setItemData(self.counters.count() - 1, counter_tip(id), Qt.ItemDataRole.ToolTipRole)
+            self.counters.setItemData(self.counters.count() - 1, tip_text(counter_tip(id)), Qt.ItemDataRole.ToolTipRole)
         # Keep the counter where it occurs, else take the first.
         self.counters.setCurrentIndex(max(self.counters.findData(self._wanted), 0))
         self._show_column()

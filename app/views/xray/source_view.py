@@ -25,6 +25,7 @@ from PySide6.QtWidgets import QMenu, QPlainTextEdit, QTextEdit, QToolTip, QWidge
 
 from app.figures import short_count
 from app.theme import TEXT_CONTRAST, colours_of, contrast, fixed_font, mix
+from app.tips import Html, show_tip
 from app.views.xray.source_colours import SourceColours
 
 LEAST_LINES = 9
@@ -149,10 +150,10 @@ class SourceView(QPlainTextEdit):
         severity = self._marks.get(line, "")
         return {"error": colours.error.symbol, "": ""}.get(severity, colours.warn.symbol)
 
-    def tip(self, line: int) -> str:
-        """The tool tip of a line, as HTML."""
+    def tip(self, line: int) -> Html:
+        """The tool tip of a line."""
         text = "<br>".join(escape(sentence) for sentence in self._describe_line(line))
-        return f"<b>{escape(self.tr('Line {line}').format(line=line))}</b><br>{text}" if text else ""
+        return Html(f"<b>{escape(self.tr('Line {line}').format(line=line))}</b><br>{text}" if text else "")
 
     def go_to(self, line: int) -> None:
         """Put the cursor on a line and show it."""
@@ -205,7 +206,7 @@ class SourceView(QPlainTextEdit):
         """Show the tool tip of the line at a height."""
         text = self.tip(self.line_at(y))
         if text:
-            QToolTip.showText(at, text, self)
+            show_tip(at, text, self)
         else:
             QToolTip.hideText()
 
@@ -221,7 +222,7 @@ class SourceView(QPlainTextEdit):
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             place = self.cursorRect().bottomLeft()
             text = self.tip(self.textCursor().blockNumber() + 1)
-            QToolTip.showText(self.viewport().mapToGlobal(place), text, self)
+            show_tip(self.viewport().mapToGlobal(place), text, self)
         else:
             super().keyPressEvent(event)
 

@@ -51,7 +51,8 @@ def measured(entry: Entry | None, gpu: str) -> str:
 
 
 def _sides(shape: Sequence[int]) -> str:
-    return "\u00a0×\u00a0".join(map(count, shape))
+    """Extents along the spatial axes, that along x first."""
+    return "\u00a0×\u00a0".join(map(count, reversed(shape)))
 
 
 def report(content: Mapping[str, Any], kernels: Sequence[KernelView], palette: QPalette, head: str = "") -> str:

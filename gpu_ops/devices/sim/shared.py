@@ -255,6 +255,13 @@ class SharedMemory:
         """The blocks of a touch, for arrays with a row for each."""
         return slice(None) if touch.rows is None else touch.rows
 
+    def _places(self, lanes: Lanes, touch: Touch, which: Array) -> Array:
+        """These lanes of a touch in the flattened frame, each once: of every block where all blocks do the same."""
+        places = np.unique(touch.places[which])
+        if touch.rows is not None:
+            return places
+        return np.asarray((np.arange(self.blocks)[:, None] * lanes.shape[1] + places).reshape(-1))
+
     def _look_coming(self, lanes: Lanes, site: Site, touch: Touch) -> None:
         """A copy that nobody has waited for may have landed or not."""
         assert self.coming is not None
@@ -263,7 +270,8 @@ class SharedMemory:
         if len(early):
             name = self.name(int(touch.units[early[0]]) * self.unit)
             text = f"{site.verb} {name} before its copy has been waited for (cp.async.wait_group, then a barrier)"
-            self.findings.add("read before its copy has landed", site.place, lanes, touch.places[early], say(text))
+            where = self._places(lanes, touch, early)
+            self.findings.add("read before its copy has landed", site.place, lanes, where, say(text))
 
     def _look_written(self, lanes: Lanes, site: Site, touch: Touch, kind: str) -> None:
         if touch.rows is not None and self.written.shape[0] == 1:
@@ -276,12 +284,11 @@ class SharedMemory:
         if written_units.all():
             return
         missing = np.flatnonzero(~(written_units if touch.rows is not None else written_units.all(axis=0)))
-        places = touch.places[missing]
         self.findings.add(
             "uninitialised read",
             site.place,
             lanes,
-            places,
+            self._places(lanes, touch, missing),
             lambda place: f"{site.verb} {self.name(int(touch.units[missing[0]]) * self.unit)} before anything is in it",
         )
 
@@ -312,7 +319,11 @@ class SharedMemory:
                 f"{site.verb} {self.name(int(touch.units[places[first] % size]) * self.unit)}, which thread "
                 f"{int(others[first])} {did} with no {missing} in between"
             )
-            where = np.unique(touch.places[places[selection] % size])
+            alike = touch.rows is None and self.trails[rival].last.shape[0] == 1
+            if touch.rows is not None or alike:
+                where = self._places(lanes, touch, places[selection])
+            else:  # every block has stamps of its own
+                where = np.unique(touch.places[places[selection] % size] + places[selection] // size * lanes.shape[1])
             self.findings.add(title, site.place, lanes, where, say(text))
 
     def _overwritten(self, lanes: Lanes, site: Site, different: Array) -> None:

@@ -52,8 +52,13 @@ def opencv(cv2: Any, x: Array, out: Array, how: Arithmetic, border: str) -> None
 
 
 def _needs_no_rounding(dtype: np.dtype[Any], how: Arithmetic) -> bool:
+    return bool(how.divisor == 1) and sums_fit_float32(dtype, how)
+
+
+def sums_fit_float32(dtype: np.dtype[Any], how: Arithmetic) -> bool:
+    """Whether float32 holds every sum of weighted integers of this type, with the bias, exactly."""
     largest = np.abs(how.weights.astype(np.float64)).sum() * np.iinfo(dtype).max + abs(float(how.bias))
-    return how.weights.dtype.kind == "i" and how.divisor == 1 and bool(largest < EXACT_IN_FLOAT32)
+    return how.weights.dtype.kind == "i" and bool(largest < EXACT_IN_FLOAT32)
 
 
 def _add_offset(out: Array, how: Arithmetic) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from gpu_ops.devices.launches import grid2d
 from gpu_ops.filters.conv3x3.arithmetic import Arithmetic, arithmetic
+from gpu_ops.filters.conv3x3.peers import sums_fit_float32
 from gpu_ops.filters.kit.borders import SCIPY_MODES
 from gpu_ops.filters.kit.planning import CTYPES, HostFunction, Job
 from gpu_ops.params import Value
@@ -196,7 +197,8 @@ def warp_rows_bytes(task: Task) -> int:
 
 
 def cupyx(device: Device, task: Task) -> Plan:
-    """cupyx's correlation; integers go through float64 sums and a rounding kernel, whose cost is counted."""
+    """cupyx's correlation; integers go through float64 sums and a rounding kernel, whose cost is counted. cupyx sums
+    integers in float32: where that is not exact, they are converted to float64 before, which is counted as well."""
     ndimage, cupy, x = device.library("cupyx.scipy.ndimage"), device.library("cupy"), task.x
     how, float_ = arithmetic(x.dtype, task.params), x.dtype.kind == "f"
     kind = x.dtype.type if float_ else np.float64
@@ -208,7 +210,11 @@ def cupyx(device: Device, task: Task) -> Plan:
     sums = device.empty(x.shape, kind)
     out, steps, source = device.empty(x.shape, x.dtype), [], x
     targets = [device.empty(x.shape, x.dtype) for _ in range(task.params["passes"] - 1)] + [out]
+    wide = None if float_ or sums_fit_float32(x.dtype, how) else device.empty(x.shape, kind)
     for place, target in enumerate(targets, start=1):
+        if wide is not None:
+            steps.append(Call(cupy.copyto, (wide, source), name=f"convert {place}"))
+            source = wide
         steps.append(Call(ndimage.correlate, (source, weights), {"output": sums, "mode": mode}, f"correlate {place}"))
         steps.append(Call(finish, (sums, *scalars, target), name=f"finish {place}"))
         source = target

@@ -161,7 +161,7 @@ def check(task: Task) -> None:
     batch = Batch.of(task)
     if batch.points == 0:
         name = "points" if batch.rank == 1 else "tile"
-        size = " x ".join(map(str, meta.shape))
+        size = meta.of_kind.size_text(meta.shape)
         raise ParamError(
             f"{size} values hold no transform of {max(batch.width, 1)} {params['numbers']} points; choose less for "
             f"{name}, or 0 for all{', or numbers real' if batch.complex else ''}."

@@ -80,7 +80,7 @@ def radix_measured(times: Sequence[Timed], device: Mapping[str, Any]) -> Found:
     for line in lines:
         clocks = (t.seconds * gpu.clocks_a_second / (points(t) * stages(t, radix)) for radix, t in line.items())
         first = next(iter(line.values()))
-        sides = " × ".join(map(str, extents(first)))
+        sides = " × ".join(map(str, reversed(extents(first))))
         text = f"whole kernel time of {first.filter} {first.variant}, {sides} points, shared out among its stages"
         series.append(
             Series(

@@ -96,6 +96,19 @@ def peak_tolerance(task: Task) -> float:
     return PEAK_TOLERANCE[real_type(task).name]
 
 
+def most_of_peaks(task: Task) -> tuple[float, ...]:
+    """The largest scale of each column of a table of peaks: that of a frequency lets it be off by a quarter of what two
+    bins lie apart, and by the rounding of its type, however many bins there are."""
+    eps, meta = float(np.finfo(real_type(task)).eps), task.meta
+    if meta.of_kind.rank == 2:
+        apart = [(1 / n, 0.5) for n in meta.shape[:2]]
+    else:
+        cut = Cut.of(task)
+        apart = [(cut.rate / cut.length, cut.rate / 2)]
+    frequencies = [(spacing / 4 + eps * highest) / peak_tolerance(task) for spacing, highest in apart]
+    return (*frequencies, math.inf) * meta.channels
+
+
 def round_trip_tolerance(task: Task) -> float:
     """Relative to the largest sample, or of integers to their range. They come back exactly while no error comes near
     to half a level: right variants stay below a half of what is allowed for."""

@@ -20,14 +20,18 @@ Rules = dict[str, Any]
 """The tolerance and the scale of an Output, or the least one."""
 TRANSFORM: Rules = {"tolerance": limits.transform_tolerance, "least": limits.least_spectrum}
 AMPLITUDE: Rules = {"tolerance": limits.transform_tolerance, "least": limits.least_magnitude}
-LEVEL: Rules = {"tolerance": limits.transform_tolerance, "scales": reference.level_scales}
+LEVEL: Rules = {
+    "tolerance": limits.transform_tolerance,
+    "least": lambda task: 1.0,  # a level of 0 dB is no level of nothing
+    "scales": reference.level_scales,
+}
 DENSITY: Rules = {"tolerance": limits.density_tolerance, "least": limits.least_density}
 ANGLE: Rules = {
     "tolerance": limits.transform_tolerance,
     "least": lambda task: math.pi,
     "scales": reference.phase_scales,
 }
-PEAKS: Rules = {"tolerance": limits.peak_tolerance, "least": limits.least_peaks}
+PEAKS: Rules = {"tolerance": limits.peak_tolerance, "least": limits.least_peaks, "most": limits.most_of_peaks}
 
 
 def _output(

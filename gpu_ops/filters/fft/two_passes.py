@@ -145,7 +145,7 @@ def supports(task: Task) -> str | None:
         return f"it takes {ALONE}, and this image has {task.meta.channels}; take one, or use the variant registers"
     if not all(n > 1 and n & (n - 1) == 0 for n in (height, width)):
         return (
-            f"it takes extents that are {POWERS} from 2 on, and this image has {height} × {width} pixels; crop it, or "
+            f"it takes extents that are {POWERS} from 2 on, and this image has {width} × {height} pixels; crop it, or "
             "use the variant registers"
         )
     if passes(task) is None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.errors import ParamError
+from gpu_ops.errors import ParamError, plain
 from gpu_ops.types import BORDERS
 
 SCIPY_MODES = {"zero": "constant", "reflect": "reflect", "nearest": "nearest", "wrap": "wrap"}
@@ -27,7 +27,7 @@ def border_indices(border: str, start: int, stop: int, n: int) -> np.ndarray[Any
     go on for ever. Raises ParamError for an unknown border or an axis without elements.
     """
     if border not in BORDERS:
-        raise ParamError(f"border must be one of {', '.join(BORDERS)}, not {border!r}.")
+        raise ParamError(f"border must be one of {', '.join(BORDERS)}, not {plain(border, 60)!r}.")
     if n < 1:
         raise ParamError("An axis needs at least one element to be read across its border.")
     positions = np.arange(start, stop, dtype=np.int64)

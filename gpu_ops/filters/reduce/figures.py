@@ -90,7 +90,7 @@ def check(task: Task) -> None:
 
 def scales(task: Task, tolerance: float) -> Array:
     """What the tolerance of a variant multiplies for each figure, in the form of the table, from the samples on the
-    host; 1 where samples are infinite or NaN, for then nothing is rounded."""
+    host; 1 where samples are infinite or NaN, for then nothing is rounded; at least the smallest normal number."""
     own = 4.0 if task.params["statistic"] == "all" and task.dtype.kind == "f" else 1.0  # `loss` is that of variances
 
     def scale(name: str, of: Parts) -> float:
@@ -106,19 +106,21 @@ def scales(task: Task, tolerance: float) -> Array:
 
     table = _table(task, scale)
     table[~np.isfinite(table)] = 1.0
-    return table
+    return np.maximum(table, np.finfo(np.float64).smallest_normal)
 
 
 def figure_sizes(task: Task) -> Array:
-    """How large each figure may be, which is what a verdict is to be small against: a sum as large as that of the
-    magnitudes, and a variance as large as it is. Where all samples are the same, any variance but 0 is far off."""
+    """How large each figure may be, beside which its tolerance is to be small: a sum as large as that of the
+    magnitudes, a variance as large as it is. Samples that are all the same have none, but for the rounding of their
+    mean: there any variance is far off."""
 
     def size(name: str, of: Parts) -> float:
         if name == "variance":
-            return of.deviation**2 or math.inf
+            return of.deviation**2 if of.deviation > 4 * UNIT * of.root else math.inf
         return of.largest if name in ("min", "max") else of.magnitudes / (of.many if name == "mean" else 1)
 
-    return _table(task, size)
+    table = _table(task, size)
+    return np.where(table > 0, table, np.inf)  # of zeros nothing is rounded
 
 
 class Parts(NamedTuple):

@@ -4,7 +4,8 @@
 //
 // SHAPES gives for each of the STEPS: the phase that it changes, where the weighted samples begin, counted in pairs, and
 // how many they are. ENDS: the phase of low coefficients, and how many pairs after their own number low and high ones
-// lie. Pair m of samples are those from 2m - REACH on.
+// lie. Pair m of samples are those from 2m - REACH on. The pairs of a lane's coefficients begin with its own first
+// sample: for other wavelets and borders lanes at an end of a warp would lack a pair, so that they are made as sums.
 #pragma once
 
 #define MOST_WEIGHTS 4

@@ -35,7 +35,7 @@ class Case:
 
     def __str__(self) -> str:
         settings = ", ".join(f"{k} {v}" for k, v in {**self.params, **self.knobs}.items())
-        return f"{' x '.join(map(str, self.shape))} {self.dtype} {self.data}, {settings}"
+        return f"shape {self.shape} {self.dtype} {self.data}, {settings}"
 
 
 def task_of(filter: Filter, case: Case, limits: Limits = NO_LIMITS) -> Task:

@@ -1,0 +1,114 @@
+"""Margins, gaps and least sizes that follow the letters: they are computed from the font when a widget is made, and
+have to be again when the font of all widgets changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from PySide6.QtCore import QMargins, QObject
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QBoxLayout,
+    QDockWidget,
+    QFormLayout,
+    QGridLayout,
+    QLayout,
+    QMainWindow,
+    QStyle,
+    QToolBar,
+    QWidget,
+)
+
+SIDES = ("Left", "Top", "Right", "Bottom")
+
+
+class Size(NamedTuple):
+    """A size of an object in pixels, how it is read and written, whether it is a height, and what Qt takes where nobody
+    sets it."""
+
+    owner: QObject
+    name: str
+    read: Callable[[], int]
+    write: Callable[[int], object]
+    high: bool = False
+    usual: int = 0
+
+
+class LetterSizes:
+    """The sizes of all widgets before the font changes. `follow` scales those that no widget has set anew itself."""
+
+    def __init__(self, app: QApplication) -> None:
+        self._app, self._letters = app, _letters(app)
+        self._before = [(size, size.read()) for window in app.topLevelWidgets() for size in sizes(window)]
+
+    def follow(self) -> None:
+        """Scale by the letters that there are now."""
+        now = _letters(self._app)
+        for size, before in self._before:
+            if before > 0 and size.read() == before:
+                _scale(size, before, self._letters[size.high], now[size.high])
+
+
+def _letters(app: QApplication) -> tuple[int, int]:
+    """Width and height of a letter."""
+    metrics = QFontMetrics(app.font())
+    return metrics.averageCharWidth(), metrics.height()
+
+
+def _scale(size: Size, before: int, old: int, new: int) -> None:
+    """Scale from the value that the widget has set, for which letters it did, so that nothing is rounded twice."""
+    key = f"letters.{size.name}"
+    value, letter, written = size.owner.property(key) or (0, 0, 0)
+    if written != before:
+        if before == size.usual and new < old:
+            return
+        value, letter = before, old
+    size.write(round(value * new / letter))
+    size.owner.setProperty(key, [value, letter, size.read()])
+
+
+def sizes(window: QWidget) -> Iterator[Size]:
+    """All sizes in a window that may have been computed from letters."""
+    for widget in window.findChildren(QWidget):
+        if widget.isWindow() or isinstance(widget, QDockWidget | QAbstractItemView):
+            continue  # its least size follows from what it contains
+        fixed = widget.minimumHeight() == widget.maximumHeight()
+        set_height = widget.setFixedHeight if fixed else widget.setMinimumHeight
+        yield Size(widget, "width", widget.minimumWidth, widget.setMinimumWidth)
+        yield Size(widget, "height", widget.minimumHeight, set_height, True)
+        yield from _margins(widget)
+    for layout in window.findChildren(QLayout):
+        if isinstance(layout.parent(), QMainWindow | QToolBar):
+            continue  # Qt's own
+        style = (layout.parentWidget() or window).style()
+        usual = style.pixelMetric(QStyle.PixelMetric.PM_LayoutLeftMargin)
+        if layout.contentsMargins() != QMargins(usual, usual, usual, usual):
+            yield from _margins(layout)
+        yield from _gaps(layout, style.pixelMetric(QStyle.PixelMetric.PM_LayoutHorizontalSpacing))
+
+
+def _margins(owner: QWidget | QLayout) -> Iterator[Size]:
+    for side in SIDES:
+
+        def read(side: str = side) -> int:
+            return int(getattr(owner.contentsMargins(), side.lower())())
+
+        def write(size: int, side: str = side) -> None:
+            margins = owner.contentsMargins()
+            getattr(margins, f"set{side}")(size)
+            owner.setContentsMargins(margins)
+
+        yield Size(owner, side, read, write)
+
+
+def _gaps(layout: QLayout, usual: int) -> Iterator[Size]:
+    if isinstance(layout, QGridLayout | QFormLayout):
+        yield Size(layout, "across", layout.horizontalSpacing, layout.setHorizontalSpacing, usual=usual)
+        yield Size(layout, "down", layout.verticalSpacing, layout.setVerticalSpacing, usual=usual)
+    elif isinstance(layout, QBoxLayout):
+        yield Size(layout, "gap", layout.spacing, layout.setSpacing, usual=usual)
+    elif hasattr(layout, "gap"):
+        yield Size(layout, "gap", lambda: layout.gap, lambda size: setattr(layout, "gap", size))

@@ -1,0 +1,44 @@
+"""Texts that do not fit: cut at the end, and never within a number, because 2… is not 262144."""
+
+from __future__ import annotations
+
+import re
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics, QFontMetricsF
+
+DOTS = "…"
+NUMBER = re.compile(r"[+\-−]?\d(?:[\d.,'’\u00a0\u202f\u2009]*\d)?(?:e[+\-−]?\d+)?")
+"""With the separators of any locale, which stand between two digits."""
+
+
+def elided_text(text: str, metrics: QFontMetrics | QFontMetricsF, width: float, keep: str = "") -> str:
+    """As much of a text as fits in `width`, with … for the rest. What follows the last `keep` stays whole where there
+    is room for it, as the value behind the place in "x 5, y 7: 12" with keep ": "."""
+    if metrics.horizontalAdvance(text) <= width:
+        return text
+    head, separator, tail = text.rpartition(keep) if keep else (text, "", "")
+    room = width - metrics.horizontalAdvance(separator + tail)
+    if separator and room > metrics.horizontalAdvance(DOTS):
+        return _cut(head, metrics, room) + separator + tail
+    return _cut(text, metrics, width)
+
+
+def _cut(text: str, metrics: QFontMetrics | QFontMetricsF, width: float) -> str:
+    room = int(width) if isinstance(metrics, QFontMetrics) else width
+    longest = len(metrics.elidedText(text, Qt.TextElideMode.ElideRight, room))  # type: ignore[arg-type]
+    for length in range(min(longest, len(text)), -1, -1):
+        shown = shortened(text, length)
+        if metrics.horizontalAdvance(shown) <= width:
+            return shown
+    return ""
+
+
+def shortened(text: str, length: int) -> str:
+    """At most the first `length` letters of a text, without a part of a number, and …"""
+    if length >= len(text):
+        return text
+    inside = next((n for n in NUMBER.finditer(text) if n.start() < length < n.end()), None)
+    kept = text[: inside.start() if inside else length].rstrip(f" {DOTS}")  # those of a range are enough
+    whole = kept[-1:].isdigit()  # a number that is whole stands apart from …
+    return f"{kept} {DOTS}" if whole else kept + DOTS

@@ -1,0 +1,52 @@
+"""Which of the results somebody looks at: the one that is saved, or used as the input."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.models.display import Display
+from app.models.view_data import INPUT
+from app.views.results.result_view import ResultView
+
+
+class LookedAt(QObject):
+    """Remembers whose picture got the focus last, in the view that `view` returns. A menu or a dialog that takes the
+    focus changes nothing."""
+
+    def __init__(self, view: Callable[[], ResultView], parent: QWidget) -> None:
+        super().__init__(parent)
+        self._view, self._clicked = view, ""
+        cast("QApplication", QApplication.instance()).focusChanged.connect(self._follow)
+
+    def forget(self) -> None:
+        """Other results take the place of those that were looked at."""
+        self._clicked = ""
+
+    @property
+    def variant(self) -> str:
+        """The variant of the result: in a comparison the first of both, or the second where that alone is shown or the
+        first is the input; else the one that was clicked last. "" where that is none."""
+        grid = self._view().grid
+        if grid is None or grid.mode == "side by side":
+            return self._clicked
+        pair = [grid.first.currentData(), grid.second.currentData()]
+        ordered = reversed(pair) if grid.compare.flickered else pair
+        return next((key for key in ordered if key not in (INPUT, None)), "")
+
+    @property
+    def levels(self) -> Display | None:
+        """The levels of a difference, where that is shown."""
+        grid = self._view().grid
+        return grid.difference.display if grid is not None and grid.mode == "difference" else None
+
+    @Slot(QWidget, QWidget)
+    def _follow(self, _before: QWidget | None, now: QWidget | None) -> None:
+        view = self._view()
+        if now is not None and view.widget.isAncestorOf(now):
+            parts: dict[str, QWidget] = {**(view.grid.panes if view.grid else {}), **getattr(view, "cells", {})}
+            inside = [key for key, part in parts.items() if part.isAncestorOf(now)]
+            self._clicked = inside[0] if inside else self._clicked

@@ -1,0 +1,120 @@
+"""What a notebook shows of inputs, runs and reports: small tables and pictures in HTML that needs nothing else."""
+
+from __future__ import annotations
+
+import base64
+import struct
+import zlib
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.errors import in_python, plain
+
+Array = np.ndarray[Any, Any]
+SIDE = 256
+"""The most pixels of a picture along an axis."""
+VERDICTS = {None: "not verified", True: "right", False: "WRONG"}
+MOST_ROWS = 200
+"""The most rows of a table that are shown."""
+
+
+def html_of_input(input: Any) -> str:
+    """A picture of an Input, and what is known of it."""
+    steps = (str(step.get("step", "")) for step in input.origin.get("steps", ()))
+    known = {
+        "kind": input.kind,
+        "shape": _extent(input.array),
+        "type": input.array.dtype.name,
+        "rate": f"{input.rate:g} Hz" if input.rate else "",
+        "channels": ", ".join(input.facts.labels),
+        "steps": ", ".join(steps),
+    }
+    return facts(input.name, known, drawn(input.array, input.meta.of_kind.rank))
+
+
+def html_of_run(run: Any) -> str:
+    """How a Run ended, and pictures of its outputs."""
+    known: dict[str, object] = {"device": run.pick.device, **run.params, **run.pick.knobs}
+    known["result"] = in_python(run.failure) or VERDICTS[run.ok]
+    known |= {f"error of {id}": f"{e.relative:.2g}, {e.tolerance:.2g} allowed" for id, e in run.errors.items()}
+    known |= {f"{stage} time": f"{t.median * 1e3:.4g} ms ({t.clock})" for stage, t in run.timings.items()}
+    known |= {f"note {place}": note for place, note in enumerate(run.notes, start=1)}
+    known |= {id: f"{_extent(array)} {array.dtype}" for id, array in run.outputs.items()}
+    pictures = (drawn(run.forms[id].channels_last(array), run.forms[id].rank) for id, array in run.outputs.items())
+    return facts(f"{run.filter} {run.pick.variant}", known, "".join(pictures))
+
+
+def facts(title: str, known: Mapping[str, object], picture: str = "") -> str:
+    """A title, what is known by name, and a picture under it. All texts are escaped."""
+    pairs = ((name, value) for name, value in known.items() if value != "")
+    rows = "".join(f"<tr><th style='text-align:left'>{_text(a)}</th><td>{_text(b)}</td></tr>" for a, b in pairs)
+    return f"<div><b>{_text(title)}</b><table>{rows}</table>{picture}</div>"
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A table with headings; of many rows the first, and how many more there are."""
+    cells = [f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in row)}</tr>" for row in rows[:MOST_ROWS]]
+    more = f"<p>{len(rows) - MOST_ROWS} more rows</p>" if len(rows) > MOST_ROWS else ""
+    head = "".join(f"<th>{_text(heading)}</th>" for heading in headings)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(cells)}</tbody></table>{more}"
+
+
+def drawn(array: Array, rank: int) -> str:
+    """A picture of an image (H, W) or (H, W, C) of rank 2, or of the first channel of a signal (N,) or (N, C) of rank
+    1; "" of complex values and of less than two samples."""
+    if array.dtype.kind == "c" or array.size < 2 or rank not in (1, 2):
+        return ""
+    return _image(array) if rank == 2 else _curve(array.reshape(len(array), -1)[:, 0])
+
+
+def _extent(array: Array) -> str:
+    return " × ".join(map(str, array.shape))
+
+
+def _text(value: object) -> str:
+    return escape(plain(value))
+
+
+def _image(array: Array) -> str:
+    """A PNG of every n-th pixel, gray or in colour; other types than uint8 from their lowest to their highest value."""
+    step = -(-max(array.shape[:2]) // SIDE)
+    part = array[::step, ::step]
+    shown = part if part.ndim == 2 else part[..., :3] if part.shape[2] >= 3 else part[..., 0]
+    if shown.dtype != np.uint8:
+        low, high = _limits(shown)
+        with np.errstate(invalid="ignore", over="ignore"):
+            shown = np.nan_to_num((shown.astype(np.float64) - low) * (255 / (high - low))).clip(0, 255).astype(np.uint8)
+    lines = np.zeros((len(shown), 1 + shown[0].size), np.uint8)  # each begins with its filter: none
+    lines[:, 1:] = shown.reshape(len(shown), -1)
+    head = struct.pack(">IIBBBBB", shown.shape[1], shown.shape[0], 8, 2 if shown.ndim == 3 else 0, 0, 0, 0)
+    parts = ((b"IHDR", head), (b"IDAT", zlib.compress(lines.tobytes())), (b"IEND", b""))
+    data = b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, content) for name, content in parts)
+    return f'<img src="data:image/png;base64,{base64.b64encode(data).decode()}"/>'
+
+
+def _chunk(name: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+
+
+def _curve(samples: Array) -> str:
+    """An SVG line through the lowest and the highest of every few samples."""
+    low, high = _limits(samples)
+    count = max(1, -(-len(samples) // SIDE))
+    groups = (samples[k : k + count] for k in range(0, len(samples), count))
+    ends = [(group.min(), group.max()) for group in groups]
+    values = np.nan_to_num((np.asarray(ends, np.float64).reshape(-1) - low) / (high - low))
+    points = " ".join(f"{k / 2:.1f},{64 - 60 * float(np.clip(v, 0, 1)) - 2:.1f}" for k, v in enumerate(values))
+    line = f'<polyline points="{points}" fill="none" stroke="currentColor"/>'
+    return (
+        f'<svg width="{SIDE}" height="64" viewBox="0 0 {max(len(ends), 1)} 64" preserveAspectRatio="none">{line}</svg>'
+    )
+
+
+def _limits(values: Array) -> tuple[float, float]:
+    """The lowest and the highest finite value, apart from one another."""
+    finite = values[np.isfinite(values)]
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+    return low, high if high > low else low + 1.0

@@ -1,0 +1,96 @@
+"""Files that grow beside their targets and replace them as a whole. What processes left that were killed meanwhile is
+removed by the next one that writes to the same folder."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from gpu_ops.io.locks import is_same, lock
+from gpu_ops.progress import finite
+
+OLD = 60.0
+"""Seconds without a write after which a file is left behind, where the system has no locks that say so."""
+_tidied: set[Path] = set()
+"""Folders in which this process has removed what was left."""
+
+
+def part_of(path: str | os.PathLike[str], token: str) -> Path:
+    """The file that grows beside a target and replaces it at the end."""
+    return Path(os.path.realpath(path)).with_name(f".kernelscope-{token}.part")
+
+
+@contextmanager
+def growing(target: Path, token: str = "") -> Iterator[IO[bytes]]:
+    """A new file that replaces the target at the end, when all of it is on the disk, or is removed after an error. It
+    has the permissions of the file that it replaces, else those of any new file. Raises OSError."""
+    tidy(target.parent)
+    part = part_of(target, token or secrets.token_hex(8))
+    file = _create(part)
+    try:
+        with file:
+            if sys.platform != "win32":
+                with suppress(OSError):  # there is none, or the file system has no permissions
+                    os.fchmod(file.fileno(), target.stat().st_mode & 0o777)
+            yield file
+            with finite():
+                file.flush()
+                os.fsync(file.fileno())  # a disk that is full may say so only now
+            if sys.platform != "win32":
+                os.replace(part, target)  # while it is locked
+        if sys.platform == "win32":
+            os.replace(part, target)
+    finally:
+        with suppress(OSError):
+            part.unlink()
+
+
+def _create(part: Path) -> IO[bytes]:
+    """Make the file and lock it, so that nobody takes it for one that was left behind."""
+    while True:
+        file = open(part, "xb")  # noqa: SIM115
+        try:
+            if sys.platform == "win32":  # nobody can remove an open file
+                return file
+            with suppress(OSError):  # a file system without locks: nobody else can have one either
+                lock(file.fileno())
+            if is_same(file.fileno(), part):
+                return file
+        except BaseException:
+            file.close()
+            raise
+        file.close()  # it was removed before it was locked
+
+
+def tidy(folder: Path) -> None:
+    """Remove the files of killed processes from a folder, once in this process."""
+    if folder in _tidied:
+        return
+    _tidied.add(folder)
+    with suppress(OSError):
+        for path in folder.glob(".kernelscope-*.part"):
+            with suppress(OSError):
+                _remove_left(path)
+
+
+def _remove_left(path: Path) -> None:
+    found = path.lstat()
+    if not stat.S_ISREG(found.st_mode):
+        return
+    if sys.platform == "win32":  # an open file cannot be removed there
+        if time.time() - found.st_mtime > OLD:
+            path.unlink()
+        return
+    handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
+    try:
+        lock(handle)
+        path.unlink()
+    finally:
+        os.close(handle)

@@ -1,0 +1,36 @@
+"""Copies floats and finds their largest magnitude in one pass, which costs no more than the copy alone. Import it only
+when it is needed: it loads Numba."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import get_num_threads
+
+from gpu_ops.filters.kit.loops import Array, flat, given, offset, on_all_threads
+
+
+def _copy_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
+    """One worker's share: bits of floats to the target, and the largest of them without their signs."""
+    source, target, largest, magnitude = given(arguments)
+    begin, end = worker * source.size // workers, (worker + 1) * source.size // workers
+    most, mask = largest[worker], magnitude[0]
+    for k in range(offset(begin), offset(end)):
+        bits = source[k]
+        target[k] = bits
+        most = max(most, bits & mask)
+    largest[worker] = most
+
+
+def copy_floats(source: Array, target: Array) -> float:
+    """Copy an array of float32 or float64 to another one of its shape and type, both C-contiguous. Returns the largest
+    magnitude of its values; infinity where one of them is not finite."""
+    bits = np.dtype(f"u{source.itemsize}")
+    workers = get_num_threads()
+    # Without their signs, floats are ordered as their bits are; infinity comes after all numbers, and NaN after it.
+    largest = np.zeros(workers, bits)
+    magnitude = np.array([np.iinfo(bits).max >> 1], bits)
+    on_all_threads(_copy_part, (flat(source.view(bits)), target.view(bits).reshape(-1), largest, magnitude), workers)
+    most = float(largest.max(keepdims=True).view(source.dtype)[0])
+    return most if np.isfinite(most) else float("inf")

@@ -1,0 +1,35 @@
+"""Python processes of our own. None of them imports a module from the folder that a person works in: a `json.py` beside
+downloaded pictures would be executed there."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+"""Where a process runs that needs no relative path: libraries look for settings in the current folder as well."""
+SAFE = "PYTHONSAFEPATH"
+"""With this variable Python puts neither the current folder nor that of a script in front of the module path."""
+
+
+def environment() -> dict[str, str]:
+    """The variables of a process that finds the modules that this one finds."""
+    paths = dict.fromkeys(os.path.abspath(path) for path in sys.path if path)
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), SAFE: "1"}
+
+
+@contextmanager
+def safe_path() -> Iterator[None]:
+    """For processes that multiprocessing starts inside the block, and for its own helper, both by `python -c`."""
+    before = os.environ.get(SAFE)
+    os.environ[SAFE] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[SAFE]
+        else:
+            os.environ[SAFE] = before

@@ -1,0 +1,90 @@
+"""Texts that do not fit are cut at the end, and never within a number."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont, QFontMetrics, QFontMetricsF
+from PySide6.QtWidgets import QApplication, QTableWidget
+
+from app.views.eliding import DOTS, NUMBER, elided_text, shortened
+from app.views.headers import Header
+from app.views.parts import ElidedLabel
+
+APP = Path(__file__).parents[2] / "app"
+BARS = "256 bars over value −0.5 … 255.5, 262,144 samples"
+
+
+def test_one_function_cuts_texts() -> None:
+    """Qt's own ways cut numbers."""
+    found = []
+    for path in APP.rglob("*.py"):
+        names = {node.attr for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute)}
+        if names & {"elidedText", "setTextElideMode", "ElideMiddle", "ElideLeft"}:
+            found.append(path.name)
+    assert found == ["eliding.py"]
+
+
+WORDS = st.sampled_from(
+    ["mean", "of", "x", "12", "262,144", "−0.5", "1e-9", "2.43 ms", "3×3", ":", "…", "256", "a1b22"]
+)
+
+
+@given(st.lists(WORDS, max_size=9).map(" ".join), st.integers(0, 400), st.sampled_from(["", ": ", " "]))
+def test_no_number_is_cut(qapp: QApplication, text: str, width: int, keep: str) -> None:
+    for metrics in (QFontMetrics(QFont()), QFontMetricsF(QFont())):
+        shown = elided_text(text, metrics, width, keep)
+        assert shown == text or DOTS in shown or shown == ""
+        assert metrics.horizontalAdvance(shown) <= max(width, 0)
+        whole = [n.group() for n in NUMBER.finditer(text)]
+        assert all(n.group() in whole for n in NUMBER.finditer(shown))
+
+
+def test_what_is_cut_where(qapp: QApplication) -> None:
+    assert [shortened("x 262144 px", n) for n in range(12)] == ["…", "x…", "x…", *["x…"] * 5, "x 262144 …"] + [
+        "x 262144 …",
+        "x 262144 p…",
+        "x 262144 px",
+    ]
+    assert shortened("value 0 … 255 px", 10) == "value 0 …"
+    metrics = QFontMetrics(QFont())
+    for width in range(metrics.horizontalAdvance(BARS)):
+        shown = elided_text(BARS, metrics, width)
+        assert shown == "" or (shown.endswith(DOTS) and BARS.startswith(shown.removesuffix(DOTS).rstrip()))
+        assert DOTS * 2 not in shown
+    reading = "frequency x 0.25, frequency y 0.125 1/px: 12.5"
+    shown = elided_text(reading, metrics, metrics.horizontalAdvance("frequency x 0.…: 12.5"), ": ")
+    assert shown == "frequency x…: 12.5", "the value is what one looks for"
+
+
+def test_labels_and_headers_cut_so(qtbot) -> None:
+    label = ElidedLabel("middle 262144")
+    qtbot.addWidget(label)
+    label.resize(label.fontMetrics().horizontalAdvance("middle 2621…") + 2, 20)
+    assert label.shown_text() == "middle…"
+    table = QTableWidget(1, 1)
+    qtbot.addWidget(table)
+    header = Header(Qt.Orientation.Horizontal, table)
+    table.setHorizontalHeader(header)
+    table.setHorizontalHeaderLabels(["channel 12345"])
+    from PySide6.QtWidgets import QStyleOptionHeader
+
+    seen = []
+    for width in (400, header.fontMetrics().horizontalAdvance("channel 12…") + 8):
+        table.setColumnWidth(0, width)
+        option = QStyleOptionHeader()
+        header.initStyleOption(option)
+        header.initStyleOptionForIndex(option, 0)
+        seen.append(option.text)
+    assert seen == ["channel 12345", "channel…"]
+
+
+@pytest.mark.parametrize("length", [10, 239, 500])
+def test_a_message_ends_with_whole_numbers(length: int) -> None:
+    text = "9" * length
+    assert shortened(text, 238) == (text if length <= 238 else DOTS)

@@ -1,0 +1,113 @@
+"""The client of an engine whose messages nobody understands."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from queue import SimpleQueue
+from typing import Any
+
+import pytest
+
+from gpu_ops.devices.status import DeviceStatus
+from gpu_ops.engine import client as clients
+from gpu_ops.engine.client import EngineClient
+from gpu_ops.engine.messages import PROTOCOL, Answer, Failed, Finished, Progress, Ready, SampleRequest, SurveyRequest
+
+READY = Ready(PROTOCOL, (DeviceStatus("cpu", "Xeon", True),))
+
+
+class FakeChild:
+    """An engine's process that says what the test wants."""
+
+    pid = 1
+    made: SimpleQueue[FakeChild] = SimpleQueue()
+    first: Any = READY
+
+    def __init__(self, receive: Callable[[FakeChild, Any], None]) -> None:
+        self.say = lambda message: receive(self, message)
+        self.asked: SimpleQueue[Any] = SimpleQueue()
+        FakeChild.made.put(self)
+        self.say(FakeChild.first)
+
+    def send(self, message: Any) -> None:
+        if isinstance(message, SampleRequest):
+            self.asked.put(message.job)
+
+    def end(self, grace: float = 0.0) -> str:
+        return "was stopped"
+
+
+class Answers:
+    def __init__(self) -> None:
+        self.all: list[Answer] = []
+        self._new = threading.Condition()
+
+    def take(self, answer: Answer) -> None:
+        with self._new:
+            self.all.append(answer)
+            self._new.notify_all()
+
+    def last(self, job: int) -> Answer:
+        """The last answer to a job, once it is there."""
+
+        def found() -> list[Answer]:
+            return [a for a in self.all if isinstance(a, Finished | Failed) and a.job == job]
+
+        with self._new:
+            assert self._new.wait_for(found, timeout=20), f"job {job} waits for ever"
+        return found()[-1]
+
+
+@pytest.fixture
+def answers() -> Answers:
+    return Answers()
+
+
+@pytest.fixture
+def client(monkeypatch: pytest.MonkeyPatch, answers: Answers) -> Iterator[EngineClient]:
+    monkeypatch.setattr(clients, "Child", FakeChild)
+    monkeypatch.setattr(FakeChild, "made", SimpleQueue())
+    with EngineClient(answers.take) as client:
+        yield client
+
+
+def asked(job: int) -> FakeChild:
+    """The next engine, once it has been asked for this job."""
+    child = FakeChild.made.get(timeout=20)
+    assert child.asked.get(timeout=20) == job
+    return child
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("nonsense", ["?", object(), 7], ids=["text", "object", "number"])
+def test_the_jobs_behind_a_message_that_nobody_understands_go_on(
+    client: EngineClient, answers: Answers, nonsense: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second, survey = (client.next_job() for _ in range(3))
+    client.submit(SampleRequest(first, "camera", {}))
+    client.submit(SampleRequest(second, "camera", {}))
+    client.submit(SurveyRequest(survey, "a.csv", {}))
+    one = asked(first)
+    one.say(Progress(first, "working"))
+    one.say(nonsense)
+    failed = answers.last(first)
+    assert isinstance(failed, Failed) and "was not understood" in failed.sentence
+    other = asked(second)
+    for job in (second, survey):
+        other.say(Finished(job))
+        assert isinstance(answers.last(job), Finished)
+    assert not client.busy and "Traceback" in capsys.readouterr().err
+
+
+def test_an_engine_that_says_nonsense_at_once_fails_all_jobs(
+    monkeypatch: pytest.MonkeyPatch, client: EngineClient, answers: Answers, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(FakeChild, "first", Ready(None, None))  # type: ignore[arg-type]
+    monkeypatch.setattr(EngineClient, "_on_ready", lambda self, ready: 1 / 0)
+    jobs = [client.next_job() for _ in range(2)]
+    for job in jobs:
+        client.submit(SampleRequest(job, "camera", {}))
+    for job in jobs:
+        assert isinstance(answers.last(job), Failed)
+    assert not client.busy

@@ -1,0 +1,134 @@
+"""A folder of downloads may hold a json.py or a numpy.py beside the pictures. No command, started in any way, executes
+it: neither in its own process nor in those that it starts."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app.main import COMMANDS, WINDOW_BENCH
+from gpu_ops import load, processes, save
+from gpu_ops.engine.child import Child
+from gpu_ops.engine.messages import Ready
+from gpu_ops.io import apart
+
+ROOT = Path(__file__).parent.parent
+MODULES = ("json", "queue", "pickle", "numpy", "gpu_ops", "multiprocessing", "threading")
+MARK = "executed"
+PATIENCE = 60.0
+
+
+@pytest.fixture
+def downloads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder: a picture, and modules that leave a mark where they are executed."""
+    folder = tmp_path / "downloads"
+    folder.mkdir()
+    save(folder / "a.tif", np.zeros((8, 9), np.uint8))
+    for name in MODULES:
+        (folder / f"{name}.py").write_text(f"open({str(tmp_path / MARK)!r}, 'a').write('{name} ')\nraise SystemExit(9)")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def _executed(folder: Path) -> str:
+    mark = folder.parent / MARK
+    return mark.read_text() if mark.exists() else ""
+
+
+def test_the_process_that_reads_files_executes_none(downloads: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart, "here", False)
+    monkeypatch.setattr(sys, "path", ["", *sys.path])
+    apart.close()
+    try:
+        assert load("a.tif").array.shape == (8, 9)
+    finally:
+        apart.close()
+    assert _executed(downloads) == ""
+
+
+def test_the_engine_of_the_window_executes_none(downloads: Path) -> None:
+    messages: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    child = Child(lambda _, message: messages.put(message))
+    try:
+        message = messages.get(timeout=PATIENCE)
+    finally:
+        child.end()
+    assert isinstance(message, Ready) and _executed(downloads) == "" and processes.SAFE not in os.environ
+
+
+ONE = ("mean1d", "--sample", "noise", "--length", "300", "--device", "cpu")
+CALLS: dict[str, tuple[str, ...]] = {
+    "list": (),
+    "run": ("mean", "--input", "a.tif", "--device", "cpu", "--output", "b.png"),
+    "bench": (*ONE, "--variant", "serial", "--quick", "--budget", "0.1"),
+    "sweep": (*ONE, "--variant", "serial", "--over", "window=3,5", "--quick", "--budget", "0.1"),
+    "claims": ("--report", str(ROOT / "resources/recorded/h200-box-4096.json")),
+    "figures": ("--csv", "points.csv"),
+    "compile": ("mean1d/1_naive.cu", "--gpu", "sm_75"),
+    "doctor": ("--skip-roofs",),
+    "xray": ("mean1d", "naive", "--sample", "noise", "--length", "64"),
+}
+WINDOW = ("a.tif", "--variant", "serial", "--screenshot", "w.png")
+SCRIPT = """
+import json, sys
+from app.main import main
+
+if __name__ == "__main__":
+    for call in json.loads(sys.argv[1]):
+        code = main(call)
+        assert code == 0, (call, code)
+"""
+
+
+def _start(folder: Path, *command: str) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != processes.SAFE}
+    environment |= {"PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "offscreen"}
+    done = subprocess.run(
+        [sys.executable, *command], cwd=folder, env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0 and _executed(folder) == "", _executed(folder) + done.stdout[-500:] + done.stderr
+
+
+def test_no_other_module_starts_python() -> None:
+    sources = {p: p.read_text() for package in ("app", "gpu_ops") for p in (ROOT / package).rglob("*.py")}
+    starting = [p for p, text in sources.items() if "sys.executable" in text or "import multiprocessing" in text]
+    assert {p.name for p in starting} == {"apart.py", "benchmark.py", "child.py"}
+    assert all("processes.environment()" in sources[p] or "with safe_path()" in sources[p] for p in starting)
+
+
+def test_every_command_is_tried() -> None:
+    assert set(CALLS) == set(COMMANDS)
+
+
+@pytest.mark.thorough  # a process that runs every command
+def test_the_installed_command_executes_none(downloads: Path) -> None:
+    script = downloads.parent / "bin" / "kernelscope"
+    script.parent.mkdir()
+    script.write_text(SCRIPT)
+    bench = [WINDOW_BENCH, "first_paint", "--quick"]
+    batch = ["run", "mean", "--input", "a.tif", "--device", "cpu", "--output-dir", "out"]
+    calls = [[name, *words] for name, words in CALLS.items()]
+    _start(downloads, str(script), json.dumps([*calls, batch, bench, list(WINDOW)]))
+
+
+@pytest.mark.parametrize(
+    "package, call",
+    [
+        ("gpu_ops", ("list", "mean2d", "--json", "filters.json")),
+        pytest.param("gpu_ops", ("run", *CALLS["run"]), marks=pytest.mark.thorough),
+        pytest.param("app", ("run", *CALLS["run"]), marks=pytest.mark.thorough),
+        pytest.param("app", WINDOW, marks=pytest.mark.thorough),
+    ],
+)
+def test_a_package_that_is_run_executes_none(downloads: Path, package: str, call: tuple[str, ...]) -> None:
+    # Python itself looks for a package that is run in the current folder, so it has the one of that name here.
+    (downloads / f"{package}.py").unlink(missing_ok=True)
+    _start(downloads, "-m", package, *call)

@@ -1,0 +1,279 @@
+"""How the jobs of an experiment are timed: on what memory, by which clock, in how many groups, and what is checked
+afterwards – on a device that keeps what it was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from fake_device import MIB, FakeDevice, copy_plan
+
+from gpu_ops import from_array
+from gpu_ops.filters import find_filter
+from gpu_ops.measuring import rounds, runner
+from gpu_ops.plan import Call, Copy, Launch, Plan
+from gpu_ops.progress import Cancelled
+from gpu_ops.task import Task
+from gpu_ops.types import Experiment, Filter, Pick, Run
+
+IMAGE = np.random.default_rng(3).random((64, 64)).astype(np.float32)
+
+
+def copying(names: tuple[str, ...], plan: Callable[[Any, Task], Plan] = copy_plan) -> Filter:
+    """A filter that copies, with variants of these names."""
+    mean = find_filter("mean2d")
+    first = mean.variants[0]
+    return replace(
+        mean,
+        reference=lambda task: {"image": task.x},
+        variants=tuple(replace(first, id=name, plan=plan) for name in names),
+    )
+
+
+@pytest.fixture
+def measure(monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[str, Run]]:
+    """Runs the variants on a device; the last run of each."""
+
+    def measured(device: FakeDevice, *names: str, plan: Any = copy_plan, **how: Any) -> dict[str, Run]:
+        filter, array = copying(names, plan), how.pop("array", IMAGE)
+        monkeypatch.setattr(runner, "find_filter", lambda name, kind=None: filter)
+        monkeypatch.setattr(runner, "open_device", lambda name: device)
+        monkeypatch.setattr(rounds, "ROTATION_BYTES", how.pop("rotation", 1 * MIB))
+        more = {key: how.pop(key) for key in ("deadline", "stop", "seed") if key in how}
+        picks = tuple(Pick(name, "cpu") for name in names)
+        experiment = Experiment("mean2d", from_array(array), {}, picks, **how)
+        return {run.pick.variant: run for run in runner.run_experiment(experiment, **more)}
+
+    return measured
+
+
+def kernels(device: FakeDevice, mode: str = "stream") -> list[Any]:
+    """The samplers of kernels: those that were asked for in that mode, with steps to time."""
+    return [asked for asked in device.asked if asked.mode == mode and asked.plans[0].steps]
+
+
+def sources(asked: Any) -> list[int]:
+    """The addresses of the inputs of its plans."""
+    return [plan.steps[0].args[1].ctypes.data for plan in asked.plans]
+
+
+class TestRotation:
+    def test_inputs_and_outputs_lie_in_memory_of_their_own(self, measure):
+        """1 MiB of inputs and outputs of 16 KiB each: 32 pairs."""
+        device = FakeDevice()
+        measure(device, "one")
+        (asked,) = kernels(device)
+        assert len(asked.plans) == 32
+        assert len(set(sources(asked))) == 32
+        assert len({id(plan.outputs["image"]) for plan in asked.plans}) == 32
+        for plan in asked.plans:
+            assert np.array_equal(plan.steps[0].args[1], IMAGE), "every copy of the input holds its values"
+
+    def test_four_caches_count_where_they_are_more(self, measure):
+        device = FakeDevice(l2=MIB // 4 + 1)
+        measure(device, "one", rotation=MIB // 4)
+        assert len(kernels(device)[0].plans) == 33
+
+    @pytest.mark.parametrize("mode", ["hot", "cold"])
+    def test_other_modes_repeat_one_input(self, measure, mode):
+        device = FakeDevice()
+        run = measure(device, "one", mode=mode)["one"]
+        assert [len(asked.plans) for asked in kernels(device, mode)] == [1]
+        assert run.timings["kernel"].mode == mode
+
+    def test_there_are_64_at_most(self, measure):
+        device = FakeDevice()
+        measure(device, "one", rotation=64 * MIB)
+        assert len(kernels(device)[0].plans) == rounds.MOST_COPIES == 64
+
+    def test_half_of_what_is_free_is_shared_by_the_jobs(self, measure):
+        """The inputs, and the outputs of two jobs: three pairs of 32 KiB for every copy."""
+        device = FakeDevice(free=2 * 3 * 7 * 2 * IMAGE.nbytes)
+        measure(device, "one", "two")
+        assert [len(asked.plans) for asked in kernels(device)] == [7, 7]
+
+    def test_one_input_is_left_where_memory_is_short(self, measure):
+        device = FakeDevice(free=IMAGE.nbytes)
+        measure(device, "one")
+        assert [len(asked.plans) for asked in kernels(device)] == [1]
+
+
+class TestGroups:
+    def test_what_does_not_fit_together_is_measured_in_groups_and_says_so(self, measure):
+        device = FakeDevice()
+        planned: list[str] = []
+
+        def plan(device: Any, task: Task) -> Plan:
+            planned.append("")
+            if len(planned) == 2 + 31 + 1:  # the plans of both, then the copies of the first
+                raise rounds.DeviceMemoryError("full")
+            return copy_plan(device, task)
+
+        runs = measure(device, "one", "two", plan=plan)
+        assert all(run.timings["kernel"].n >= 20 for run in runs.values())
+        assert all("measured in groups" in run.notes[-1] and len(run.notes) == 1 for run in runs.values())
+
+    def test_what_fits_together_has_no_such_note(self, measure):
+        assert all(not run.notes for run in measure(FakeDevice(), "one", "two").values())
+
+    def test_a_job_that_fits_never_is_a_failure_and_the_others_are_timed(self, measure):
+        device, planned = FakeDevice(), []
+
+        def plan(device: Any, task: Task) -> Plan:
+            planned.append("")
+            if len(planned) == 3:  # the first copy of the first
+                raise rounds.DeviceMemoryError("full")
+            return copy_plan(device, task)
+
+        runs = measure(device, "one", "two", plan=plan)
+        assert runs["one"].failure_kind == "memory" and "next to the input" in runs["one"].failure
+        assert "kernel" not in runs["one"].timings
+        assert "kernel" in runs["two"].timings and not runs["two"].failure
+
+
+class TestTimings:
+    def test_the_kernel_has_the_samples_of_its_plans(self, measure):
+        run = measure(FakeDevice(seconds=(1, 2, 3, 4, 5)), "one")["one"]
+        kernel = run.timings["kernel"]
+        assert run.stage == "timed" and kernel.stage == "kernel" and kernel.clock == "cuda-event"
+        assert (kernel.q1, kernel.median, kernel.q3, kernel.min, kernel.mode) == (2, 3, 4, 1, "stream")
+
+    def test_the_protocol_decides_how_many(self, measure):
+        quick = measure(FakeDevice(), "one")["one"].timings["kernel"]
+        assert (quick.n, quick.stop) == (20, "IQR/median < 2 %")
+
+    def test_the_host_time_of_a_step_is_shown_where_there_is_one(self, measure):
+        assert "enqueue" not in measure(FakeDevice(), "one")["one"].timings
+        enqueue = measure(FakeDevice(host_seconds=3e-6), "one")["one"].timings["enqueue"]
+        assert enqueue.median == 3e-6 and enqueue.n == 1
+
+    def test_compiling_is_counted_once_for_each_file(self, measure):
+        def plan(device: Any, task: Task) -> Plan:
+            copy = copy_plan(device, task)
+            one, two = (SimpleNamespace(compiled=object(), compile_seconds=seconds) for seconds in (0.25, 2.0))
+            kernels = one, two, SimpleNamespace(compiled=one.compiled, compile_seconds=0.25)
+            launches = tuple(Launch(kernel, (1, 1, 1), (1, 1, 1), ()) for kernel in kernels)
+            return Plan((*launches, *copy.steps), copy.outputs)
+
+        run = measure(FakeDevice(), "one", plan=plan)["one"]
+        assert run.timings["compile"].median == 2.25 and "kernel" in run.timings
+
+    def test_the_cpu_has_no_transfers(self, measure):
+        device = FakeDevice()
+        assert set(measure(device, "one")["one"].timings) == {"kernel"}
+        assert not [asked for asked in device.asked if asked.copies]
+
+    def test_a_deadline_that_is_over_gives_no_time(self, measure):
+        run = measure(FakeDevice(), "one", deadline=0.0)["one"]
+        assert "kernel" not in run.timings and run.ok
+
+    def test_a_stop_ends_the_measurement(self, measure):
+        device = FakeDevice()
+        with pytest.raises(Cancelled):
+            measure(device, "one", "two", stop=lambda: bool(kernels(device)) and kernels(device)[0].samples > 4)
+        assert kernels(device)[0].samples == 5
+
+
+class TestTransfers:
+    """A device of another kind: its memory is not the host's."""
+
+    @pytest.fixture
+    def device(self, monkeypatch: pytest.MonkeyPatch) -> FakeDevice:
+        device = FakeDevice()
+        monkeypatch.setattr(runner, "_job", _as_on_the_cpu(runner._job, device))
+        return device
+
+    def test_each_stage_moves_what_its_name_says(self, measure, device):
+        run = measure(device, "one")["one"]
+        assert set(run.timings) == {"kernel", "upload", "download", "elapsed", "elapsed_pinned"}
+        assert all(timing.stage == stage for stage, timing in run.timings.items())
+        upload, download, pageable, pinned = (asked for asked in device.asked if asked.copies)
+        assert [asked.mode for asked in (upload, download, pageable, pinned)] == ["wall"] * 4
+        (step,) = upload.plans[0].steps
+        assert device.memory[id(step.source)] == "pageable" and np.array_equal(step.source, IMAGE)
+        (step,) = download.plans[0].steps
+        assert id(step.target) not in device.memory and step.target.shape == IMAGE.shape
+
+    @pytest.mark.parametrize("place, kind", [(0, "pageable"), (1, "pinned")])
+    def test_elapsed_is_upload_kernel_and_download_in_memory_of_its_kind(self, measure, device, place, kind):
+        measure(device, "one")
+        asked = [a for a in device.asked if len(a.copies) == 2][place]
+        upload, kernel, download = asked.plans[0].steps
+        assert isinstance(upload, Copy) and isinstance(kernel, Call) and isinstance(download, Copy)
+        assert device.memory[id(upload.source)] == device.memory[id(download.target)] == kind
+        assert upload.target is kernel.args[1] and download.source is kernel.args[0]
+        assert np.array_equal(upload.source, IMAGE) and np.array_equal(download.target, IMAGE)
+
+    def test_each_kind_has_the_times_of_its_own_sampler(self, measure, device, monkeypatch):
+        slow = {"pageable": 0.5, "pinned": 0.25}
+
+        def sampler(plans: Any, mode: Any) -> Any:
+            made = FakeDevice.sampler(device, plans, mode)
+            kinds = {device.memory.get(id(c.source)) for c in made.asked.copies} & set(slow)
+            if len(made.asked.copies) == 2:
+                made.sample = lambda: slow[kinds.pop()] if kinds else slow[kind]
+                (kind,) = kinds
+            return made
+
+        monkeypatch.setattr(device, "sampler", sampler)
+        timings = measure(device, "one")["one"].timings
+        assert timings["elapsed"].median == 0.5 and timings["elapsed_pinned"].median == 0.25
+
+
+def _as_on_the_cpu(job: Any, device: FakeDevice) -> Any:
+    """The runner takes CPU variants for the device, which is of another kind from then on."""
+
+    def made(*args: Any) -> Any:
+        device.kind = "cpu"
+        result = job(*args)
+        device.kind = "cuda"
+        return result
+
+    return made
+
+
+class TestAfterTiming:
+    def changing(self, good: int) -> Callable[[Any, Task], Plan]:
+        """A plan whose result is right so many times."""
+        calls = [0]
+
+        def run(out: np.ndarray, x: np.ndarray) -> None:
+            calls[0] += 1
+            np.copyto(out, x if calls[0] <= good else x + 1)
+
+        def plan(device: Any, task: Task) -> Plan:
+            out = device.empty(task.x.shape, task.x.dtype)
+            return Plan((Call(run, (out, task.x)),), {"image": out})
+
+        return plan
+
+    def test_a_result_that_turns_wrong_while_it_is_timed_loses_its_time(self, measure):
+        run = measure(FakeDevice(), "one", plan=self.changing(15))["one"]
+        assert run.ok is False and not run.timings and not run.errors["image"].ok
+        assert "wrong the next time" in run.notes[-1]
+
+    def test_what_is_not_checked_is_not_checked_afterwards(self, measure):
+        device = FakeDevice()
+        run = measure(device, "one", plan=self.changing(15), checks="off")["one"]
+        assert run.ok is None and "kernel" in run.timings
+        assert device.executed == ["direct"]
+
+    def test_outputs_hold_other_values_before_each_check(self, measure):
+        """Poison before the first run, the right bits inverted before the second."""
+        seen = []
+
+        def run(out: np.ndarray, x: np.ndarray) -> None:
+            seen.append(out.copy())
+            np.copyto(out, x)
+
+        def plan(device: Any, task: Task) -> Plan:
+            out = device.empty(task.x.shape, task.x.dtype)
+            return Plan((Call(run, (out, task.x)),), {"image": out})
+
+        assert measure(FakeDevice(), "one", plan=plan)["one"].ok
+        assert (seen[0].view(np.uint32) == 0xFFFFFFFF).all()
+        assert np.array_equal(~seen[-1].view(np.uint32), IMAGE.view(np.uint32))
