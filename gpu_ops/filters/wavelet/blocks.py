@@ -24,7 +24,7 @@ IDEA = "Haar's blocks of 2^levels a side are independent: there, thresholds and 
 UNCOUNTED = "a load takes four samples or one, as rows are aligned: the counts of a block depend on the address"
 
 REFUSES = (
-    Refusal("only haar has blocks", {"param wavelet": ("db4", "bior1.3", "rbio3.1", "bior4.4", "db16")}),
+    Refusal("only haar has blocks", {"param wavelet": ("db4", "bior1.3", "rbio3.1", "db16")}),
     Refusal("from all blocks", {"param rule": ("universal", "BayesShrink", "SURE")}),
     Refusal("keeps no coefficients", {"param result": ("parts",)}),
 )

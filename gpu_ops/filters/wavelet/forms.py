@@ -26,9 +26,9 @@ THRESHOLDS = ("soft", "hard", "garrote")
 RULES = ("manual", "universal", "BayesShrink", "SURE")
 PARTS = {"result": ("parts",)}
 
-TRIED = "db4", "haar", "bior1.3", "rbio3.1", "bior4.4", "db16"
+TRIED = "db4", "haar", "bior1.3", "rbio3.1", "db16"
 WAVELET = Param("wavelet", "db4", choices=NAMES, help="the wavelet", tries=TRIED, look=LOOK)
-LEVELS = Param("levels", 4, 1, 30, unit="levels", help="how often the approximation is split", tries=(1, 2, 3, 4))
+LEVELS = Param("levels", 4, 1, 30, unit="levels", help="how often the approximation is split", tries=(1, 2, 3))
 BORDER = Param("border", "periodization", choices=BORDERS, help="what lies beyond the edges")
 THRESHOLD = Param("threshold", "soft", choices=THRESHOLDS, help="what becomes of details above the threshold")
 RULE = Param("rule", "universal", choices=RULES, help="where the threshold comes from")
@@ -41,7 +41,7 @@ VALUE = Param(
     when={"rule": ("manual",)},
     tries=(0.0, 0.11, 0.37),
 )
-SHIFTS = Param("shifts", 1, 1, 16, help="circular shifts whose results are averaged", tries=(1, 2, 5))
+SHIFTS = Param("shifts", 1, 1, 16, help="circular shifts whose results are averaged", tries=(1, 2, 3))
 RESULT = Param("result", "result", choices=("result", "parts"), help="the result alone, or what it is made of as well")
 PARAMS = (WAVELET, LEVELS, BORDER, THRESHOLD, RULE, VALUE, SHIFTS, RESULT)
 
