@@ -42,6 +42,7 @@ class Kept:
         self._floats = np.dtype(meta.dtype).kind == "f"
         self._by_range = self._floats and filter.locality.extremes(self.task)
         self._most = math.inf
+        self._seen: tuple[float, float] | None = None  # the limits of the samples, where the copy looked for them
         self._plan, self._run = Plan((), {}), _nothing
 
     @property
@@ -76,16 +77,17 @@ class Kept:
         elif self._floats and self.device.kind == "cpu" and source.size > SHORT and source.flags.c_contiguous:
             from gpu_ops.measuring.intake import copy_floats
 
+            self._seen = None
             return copy_floats(source, self.x)
         else:
             self.device.upload(source, out=self.x)
         if not self._floats:
             return 0.0
-        low, high = self._limits(self.x if on_gpu or source.size > SHORT else source)
+        self._seen = low, high = self._limits(self.x if on_gpu or source.size > SHORT else source)
         return max(-low, high) if math.isfinite(low) and math.isfinite(high) else math.inf
 
     def _limits(self, array: DeviceArray) -> tuple[float, float]:
-        """The lowest and the highest value of an array; NaN where it holds NaN."""
+        """The lowest and the highest value of an array; NaN or infinities where one of them is not finite."""
         if self.device.kind == "cuda" and not isinstance(array, np.ndarray):
             from gpu_ops.devices.cuda.resident import limits_of
 
@@ -99,8 +101,10 @@ class Kept:
             return with_extremes(meta, [find_extremes(self._input())])
         if not self._by_range:
             return meta
-        low, high = self._limits(self.x[..., :3] if meta.kind == "image" and meta.channels == 4 else self.x)
-        return replace(meta, low=low, high=high)
+        seen = self._seen
+        if seen is None or (meta.kind == "image" and meta.channels == 4):  # alpha has no part in it
+            seen = self._limits(self.x[..., :3] if meta.kind == "image" and meta.channels == 4 else self.x)
+        return replace(meta, low=seen[0], high=seen[1])
 
     def run(self) -> None:
         """Run the plan to its end."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
+
+import numpy as np
 
 from gpu_ops.errors import DeviceError
 from gpu_ops.plan import DeviceArray, Plan
@@ -58,10 +61,28 @@ def copied(device: Any, array: DeviceArray) -> DeviceArray:
 
 
 def limits_of(device: Any, array: DeviceArray) -> tuple[float, float]:
-    """The lowest and the highest value of an array there; NaN where it holds NaN."""
+    """The lowest and the highest value of floats there, in one pass; infinities where one of them is not finite."""
     with device.at_work(), device.stream(0):
-        low, high = array.min(), array.max()  # both are enqueued before the first is waited for
-        return float(low), float(high)
+        import cupy
+
+        found = cupy.empty((), np.result_type(array.dtype, np.complex64))
+        found = complex(_limits_kernel(cupy)(array, found).item())
+    return found.real, found.imag
+
+
+@cache
+def _limits_kernel(cupy: Any) -> Any:
+    """A reduction to the lowest value as the real part and the highest as the imaginary one."""
+    infinity = "(T)__int_as_float(0x7f800000)"
+    return cupy.ReductionKernel(
+        "T x",
+        "C y",
+        f"isfinite(x) ? C(x, x) : C(-{infinity}, {infinity})",
+        "C(min(a.real(), b.real()), max(a.imag(), b.imag()))",
+        "y = a",
+        f"C({infinity}, -{infinity})",
+        "lowest_and_highest",
+    )
 
 
 def runner(device: Any, plan: Plan) -> Callable[[], None]:
