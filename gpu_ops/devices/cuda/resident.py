@@ -75,9 +75,9 @@ def _limits_kernel(cupy: Any) -> Any:
     """A reduction to the lowest value as the real part and the highest as the imaginary one."""
     infinity = "(T)__int_as_float(0x7f800000)"
     return cupy.ReductionKernel(
-        "T x",
+        "T sample",
         "C y",
-        f"isfinite(x) ? C(x, x) : C(-{infinity}, {infinity})",
+        f"isfinite(sample) ? C(sample, sample) : C(-{infinity}, {infinity})",
         "C(min(a.real(), b.real()), max(a.imag(), b.imag()))",
         "y = a",
         f"C({infinity}, -{infinity})",
