@@ -33,7 +33,9 @@ def shortened(text: str, most: int = LONGEST_MESSAGE) -> str:
     return text if len(text) <= most else f"{text[:most]} … ({len(text) - most} letters more)"
 
 
-FLAG = re.compile(r"(?<![\w-])--([a-z][a-z-]*)(?:=(\S*[^\s.,;)])| ([0-9]\w*|all|cpu|keep|none|zero)\b)?")
+FLAG = re.compile(
+    r"(?<![\w-])--([a-z][a-z-]*)(?:=(\S*[^\s.,;)])| ([0-9]\w*|u?int\d+|float\d+|all|cpu|keep|none|zero)\b)?"
+)
 """An option in a sentence, with its value behind a sign, or where it is a number or one of these words."""
 COMMAND = "kernelscope "
 """What begins a whole command, which stays as it is."""
@@ -51,6 +53,8 @@ def in_python(sentence: str) -> str:
 def _argument(flag: re.Match[str]) -> str:
     name, value = flag[1].replace("-", "_"), flag[2] or flag[3] or ""
     quote = "" if value[:1].isdigit() or not value else '"'
+    if name == "dtype" and value:
+        return f'convert(input, "{value}")'
     return ELSEWHERE.get(name) or f"{name}={quote}{value}{quote}"
 
 

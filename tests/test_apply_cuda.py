@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -152,7 +153,8 @@ def test_an_input_of_a_gpus_array_is_a_copy_on_the_host(fake: FakeCupy, monkeypa
         ks.from_array(Foreign(on(fake, 0)))
 
 
-def test_without_cupy_a_gpus_array_is_refused_in_words() -> None:
+def test_without_cupy_a_gpus_array_is_refused_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", None)
     memory = SimpleNamespace(shape=(3,), owner=0)
     with pytest.raises(
         DeviceError, match="lies on a GPU, and CuPy cannot be imported .* or copy the array to the host"

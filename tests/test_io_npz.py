@@ -33,7 +33,7 @@ def header(shape, descr="<f8"):
 
 
 def test_a_member_is_chosen(archive):
-    refused(archive, "holds 3 arrays: before, after, one; add --member before")
+    refused(archive, "holds 3 arrays: before, after, one; add --member=before")
     found = load(archive, member="before")
     assert np.array_equal(found.array, ARRAYS["before"]) and found.kind == "image"
     again = from_origin(found.origin)

@@ -258,8 +258,9 @@ def test_a_renamed_copy_of_a_set_is_still_one(tmp_path):
 
 def test_the_command_line_says_a_note_once(tmp_path, capsys):
     write_pages(tmp_path / "x.tif", FRAMES, "ImageJ=1.52a\nimages=10\nframes=10\n")
-    words = "kernelscope: Its description says 10 frames, and it has 5.\n"
-    run = ["run", "mean", "--input", str(tmp_path / "x.tif"), "--device", "cpu", "--variant", "serial"]
+    path = str(tmp_path / "x.tif")
+    words = f"kernelscope: {path}: Its description says 10 frames, and it has 5.\n"
+    run = ["run", "mean", "--input", path, "--device", "cpu", "--variant", "serial"]
     assert main(run) == 0 and capsys.readouterr().err == words
     assert main([*run, "--frames", "all", "--output", str(tmp_path / "out.npy")]) == 0
     assert capsys.readouterr().err.startswith(words) and np.load(tmp_path / "out.npy").shape == (5, 12, 16)

@@ -44,7 +44,7 @@ def default_choice(filter: Filter, cuda: bool, steps: Steps = (), meta: Meta | N
 
 def meta_of(input: SharedInput | None, filter: Filter) -> Meta | None:
     """What a filter would run on; None where it takes no such input."""
-    if input is None or input.kind != filter.accepts or input.array.dtype not in filter.dtypes:
+    if input is None or input.kind != filter.accepts:
         return None
     return Meta(input.kind, input.array.shape, input.array.dtype, input.finite, rate=input.rate)
 

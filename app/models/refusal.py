@@ -7,8 +7,8 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication
 
 from app.models.nonfinite import count_words
+from gpu_ops import conversions
 from gpu_ops.engine.shared import SharedInput
-from gpu_ops.io.tones import conversions
 from gpu_ops.types import Filter
 
 

@@ -85,7 +85,7 @@ class Session(QObject):
     @property
     def task(self) -> Task | None:
         """The task of the present choice; None where there is no input, or one that the filter does not take."""
-        if (meta := meta_of(self.input, self.filter)) is not None:
+        if (meta := meta_of(self.input, self.filter)) is not None and meta.dtype in self.filter.dtypes:
             task = Task.of(meta, self.params)
             with suppress(KernelscopeError):
                 self.filter.check(task)

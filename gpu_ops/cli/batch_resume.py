@@ -27,7 +27,7 @@ def earlier_rows(target: Path) -> dict[str, Mapping[str, Any]]:
         if content["schema"].partition("/")[0] != SCHEMA.partition("/")[0] or content["schema"] > SCHEMA:
             raise ReportError(f"{plain(target)} is a report of another kind or a newer version; choose another --json.")
         return {str(row["name"]): row for row in content["files"]}
-    except (ValueError, KeyError, TypeError, AttributeError, OSError):
+    except (ValueError, KeyError, TypeError, AttributeError, OSError, RecursionError):
         raise ReportError(f"{plain(target)} is no report of many files; choose another file for --json.") from None
 
 

@@ -35,7 +35,7 @@ _OPERAND = re.compile(r' (?:"([^"]+)"|< ([^<>]+) >)')
 _PLACED = re.compile(r"[/\\]|.*(?:\.\.|:)", re.S)
 FLAGS_OF_FILES = (
     *("-use_fast_math", "-ftz", "-fmad", "-prec-div", "-prec-sqrt", "-maxrregcount", "-std", "-D", "-U", "-dopt"),
-    *("-extra-device-vectorization", "-default-device", "-restrict", "-lineinfo"),
+    *("-extra-device-vectorization", "-default-device", "-device-int128", "-restrict", "-lineinfo"),
 )
 """What a kernel file's Flags line may set: how code is made, and not which files the compiler reads or writes."""
 

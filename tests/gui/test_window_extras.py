@@ -269,7 +269,7 @@ def test_a_look_holds_nothing_of_windows_that_are_gone(qtbot, engine, qapp: QApp
         qapp.processEvents()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         gc.collect()
-    assert listeners == [0, 3] and look.receivers(SIGNAL("changed()")) == 1
+    assert listeners == [0, 5] and look.receivers(SIGNAL("changed()")) == 2
     assert not any(ref() for ref in kept)
     look.choose("dark")
     assert stays.actions_by_id["scheme_dark"].isChecked()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, Qt, QTimer, Slot
+from PySide6.QtCore import QEvent, QPoint, Qt, QTimer, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QComboBox, QWidget
 
@@ -32,14 +32,24 @@ class SearchCombo(QComboBox):
         self._pause = QTimer(self, singleShot=True, interval=QApplication.keyboardInputInterval())
         self._pause.timeout.connect(self._choose)
 
+    def event(self, event: QEvent) -> bool:
+        """Letters are for the search, not for the window's keys."""
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._takes(event):
+            event.accept()
+            return True
+        return super().event(event)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        letter = event.text()
-        held = event.modifiers() & ~(Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier)
-        if held or not letter.isprintable() or not (letter.strip() or (letter and self._typed)):
+        if not self._takes(event):
             super().keyPressEvent(event)
             return
-        self._typed += letter
+        self._typed += event.text()
         self._pause.start()
+
+    def _takes(self, event: QKeyEvent) -> bool:
+        letter = event.text()
+        held = event.modifiers() & ~(Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier)
+        return not held and letter.isprintable() and bool(letter.strip() or (letter and self._typed))
 
     @Slot()
     def _choose(self) -> None:

@@ -211,15 +211,17 @@ class HistogramBar(QWidget):
 
     def _tell(self, signed: bool) -> None:
         """Say what the buttons do: the levels of a difference lie symmetrically about 0."""
-        self.auto.setToolTip(
+        set_tip(
+            self.auto,
             self.tr("Full colour at a difference that 99 % of the differing pixels do not exceed")
             if signed
-            else self.tr("The full range of the type for colours, minimum to maximum for gray and other values")
+            else self.tr("The full range of the type for colours, minimum to maximum for gray and other values"),
         )
-        self.full.setToolTip(
+        set_tip(
+            self.full,
             self.tr("Full colour at the largest difference alone")
             if signed
-            else self.tr("Levels from the exact minimum to the exact maximum")
+            else self.tr("Levels from the exact minimum to the exact maximum"),
         )
 
     @Slot()

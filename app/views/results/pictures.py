@@ -91,8 +91,6 @@ class Pictures(Squeezed):
     def sizeHint(self) -> QSize:
         return self.view.widget.sizeHint()
 
-    # Views
-
     def _home(self, spec: ViewSpec, beside: bool = False) -> ResultView:
         """The view of a spec, for results or for an input beside them; created when it is first needed."""
         if (spec.id, beside) not in self._views:

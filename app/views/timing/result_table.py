@@ -201,7 +201,8 @@ class ResultModel(QAbstractTableModel):
             return column.heading or speedup_heading(self.results)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _align(column)
-        return tip_text(self._explained.get(column.id, "")) if role == Qt.ItemDataRole.ToolTipRole else None
+        explained = self._explained.get(column.id) if role == Qt.ItemDataRole.ToolTipRole else None
+        return explained and tip_text(explained)
 
     def entry(self, row: int) -> Entry:
         return self.results.entry(self._slots[row])
