@@ -5,6 +5,7 @@ from __future__ import annotations
 import string
 from collections.abc import Callable, Mapping
 from typing import Any
+from weakref import ref
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QAction
@@ -141,7 +142,7 @@ class StepsSection(QWidget):
         self._session = session
         self.rows: list[StepRow] = []
         self._shown: tuple[str, ...] = ()
-        self._region: QAction | None = None
+        self._region: Callable[[], QAction | None] = lambda: None
         self.title = QLabel(self.tr("Input steps"), self)
         self.add = QPushButton(self.tr("Add step"), self)
         self.add.setObjectName("addStep")
@@ -171,14 +172,14 @@ class StepsSection(QWidget):
                 set_tip(action, step.help)
                 action.setObjectName(f"addStep.{step.id}")
                 action.triggered.connect(lambda _=False, id=step.id: self.append(id))
-            if step.id == CROP and self._region is not None:
-                self.menu.addAction(self._region)
+            if step.id == CROP and (region := self._region()) is not None:
+                self.menu.addAction(region)
         self._shown = ()  # the rows are those of another kind of input
         self._show_steps()
 
     def offer_region(self, action: QAction) -> None:
         """Offer the action that crops to the region beside the step that crops, from the next input on."""
-        self._region = action
+        self._region = ref(action)  # the window owns it
 
     def _listed(self) -> Steps:
         steps = self._session.steps
