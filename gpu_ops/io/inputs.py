@@ -254,7 +254,7 @@ def _is_exact(array: Array, floats: Array) -> bool:
     low, high, whole = int(array.min()), int(array.max()), 2 ** (np.finfo(floats.dtype).nmant + 1)
     if max(-low, high) <= whole:
         return True
-    ends = all(int(floats.dtype.type(end)) == end for end in (low, high))  # else the way back may overflow
+    ends = all(int(floats.dtype.type(end)) == end for end in (low, high))  # else converting back may overflow
     return ends and bool(np.array_equal(floats.astype(array.dtype), array))
 
 

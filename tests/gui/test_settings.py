@@ -79,7 +79,7 @@ for line in sys.stdin:
 
 
 def other_window(path: Path) -> subprocess.Popen[str]:
-    """Another process with the same settings, which adds the files that it is told."""
+    """Another process with the same settings, which adds the files that it gets."""
     command = [sys.executable, "-c", WINDOW, str(path)]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     return subprocess.Popen(command, cwd=ROOT, **pipes)  # type: ignore[call-overload, no-any-return]
