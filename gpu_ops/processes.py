@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import RLock
 
 FOLDER = Path(__file__).resolve().parent
 """Where a process runs that needs no relative path: libraries look for settings in the current folder as well."""
@@ -21,15 +22,20 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), SAFE: "1"}
 
 
+_starting = RLock()
+
+
 @contextmanager
 def safe_path() -> Iterator[None]:
-    """For processes that multiprocessing starts inside the block, and for its own helper, both by `python -c`."""
-    before = os.environ.get(SAFE)
-    os.environ[SAFE] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[SAFE]
-        else:
-            os.environ[SAFE] = before
+    """For processes that multiprocessing starts inside the block, and for its own helper, both by `python -c`. Threads
+    wait for one another: the variable is this process's own, and each puts back what it found."""
+    with _starting:
+        before = os.environ.get(SAFE)
+        os.environ[SAFE] = "1"
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ[SAFE]
+            else:
+                os.environ[SAFE] = before

@@ -8,6 +8,7 @@ import os
 import queue
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -132,3 +133,21 @@ def test_a_package_that_is_run_executes_none(downloads: Path, package: str, call
     # Python itself looks for a package that is run in the current folder, so it has the one of that name here.
     (downloads / f"{package}.py").unlink(missing_ok=True)
     _start(downloads, "-m", package, *call)
+
+
+def test_processes_that_start_at_once_leave_the_environment_as_it_was() -> None:
+    """The second begins before the first has ended, and ends after it."""
+    ends = [threading.Event(), threading.Event()]
+
+    def start(end: threading.Event) -> None:
+        with processes.safe_path():
+            end.wait(PATIENCE)
+
+    threads = [threading.Thread(target=start, args=(end,)) for end in ends]
+    for thread in threads:
+        thread.start()
+        thread.join(0.1)
+    for thread, end in zip(threads, ends, strict=True):
+        end.set()
+        thread.join()
+    assert processes.SAFE not in os.environ

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.views.experiment.search_combo import SearchCombo
 from app.views.keys import keyed, letter, menu_letters, yielding
 from app.views.window.main_window import MainWindow
 from gpu_ops import FILTERS, find_filter, from_array
@@ -127,7 +128,8 @@ def test_a_text_yields_its_key() -> None:
 @pytest.mark.parametrize("name", ["slider", "button", "combo", "list"])
 def test_letters_work_wherever_no_text_is_edited(qtbot, window: MainWindow, name: str) -> None:
     kinds = {"slider": QSlider, "button": QPushButton, "combo": QComboBox}
-    shown = [w for w in window.panel.findChildren(kinds.get(name, QWidget)) if w.isVisible() and w.isEnabled()]
+    found = window.panel.findChildren(kinds.get(name, QWidget))
+    shown = [w for w in found if w.isVisible() and w.isEnabled() and not isinstance(w, SearchCombo)]
     widget: QWidget = shown[0] if name in kinds else window.panel.variants
     widget.setFocus()
     qtbot.waitUntil(lambda: widget.hasFocus() or widget.isAncestorOf(QApplication.focusWidget()))
