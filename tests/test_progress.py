@@ -94,6 +94,7 @@ def test_a_long_timing_stops_in_the_middle_of_a_sample(talk: Talk) -> None:
     assert talk.client.pid == pid
 
 
+@pytest.mark.thorough
 def test_a_reference_longer_than_the_deadline_is_not_killed(talk: Talk) -> None:
     made = talk.sample(length=400_000)
     talk.do(RunRequest(talk.job(), 1, made, "mean1d", {"window": 3}, (SERIAL,), "none"))  # imports take their time
