@@ -169,7 +169,7 @@ def test_filters_come_and_go(qtbot, stage: tuple[MainWindow, SessionController])
         qtbot.waitUntil(lambda: not controller.busy, timeout=PATIENCE)
         settle()
 
-    for filter in 2 * ("conv3x3", "box", "mean2d"):  # canvases get the layer of their marks when they first need it
+    for filter in 3 * ("conv3x3", "box", "mean2d"):  # canvases get the layer of their marks when they first need it
         choose(filter)
     with nothing_left(segments_too=False):
         for filter in ("conv3x3", "box", "mean2d"):
