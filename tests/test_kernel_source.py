@@ -9,7 +9,15 @@ import pytest
 
 from gpu_ops import recorded_reports
 from gpu_ops.devices.compiler import compile_kernel
-from gpu_ops.devices.kernel_source import code_of, included_headers, kernel_files, read_source, source_hash
+from gpu_ops.devices.kernel_source import (
+    KERNELS,
+    code_of,
+    header_files,
+    included_headers,
+    kernel_files,
+    read_source,
+    source_hash,
+)
 from gpu_ops.filters import find_filter
 from gpu_ops.measuring.kernel_age import of_older_code
 
@@ -60,7 +68,8 @@ def test_a_comment_a_blank_line_an_indentation_keep_the_hash(source: str) -> Non
     text = read_source(source)
     dressed = "\n".join(f"  {line}   // seen" if line.strip()[-1:] in ("{", ";") else line for line in text.split("\n"))
     edits = {source: dressed + "\n\n/* the end\n\n */\n"}
-    edits |= {f"include/{name}": f"// first\n\n{header}\n" for name, header in included_headers(source).items()}
+    paths = header_files()
+    edits |= {paths[name]: f"// first\n\n{header}\n" for name, header in included_headers(source).items()}
     assert edits[source] != text
     assert source_hash(source, edits) == source_hash(source)
     assert source_hash(source, {source: text + "\nint more;"}) != source_hash(source)
@@ -120,6 +129,18 @@ def test_a_header_counts_behind_a_condition_and_by_a_macro_and_when_only_an_edit
     text += '#include "missing.cuh"\n// #include "box.cuh"\n'
     edits = {NAIVE: text, "include/new.cuh": "int seven = 7;"}
     assert list(included_headers(NAIVE, edits)) == ["border.cuh", "mean.cuh", "new.cuh", "row_span.cuh"]
+
+
+def test_a_header_lies_in_the_folder_that_alone_includes_it_and_has_a_name_of_its_own() -> None:
+    names = [path.name for path in KERNELS.glob("*/*.cuh")]
+    assert len(names) == len(set(names)) == len(header_files())
+    folders: dict[str, set[str]] = {name: set() for name in names}
+    for source in kernel_files():
+        for name in included_headers(source):
+            folders[name].add(source.partition("/")[0])
+    for name, path in header_files().items():
+        alone = next(iter(folders[name])) if len(folders[name]) == 1 else "include"
+        assert path == f"{alone}/{name}", f"{name} is included by kernels of {', '.join(sorted(folders[name]))}"
 
 
 def test_a_header_that_an_edit_brings_is_compiled() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from gpu_ops.errors import KernelError, plain
@@ -45,6 +45,18 @@ def kernel_files() -> list[str]:
     return sorted(p.relative_to(KERNELS).as_posix() for p in KERNELS.glob("*/*.cu"))
 
 
+def header_files(edits: Mapping[str, str] | None = None) -> dict[str, str]:
+    """{name in an #include: path below the kernel folder} of every header, shipped or edited. A header that one folder
+    includes lies there, one that several include in include/; names are unique, so any folder can include any."""
+    paths = {*_shipped_headers(), *(name for name in edits or {} if name.endswith(".cuh"))}
+    return {path.rpartition("/")[2]: path for path in sorted(paths)}
+
+
+@cache
+def _shipped_headers() -> tuple[str, ...]:
+    return tuple(path.relative_to(KERNELS).as_posix() for path in KERNELS.glob("*/*.cuh"))
+
+
 def read_source(source: str, edits: Mapping[str, str] | None = None) -> str:
     """The text of a kernel file or header, edited or shipped."""
     if edits and source in edits:
@@ -57,9 +69,8 @@ def read_source(source: str, edits: Mapping[str, str] | None = None) -> str:
 
 def source_of(file: str, edits: Mapping[str, str] | None = None) -> str | None:
     """The text of a file as the compiler names it, a kernel's or a header's; None for the compiler's own headers."""
-    names = (file, f"include/{file}")
-    name = next((n for n in names if n in (edits or {}) or (KERNELS / n).is_file()), None)
-    return read_source(name, edits) if name else None
+    name = file if "/" in file else header_files(edits).get(file)
+    return read_source(name, edits) if name and (name in (edits or {}) or (KERNELS / name).is_file()) else None
 
 
 def header_fields(text: str) -> dict[str, str]:
@@ -84,13 +95,12 @@ def included_headers(source: str, edits: Mapping[str, str] | None = None) -> dic
     A header counts if the code names it in quotes or angle brackets, even behind #if. A header that is neither shipped
     nor edited is the compiler's own, or the compiler will report it as missing.
     """
-    shipped = {path.name for path in (KERNELS / "include").glob("*.cuh")}
-    available = shipped | {name.removeprefix("include/") for name in edits or {} if name.startswith("include/")}
+    available = header_files(edits)
     headers: dict[str, str] = {}
     texts = [read_source(source, edits)]
     while texts:
-        for name in (_quoted_names(texts.pop()) & available) - set(headers):
-            headers[name] = read_source(f"include/{name}", edits)
+        for name in (_quoted_names(texts.pop()) & set(available)) - set(headers):
+            headers[name] = read_source(available[name], edits)
             texts.append(headers[name])
     return dict(sorted(headers.items()))
 

@@ -129,7 +129,7 @@ def test_the_simulated_gpu_counts_the_wavefronts_of_the_formula(n: int, radix: i
 
 def _passes_of(execution: Execution, code: str) -> int:
     """The wavefronts of the lines with this code."""
-    text = read_source("include/fft_stockham.cuh").splitlines()
+    text = read_source("fft/fft_stockham.cuh").splitlines()
     lines = [line for line in execution.lines if line.file.endswith("fft_stockham.cuh")]
     return sum(line.counts.get("shared_wavefronts", 0) for line in lines if code in text[line.line - 1])
 

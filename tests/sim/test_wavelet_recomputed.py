@@ -156,8 +156,8 @@ FAULTS = (
     ("wavelet/marched_two.cu", "wait_for_groups<AT_A_TIME - 1>();", ";", "twice", True),
     ("wavelet/marched_kept.cu", "coefficients.ask(finest, first", "coefficients.ask(back, first", "kept", False),
     ("wavelet/marched_kept.cu", "wait_for_groups<DEPTH - 1>();", ";", "kept", True),
-    ("include/wavelet_rows.cuh", "row < first ||", "row < first + 1 ||", "kept", True),
-    ("include/wavelet_lattice.cuh", "low[k] = later + tangent", "low[k] = later - tangent", "twice", False),
+    ("wavelet/wavelet_rows.cuh", "row < first ||", "row < first + 1 ||", "kept", True),
+    ("wavelet/wavelet_lattice.cuh", "low[k] = later + tangent", "low[k] = later - tangent", "twice", False),
 )
 """What is wrong in which file, with which details, and whether the simulated GPU names it: copies that are read before
 anybody waited for them, memory that nobody wrote. Other faults show in the result."""

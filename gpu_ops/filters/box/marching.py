@@ -1,7 +1,7 @@
 """The box filter in one pass down the image: the lanes, warps and rows of its blocks, so that they fit in shared
 memory, and the segments of an image.
 
-kernels/include/box_ring.cuh explains them. Every radius runs on every architecture: where no ring of rows fits in
+kernels/box/box_ring.cuh explains them. Every radius runs on every architecture: where no ring of rows fits in
 shared memory, the kernel sums the rows that leave a second time.
 """
 

@@ -203,7 +203,7 @@ def defines(task: Task, first: bool, narrow: bool) -> dict[str, Any]:
 
 
 def state_bytes(task: Task, narrow: bool = False) -> int:
-    """Bytes of a state, as kernels/include/reduce.cuh lays it out."""
+    """Bytes of a state, as kernels/reduce/reduce.cuh lays it out."""
     statistic, whole = task.params["statistic"], task.dtype.kind == "u"
     adding = 16 if is_compensated(task) else 4 if whole and narrow else 8
     extreme = max(4, task.meta.itemsize)
