@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from app.controllers.sweep import SweepController
 from app.models.laws import LawPicture
 from app.models.sweep import Option, Sweep
-from app.theme import colours_of, inked
+from app.theme import checkable, colours_of, inked
 from app.tips import tip_text
 from app.views.flow import FlowLayout
 from app.views.picture_file import export_sheet, write_text
@@ -128,7 +128,7 @@ class SweepPanel(Squeezed):
         self.source = self._combo("sweepSource", self.tr("Sweep to show"), 14)
         self.rows = QPushButton(self.tr("Rows"), self)
         self.rows.setObjectName("sweepRows")
-        self.rows.setCheckable(True)
+        checkable(self.rows)
         self.rows.setToolTip(self.tr("Show the rows as a table instead of the plot"))
         self.reason, self.state = QLabel(self), QLabel(self)
         self.reason.setObjectName("sweepReason")
