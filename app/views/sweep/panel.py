@@ -22,6 +22,7 @@ from app.models.sweep import Option, Sweep
 from app.theme import checkable, colours_of, inked
 from app.tips import tip_text
 from app.views.flow import FlowLayout
+from app.views.parts import Combo
 from app.views.picture_file import export_sheet, write_text
 from app.views.scrolled import Squeezed
 from app.views.sweep.law_sheet import LawSheet
@@ -144,7 +145,7 @@ class SweepPanel(Squeezed):
         self._colour()
 
     def _combo(self, name: str, title: str, letters: int) -> QComboBox:
-        combo = QComboBox(self)
+        combo = Combo(self)
         combo.setObjectName(name)
         combo.setAccessibleName(title)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
