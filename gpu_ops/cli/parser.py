@@ -243,6 +243,7 @@ def _add_limits(parser: argparse.ArgumentParser, what: str, more: str = "") -> a
 
 def _add_info(commands: argparse._SubParsersAction[Parser]) -> None:
     listing = commands.add_parser("list", help="filters, parameters, variants and samples")
+    listing.add_argument("--fields", action="store_true", help="the fields of a report instead: unit and meaning")
     listing.add_argument("filter", nargs="?", help="only this filter or family")
     listing.set_defaults(command=info.list_filters)
     claims = commands.add_parser("claims", help="what the sources say, and what was counted or measured here")
