@@ -9,13 +9,14 @@ from typing import Any
 
 from gpu_ops.filters.kit.planning import BLOCK, Job, cuda
 from gpu_ops.filters.kit.support import SHARED, shared_fits
-from gpu_ops.filters.wavelet import blocks, forms, levels, lifted, lifted_traffic, recomputed, traffic
+from gpu_ops.filters.wavelet import blocks, forms, levels, lifted, lifted_traffic, recomputed_blocks, traffic, warps
 from gpu_ops.filters.wavelet.launches import Lines, Samples, Shape
 from gpu_ops.filters.wavelet.levels import Levels
 from gpu_ops.filters.wavelet.lifted import Lifted
 from gpu_ops.filters.wavelet.noise import Thresholds
 from gpu_ops.filters.wavelet.tiles import THERE, Fused, Tiles, shared_bytes
 from gpu_ops.filters.wavelet.transform import Transform, Way
+from gpu_ops.filters.wavelet.warp_strips import Rung
 from gpu_ops.params import Param
 from gpu_ops.plan import Copy, DeviceArray, Fill, Plan, Step
 from gpu_ops.task import Task
@@ -92,7 +93,11 @@ def _planned(way: Way) -> Callable[[Job], Plan]:
 
 def operations(task: Task) -> int:
     """Those of filters, and of what is around them."""
-    return forms.work(task).flops + around(task)
+    return _counted(task, forms.work(task).flops)
+
+
+def _counted(task: Task, filtering: int) -> int:
+    return filtering + around(task)
 
 
 def lifting_operations(task: Task) -> int:
@@ -154,15 +159,16 @@ def _lifted(*knobs: Param) -> Variant:
 def variants1d() -> tuple[Variant, ...]:
     """The ladder of signals."""
     scatter = _kernel("3_scatter", "scatter", SCATTER, Way(scatters=True))
-    fast = blocks.variant(largest), recomputed.variant("signal", largest, operations)
-    return (*_separable(), scatter, *_shared(), _grouped(), _lifted(), *fast)
+    fast = recomputed_blocks.variant("signal", largest, _counted), warps.registers(largest, _counted)
+    return (*_separable(), scatter, *_shared(), _grouped(), _lifted(), blocks.variant(largest), *fast)
 
 
 def variants2d() -> tuple[Variant, ...]:
     """The ladder of images."""
     tiled = _grouped(levels.TILE, refuses=(SHARED,)), _lifted(levels.TILE)
-    fast = blocks.variant(largest), recomputed.variant("image", largest, operations)
-    return (*_separable(), *_shared(SHARED), *tiled, *fast)
+    strips = (warps.strips(rung, largest, _counted) for rung in Rung)
+    fast = recomputed_blocks.variant("image", largest, _counted), *strips
+    return (*_separable(), *_shared(SHARED), *tiled, blocks.variant(largest), *fast)
 
 
 def _separable() -> tuple[Variant, ...]:

@@ -13,6 +13,10 @@ from gpu_ops.filters.wavelet.bases import LENGTHS
 from gpu_ops.filters.wavelet.forms import BORDERS, sizes, work_type
 from gpu_ops.task import Task
 
+THREADS = {"image": 128, "signal": 256}
+"""Threads a block, by kind of input, where no knob says."""
+ROWS = 128
+"""Rows of a segment of an image, where no knob says."""
 BATCH_BYTES = 32
 """Bytes of a column of the rows of an image between two barriers."""
 LEAST_ROWS, RESIDENT = 16, 2
@@ -45,7 +49,8 @@ class Strips(NamedTuple):
     def of(cls, task: Task) -> Strips:
         params = task.params
         periodic = params["border"] == BORDERS[0]
-        return cls(LENGTHS[params["wavelet"]], periodic, int(task.knobs["block"]), task.meta.of_kind.rank == 2)
+        threads = int(task.knobs.get("block", THREADS[task.meta.kind]))
+        return cls(LENGTHS[params["wavelet"]], periodic, threads, task.meta.of_kind.rank == 2)
 
     @property
     def reach(self) -> int:
@@ -115,7 +120,7 @@ def grid_of(task: Task, level: int, there: bool) -> tuple[int, int, int]:
     strips, extents = Strips.of(task), extents_of(task)
     rows, columns = extents[level if there else level - 1]
     across = -(-columns // strips.columns(there)) * task.meta.channels
-    most = int(task.knobs["rows"]) // (2 if there else 1) if strips.image else 1
+    most = int(task.knobs.get("rows", ROWS)) // (2 if there else 1) if strips.image else 1
     height = height_of(rows, across, most, task.limits.multiprocessors)
     return across, -(-rows // height), height
 

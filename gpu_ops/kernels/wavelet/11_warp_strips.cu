@@ -12,15 +12,56 @@
 #include "wavelet_rows.cuh"
 
 // All coefficients of a level.
-extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_marched_all(
+extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_forward(
     const S* __restrict__ x, T* __restrict__ low, T* __restrict__ details, T* __restrict__ finest, int rows,
     int columns, int half_rows, int half, int height)
 {
-    march_there<true>(x, low, details, finest, rows, columns, half_rows, half, height, true);
+    const int lane = threadIdx.x, first = blockIdx.y * height, count = min(height, half_rows - first);
+    const int steps = count + HALF - 1, top = 2 * first - REACH;
+    const int left = (int)blockIdx.x * WIDTH_THERE + (lane - LOST_THERE) * EACH - 2 * AHEAD, k = left / 2 + AHEAD;
+    const bool mine = lane >= LOST_THERE && lane < 32 - LOST_THERE_AFTER;
+    const size_t band = (size_t)half_rows * half;
+    const Samples samples(x, rows, columns, left);
+    Splitting lows[PAIRS] = {}, highs[PAIRS] = {};
+    __shared__ Four copies[DEPTH][2][ROW]; // rows of the next steps, each lane's own
+    const auto ask = [&](int step, int place) {
+        if (step < steps)
+            for (int r = 0; r < 2; ++r) samples.ask(top + 2 * step + r, copies[place][r] + lane);
+        close_group();
+    };
+    wait_for_launch_ahead();
+    let_next_launch_begin();
+#pragma unroll
+    for (int step = 0; step < DEPTH; ++step) ask(step, step);
+    for (int start = 0; start < steps; start += DEPTH) {
+#pragma unroll
+        for (int place = 0; place < DEPTH; ++place) {
+            const int step = start + place, row = first + step - (HALF - 1);
+            if (step >= steps) break;
+            T l[2][PAIRS], h[2][PAIRS], v[EACH];
+            wait_for_groups<DEPTH - 1>();
+#pragma unroll
+            for (int r = 0; r < 2; ++r) {
+                samples.take(copies[place][r] + lane, v);
+                split_row<true, true>(v, l[r], h[r]);
+            }
+            ask(step + DEPTH, place);
+#pragma unroll
+            for (int i = 0; i < PAIRS; ++i) {
+                lows[i].take<true, true>(l[0][i], l[1][i], l[0][i], l[1][i]);
+                highs[i].take<true, true>(h[0][i], h[1][i], h[0][i], h[1][i]);
+            }
+            if (row < first || !mine) continue;
+            store_band(l[0], unit(OF_LOW, OF_LOW), low, row, k, half);
+            store_band(h[1], NOISE ? unit(OF_HIGH, OF_HIGH) : 1, finest, row, k, half);
+            store_band(l[1], 1, details, row, k, half);
+            store_band(h[0], 1, details + band, row, k, half);
+        }
+    }
 }
 
 // A strip's samples, from their details and the approximation that came back.
-extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_marched_join(
+extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_inverse(
     const T* __restrict__ back, const T* __restrict__ details, const T* __restrict__ finest, S* __restrict__ out,
     const double* __restrict__ thresholds, int rows, int columns, int half_rows, int half, int height, double value)
 {

@@ -71,7 +71,7 @@ struct Column {
 };
 
 // The approximation of level 1, and where NOISE asks for them the diagonal details.
-extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT_THERE) wavelet_recomputed_low_image(
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT_THERE) wavelet_recomputed_blocks_low_image(
     const S* __restrict__ x, T* __restrict__ low, T* __restrict__ finest, int rows, int columns, int half_rows, int half,
     int channels, int height, int down, int right, int keeps)
 {
@@ -137,7 +137,7 @@ struct Coefficients {
 };
 
 // A block's samples, from those around them and the approximation that came back.
-extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) wavelet_recomputed_image(
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) wavelet_recomputed_blocks_image(
     const S* __restrict__ x, const T* __restrict__ back, T* __restrict__ sum, S* __restrict__ out,
     const double* __restrict__ thresholds, int rows, int columns, int half_rows, int half, int channels,
     int height, int down, int right, int first, int last, double count, int how, int alone)
@@ -233,7 +233,7 @@ struct Back {
 };
 
 // The approximation of level 1, and where NOISE asks for them the details.
-extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_low_signal(
+extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_blocks_low_signal(
     const S* __restrict__ x, T* __restrict__ low, T* __restrict__ finest, Index n, Index half, int channels,
     Index right, int keeps)
 {
@@ -255,7 +255,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_low_sig
 }
 
 // A block's samples, from those around them and the approximation that came back.
-extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_signal(
+extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_blocks_signal(
     const S* __restrict__ x, const T* __restrict__ back, T* __restrict__ sum, S* __restrict__ out,
     const double* __restrict__ thresholds, Index n, Index half, int channels, Index right, int first, int last,
     double count, int how, int alone)
@@ -296,7 +296,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_signal(
 }
 
 // All levels of a tile of LENGTH samples, a multiple of eight: nothing but samples comes from memory.
-extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_whole(
+extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_blocks_whole(
     const S* __restrict__ x, T* __restrict__ sum, S* __restrict__ out, const double* __restrict__ thresholds, Index n,
     int channels, Index right, int first, int last, double count, int how, int levels, int length)
 {

@@ -15,16 +15,54 @@
 #include "wavelet_rows.cuh"
 
 // The approximation of a level, and where NOISE asks for them the diagonal details.
-extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_marched_low(
+extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomputed_forward(
     const S* __restrict__ x, T* __restrict__ low, T* __restrict__ finest, int rows, int columns, int half_rows,
     int half, int height, int keeps)
 {
-    march_there<false>(x, low, nullptr, finest, rows, columns, half_rows, half, height, keeps);
+    const int lane = threadIdx.x, first = blockIdx.y * height, count = min(height, half_rows - first);
+    const int steps = count + HALF - 1, top = 2 * first - REACH;
+    const int left = (int)blockIdx.x * WIDTH_THERE + (lane - LOST_THERE) * EACH - 2 * AHEAD, k = left / 2 + AHEAD;
+    const bool mine = lane >= LOST_THERE && lane < 32 - LOST_THERE_AFTER;
+    const Samples samples(x, rows, columns, left);
+    Splitting lows[PAIRS] = {}, highs[PAIRS] = {};
+    __shared__ Four copies[DEPTH][2][ROW]; // rows of the next steps, each lane's own
+    const auto ask = [&](int step, int place) {
+        if (step < steps)
+            for (int r = 0; r < 2; ++r) samples.ask(top + 2 * step + r, copies[place][r] + lane);
+        close_group();
+    };
+    wait_for_launch_ahead();
+    let_next_launch_begin();
+#pragma unroll
+    for (int step = 0; step < DEPTH; ++step) ask(step, step);
+    for (int start = 0; start < steps; start += DEPTH) {
+#pragma unroll
+        for (int place = 0; place < DEPTH; ++place) {
+            const int step = start + place, row = first + step - (HALF - 1);
+            if (step >= steps) break;
+            T l[2][PAIRS], h[2][PAIRS], v[EACH];
+            wait_for_groups<DEPTH - 1>();
+#pragma unroll
+            for (int r = 0; r < 2; ++r) {
+                samples.take(copies[place][r] + lane, v);
+                split_row<true, NOISE>(v, l[r], h[r]);
+            }
+            ask(step + DEPTH, place);
+#pragma unroll
+            for (int i = 0; i < PAIRS; ++i) {
+                lows[i].take<true, false>(l[0][i], l[1][i], l[0][i], l[1][i]);
+                if (NOISE) highs[i].take<false, true>(h[0][i], h[1][i], h[0][i], h[1][i]);
+            }
+            if (row < first || !mine) continue;
+            if (!NOISE || keeps) store_band(l[0], unit(OF_LOW, OF_LOW), low, row, k, half);
+            if (NOISE) store_band(h[1], unit(OF_HIGH, OF_HIGH), finest, row, k, half);
+        }
+    }
 }
 
 // A strip's samples, from those around them and the approximation that came back. The last segments come first: of the
 // image that the way there has read, its end is what a cache still has.
-extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_marched_back(
+extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomputed_inverse(
     const S* __restrict__ x, const T* __restrict__ back, S* __restrict__ out, const double* __restrict__ thresholds,
     int rows, int columns, int half_rows, int half, int height, double value)
 {

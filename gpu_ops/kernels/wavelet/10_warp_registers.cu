@@ -81,7 +81,7 @@ __device__ __forceinline__ void store_tile(
         store_one(tile[place_of(i)], sum, out, e, shift, 0, left + i);
 }
 
-extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_lanes_signal(
+extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_registers(
     const S* __restrict__ x, T* __restrict__ sum, S* __restrict__ out, Index n, int channels, Index right, int first,
     int last, double count, double threshold)
 {
