@@ -206,7 +206,7 @@ def _check_offline(filter: Filter, variant: Variant, experiment: Experiment) -> 
     if reason := variant.refusal(Task.of(experiment.input.meta, params, knobs)):  # whatever the device's limits are
         raise ParamError(f"{filter.id} {variant.id} does not take {title_of(experiment.input)}: {reason}.")
     task = Task.of(experiment.input.meta, params, knobs, device.limits)
-    device.check(make_plan(filter, variant, device, task.on(experiment.input.array)))
+    device.check(make_plan(filter, variant, device, task.on(experiment.input.array), pick.edits))
 
 
 def emit(target: str, content: dict[str, Any]) -> None:

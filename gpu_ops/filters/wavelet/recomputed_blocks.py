@@ -30,8 +30,8 @@ HEIGHT = Param(
     "rows", ROWS, choices=(32, 64, 128, 256), unit="rows", help="rows that a block marches down", tries=(32, 128)
 )
 IDEAS = {
-    "image": "The inverse transform recomputes the details from the samples, which is cheaper than to store and read them.",
-    "signal": "A block does all levels of its tile, and recomputes what lies around it: one launch, nothing stored between.",
+    "image": "The inverse transform recomputes the details, which is cheaper than to store and read them.",
+    "signal": "A block does all levels of its tile, and recomputes what lies around it: nothing is stored between.",
 }
 SEVERAL = "a forward and an inverse launch for each level: the loads of one block do not stand for the plan"
 
