@@ -10,6 +10,7 @@ from typing import Any
 from gpu_ops.filters.wavelet import forms, peers, plans, reference
 from gpu_ops.filters.wavelet.claims import CLAIMS
 from gpu_ops.filters.wavelet.gpu import variants1d, variants2d
+from gpu_ops.task import Successor
 from gpu_ops.types import Filter, Locality, Variant
 
 SERIAL = "The plain loops, compiled, on one core: every coefficient is a sum over all taps; a median finds the noise."
@@ -42,6 +43,19 @@ def _host(*short: tuple[int, ...]) -> tuple[Variant, ...]:
     )
 
 
+RENAMED: dict[str, dict[str, tuple[Successor, ...]]] = {
+    "signal": {"recomputed": (Successor("warp_registers"), Successor("recomputed_blocks"))},
+    "image": {
+        "recomputed": (
+            Successor("warp_strips", {"details": "kept"}),
+            Successor("two_levels"),
+            Successor("warp_recomputed"),
+            Successor("recomputed_blocks"),
+        )
+    },
+}
+"""`recomputed` was all of these, as the settings had it."""
+
 WAVELET1D = Filter(
     id="wavelet1d",
     family="wavelet",
@@ -59,6 +73,7 @@ WAVELET1D = Filter(
     finite_only=True,
     variants=(*_host((1,)), *variants1d()),
     claims=CLAIMS,
+    renamed=RENAMED["signal"],
 )
 
 WAVELET2D = Filter(
@@ -77,4 +92,5 @@ WAVELET2D = Filter(
     source="S0",
     finite_only=True,
     variants=(*_host((1, 1), (1, 7), (7, 1)), *variants2d()),
+    renamed=RENAMED["image"],
 )
