@@ -1,13 +1,16 @@
-// What:    levels of an image by warps that are alone, whose details are kept
-// Idea:    as marched.cu, but details are stored and read again: 16 bytes a float instead of 12, and half the
-//          instructions. That pays at the second level and later ones, which are a quarter of the samples and less and
-//          stay in the cache of a GPU; at the first level memory takes more time than the instructions would
+// What:    a level of an image, forward and inverse, by independent warps that store its details
+// Idea:    a warp marches down a strip of columns, two rows at a time, and no thread waits for another: neighbours of a
+//          row come by shuffles, and the state of columns lies in registers: a lattice of rotations where the wavelet
+//          is orthogonal, lifting where it has few steps, else sums over all taps. Rows of the next steps are copied
+//          asynchronously. Thresholding is fused into the loads of the inverse transform
 // Shapes:  x and out (rows, columns); low and back (half_rows, half); details (2, half_rows, half): low along rows and
-//          high along columns, and the other way round; finest (half_rows, half): high both ways; thresholds (1).
-//          NOISE: the finest are in the units of samples, for the noise is found in them. Otherwise as marched.cu
-// Launch:  a warp a block. Grid x: strips, y: segments of `height` rows, of coefficients there, of samples back. Each
-//          launch but the first may begin before the one ahead has ended
-// Traffic: 16 bytes a float: read, its coefficients written and read, written
+//          high along columns, and the other way round; finest (half_rows, half): high both ways; thresholds (1). At
+//          least 2 * TAPS rows, columns in whole fours. NOISE: the finest are in the units of samples, for the noise is
+//          estimated from them
+// Launch:  a warp a block. Grid x: strips, y: segments of `height` rows, of coefficients forward, of samples inverse.
+//          Shared memory for the rows of the next steps. Each launch but the first may begin before the one ahead ends
+// Traffic: 16 bytes a float: read, its coefficients written and read, written. Strips overlap by taps - 2 samples
+//          forward and inverse, in whole lanes; segments likewise, in rows
 // Source:  S0
 #include "wavelet_rows.cuh"
 
@@ -60,7 +63,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_f
     }
 }
 
-// A strip's samples, from their details and the approximation that came back.
+// A strip's samples, from their details and the approximation of the next level.
 extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_inverse(
     const T* __restrict__ back, const T* __restrict__ details, const T* __restrict__ finest, S* __restrict__ out,
     const double* __restrict__ thresholds, int rows, int columns, int half_rows, int half, int height, double value)
@@ -72,7 +75,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_i
     const Coefficients coefficients(half_rows, half, left / 2 + AHEAD);
     const size_t band = (size_t)half_rows * half;
     Joining lows[PAIRS] = {}, highs[PAIRS] = {};
-    __shared__ Pair copies[DEPTH][4][BAND_ROW]; // rows of the next steps, each lane's own: what came back is the last
+    __shared__ Pair copies[DEPTH][4][BAND_ROW]; // rows of the next steps, each lane's own; approximation last
     const auto ask_details = [&](int step, int place) {
         if (step >= steps) return;
         coefficients.ask(details, first + step, copies[place][0] + lane);

@@ -1,16 +1,15 @@
-// What:    the first level of an image, and its last one, by warps that are alone: each makes its details twice
-// Idea:    a warp marches down a strip of columns, two rows at a time, and no thread waits for another: neighbours of a
-//          row come by shuffles, and what columns wait for lies in registers: a lattice of rotations where the wavelet
-//          is orthogonal, lifting where it has few steps, else sums over all taps. On the way there the approximation
-//          alone is written. On the way back the details are made once more, shrunk, joined with the approximation that
-//          came back, and samples are written
+// What:    a level of an image, forward and inverse, by independent warps that recompute its details
+// Idea:    as 11_warp_strips, but the forward transform writes the approximation alone, and the inverse one recomputes
+//          the details from the samples: 12 bytes a float instead of 16, for twice the instructions. That pays at the
+//          first level, where memory takes more time; later levels are a quarter of the samples and less, stay in the
+//          L2 cache and store their details. The last level has its forward and its inverse transform in one launch
 // Shapes:  x and out (rows, columns); low, finest and back (half_rows, half); thresholds (1). At least 2 * TAPS rows,
-//          columns in whole fours. ALONE: the last level, to which nothing comes back. NOISE: the finest details are
-//          wanted as well; not `keeps`: no approximation is
-// Launch:  a warp a block. Grid x: strips, y: segments of `height` rows, of coefficients there, of samples back. Shared
-//          memory for the rows of the next steps. Each launch but the first may begin before the one ahead has ended
-// Traffic: 12 bytes a float, read twice and written once, and 2 for its approximation there and back. Strips overlap by
-//          taps - 2 samples there, twice that back, in whole lanes; segments likewise, in rows
+//          columns in whole fours. ALONE: the last level, whose approximation is recomputed as well. NOISE: the finest
+//          details are wanted as well; not `keeps`: no approximation is
+// Launch:  a warp a block. Grid x: strips, y: segments of `height` rows, of coefficients forward, of samples inverse.
+//          Shared memory for the rows of the next steps. Each launch but the first may begin before the one ahead ends
+// Traffic: 12 bytes a float, read twice and written once, and 2 for its approximation, written and read. Strips overlap
+//          by taps - 2 samples forward, twice that inverse, in whole lanes; segments likewise, in rows
 // Source:  S0
 #include "wavelet_rows.cuh"
 
@@ -60,8 +59,8 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomput
     }
 }
 
-// A strip's samples, from those around them and the approximation that came back. The last segments come first: of the
-// image that the way there has read, its end is what a cache still has.
+// A strip's samples, from those around them and the approximation of the next level. The last segments come first: of
+// the image that the forward launch has read, its end is what the L2 cache still has.
 extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomputed_inverse(
     const S* __restrict__ x, const T* __restrict__ back, S* __restrict__ out, const double* __restrict__ thresholds,
     int rows, int columns, int half_rows, int half, int height, double value)

@@ -1,10 +1,13 @@
-// What:    the first two levels of a periodic image on the way there, by warps that are alone
-// Idea:    as marched.cu, and each approximation of the first level goes on to the second one as soon as it is made: it
-//          never leaves the registers. Details of the second level are kept, as marched_kept.cu does
-// Shapes:  x (rows, columns), whole fours either way; low and finest (rows / 4, columns / 4); details (2, rows / 4,
-//          columns / 4), as those of marched_kept.cu
-// Launch:  a warp a block. Grid x: strips of WIDTH_FORWARD samples, y: segments of `height` rows of coefficients
-// Traffic: 5 bytes a float: it is read, and four bands of a sixteenth are written
+// What:    the first two levels of a periodic image in one launch, forward and inverse, by independent warps
+// Idea:    as 12_warp_recomputed, but the approximation between the two levels never leaves the registers: forward,
+//          each row of it enters the second level as soon as it is complete; inverse, it is joined from the second
+//          level's details, which are stored as 11_warp_strips does, when the first level needs it
+// Shapes:  x and out (rows, columns), whole fours either way; low, finest and back (rows / 4, columns / 4); details (2,
+//          rows / 4, columns / 4), as those of 11_warp_strips; thresholds (1)
+// Launch:  a warp a block. Grid x: strips of WIDTH_FORWARD or WIDTH_INVERSE samples, y: segments of `height` rows, of
+//          coefficients forward, of samples inverse. Each launch but the first may begin before the one ahead ends
+// Traffic: 14 bytes a float. Forward 5: read, and four bands of a sixteenth written; inverse 9: read and written, and
+//          four bands of a sixteenth read
 // Source:  S0
 #include "wavelet_rows.cuh"
 
@@ -13,7 +16,7 @@ constexpr int NEXT = PAIRS / 2; // coefficients of a half a lane at the second l
 constexpr int WARM = HALF / 2 * 2, LATE = WARM - (HALF - 1);
 constexpr int LOST_FORWARD = whole(3 * BEFORE, EACH), LOST_FORWARD_AFTER = whole(3 * AFTER, EACH);
 constexpr int WIDTH_FORWARD = (32 - LOST_FORWARD - LOST_FORWARD_AFTER) * EACH;
-constexpr int AT_A_TIME = 4; // steps whose rows are on their way
+constexpr int AT_A_TIME = 4; // steps whose rows are being copied
 
 // A lane's columns of both levels.
 struct BothLevels {

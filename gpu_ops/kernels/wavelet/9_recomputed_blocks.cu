@@ -1,19 +1,22 @@
-// What:    wavelet denoising that keeps no detail: every level makes its details twice
-// Idea:    on the way there a level writes its approximation alone, a quarter of an image. On the way back it reads its
-//          samples again, makes the details once more, shrinks them, joins them with the approximation that came back,
-//          and writes samples. A block marches down a strip: rows are split in shared memory, a thread's column of
-//          either half lies in registers from batch to batch of rows, and rows are joined in shared memory. A tile of a
-//          signal has all levels where they fit, and makes what lies around it once more: one launch
+// What:    wavelet denoising that stores no detail coefficient: each level recomputes its details in the inverse
+// Idea:    the forward transform of a level writes its approximation alone, a quarter of an image. The inverse
+//          transform reads the level's samples again, recomputes the details, thresholds them, joins them with the
+//          approximation that the next level's inverse gave, and writes samples. A block marches down a strip: rows are
+//          split in shared memory, a thread's column of either half lies in registers from batch to batch of rows, and
+//          rows are joined in shared memory. A tile of a signal has all levels where they fit, and recomputes what lies
+//          around it: one launch
 // Shapes:  signals: x and out (n, channels), low, finest and back (half, channels); images: x and out (rows, columns,
 //          channels), low, finest and back (half_rows, half, channels); sum as out, for several shifts; thresholds
-//          (channels). Not `keeps`: no approximation is wanted; `alone`: the last level, to which nothing comes back.
-//          NOISE: the finest details are wanted as well
-// Launch:  THREADS threads. Grid x: strips * channels, a strip is THREADS coefficients there and WIDTH samples back, of
-//          signals COEFS and LONG; grid y: segments of `height` rows of coefficients there, of samples back. Shared
-//          memory: a `There` or a `Back`; of all levels tiles of `length` samples, whose windows begin at `places`
-// Traffic: 12 bytes a float of a level, read twice and written once, and 2 for its approximation there and back. Strips
-//          overlap by taps - 2 samples there, twice that back, segments likewise; bands of a quarter stay in L2. Signals
-//          with all levels in a tile: 8 bytes a float, and (taps - 1) * (2^levels - 1) samples on either side
+//          (channels). Not `keeps`: no approximation is wanted; `alone`: the last level, whose approximation is
+//          recomputed as well. NOISE: the finest details are wanted as well
+// Launch:  THREADS threads. Grid x: strips * channels, a strip is THREADS coefficients forward and WIDTH samples
+//          inverse, of signals COEFS and LONG; grid y: segments of `height` rows, of coefficients forward, of samples
+//          inverse. Shared memory: a `There` or a `Back`; of all levels tiles of `length` samples, whose windows begin
+//          at `places`
+// Traffic: 12 bytes a float of a level, read twice and written once, and 2 for its approximation, written and read.
+//          Strips overlap by taps - 2 samples forward, twice that inverse, segments likewise; bands of a quarter stay
+//          in L2. Signals with all levels in a tile: 8 bytes a float, and (taps - 1) * (2^levels - 1) samples on either
+//          side
 // Source:  S0
 #include "wavelet_whole.cuh"
 
@@ -27,11 +30,11 @@ constexpr int NEW = BATCH / 2; // rows of coefficients a batch
 // windows of a thread, in words of four bytes, leave without a spill.
 constexpr int WORDS = (FILLED + BATCH + 2 * (HALF - 1 + NEW)) * sizeof(T) / 4;
 constexpr int RESIDENT = (WORDS + 4 * (INTEGER + BORDER) <= 28 ? 768 : WORDS <= 52 ? 512 : 256) / THREADS;
-// On the way there NOISE takes two windows a thread.
+// The forward transform with NOISE takes two windows a thread.
 constexpr int TWO = 2 * (FILLED + BATCH) * sizeof(T) / 4;
 constexpr int RESIDENT_THERE = !NOISE ? RESIDENT : (TWO + 4 * (INTEGER + BORDER) <= 48 ? 512 : 256) / THREADS;
 
-constexpr int COEFS = THREADS / 2; // of a strip on the way back: a thread has a column of either half
+constexpr int COEFS = THREADS / 2; // of a strip of the inverse: a thread has a column of either half
 constexpr int WIDTH = (COEFS - HALF + 1 - ODD) * 2 / 8 * 8;
 static_assert(WIDTH >= 8, "a strip has room for what lies around its samples");
 
@@ -72,8 +75,8 @@ struct Column {
 
 // The approximation of level 1, and where NOISE asks for them the diagonal details.
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT_THERE) wavelet_recomputed_blocks_low_image(
-    const S* __restrict__ x, T* __restrict__ low, T* __restrict__ finest, int rows, int columns, int half_rows, int half,
-    int channels, int height, int down, int right, int keeps)
+    const S* __restrict__ x, T* __restrict__ low, T* __restrict__ finest, int rows, int columns, int half_rows,
+    int half, int channels, int height, int down, int right, int keeps)
 {
     There& shared = *(There*)memory;
     const Extent e = {rows, columns, channels, (int)(blockIdx.x % channels)};
@@ -114,7 +117,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT_THERE) wavelet_re
     }
 }
 
-// A thread's column on the way back: the coefficients that the next samples need, oldest first.
+// A thread's column in the inverse: the coefficients that the next samples need, oldest first.
 struct Coefficients {
     T low[HALF - 1 + NEW], high[HALF - 1 + NEW];
 
@@ -136,7 +139,7 @@ struct Coefficients {
     }
 };
 
-// A block's samples, from those around them and the approximation that came back.
+// A block's samples, from those around them and the approximation of the next level.
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) wavelet_recomputed_blocks_image(
     const S* __restrict__ x, const T* __restrict__ back, T* __restrict__ sum, S* __restrict__ out,
     const double* __restrict__ thresholds, int rows, int columns, int half_rows, int half, int channels,
@@ -254,7 +257,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_blocks_
     }
 }
 
-// A block's samples, from those around them and the approximation that came back.
+// A block's samples, from those around them and the approximation of the next level.
 extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_blocks_signal(
     const S* __restrict__ x, const T* __restrict__ back, T* __restrict__ sum, S* __restrict__ out,
     const double* __restrict__ thresholds, Index n, Index half, int channels, Index right, int first, int last,
