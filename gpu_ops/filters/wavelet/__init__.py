@@ -1,4 +1,4 @@
-"""Wavelet denoising of signals and images: transform, shrink small details, transform back.
+"""Wavelet denoising of signals and images: forward transform, threshold small details, inverse transform.
 
 No library for CUDA that CuPy brings has such a filter, so the peers run on the CPU.
 """
@@ -16,7 +16,7 @@ from gpu_ops.types import Filter, Locality, Variant
 SERIAL = "The plain loops, compiled, on one core: every coefficient is a sum over all taps; a median finds the noise."
 
 PARALLEL = (
-    "Rows and columns of a level in one march, vector sums, details shrunk as they are read, no sort for the median."
+    "Rows and columns of a level in one pass, vector sums, thresholds fused into the inverse, no sort for the median."
 )
 
 PYWT = "What most Python programs call: dwt2 and idwt2 level by level on one core, and NumPy between them."

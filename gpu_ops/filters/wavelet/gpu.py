@@ -1,4 +1,4 @@
-"""The CUDA variants of wavelet denoising, and their plans: for each shift forward, thresholds, shrinking, back."""
+"""The CUDA variants of wavelet denoising, and their plans: for each shift forward, thresholds, inverse."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ AROUND = ("wavelet/median.cu", "wavelet/thresholds.cu", "wavelet/risk.cu", "wave
 """The kernels around the transform, which all variants have."""
 GLOBAL = "The source's port: one thread an output pair; it loads every tap and every sample from global memory."
 CONSTANT = "All lanes need the same tap at once, so constant memory broadcasts it: a third of the loads remains."
-SCATTER = "The source's way back: one thread a pair of coefficients adds to the samples it meets, which takes atomics."
-TILES = "A block fetches its samples and what lies around them once; both passes of an image meet in shared memory."
-FUSED = "Details are shrunk as the way back fetches them: no pass of its own reads and writes them all before."
-LEVELS = "A block keeps approximations in shared memory and makes the next levels there: one launch for several levels."
-LIFTING = "Filters come apart into steps that low and high share: half the multiplications, in place, in one tile."
+SCATTER = "Inverse by scatter: each thread adds its coefficient pair to the samples it covers, with atomics."
+TILES = "A block loads its samples and the halo once; both passes of an image exchange data in shared memory."
+FUSED = "Thresholding is fused into the loads of the inverse transform: a read and a write of all details less."
+LEVELS = "Approximations stay in shared memory, where a block computes the next levels: one launch for several levels."
+LIFTING = "Filters factor into lifting steps that low and high share: half the multiplications, in place, in one tile."
 SEVERAL = "several kernels, each launched for many bands: the loads of one block do not stand for the plan"
 
 
@@ -134,7 +134,7 @@ def _shared(*refuses: Refusal) -> tuple[Variant, ...]:
 
 
 def _without_shrinking(fused: Variant) -> tuple[str, ...]:
-    """The kernels around a transform that shrinks the details itself."""
+    """The kernels around a transform that applies the thresholds itself."""
     return tuple(file for file in fused.kernels[1:] if file != "wavelet/shrink.cu")
 
 

@@ -19,7 +19,7 @@
 #define BACK 1
 
 // Of each direction and step: the phase that it changes, 0 even or 1 odd; where beside a pair its samples of the other
-// phase begin, and how many they are; the first pair of a tile that it changes, and how far beyond a piece the last one is.
+// phase begin, and how many they are; the first pair of a tile that it changes, how far beyond a piece the last one is.
 __constant__ int moves[2 * MOST_STEPS * 5];
 __constant__ T weights[MOST_STEPS * MOST_WEIGHTS];
 // Of each direction: pairs around a piece; the first pair of a tile, seen from its piece; the phase that becomes low;

@@ -1,7 +1,7 @@
 // Samples and coefficients of an independent warp with a strip of an image or a tile of a signal: a lane has EACH
 // neighbouring samples of a row, or the EACH / 2 coefficients of either half that belong to them, and its neighbours'
-// values come by shuffles. FORM says how coefficients are computed: as sums over all taps, by a lattice of rotations where
-// a wavelet is orthogonal, by lifting where it has few steps.
+// values come by shuffles. FORM says how coefficients are computed: as sums over all taps, by a lattice of rotations
+// where a wavelet is orthogonal, by lifting where it has few steps.
 //
 // Coefficient k of a lane whose first sample is 2k - 2 * AHEAD meets the samples from BEFORE before that one on: about
 // as many on either side with any border.

@@ -9,7 +9,7 @@
 #define LOW_BACK (2 * MOST_TAPS)
 #define HIGH_BACK (3 * MOST_TAPS)
 
-// Low and high there, reversed, then low and high inverse.
+// Low and high forward, reversed, then low and high inverse.
 __constant__ T bank[4 * MOST_TAPS];
 
 // The coefficient that a tile holds for k: beyond the ends of the symmetric border lies one that no sample needs.
