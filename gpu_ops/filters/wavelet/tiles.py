@@ -101,8 +101,8 @@ class Tiles(Transform):
 
 
 class Fused(Tiles):
-    """The forward transform of the tiles; the inverse thresholds the details that it loads by `figures`, whose row k has the
-    thresholds of the k-th band of details."""
+    """The forward transform of the tiles; the inverse thresholds the details that it loads by `figures`, whose row k
+    has the thresholds of the k-th band of details."""
 
     def __init__(self, job: Job, lines: Lines, pyramid: DeviceArray, way: Way, figures: DeviceArray) -> None:
         super().__init__(job, lines, pyramid, way)
