@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from gpu_ops.device_names import is_simulated
+from gpu_ops.filters import FILTERS
 from gpu_ops.html import VERDICTS, table
 from gpu_ops.input_kinds import Shape
 from gpu_ops.measuring.row_kinds import (
@@ -46,6 +47,7 @@ from gpu_ops.measuring.row_kinds import (
     without,
 )
 from gpu_ops.run_key import Items, RunKey, with_tuples
+from gpu_ops.task import Meta
 from gpu_ops.types import Experiment, Quality, Run, Timing
 
 SCHEMA = "kernelscope-report"
@@ -146,6 +148,7 @@ class Row:
     @classmethod
     def from_json(cls, row: Mapping[str, Any]) -> Row:
         """A row of a checked report; fields that an older report does not have are empty."""
+        row = {**row, **_todays(row)}
         values = {name: fact.kind.read(row[name]) for name, fact in FACTS.items() if row.get(name) is not None}
         return cls(**values, others=without(row, FACTS))
 
@@ -247,6 +250,18 @@ def report_json(provenance: Mapping[str, Any], runs: Iterable[Mapping[str, Any]]
 
 def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
+
+
+def _todays(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The variant and the knobs of a row of the version before: of a renamed variant the one that ran, with the knobs
+    that it has."""
+    filter = next((f for f in FILTERS if f.id == row["filter"] and row["variant"] in f.renamed), None)
+    if filter is None:
+        return {"variant": row["variant"]}
+    meta = Meta(filter.accepts, tuple(row["shape"]), row["dtype"])
+    variant = filter.variant(filter.today(row["variant"], meta, with_tuples(row["params"]), row["knobs"]))
+    knobs = {k.name: row["knobs"][k.name] for k in variant.knobs if k.name in row["knobs"]}
+    return {"variant": variant.id, "knobs": knobs}
 
 
 def _without_samples(name: str, t: Timing) -> Timing:

@@ -54,7 +54,7 @@ FAULTS = {
     "scatter_race": "two blocks write one element",
 }
 """What is seen besides the wrong result, where anything is."""
-FIRST = {find_filter(parts(path)[0]).family: path for path in reversed(WRONG) if path.suffix == ".cu"}
+FIRST = {find_filter(parts(path)[0]).family: path for path in reversed(WRONG)}
 FIRST |= {find_filter(parts(path)[0]).family: path for path in WRONG if path.stem in RACES}
 """A wrong kernel of each family; of those with races one of these, which only the simulated GPU rejects for sure."""
 
