@@ -168,6 +168,15 @@ TABLES: dict[str, Table] = {
     "wavelet-others": Grid(
         swept("h100-wavelet2d-others", "wavelet", ("sym8", "bior4.4", "coif2")), turned=True, corner="wavelet"
     ),
+    "wavelet-details": Grid(
+        tuple(
+            Job(f"{wavelet}, details {how}", "h100-wavelet2d-details", {"wavelet": wavelet, "details": how})
+            for wavelet in ("db4", "sym8")
+            for how in ("twice", "kept")
+        ),
+        turned=True,
+        corner="wavelet",
+    ),
     "wavelet-h200": Grid(
         (
             Job("haar", "h200-wavelet2d-haar"),

@@ -88,7 +88,8 @@ def table_text(table: Table) -> str:
 
 
 def rewritten(text: str, tables: Mapping[str, Table]) -> str:
-    """A Markdown text with all its marked sections filled anew. Raises ReportError for a name that no table has."""
+    """A Markdown text with all its marked sections filled anew. Raises ReportError for a name that no table has, and
+    for a section that does not end."""
 
     def section(found: re.Match[str]) -> str:
         name = found[1]
@@ -96,6 +97,8 @@ def rewritten(text: str, tables: Mapping[str, Table]) -> str:
             raise ReportError(f"There is no table {name!r}; choose from {', '.join(tables)}.")
         return f"<!-- results: {name} -->\n\n{table_text(tables[name])}\n<!-- end -->"
 
+    if text.count("<!-- results:") != len(MARKER.findall(text)):
+        raise ReportError("A section begins with <!-- results: NAME --> and ends with <!-- end -->; one here does not.")
     return MARKER.sub(section, text)
 
 
