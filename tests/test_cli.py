@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from wrong import find_wrong
 
 from gpu_ops.cli import main
 from gpu_ops.cli.occupied import Place
@@ -264,8 +265,11 @@ def test_a_kernel_that_cannot_work_is_refused_before_any_gpu_is_needed(
     assert words in err
 
 
-def test_a_kernel_for_an_input_that_its_variant_does_not_take_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    path = Path(__file__).parent / "wrong_kernels" / "layout.tiles.missing_barrier.cu"
+def test_a_kernel_for_an_input_that_its_variant_does_not_take_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.cu"
+    path.write_text(find_wrong("layout.tiles.missing_barrier").text())
     code, _, err = call(capsys, "run", "layout", "--variant", "tiles", "--kernel", str(path))
     assert code == 2
     assert "layout tiles does not take ecg: its layout is one of float32, not of float64." in err
@@ -285,11 +289,14 @@ def test_without_a_gpu_a_kernel_is_held_to_the_contract_on_the_simulated_one(
 
 
 @NO_GPU
-def test_a_faulty_kernel_is_named_with_its_line_on_the_simulated_gpu(capsys: pytest.CaptureFixture[str]) -> None:
-    path = Path(__file__).parent / "wrong_kernels" / "mean1d.shared.missing_barrier.cu"
+def test_a_faulty_kernel_is_named_with_its_line_on_the_simulated_gpu(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "faulty.cu"
+    path.write_text(find_wrong("mean1d.shared.missing_barrier").text())
     code, out, _ = call(capsys, "run", "mean1d", "--variant", "shared", "--kernel", str(path))
     assert code == 3
-    assert "mean1d/3_shared.cu:25: read-after-write hazard" in out
+    assert "mean1d/3_shared.cu:31: read-after-write hazard" in out
 
 
 def test_nothing_is_saved_of_a_bad_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
