@@ -102,6 +102,8 @@ def fill_toolbar(toolbar: QToolBar, actions: Mapping[str, QAction]) -> None:
     for id in TOOLBAR:
         if id:
             toolbar.addAction(actions[id])
+            if actions[id].isCheckable():
+                toolbar.widgetForAction(actions[id]).setStyle(boxes())
         else:
             toolbar.addSeparator()
 

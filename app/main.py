@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gpu_ops.types import Filter
 
-COMMANDS = ("list", "run", "bench", "sweep", "claims", "figures", "compile", "doctor", "xray")
+COMMANDS = ("list", "run", "bench", "sweep", "claims", "figures", "tables", "compile", "doctor", "xray")
 WINDOW_BENCH = "window-bench"
 WINDOW_SIDES = 100, 16384
 """Pixels of a window's side."""
@@ -183,7 +183,7 @@ def _check(args: argparse.Namespace) -> None:
     # The window starts with the first filter, or its counterpart for another kind of input.
     name = FILTERS[0].family if args.filter is None else args.filter
     filters = [f for f in FILTERS if name in (f.id, f.family)] or [find_filter(name)]
-    known_variants = {v.id for f in filters for v in f.variants}
+    known_variants = {id for f in filters for id in (*(v.id for v in f.variants), *f.renamed)}
     for id in args.variant:
         if id not in known_variants:
             filters[0].variant(id)  # raises, naming what there is

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontDatabase, QFontMetrics, QGuiApplication, QPainter, QPalette, QPen
-from PySide6.QtWidgets import QApplication, QProxyStyle, QStyle, QStyleOption, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QProxyStyle, QStyle, QStyleOption, QWidget
 
 from app.letter_sizes import LetterSizes
 
@@ -242,14 +242,17 @@ def _colours(base: QColor, window: QColor, text: QColor, row: QColor) -> Colours
 
 
 class Boxes(QProxyStyle):
-    """Fusion with tick boxes that grow with the font and can be seen in both schemes. Fusion's own have one size for
-    all fonts, and a frame that is darker than the window.
+    """Fusion with tick boxes that grow with the font and checked buttons with a frame, which can be seen in both
+    schemes. Fusion's own boxes have one size for all fonts, and a frame that is darker than the window; it makes a
+    checked button only a shade darker.
 
     A style sheet could do the same, but with one, widgets stop following the application's palette. It is the style of
-    tick boxes and menus alone: Qt asks the style of a window for thousands of sizes, each through Python.
+    tick boxes, menus and checkable buttons alone: Qt asks the style of a window for thousands of sizes, each through
+    Python.
     """
 
     _SIZES = (QStyle.PixelMetric.PM_IndicatorWidth, QStyle.PixelMetric.PM_IndicatorHeight)
+    _PANELS = (QStyle.PrimitiveElement.PE_PanelButtonTool, QStyle.PrimitiveElement.PE_PanelButtonCommand)
 
     def pixelMetric(  # noqa: N802
         self, metric: QStyle.PixelMetric, option: QStyleOption | None = None, widget: QWidget | None = None
@@ -276,8 +279,22 @@ class Boxes(QProxyStyle):
                 bool(state & states.State_On),
                 bool(state & states.State_Enabled),
             )
-        else:
-            super().drawPrimitive(element, option, painter, widget)
+            return
+        super().drawPrimitive(element, option, painter, widget)
+        if element in self._PANELS and option.state & QStyle.StateFlag.State_On:
+            draw_frame(painter, QRectF(option.rect), option.palette)
+
+
+def draw_frame(painter: QPainter, place: QRectF, ground: QPalette) -> None:
+    """Paint the frame of a checked button."""
+    others = (ground.color(QPalette.ColorRole.Window), ground.color(QPalette.ColorRole.Button))
+    # The margin is for Fusion's filling, which is a little darker than the button's colour.
+    ink = readable(ground.color(QPalette.ColorRole.Highlight), others, 1.2 * SHAPE_CONTRAST)
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(ink, 2))
+    painter.drawRoundedRect(place.adjusted(1, 1, -1, -1), 3, 3)
+    painter.restore()
 
 
 def draw_box(painter: QPainter, place: QRectF, ground: QPalette, ticked: bool, enabled: bool) -> None:
@@ -305,7 +322,7 @@ def draw_box(painter: QPainter, place: QRectF, ground: QPalette, ticked: bool, e
 
 
 def boxes() -> Boxes:
-    """The one style of all tick boxes and menus, which lives as long as the application."""
+    """The one style of all tick boxes, menus and checkable buttons, which lives as long as the application."""
     app = QApplication.instance()
     assert app is not None
     style = app.findChild(Boxes, options=Qt.FindChildOption.FindDirectChildrenOnly)
@@ -313,6 +330,12 @@ def boxes() -> Boxes:
         style = Boxes("Fusion")
         style.setParent(app)
     return style
+
+
+def checkable(button: QAbstractButton) -> None:
+    """Make a button one that stays down, and is seen to be down in both schemes."""
+    button.setCheckable(True)
+    button.setStyle(boxes())
 
 
 def apply(app: QApplication, scheme: Scheme, presenter: bool = False) -> None:

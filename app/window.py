@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
@@ -29,6 +29,7 @@ from gpu_ops.engine.messages import LoadRequest
 from gpu_ops.errors import KernelscopeError
 from gpu_ops.io.opening import CHOICES
 from gpu_ops.params import Value
+from gpu_ops.task import Meta
 
 DEFAULT_SIZE = "1280x800"
 PATIENCE_MS = 300_000
@@ -135,6 +136,15 @@ class Script(QObject):
             # A moment later every view has drawn the last result.
             QTimer.singleShot(300, self._draw)
 
+    def _picks(self, session: Session, names: Sequence[str]) -> tuple[str, ...]:
+        """The named variants by the ids of this version; standard error says what is called otherwise."""
+        filter, shown = session.filter, session.input
+        meta = None if shown is None else Meta(shown.kind, shown.array.shape, shown.array.dtype)
+        ids = [filter.today(name, meta, session.params) for name in names]
+        for sentence in (filter.renaming(a, b) for a, b in zip(names, ids, strict=True) if a != b):
+            print(sentence, file=sys.stderr)
+        return tuple(dict.fromkeys(filter.variant(id).id for id in ids))
+
     def _choose(self) -> None:
         session, args = self._controller.session, self._args
         try:
@@ -145,7 +155,7 @@ class Script(QObject):
             if args.device:
                 session.set_device(args.device)
             if args.variant:
-                session.set_picks(tuple(session.filter.variant(v).id for v in args.variant))
+                session.set_picks(self._picks(session, args.variant))
             params = {p.name: p for p in session.filter.params}
             values = dict(text.partition("=")[::2] for text in args.set)
             checked = {name: params[name].check(value) for name, value in values.items() if name in params}

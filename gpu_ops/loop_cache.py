@@ -20,7 +20,10 @@ VARIABLE = "NUMBA_CACHE_DIR"
 def settle_loop_cache(package: Path) -> None:
     """Give Numba a temporary folder where it has no place of its own for the loops of a package. Processes that this
     one starts have the same folder, which ends with it."""
-    if os.environ.get(VARIABLE) or _writable(package) or _usable(_own_cache()):
+    # Numba takes its folder from a file of the current folder as well, and loads what lies there as code; a variable,
+    # even an empty one, goes before it.
+    os.environ.setdefault(VARIABLE, "")
+    if os.environ[VARIABLE] or _writable(package) or _usable(_own_cache()):
         return
     with suppress(OSError):  # without any folder Numba says so itself
         folder = tempfile.mkdtemp(prefix="kernelscope-loops-")

@@ -73,6 +73,14 @@ class Trial(NamedTuple):
     knobs: Values = {}
 
 
+class Successor(NamedTuple):
+    """A variant that an id of the version before stood for: the one that ran where it supports the task, and the knobs
+    of that id, if any, had these values."""
+
+    variant: str
+    knobs: Values = {}
+
+
 @dataclass(frozen=True, eq=False)
 class Task:
     """What a variant is to do. `metas` describe the inputs by name, `arrays` are the inputs on the device once they are

@@ -32,7 +32,7 @@ from gpu_ops.statements import Law as Law
 from gpu_ops.statements import Scale as Scale
 from gpu_ops.statements import Series as Series
 from gpu_ops.statements import Timed as Timed
-from gpu_ops.task import Task
+from gpu_ops.task import Meta, Successor, Task
 from gpu_ops.task import Trial as Trial
 
 Stage = Literal["computed", "verified", "timed"]
@@ -190,7 +190,8 @@ class Filter:
     reports. `check(task)` raises ParamError for parameters that do not suit the input. `presets` are values by name
     for some of the parameters, the same ones in each. `picked` are the variants that a window shows at first; () means
     all of the project's own. `finite_only` refuses NaN and infinity, with their count and the first place. `contended`
-    says that its time depends on how many samples are alike.
+    says that its time depends on how many samples are alike. `renamed` are ids of the version before, which this one
+    still takes, each with its successors, of which the first that suits is meant.
     """
 
     id: str
@@ -214,6 +215,7 @@ class Filter:
     picked: tuple[str, ...] = ()
     finite_only: bool = False
     contended: bool = False
+    renamed: Mapping[str, tuple[Successor, ...]] = field(default_factory=dict)
 
     def given(self, params: Values) -> tuple[Output, ...]:
         """The outputs that these parameters ask for, one at least."""
@@ -232,9 +234,30 @@ class Filter:
         for variant in self.variants:
             if variant.id == id:
                 return variant
+        if id in self.renamed:
+            return self.variant(self.today(id))
         raise ParamError(
             f"{self.id} has no variant {plain(id, 60)!r}; choose from {', '.join(v.id for v in self.variants)}."
         )
+
+    def today(
+        self, id: str, meta: Meta | None = None, params: Values | None = None, knobs: Values | None = None
+    ) -> str:
+        """The id of a variant in this version: of a renamed one that of the successor which ran with these settings,
+        or which mostly did where no input is known."""
+        knobs, values = knobs or {}, {**{p.name: p.default for p in self.params}, **(params or {})}
+        for new, needed in self.renamed.get(id, ()):
+            variant = self.variant(new)
+            own = {k.name: knobs.get(k.name, k.default) for k in variant.knobs}
+            if any(knobs.get(name) != value for name, value in needed.items()):
+                continue
+            if meta is None or variant.supports(Task.of(meta, values, own)) is None:
+                return new
+        return self.renamed[id][-1].variant if id in self.renamed else id
+
+    def renaming(self, old: str, new: str) -> str:
+        """What somebody must know who uses an id of the version before."""
+        return f"{self.id} {old} is called {new} now; name it so, because the next version does not know {old}."
 
 
 @dataclass(frozen=True)

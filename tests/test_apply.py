@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -267,16 +265,6 @@ def test_threads_wait_for_one_another() -> None:
         thread.join()
     for k, results in found.items():
         assert len(results) == 20 and all((r == k).all() for r in results)
-
-
-def test_the_readmes_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    readme = (Path(ks.__file__).parent.parent / "README.md").read_text()
-    (code,) = re.findall(r"### From Python\n\n```python\n(.*?)```", readme, re.DOTALL)
-    monkeypatch.chdir(tmp_path)
-    ks.save("photo.png", ks.sample("camera").array[:40, :50])
-    names: dict[str, Any] = {}
-    exec(code.replace('window": 7}, picks)', "window\": 7}, picks, 'none')"), names)  # without seconds of measuring
-    assert names["smooth"].shape == names["edges"].shape == (40, 50) and names["counts"].sum() == 2000
 
 
 def test_no_parameter_has_a_name_that_apply_takes_itself() -> None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib.util import find_spec
-from types import SimpleNamespace
-from typing import Any
 
-import numpy as np
 import pytest
 from lanes import few, of_one_kind, todays
+from recording import Recording, plan_of
 
 from gpu_ops.devices import open_device
 from gpu_ops.devices.offline import OfflineDevice
@@ -147,13 +145,6 @@ def test_cases_are_the_same_every_time() -> None:
     assert (case_data(first[0], 1) == case_data(first[0], 1)).all()
 
 
-class Recording(OfflineDevice):
-    """It plans and compiles nothing."""
-
-    def kernel(self, source: str, name: str, defines: Any = None) -> Any:
-        return SimpleNamespace(name=name)
-
-
 OF_KERNELS = [(f, v) for f in FILTERS for v in f.variants if v.kernels]
 LONG = [(f, v) for f, v in OF_KERNELS if v.trials(OfflineDevice("sm_90").limits)]
 FEW_BLOCKS = {"one_pass": {"states"}}
@@ -164,8 +155,7 @@ def _loops(filter: Filter, variant: Variant, cases: list[Case], device: OfflineD
     """How often each loop of a variant runs in these cases, at most."""
     most: dict[str, int] = {}
     for case in cases:
-        x = device.empty(case.shape, np.dtype(case.dtype))
-        plan = variant.plan(device, task_of(filter, case, device.limits).on(x))
+        plan = plan_of(filter, variant, case, device)
         for name, count in (pair for s in plan.steps if isinstance(s, Launch) for pair in s.loops.items()):
             most[name] = max(count, most.get(name, 0))
     return most

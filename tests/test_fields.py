@@ -14,8 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.models.results import CSV_COLUMNS, Results
+from gpu_ops.cli import main
 from gpu_ops.io import from_array
-from gpu_ops.measuring.rows import ErrorSize, Report, Roof, Row, Speedup
+from gpu_ops.measuring.row_kinds import ErrorSize, Roof, Speedup
+from gpu_ops.measuring.rows import FACTS, Report, Row
 from gpu_ops.plan import Finding
 from gpu_ops.types import Closeness, Error, Experiment, Pick, Quality, Run, Timing, Work
 
@@ -160,3 +162,10 @@ def test_a_line_of_the_table_has_what_its_row_has() -> None:
     assert {name: line[name] for name in expected} == {name: str(value) for name, value in expected.items()}
     assert line["notes"].startswith("one; two; kernel: doubt 0; upload: doubt 1")
     assert set(CSV_COLUMNS) <= set(line)
+
+
+def test_every_field_of_a_row_is_declared_once_and_listed(capsys: Any) -> None:
+    assert [*FACTS, "others"] == [f.name for f in fields(Row)] and all(fact.help for fact in FACTS.values())
+    assert main(["list", "--fields"]) == 0
+    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()[2:]]
+    assert listed == list(FACTS)

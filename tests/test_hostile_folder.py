@@ -73,6 +73,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "sweep": (*ONE, "--variant", "serial", "--over", "window=3,5", "--quick", "--budget", "0.1"),
     "claims": ("--report", str(ROOT / "resources/recorded/h200-box-4096.json")),
     "figures": ("--csv", "points.csv"),
+    "tables": ("mean-s4",),
     "compile": ("mean1d/1_naive.cu", "--gpu", "sm_75"),
     "doctor": ("--skip-roofs",),
     "xray": ("mean1d", "naive", "--sample", "noise", "--length", "64"),

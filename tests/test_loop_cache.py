@@ -67,3 +67,19 @@ def test_a_run_without_any_place_for_loops_is_right_and_leaves_nothing(tmp_path:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1].startswith(str(tmp_path)) and list(tmp_path.iterdir()) == []
+
+
+def test_a_file_of_numba_in_the_current_folder_chooses_no_folder_of_code(tmp_path: Path) -> None:
+    library, here = tmp_path / "library", tmp_path / "here"
+    library.mkdir()
+    here.mkdir()
+    (library / "yaml.py").write_text("def safe_load(file): return dict([file.read().strip().split(': ')])\n")
+    (here / ".numba_config.yaml").write_text("cache_dir: /tmp/hostile\n")
+    path = os.pathsep.join((str(library), str(Path(__file__).parent.parent)))
+    environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
+    for code, folder in (("import gpu_ops, numba", ""), ("import numba", "/tmp/hostile")):
+        words = [sys.executable, "-P", "-c", f"{code}; print(numba.config.CACHE_DIR)"]
+        done = subprocess.run(
+            words, cwd=here, env={**environment, "PYTHONPATH": path}, capture_output=True, text=True, check=True
+        )
+        assert done.stdout.strip() == folder

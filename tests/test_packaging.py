@@ -26,7 +26,7 @@ def test_the_wheel_holds_code_kernels_and_resources(wheel: Path) -> None:
     for part in ("gpu_ops/__main__.py", "gpu_ops/kernels/mean1d/1_naive.cu", "gpu_ops/kernels/include/border.cuh"):
         assert part in names
     shipped = {p.relative_to(ROOT).as_posix() for p in (ROOT / "resources").rglob("*") if p.is_file()}
-    assert shipped <= set(names)
+    assert shipped <= set(names) and "resources/guide/index.md" in names
     assert not [n for n in names if n.startswith("tests/")]
 
 

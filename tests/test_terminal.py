@@ -35,6 +35,8 @@ CALLS = [
     ["claims", "--report", MISSING],
     ["figures", EVIL],
     ["figures", "--csv", f"missing{EVIL}/a.csv"],
+    ["tables", EVIL],
+    ["tables", "--write", f"missing{EVIL}.md"],
     ["compile", EVIL],
     ["doctor", EVIL],
     ["xray", "mean1d", EVIL, "--sample", "noise"],

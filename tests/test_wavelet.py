@@ -221,7 +221,7 @@ def test_the_noise_is_scikit_images_where_an_odd_axis_makes_zeros(
     filter = filter_of(x)
     found = {v: made(filter, v, x, **params)["figures"] for v in ("serial", "parallel", "pywt")}
     found["reference"] = filter.reference(task_of(filter, x, **params))["figures"]
-    picks = tuple(Pick(v, "sim") for v in ("global", "recomputed"))
+    picks = tuple(Pick(v, "sim") for v in ("global", "recomputed_blocks"))
     input = Input(filter.accepts, x, "yx"[-x.ndim :] if x.ndim > 1 else "t", "noise", {})
     for run in run_experiment(Experiment(filter.id, input, params, picks[:1], protocol="none", checks="off")):
         found[run.pick.variant] = run.outputs["figures"]

@@ -10,11 +10,12 @@ from wrong_kernels.layouts import LAYOUTS
 from wrong_kernels.means import MEANS
 from wrong_kernels.sums import SUMS
 from wrong_kernels.transforms import TRANSFORMS
+from wrong_kernels.wavelets import WAVELETS
 
 from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.filters import find_filter
 
-TABLES = (HISTOGRAMS, LAYOUTS, MEANS, SUMS, TRANSFORMS)
+TABLES = (HISTOGRAMS, LAYOUTS, MEANS, SUMS, TRANSFORMS, WAVELETS)
 COPIES = Path(__file__).parent / "wrong_kernels"
 REASON = "// Wrong on purpose: "
 

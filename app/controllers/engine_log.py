@@ -31,7 +31,7 @@ from gpu_ops.engine.messages import (
 )
 from gpu_ops.engine.shared import SharedInput
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.measuring.rows import error_json
+from gpu_ops.measuring.row_kinds import error_json
 from gpu_ops.output_kinds import Form
 
 WHO = "engine"

@@ -21,7 +21,8 @@ from gpu_ops.counters import in_order
 from gpu_ops.measuring.about import about_rows
 from gpu_ops.measuring.kernel_age import OLDER
 from gpu_ops.measuring.machines import device_model
-from gpu_ops.measuring.rows import CLOSENESS, Row, error_json, report_json
+from gpu_ops.measuring.row_kinds import CLOSENESS, error_json
+from gpu_ops.measuring.rows import Row, report_json
 from gpu_ops.measuring.standing import speedup
 
 CSV_COLUMNS = (

@@ -7,7 +7,7 @@ import math
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Any, cast
 
@@ -181,7 +181,7 @@ def parse_session(data: bytes, folder: str, offered: Offered) -> Saved:
     input = _read_input(fields.fields("input", needed=True), folder)
     filter = find_filter(fields.text("filter"))
     params = check_values(filter.params, fields.values("params"), filter.id)
-    picks = fields.texts("variants")
+    picks = [new for id in fields.texts("variants") for new in _todays(filter, id)]
     for id in picks:
         filter.variant(id)
     steps = tuple(check_step(step, input.kind) for step in fields.objects("steps"))
@@ -192,10 +192,22 @@ def parse_session(data: bytes, folder: str, offered: Offered) -> Saved:
         input,
         Choice(filter.id, params, ordered, _read_knobs(fields.fields("knobs"), filter), steps),
         _read_device(fields.text("device", "")),
-        fields.one_of("baseline", ("", *ids), ""),
+        _todays(filter, fields.one_of("baseline", ("", *ids, *filter.renamed), ""))[0],
         fields.one_of("output", ("", *outputs), ""),
-        read_view(fields.fields("view"), ids, offered),
+        _with_todays(filter, read_view(fields.fields("view"), (*ids, *filter.renamed), offered)),
     )
+
+
+def _todays(filter: Filter, id: str) -> tuple[str, ...]:
+    """A variant by its id in this version. One that is several now is all of these: its input, which is not read yet,
+    says which of them takes it."""
+    return tuple(dict.fromkeys(s.variant for s in filter.renamed[id])) if id in filter.renamed else (id,)
+
+
+def _with_todays(filter: Filter, view: View) -> View:
+    """A view of variants by their ids in this version."""
+    first, second, xray, against = (_todays(filter, id)[0] for id in (*view.pair, view.xray, view.against))
+    return replace(view, pair=(first, second), xray=xray, against=against)
 
 
 def _check_schema(fields: Fields) -> None:
@@ -239,11 +251,12 @@ def _file_options(options: Mapping[str, Any]) -> dict[str, Any]:
 def _read_knobs(fields: Fields, filter: Filter) -> dict[str, dict[str, Any]]:
     """The knobs of each variant that are set, checked."""
     knobs = {}
-    for id in fields.names():
-        variant: Variant = filter.variant(id)
-        given = fields.values(id)
-        checked = check_values(variant.knobs, given, id)
-        knobs[id] = {name: checked[name] for name in given}
+    for id, new in [(old, new) for old in fields.names() for new in _todays(filter, old)]:
+        variant: Variant = filter.variant(new)
+        own = {knob.name for knob in variant.knobs}
+        given = {name: value for name, value in fields.values(id).items() if id == new or name in own}
+        checked = check_values(variant.knobs, given, new)
+        knobs[new] = {name: checked[name] for name in given}
     return knobs
 
 

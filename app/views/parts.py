@@ -6,7 +6,16 @@ import math
 
 from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette
-from PySide6.QtWidgets import QCheckBox, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QLabel,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionComboBox,
+    QStylePainter,
+    QWidget,
+)
 
 from app.models.layer import State
 from app.models.nonfinite import value_word
@@ -64,6 +73,22 @@ class TickBox(QCheckBox):
     def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
         super().__init__(text, parent)
         self.setStyle(boxes())
+
+
+class Combo(QComboBox):
+    """A drop-down whose current entry is cut with … where it does not fit; Fusion cuts within a letter."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        painter, option = QStylePainter(self), QStyleOptionComboBox()
+        self.initStyleOption(option)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        field = self.style().subControlRect(
+            QStyle.ComplexControl.CC_ComboBox, option, QStyle.SubControl.SC_ComboBoxEditField, self
+        )
+        room = field.width() - 2 - (0 if option.currentIcon.isNull() else option.iconSize.width() + 4)
+        option.currentText = elided_text(option.currentText, self.fontMetrics(), room)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+        painter.end()
 
 
 class ElidedLabel(QLabel):

@@ -155,11 +155,11 @@ def _job(args: argparse.Namespace, source: Rows, pick: Pick, output: str) -> Job
 def _pick(args: argparse.Namespace, filter: Filter, source: Rows) -> Pick:
     """The one variant that is named, or the last of the filter's own that takes the input."""
     values, _ = checked_values(args, filter)
-    picks = make_picks(args, filter, values)
+    task = _job(args, source, Pick("", "cpu"), "").task
+    picks = make_picks(args, filter, task.meta, values)
     if args.variant and len(picks) > 1:
         names = ", ".join(f"{p.variant} on {p.device}" for p in picks)
         raise ParamError(f"{source.name} goes in bands by one variant, not by {names}; name one, and one --device.")
-    task = _job(args, source, picks[0], "").task
     fitting = [pick for pick in picks if args.variant or _takes(filter, pick, task)]
     if not fitting:
         raise ParamError(f"No variant of {filter.id} takes {source.name}; name one with --variant to see why.")

@@ -21,7 +21,16 @@ from gpu_ops.cli import stopping, streams
 from gpu_ops.cli.bands import device_bytes
 from gpu_ops.cli.batch_files import Item, find_files, items
 from gpu_ops.cli.batch_resume import SCHEMA, earlier_rows, is_done, result_facts, stamp
-from gpu_ops.cli.inputs import check_flags, check_knobs, checked_values, flag_values, knobs_of, make_job, preset
+from gpu_ops.cli.inputs import (
+    check_flags,
+    check_knobs,
+    checked_values,
+    flag_values,
+    knobs_of,
+    make_job,
+    preset,
+    todays_ids,
+)
 from gpu_ops.cli.measure import BAD_INPUT, FAILURE_CODES, FINE, WRONG, last_runs, one_each
 from gpu_ops.cli.outputs import check_held, saving_of
 from gpu_ops.cli.tables import align, seconds
@@ -231,7 +240,7 @@ def _pick(
 ) -> Pick:
     """The variant that runs, by VARIANT_RULE where none is named. Raises ParamError."""
     picks = []
-    for pick in default_picks(filter, devices, args.variant):
+    for pick in default_picks(filter, devices, todays_ids(args, filter, args.variant, input.meta, values)):
         try:
             picks.append(replace(pick, knobs=knobs_of(filter.variant(pick.variant), values)))
         except ParamError:  # a variant that does not take a knob's value is no choice, unless it is named

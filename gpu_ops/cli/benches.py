@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gpu_ops.cli import occupied, streams, tables
-from gpu_ops.cli.inputs import flag_values, make_experiment, read_input
+from gpu_ops.cli.inputs import flag_values, make_experiment, read_input, todays_ids
 from gpu_ops.cli.measure import FINE, emit, exit_code, title
 from gpu_ops.devices import device_statuses, open_device
 from gpu_ops.errors import ParamError, ReportError, plain
@@ -122,7 +122,9 @@ def _axis(text: str) -> tuple[str, list[str]]:
 def _bench_experiment(args: argparse.Namespace, point: dict[str, str]) -> Experiment:
     protocol = "quick" if args.quick else "careful"
     experiment = make_experiment(args, point, protocol=protocol, mode=args.mode)
-    find_filter(experiment.filter).variant(args.baseline)  # raises, and names the variants
+    filter = find_filter(experiment.filter)
+    (args.baseline,) = todays_ids(args, filter, [args.baseline], experiment.input.meta, experiment.params)
+    filter.variant(args.baseline)  # raises, and names the variants
     return experiment
 
 

@@ -26,6 +26,7 @@ from gpu_ops.measuring.judging import Judgement, judge_by_reports, judge_here, r
 from gpu_ops.measuring.law_counts import laws_json
 from gpu_ops.measuring.laws import ARCHITECTURE, count_laws
 from gpu_ops.measuring.report import read_report
+from gpu_ops.measuring.rows import FACTS
 from gpu_ops.params import Param, Values, nearest
 from gpu_ops.plan import Launch, Limits
 from gpu_ops.task import Meta, Task
@@ -34,6 +35,8 @@ from gpu_ops.types import SOURCE_TITLES, Filter, Variant
 
 def list_filters(args: argparse.Namespace) -> int:
     """Filters with parameters and variants, then samples."""
+    if args.fields:
+        return _list_fields()
     filters = [f for f in FILTERS if args.filter in (None, f.id, f.family)]
     if not filters:
         find_filter(args.filter)  # raises, and names the filters
@@ -43,6 +46,13 @@ def list_filters(args: argparse.Namespace) -> int:
         for filter in filters:
             _print_filter(filter)
         print("samples\n  " + "\n  ".join(f"{s.id:12}{s.title}" for s in SAMPLES))
+    return 0
+
+
+def _list_fields() -> int:
+    """The fields of a report's rows."""
+    lines = [(name, fact.kind.words, fact.unit, fact.help) for name, fact in FACTS.items()]
+    print(align([("field", "JSON", "unit", "what it says"), *lines]))
     return 0
 
 

@@ -19,6 +19,7 @@ from gpu_ops.io.regular import require_regular
 from gpu_ops.measuring.runner import default_picks
 from gpu_ops.measuring.suitable import check_type
 from gpu_ops.params import Param, Value, Values, nearest
+from gpu_ops.task import Meta
 from gpu_ops.types import Experiment, Filter, Input, Pick, Variant
 
 LARGEST_KERNEL = 1 << 20
@@ -165,19 +166,35 @@ def checked_values(
 def make_experiment(args: argparse.Namespace, overrides: Mapping[str, str] = {}, **how: Any) -> Experiment:  # noqa: B006
     """The experiment that the flags describe, with every value checked."""
     input, filter, values, params = make_job(args, overrides)
-    return Experiment(filter.id, input, params, make_picks(args, filter, values, overrides), **how)
+    return Experiment(filter.id, input, params, make_picks(args, filter, input.meta, values, overrides), **how)
+
+
+def todays_ids(
+    args: argparse.Namespace, filter: Filter, names: Sequence[str], meta: Meta | None, values: Mapping[str, Any]
+) -> list[str]:
+    """The named variants by the ids of this version; standard error says once what is called otherwise."""
+    params = {p.name: p.check(values[p.name]) for p in filter.params if p.name in values}
+    knobs = {name: values[name] for name in values if name not in params}
+    found = [filter.today(name, meta, params, knobs) for name in names]
+    said: set[str] = vars(args).setdefault("said", set())
+    for sentence in (filter.renaming(a, b) for a, b in zip(names, found, strict=True) if a != b):
+        if sentence not in said:
+            said.add(sentence)
+            streams.say(sentence)
+    return list(dict.fromkeys(found))
 
 
 def make_picks(
     args: argparse.Namespace,
     filter: Filter,
+    meta: Meta,
     values: Mapping[str, Any],
     overrides: Mapping[str, str] = {},  # noqa: B006 - never changed
 ) -> tuple[Pick, ...]:
     """The variants on devices that the flags name, with their knobs; without names all that can run."""
     # A simulated GPU runs only where --device names it: it is a thousand times slower, and has no time to report.
     devices = args.device or [s.name for s in device_statuses() if s.available and s.kind != "sim"]
-    devices, variants = list(dict.fromkeys(devices)), list(dict.fromkeys(args.variant))
+    devices, variants = list(dict.fromkeys(devices)), todays_ids(args, filter, args.variant, meta, values)
     for device in devices:
         open_device(device)  # raises where it is not available
     picks = default_picks(filter, devices, variants)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from gpu_ops.cli import bands, frames, outputs, tables
-from gpu_ops.cli.inputs import check_flags, knobs_of, make_experiment, make_job, read_kernel
+from gpu_ops.cli.inputs import check_flags, knobs_of, make_experiment, make_job, read_kernel, todays_ids
 from gpu_ops.cli.limits import within_limits
 from gpu_ops.device_names import is_simulated
 from gpu_ops.devices import device_statuses, open_device
@@ -132,7 +132,7 @@ def _run_kernel(args: argparse.Namespace) -> int:
         if len(set(getattr(args, name))) > 1:
             raise ParamError(f"--kernel takes the place of one variant on one device; give --{name} one name.")
     input, filter, values, params = make_job(args)
-    variant = _variant_to_replace(filter, args.variant)
+    variant = _variant_to_replace(filter, todays_ids(args, filter, args.variant, input.meta, values))
     check_flags(args, filter, [variant])
     edits = {variant.kernels[0]: read_kernel(args.kernel)}
     pick = Pick(variant.id, "cpu", knobs_of(variant, values), edits)  # checked before a device is opened
@@ -206,7 +206,7 @@ def _check_offline(filter: Filter, variant: Variant, experiment: Experiment) -> 
     if reason := variant.refusal(Task.of(experiment.input.meta, params, knobs)):  # whatever the device's limits are
         raise ParamError(f"{filter.id} {variant.id} does not take {title_of(experiment.input)}: {reason}.")
     task = Task.of(experiment.input.meta, params, knobs, device.limits)
-    device.check(make_plan(filter, variant, device, task.on(experiment.input.array)))
+    device.check(make_plan(filter, variant, device, task.on(experiment.input.array), pick.edits))
 
 
 def emit(target: str, content: dict[str, Any]) -> None:

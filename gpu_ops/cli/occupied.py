@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gpu_ops.cli.inputs import check_flags, knobs_of, make_job
+from gpu_ops.cli.inputs import check_flags, knobs_of, make_job, todays_ids
 from gpu_ops.cli.tables import align, seconds
 from gpu_ops.devices import device_statuses
 from gpu_ops.devices.compiler import supported_architectures
@@ -82,7 +82,7 @@ def places(args: argparse.Namespace, points: Sequence[Axes]) -> list[Place]:
 
 def _of_point(args: argparse.Namespace, point: Axes, architectures: Sequence[str]) -> Iterable[Place]:
     input, filter, values, params = make_job(args, point)
-    variants = _variants(args, filter, point)
+    variants = _variants(args, filter, point, todays_ids(args, filter, args.variant, input.meta, values))
     if args.gpu:
         check_flags(args, filter, variants or filter.variants, point)
     for variant in variants:
@@ -97,9 +97,9 @@ def _of_point(args: argparse.Namespace, point: Axes, architectures: Sequence[str
             yield Place(variant.id, architecture, point, *job, held, reason)
 
 
-def _variants(args: argparse.Namespace, filter: Filter, point: Axes) -> list[Variant]:
+def _variants(args: argparse.Namespace, filter: Filter, point: Axes, ids: Sequence[str]) -> list[Variant]:
     """Those of --variant that have kernels, or all that take a knob that varies."""
-    named = [filter.variant(id) for id in args.variant] or filter.variants
+    named = [filter.variant(id) for id in ids] or filter.variants
     knobbed = {v.id for v in named if {k.name for k in v.knobs} & set(point)}
     asked = args.gpu and args.variant
     return [v for v in named if v.kernels and (asked or v.id in knobbed)]

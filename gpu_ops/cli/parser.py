@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from gpu_ops import __version__
-from gpu_ops.cli import bands, batch, benches, figures, info, measure, outputs, xray
+from gpu_ops.cli import bands, batch, benches, figures, info, measure, outputs, result_tables, xray
 from gpu_ops.cli.limits import KERNEL_MIB, positive
 from gpu_ops.cli.streams import Parser
 from gpu_ops.devices.coalescing import RULES
@@ -243,6 +243,7 @@ def _add_limits(parser: argparse.ArgumentParser, what: str, more: str = "") -> a
 
 def _add_info(commands: argparse._SubParsersAction[Parser]) -> None:
     listing = commands.add_parser("list", help="filters, parameters, variants and samples")
+    listing.add_argument("--fields", action="store_true", help="the fields of a report instead: unit and meaning")
     listing.add_argument("filter", nargs="?", help="only this filter or family")
     listing.set_defaults(command=info.list_filters)
     claims = commands.add_parser("claims", help="what the sources say, and what was counted or measured here")
@@ -260,6 +261,10 @@ def _add_info(commands: argparse._SubParsersAction[Parser]) -> None:
     drawing.add_argument("--csv", metavar="FILE", help="write all points here")
     drawing.add_argument("--picture", metavar="FILE", help="draw the one figure that is named, as PNG or SVG")
     drawing.set_defaults(command=figures.figures)
+    tables = commands.add_parser("tables", help="the recorded results as Markdown tables")
+    tables.add_argument("tables", nargs="*", metavar="NAME", help="only these tables")
+    tables.add_argument("--write", nargs="+", default=[], metavar="FILE.md", help="fill the marked sections of these")
+    tables.set_defaults(command=result_tables.tables)
     compiling = commands.add_parser("compile", help="compile every kernel, with no GPU, and show its resources")
     compiling.add_argument("kernels", nargs="*", metavar="KERNEL", help="only these kernel files")
     compiling.add_argument("--gpu", nargs="+", action="extend", metavar="SM", help="such as sm_75 sm_90")
@@ -267,5 +272,5 @@ def _add_info(commands: argparse._SubParsersAction[Parser]) -> None:
     doctor = commands.add_parser("doctor", help="what this machine can do, and what to install for more")
     doctor.add_argument("--skip-roofs", action="store_true", help="do not measure memory bandwidth")
     doctor.set_defaults(command=info.doctor)
-    for parser in (listing, claims, drawing, compiling, doctor):
+    for parser in (listing, claims, drawing, tables, compiling, doctor):
         parser.add_argument("--json", metavar="FILE", help="write the answer here as JSON; - for standard output")

@@ -7,7 +7,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gpu_ops.cli import streams
-from gpu_ops.cli.inputs import check_flags, check_knobs, flag_values, knobs_of, preset, read_input, read_kernel
+from gpu_ops.cli.inputs import (
+    check_flags,
+    check_knobs,
+    flag_values,
+    knobs_of,
+    preset,
+    read_input,
+    read_kernel,
+    todays_ids,
+)
 from gpu_ops.cli.limits import within_limits
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align, value_text
@@ -54,7 +63,8 @@ def run(args: argparse.Namespace) -> int:
     notes = [f"{cut_note(whole, part)} (--whole takes all of it)"] if starts else []
     notes += ["counted in a sample of the blocks, scaled to all"] if args.counters == "sample" else []
     note = "; ".join(notes)
-    variants = [filter.variant(id) for id in args.variants] or [_top(args, filter, full_meta(part))]
+    ids = todays_ids(args, filter, args.variants, part.meta, _values(args, filter)[0])
+    variants = [filter.variant(id) for id in ids] or [_top(args, filter, full_meta(part))]
     check_flags(args, filter, variants)
     try:
         rays = [_xray_within_limits(args, filter, variant, part) for variant in variants]

@@ -51,6 +51,9 @@ def _of_filter(filter: Filter) -> Iterator[str]:
     for what, when in (*((p.name, p.when) for p in filter.params), *((o.id, o.when) for o in filter.outputs)):
         for name in (n for n in when if n not in names):
             yield f"{where}: {what} of {filter.id} matters with {name!r}; its parameters are {', '.join(names)}."
+    for old, successors in filter.renamed.items():
+        for new in (s.variant for s in successors if s.variant not in variants or old in variants):
+            yield f"{where}: {filter.id} renames {old!r} to {new!r}, and has {', '.join(variants)}; correct `renamed`."
     if not filter.given({p.name: p.default for p in filter.params}):
         yield f"{where}: the default parameters of {filter.id} ask for no output; change a default or a `when`."
     for preset, values in filter.presets.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict, namedtuple
 from collections.abc import Hashable, Sequence
 from functools import cache, partial
@@ -190,6 +191,10 @@ def _new(
     find_axes(tuple(source.shape), filter.accepts, "the array")
     params = {p.name: settings[p.name] for p in filter.params if p.name in settings}
     knobs = {name: value for name, value in settings.items() if name not in params}
+    meta = Meta(filter.accepts, tuple(source.shape), str(source.dtype), rate=rate)
+    if variant is not None and variant in filter.renamed:
+        old, variant = variant, filter.today(variant, meta, params, knobs)
+        warnings.warn(filter.renaming(old, variant), FutureWarning, stacklevel=2)
     variants = [filter.variant(variant)] if variant is not None else [v for v in filter.variants if not v.library]
     variants = [v for v in variants if runs_on(v, device.name)]
     if not variants:
@@ -199,7 +204,6 @@ def _new(
     having = [v for v in variants if {k.name for k in v.knobs} >= knobs.keys()]
     if not having:
         raise _unknown(filter, variants, knobs)
-    meta = Meta(filter.accepts, tuple(source.shape), str(source.dtype), rate=rate)
     return Kept(filter, having, device, meta, check_values(filter.params, params, filter.id), knobs)
 
 

@@ -1,4 +1,5 @@
-"""Whether a plan and a reference give what their filter declares: every output, in its shape, its type and its kind."""
+"""Whether a plan and a reference give what their filter declares: every output, in its shape, its type and its kind;
+and whether a plan runs the kernel files that somebody edited."""
 
 from __future__ import annotations
 
@@ -10,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.errors import DeclarationError, plain
+from gpu_ops.devices.kernel_source import header_files, included_headers
+from gpu_ops.errors import DeclarationError, KernelError, plain
 from gpu_ops.output_kinds import Form
-from gpu_ops.plan import Device, Plan
+from gpu_ops.plan import Device, Launch, Plan
 from gpu_ops.task import Task
 from gpu_ops.types import Filter, Output, Variant
 
@@ -20,13 +22,32 @@ CHUNK = 1 << 20
 """Values searched for NaN at a time."""
 
 
-def make_plan(filter: Filter, variant: Variant, device: Device, task: Task) -> Plan:
+def make_plan(
+    filter: Filter, variant: Variant, device: Device, task: Task, edits: Mapping[str, str] | None = None
+) -> Plan:
     """The variant's plan for a task whose arrays are on the device. That is current meanwhile: libraries plan for the
-    current one. Raises DeclarationError when its code fails, or when it does not give what the filter declares."""
+    current one. `edits` are those of the device's session. Raises DeclarationError when the variant's code fails, or
+    when it does not give what the filter declares; KernelError when an edited file takes part in no launch."""
     with mistakes(filter, variant), device.at_work():
         plan = variant.plan(device, task)
         check_plan(filter, variant, task, plan)
+    check_edits(filter, variant, plan, edits or {})
     return plan
+
+
+def check_edits(filter: Filter, variant: Variant, plan: Plan, edits: Mapping[str, str]) -> None:
+    """Raises KernelError for an edited file that no launch of the plan was compiled from: a result would say nothing of
+    it."""
+    launched = dict.fromkeys(step.kernel.compiled.source for step in plan.steps if isinstance(step, Launch))
+    paths = header_files(edits)
+    used = {paths[name] for source in launched for name in included_headers(source, edits)} | launched.keys()
+    for file in (file for file in edits if file not in used):
+        own = [v.id for v in filter.variants if file in v.kernels[:1] and v is not variant]
+        advice = f"choose {own[0]}" if own else "choose another variant or other settings"
+        raise KernelError(
+            f"{plain(file)} was given, but {filter.id} {variant.id} at these settings compiles only "
+            f"{', '.join(launched) or 'no kernel file'}; {advice}."
+        )
 
 
 def check_plan(filter: Filter, variant: Variant, task: Task, plan: Plan) -> None:

@@ -137,7 +137,8 @@ class DeviceBands:
         guarded = cast(Device, GuardedSession(session)) if job.guarded else session
         limited = cast(Device, LimitedSession(guarded, self.nbytes))
         x = limited.upload(strip)
-        held = _Held(limited, x, make_plan(job.filter, job.variant, limited, task.on(x)))
+        plan = make_plan(job.filter, job.variant, limited, task.on(x), job.run.pick.edits)
+        held = _Held(limited, x, plan)
         self._held = rows, held
         return held
 

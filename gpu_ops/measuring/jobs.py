@@ -77,8 +77,8 @@ class Job:
         return self.experiment.input
 
     def make_plan(self, x: DeviceArray) -> Plan:
-        """The variant's plan on this memory. Raises DeclarationError."""
-        return make_plan(self.filter, self.variant, self.session, self.task.on(x))
+        """The variant's plan on this memory. Raises DeclarationError and KernelError."""
+        return make_plan(self.filter, self.variant, self.session, self.task.on(x), self.run.pick.edits)
 
     def errors_of(self, outputs: Mapping[str, np.ndarray[Any, Any]]) -> dict[str, Error]:
         """The error of each output for the whole input."""

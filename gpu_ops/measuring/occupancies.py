@@ -45,7 +45,7 @@ def offline_plan(filter: Filter, pick: Pick, params: Mapping[str, object], meta:
     task = Task.of(meta, {**{p.name: p.default for p in filter.params}, **params}, knobs, device.limits)
     if reason := variant.refusal(task):
         raise ParamError(f"{variant.id} cannot do this: {reason}.")
-    return make_plan(filter, variant, device, task.on(device.empty(meta.shape, task.dtype)))
+    return make_plan(filter, variant, device, task.on(device.empty(meta.shape, task.dtype)), pick.edits)
 
 
 def _main(launches: Sequence[Launch], variant: Variant) -> Launch:

@@ -16,7 +16,8 @@ from gpu_ops.io.regular import require_regular
 from gpu_ops.measuring.provenance import machine
 from gpu_ops.measuring.report_check import fault_of
 from gpu_ops.measuring.roofline import roofs, roofs_at
-from gpu_ops.measuring.rows import Report, Roof, Row
+from gpu_ops.measuring.row_kinds import Roof
+from gpu_ops.measuring.rows import Report, Row
 from gpu_ops.types import Experiment, Run, Timing
 
 IMPOSSIBLE = 1.05

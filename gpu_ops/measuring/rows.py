@@ -9,15 +9,46 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from gpu_ops.device_names import is_simulated
+from gpu_ops.filters import FILTERS
 from gpu_ops.html import VERDICTS, table
 from gpu_ops.input_kinds import Shape
+from gpu_ops.measuring.row_kinds import (
+    ALWAYS,
+    COUNTED,
+    COUNTS,
+    ERROR,
+    ERRORS,
+    FAILURE,
+    FILLED,
+    FINDINGS,
+    NUMBER,
+    OBJECT,
+    QUALITIES,
+    ROOF,
+    SENTENCE,
+    SHAPE,
+    SPEEDUP,
+    STAGES,
+    TEXT,
+    TEXT_OR_NULL,
+    TEXTS,
+    VALUES,
+    VERDICT,
+    ErrorSize,
+    Fact,
+    Roof,
+    Speedup,
+    fact,
+    without,
+)
 from gpu_ops.run_key import Items, RunKey, with_tuples
-from gpu_ops.types import Closeness, Experiment, Quality, Run, Timing
+from gpu_ops.task import Meta
+from gpu_ops.types import Experiment, Quality, Run, Timing
 
 SCHEMA = "kernelscope-report"
 MAJOR = 1
@@ -33,27 +64,6 @@ class Job(NamedTuple):
     mode: str
 
 
-class Roof(NamedTuple):
-    """The bandwidth that a row's is compared with, in bytes per second; `kind` is copy or read."""
-
-    kind: str
-    bytes_s: float
-
-
-class ErrorSize(NamedTuple):
-    """How far one output is off, in the reference's unit; None for NaN."""
-
-    max: float | None
-    rms: float | None
-
-
-class Speedup(NamedTuple):
-    """The kernel time of `against` ("serial on cpu") over this row's time of each stage."""
-
-    against: str
-    stages: Mapping[str, float]
-
-
 @dataclass(frozen=True)
 class Row:
     """The result of one run. Times are seconds, `gbps` is 1e9 bytes per second, `share` is of the roof, and errors are
@@ -65,39 +75,39 @@ class Row:
     `quality` is that of outputs whose noise-free original is known. `others` are keys of a newer version.
     """
 
-    filter: str
-    variant: str
-    device: str
-    params: Mapping[str, Any]
-    knobs: Mapping[str, Any]
-    shape: Shape
-    dtype: str
-    mode: str
-    stages: Mapping[str, Timing] = field(default_factory=dict)
-    edits: str = ""
-    clock: str = ""
-    input: Mapping[str, Any] = field(default_factory=dict)
-    protocol: str = ""
-    checks: str = ""
-    errors: Mapping[str, ErrorSize] = field(default_factory=dict)
-    error_max: float | None = None
-    tolerance: float | None = None
-    ok: bool | None = None
-    notes: tuple[str, ...] = ()
-    failure: str = ""
-    failure_kind: str = ""
-    bytes: int = 0
-    source_hash: str = ""
-    counters: Mapping[str, Any] = field(default_factory=dict)
-    findings: tuple[Mapping[str, Any], ...] = ()
-    printed: tuple[str, ...] = ()
-    gbps: float | None = None
-    share: float | None = None
-    roof: Roof | None = None
-    share_same_size: float | None = None
-    flag: str = ""
-    speedup: Speedup | None = None
-    quality: Mapping[str, Quality] = field(default_factory=dict)
+    filter: str = fact(TEXT, "the filter's id")
+    variant: str = fact(TEXT, "the variant's id")
+    device: str = fact(TEXT, "cpu, cuda:0 … or sim:ARCHITECTURE")
+    params: Mapping[str, Any] = fact(VALUES, "the filter's parameters")
+    knobs: Mapping[str, Any] = fact(VALUES, "the variant's knobs")
+    shape: Shape = fact(SHAPE, "the input's shape, rows first", unit="samples")
+    dtype: str = fact(TEXT, "the input's sample type")
+    mode: str = fact(TEXT, "what the caches hold between samples: stream, cold or hot")
+    stages: Mapping[str, Timing] = fact(STAGES, "the times of each stage", factory=dict, unit="s", needed=True)
+    edits: str = fact(TEXT_OR_NULL, "the hash of edited kernel files", default="", written=FILLED)
+    clock: str = fact(TEXT_OR_NULL, "the clock of the kernel's time; null where nothing was timed", default="")
+    input: Mapping[str, Any] = fact(OBJECT, "where the input came from, with its hash or seed and steps", factory=dict)
+    protocol: str = fact(TEXT_OR_NULL, "how it was timed: none, quick or careful", default="", written=FILLED)
+    checks: str = fact(TEXT_OR_NULL, "how much was verified: full, sample or off", default="", written=FILLED)
+    errors: Mapping[str, ErrorSize] = fact(ERRORS, "the error of each output, in its unit", factory=dict)
+    error_max: float | None = fact(ERROR, "the largest error, relative to its scale", default=None, needed=True)
+    tolerance: float | None = fact(ERROR, "the largest error that is allowed", default=None, needed=True)
+    ok: bool | None = fact(VERDICT, "whether the outputs are right; null where unverified", default=None, needed=True)
+    notes: tuple[str, ...] = fact(TEXTS, "what else to know about the run", default=(), needed=True)
+    failure: str = fact(SENTENCE, "why there is no result", default="", needed=True)
+    failure_kind: str = fact(FAILURE, "the kind of failure", default="", needed=True)
+    bytes: int = fact(NUMBER, "the minimum that the job reads and writes", default=0, unit="B", needed=True)
+    source_hash: str = fact(TEXT, "the hash of the kernel's code and headers", default="", needed=True)
+    counters: Mapping[str, Any] = fact(COUNTS, "what a simulated GPU counted", factory=dict, written=COUNTED)
+    findings: tuple[Mapping[str, Any], ...] = fact(FINDINGS, "what it found wrong", default=(), written=COUNTED)
+    printed: tuple[str, ...] = fact(TEXTS, "what the kernel printed", default=(), written=COUNTED)
+    gbps: float | None = fact(NUMBER, "bytes over the kernel's time", default=None, unit="GB/s", written=FILLED)
+    share: float | None = fact(NUMBER, "the share of the roof", default=None, written=FILLED)
+    roof: Roof | None = fact(ROOF, "the bandwidth of a plain copy or read", default=None, unit="B/s", written=FILLED)
+    share_same_size: float | None = fact(NUMBER, "the share at this size", default=None, written=FILLED)
+    flag: str = fact(TEXT, "why the share cannot be", default="", written=FILLED)
+    speedup: Speedup | None = fact(SPEEDUP, "times as fast as another row, by stage", default=None, written=FILLED)
+    quality: Mapping[str, Quality] = fact(QUALITIES, "SNR, PSNR and SSIM", factory=dict, unit="dB", written=FILLED)
     others: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -138,62 +148,18 @@ class Row:
     @classmethod
     def from_json(cls, row: Mapping[str, Any]) -> Row:
         """A row of a checked report; fields that an older report does not have are empty."""
-        plain = {name: row[name] for name in _PLAIN if row.get(name) is not None}
-        roof, speedup = row.get("roof"), row.get("speedup")
-        return cls(
-            **plain,
-            params=with_tuples(row["params"]),
-            knobs=with_tuples(row["knobs"]),
-            shape=tuple(row["shape"]),
-            stages={name: _timing(name, t) for name, t in row["stages"].items()},
-            errors={k: ErrorSize(_parsed(e["max"]), _parsed(e["rms"])) for k, e in row.get("errors", {}).items()},
-            error_max=_parsed(row["error_max"]),
-            tolerance=_parsed(row["tolerance"]),
-            notes=tuple(row["notes"]),
-            findings=tuple(row.get("findings", ())),
-            printed=tuple(row.get("printed", ())),
-            roof=Roof(roof["kind"], roof["bytes_s"]) if roof else None,
-            speedup=Speedup(speedup.get("against", ""), _without(speedup, ("against",))) if speedup else None,
-            quality={k: _quality(q) for k, q in row.get("quality", {}).items()},
-            others=_without(row, _KNOWN),
-        )
+        row = {**row, **_todays(row)}
+        values = {name: fact.kind.read(row[name]) for name, fact in FACTS.items() if row.get(name) is not None}
+        return cls(**values, others=without(row, FACTS))
 
     def to_json(self) -> dict[str, Any]:
         """The row as a report holds it."""
-        content: dict[str, Any] = {
-            "filter": self.filter,
-            "variant": self.variant,
-            "device": self.device,
-            "clock": self.clock or None,
-            "params": _lists(self.params),
-            "knobs": _lists(self.knobs),
-            **({"edits": self.edits} if self.edits else {}),
-            "shape": list(self.shape),
-            "dtype": self.dtype,
-            "input": dict(self.input),
-            "mode": self.mode,
-            **({"protocol": self.protocol} if self.protocol else {}),
-            **({"checks": self.checks} if self.checks else {}),
-            "stages": {name: _stage(timing) for name, timing in self.stages.items()},
-            "errors": {k: {"max": error_json(e.max), "rms": error_json(e.rms)} for k, e in self.errors.items()},
-            "error_max": error_json(self.error_max),
-            "tolerance": error_json(self.tolerance),
-            "ok": self.ok,
-            "notes": list(self.notes),
-            "failure": self.failure,
-            "failure_kind": self.failure_kind,
-            "bytes": self.bytes,
-            "source_hash": self.source_hash,
-        }
-        if self.simulated or self.counters or self.findings or self.printed:
-            content |= {"counters": dict(self.counters), "findings": list(self.findings), "printed": list(self.printed)}
-        measured: dict[str, Any] = {"gbps": self.gbps, "share": self.share, "roof": self.roof and self.roof._asdict()}
-        measured |= {"share_same_size": self.share_same_size, "flag": self.flag or None}
-        content |= {name: value for name, value in measured.items() if value is not None}
-        if self.quality:
-            content["quality"] = {name: _quality_json(q) for name, q in self.quality.items()}
-        if self.speedup is not None:
-            content["speedup"] = {"against": self.speedup.against, **self.speedup.stages}
+        counted = bool(self.simulated or self.counters or self.findings or self.printed)
+        content = {}
+        for name, (kind, _, _, written, _) in FACTS.items():
+            value = getattr(self, name)
+            if written == ALWAYS or (counted if written == COUNTED else value not in (None, "", {})):
+                content[name] = kind.write(value)
         return {**content, **self.others}
 
     # ---------------------------------------------------------------- derived from the fields
@@ -235,16 +201,8 @@ class Row:
         return timing is not None and not timing.doubt
 
 
-_PLAIN = (
-    *("filter", "variant", "device", "dtype", "mode", "edits", "clock", "input", "protocol", "checks", "ok", "failure"),
-    *("failure_kind", "bytes", "source_hash", "counters", "gbps", "share", "share_same_size", "flag"),
-)
-"""Fields that JSON holds unchanged; null stands for an empty one."""
-_KNOWN = (
-    *_PLAIN,
-    *("params", "knobs", "shape", "stages", "errors", "error_max", "tolerance", "notes", "findings", "printed"),
-    *("roof", "speedup", "quality"),
-)
+FACTS: Mapping[str, Fact] = {f.name: f.metadata["fact"] for f in fields(Row) if f.metadata}
+"""What each field of a row is, in the order of reports."""
 
 
 @dataclass(frozen=True)
@@ -290,63 +248,22 @@ def report_json(provenance: Mapping[str, Any], runs: Iterable[Mapping[str, Any]]
     return {"schema": f"{SCHEMA}/{MAJOR}", "provenance": dict(provenance), "runs": list(runs)}
 
 
-def error_json(value: float | None) -> float | str | None:
-    """JSON has no infinity: a word stands for it, and null for no error."""
-    return "infinite" if value is not None and math.isinf(value) else value
-
-
-def _parsed(value: float | str | None) -> float | None:
-    return math.inf if isinstance(value, str) else value
-
-
 def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
+
+
+def _todays(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The variant and the knobs of a row of the version before: of a renamed variant the one that ran, with the knobs
+    that it has."""
+    filter = next((f for f in FILTERS if f.id == row["filter"] and row["variant"] in f.renamed), None)
+    if filter is None:
+        return {"variant": row["variant"]}
+    meta = Meta(filter.accepts, tuple(row["shape"]), row["dtype"])
+    variant = filter.variant(filter.today(row["variant"], meta, with_tuples(row["params"]), row["knobs"]))
+    knobs = {k.name: row["knobs"][k.name] for k in variant.knobs if k.name in row["knobs"]}
+    return {"variant": variant.id, "knobs": knobs}
 
 
 def _without_samples(name: str, t: Timing) -> Timing:
     """A timing under its name in the row, without its samples."""
     return Timing(name, t.clock, t.median, t.q1, t.q3, t.min, t.n, t.stop, t.mode, doubt=t.doubt)
-
-
-def _timing(name: str, t: Mapping[str, Any]) -> Timing:
-    median, q1, q3, least = (t[f"{figure}_s"] for figure in ("median", "q1", "q3", "min"))
-    return Timing(name, t["clock"], median, q1, q3, least, t["n"], t["stop"], t["mode"], doubt=t.get("doubt", ""))
-
-
-def _stage(t: Timing) -> dict[str, Any]:
-    figures = {"median_s": t.median, "q1_s": t.q1, "q3_s": t.q3, "min_s": t.min}
-    words = {"n": t.n, "stop": t.stop, "clock": t.clock, "mode": t.mode}
-    return figures | words | ({"doubt": t.doubt} if t.doubt else {})
-
-
-CLOSENESS = {"snr": "snr_db", "psnr": "psnr_db", "ssim": "ssim"}
-"""The figures of a Closeness and their names in JSON."""
-
-
-def _quality_json(quality: Quality) -> dict[str, Any]:
-    """The closeness before and after, each with its figures."""
-    sides = {"before": quality.before, "after": quality.after}
-    return {
-        name: {key: error_json(getattr(side, figure)) for figure, key in CLOSENESS.items()}
-        for name, side in sides.items()
-    }
-
-
-def _quality(content: Mapping[str, Any]) -> Quality:
-    before, after = (
-        Closeness(**{figure: _parsed(content[name][key]) for figure, key in CLOSENESS.items()})
-        for name in ("before", "after")
-    )
-    return Quality(before, after)
-
-
-def _lists(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _list(value) for name, value in values.items()}
-
-
-def _list(value: Any) -> Any:
-    return [_list(v) for v in value] if isinstance(value, tuple) else value
-
-
-def _without(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if name not in set(names)}

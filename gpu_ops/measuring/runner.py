@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
@@ -117,12 +118,22 @@ def _check(experiment: Experiment) -> tuple[Filter, Experiment]:
         raise ParamError(
             f"No variant of {filter.id} is picked; choose from {', '.join(v.id for v in filter.variants)}."
         )
-    return filter, replace(experiment, filter=filter.id, params=params)
+    experiment = replace(experiment, filter=filter.id, params=params)
+    return filter, replace(experiment, picks=tuple(_todays(filter, experiment, pick) for pick in experiment.picks))
+
+
+def _todays(filter: Filter, experiment: Experiment, pick: Pick) -> Pick:
+    """The pick with today's id of its variant, which may come from an origin of the version before."""
+    new = filter.today(pick.variant, experiment.input.meta, experiment.params, pick.knobs)
+    if new != pick.variant:
+        warnings.warn(filter.renaming(pick.variant, new), FutureWarning, stacklevel=3)
+    return replace(pick, variant=new)
 
 
 def planned_run(experiment: Experiment, pick: Pick) -> Run:
     """The run of a pick before anything runs: its identity, without outputs and timings."""
     filter, experiment = _check(experiment)
+    pick = _todays(filter, experiment, pick)
     variant = filter.variant(pick.variant)
     # The picks of a comparison share their knobs; a variant takes those it has.
     own = {p.name: pick.knobs[p.name] for p in variant.knobs if p.name in pick.knobs}

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from gpu_ops.measuring.rows import Job, Row, Speedup
+from gpu_ops.measuring.row_kinds import Speedup
+from gpu_ops.measuring.rows import Job, Row
 from gpu_ops.run_key import differences
 from gpu_ops.types import Timing
 

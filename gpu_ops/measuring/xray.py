@@ -120,7 +120,7 @@ def xray(
     options = Options(counters=counters, coalescing=coalescing, tracing=Tracing() if trace else None)
     session = SimDevice(architecture, options, assemble=True).session(edits or {})
     task = _task(filter, variant, input, params, knobs, session.limits)
-    plan = make_plan(filter, variant, session, task.on(session.upload(input.array)))
+    plan = make_plan(filter, variant, session, task.on(session.upload(input.array)), edits)
     # Step by step, so that each launch has counts of its own.
     executions = [(step, session.execute(Plan((step,), plan.outputs))) for step in plan.steps]
     return XRay(

@@ -22,7 +22,9 @@ TAKES = {
     "layout.floats": FLOAT32,
     "layout.spills": FLOAT32,
     "layout.tiles": FLOAT32,
+    "wavelet1d.warp_registers": (*FLOAT32, "--rule", "manual"),
     "wavelet2d.blocks": ("--wavelet", "haar", "--rule", "manual"),
+    **dict.fromkeys(("wavelet2d.warp_strips", "wavelet2d.warp_recomputed", "wavelet2d.two_levels"), FLOAT32),
 }
 """Flags for variants that do not take the default sample with the default parameters."""
 

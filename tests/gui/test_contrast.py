@@ -369,3 +369,20 @@ def only_icon(part: QWidget) -> bool:
     """Whether a button shows its icon in the place of its text."""
     style = Qt.ToolButtonStyle.ToolButtonIconOnly
     return isinstance(part, QToolButton) and not part.icon().isNull() and part.toolButtonStyle() == style
+
+
+def test_checked_buttons_of_the_window_have_a_frame_that_others_have_not(window: MainWindow) -> None:
+    """By Fusion alone a checked button is a shade darker, which nobody sees in the dark."""
+    kinds, own = (QToolButton, QPushButton), "qt_toolbar_ext_button"
+    toggles = [b for b in window.findChildren(QAbstractButton) if b.isCheckable() and type(b) in kinds]
+    toggles = [toggle for toggle in toggles if toggle.objectName() != own]
+    assert len(toggles) >= 6
+    for toggle in toggles:
+        toggle.blockSignals(True)
+        toggle.resize(toggle.sizeHint())
+        seen = []
+        for checked in (False, True):
+            toggle.setChecked(checked)
+            seen.append(luminance(rgb(toggle.grab().toImage())))
+        share = np.mean(ratio(seen[0], seen[1]) >= SHAPE)
+        assert share > 0.03, f"{toggle.objectName() or toggle.text()}: {share:.3f}"

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QFontMetrics, QFontMetricsF
-from PySide6.QtWidgets import QApplication, QTableWidget
+from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionComboBox, QTableWidget
 
 from app.views.eliding import DOTS, NUMBER, elided_text, shortened
 from app.views.headers import Header
-from app.views.parts import ElidedLabel
+from app.views.parts import Combo, ElidedLabel
 
 APP = Path(__file__).parents[2] / "app"
 BARS = "256 bars over value −0.5 … 255.5, 262,144 samples"
@@ -88,3 +90,28 @@ def test_labels_and_headers_cut_so(qtbot) -> None:
 def test_a_message_ends_with_whole_numbers(length: int) -> None:
     text = "9" * length
     assert shortened(text, 238) == (text if length <= 238 else DOTS)
+
+
+def test_a_drop_down_cuts_its_entry_with_dots(qtbot: Any) -> None:
+    """What is painted of a long name in a narrow drop-down is what a short name with … paints."""
+    long, narrow = Combo(), Combo()
+    for combo in (long, narrow):
+        qtbot.addWidget(combo)
+        combo.resize(180, combo.sizeHint().height())
+    long.addItem("NVIDIA H100 80GB HBM3 on node-17 cuda:3 and more")
+    narrow.addItem(next(t for k in range(48, 0, -1) if fits(t := shortened(long.itemText(0), k), narrow)))
+    assert DOTS in narrow.itemText(0) and long.grab().toImage() == narrow.grab().toImage()
+
+
+def fits(text: str, combo: Combo) -> bool:
+    option = QStyleOptionComboBox()
+    combo.initStyleOption(option)
+    control, field = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField
+    return (
+        combo.fontMetrics().horizontalAdvance(text) <= combo.style().subControlRect(control, option, field).width() - 2
+    )
+
+
+def test_every_drop_down_is_one_that_cuts_with_dots() -> None:
+    found = [path.name for path in APP.rglob("*.py") if re.search(r"\bQComboBox\(", path.read_text())]
+    assert [name for name in found if name != "parts.py"] == []

@@ -631,3 +631,15 @@ def test_a_channel_that_is_not_there_shows_all(qapp) -> None:
     choice.set_names(("I", "II"))
     assert put_channels(View(only=1, stacked=True), choice) and (choice.only, choice.stacked) == (1, True)
     assert not put_channels(View(only=2), choice) and (choice.only, choice.stacked) == (None, False)
+
+
+def test_a_variant_that_is_several_now_is_all_of_them() -> None:
+    image = SavedInput("image", (), "camera", "", 1 << 18, {})
+    saved = Saved(image, Choice("wavelet2d", {"levels": 2}, ("fused", "recomputed")), baseline="recomputed")
+    text = session_text(replace(saved, view=View(pair=("recomputed", "fused"), xray="recomputed", against="fused")))
+    content = json.loads(text) | {"knobs": {"recomputed": {"block": 64, "details": "kept"}}}
+    opened = parse_session(json.dumps(content).encode(), "", OFFERED)
+    assert opened.choice.picks == ("fused", "recomputed_blocks", "warp_strips", "warp_recomputed", "two_levels")
+    assert opened.choice.knobs["recomputed_blocks"] == {"block": 64} and not opened.choice.knobs["two_levels"]
+    assert opened.baseline == opened.view.xray == opened.view.pair[0] == "warp_strips"
+    assert opened.view.against == opened.view.pair[1] == "fused"

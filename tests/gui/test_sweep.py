@@ -159,14 +159,17 @@ def test_a_recorded_sweep_names_the_variants_whose_kernels_changed_since() -> No
     wavelet, name = find_filter("wavelet2d"), "h200-wavelet-levels.json"
     (older,) = recorded_sweeps(wavelet, recorded_reports()[name].rows, "H200")
     (todays,) = recorded_sweeps(wavelet, recorded_reports()["h100-wavelet-levels.json"].rows, "H100")
-    assert older.older() == ("recomputed",) and todays.older() == ()
-    assert heading(older).endswith("recorded on H200 · with an older kernel: 9 details recomputed")
+    assert older.older() == ("warp_recomputed",) and todays.older() == ()
+    assert heading(older).endswith("recorded on H200 · with an older kernel: 12 recomputed by warps")
     assert "older" not in heading(todays)
     assert replace(older, machine="").older() == ()
     read = list(csv.DictReader(io.StringIO(older.to_csv())))
     told = json.loads(older.to_json())["runs"]
     for written in (read, told):
-        assert {(r["variant"], r.get("age", "")) for r in written} == {("recomputed", "older kernel"), ("fused", "")}
+        assert {(r["variant"], r.get("age", "")) for r in written} == {
+            ("warp_recomputed", "older kernel"),
+            ("fused", ""),
+        }
     assert "age" not in todays.to_csv().split("\n")[0]
 
 

@@ -1,5 +1,5 @@
-"""Wavelet denoising that makes details twice, on the simulated GPU: long filters, many strips and lone warps against
-the reference, what it moves, and what it refuses."""
+"""Wavelet denoising that recomputes details, and by independent warps, on the simulated GPU: long filters and many
+strips against the reference, what it moves, and what it refuses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from gpu_ops.filters.wavelet.bases import taps_of
 from gpu_ops.filters.wavelet.lattice import lattice_of
 from gpu_ops.filters.wavelet.reference import reference
 from gpu_ops.plan import LineCounts, Plan
-from gpu_ops.types import Filter
+from gpu_ops.task import Task
+from gpu_ops.types import Filter, Variant
 from tests.tasks import on
 
 Array = np.ndarray[Any, Any]
@@ -31,7 +32,12 @@ CASES = (
     ("wavelet1d", (1537,), "float64", "db20", "periodization", 3, 1),
     ("wavelet1d", (1201, 2), "float32", "coif2", "symmetric", 2, 2),
 )
-LONE = (
+LADDER = {
+    "signal": ("recomputed_blocks", "warp_registers"),
+    "image": ("recomputed_blocks", "warp_strips", "warp_recomputed", "two_levels"),
+}
+"""The variants, the one that is mostly fastest last."""
+INDEPENDENT = (
     ("db4", "periodization", "soft", {}),
     ("sym8", "symmetric", "soft", {}),
     ("bior4.4", "symmetric", "garrote", {}),
@@ -43,7 +49,7 @@ LONE = (
 )
 ROWS = 32
 STRIP, COPIES = "wavelet_strip.cuh", "copy_ahead.cuh"
-"""The file whose lines load samples and store them, and the one whose lines load them for lone warps."""
+"""The file whose lines load samples and store them, and the one whose lines load them for independent warps."""
 Lines = dict[str, tuple[LineCounts, ...]]
 """Lines that counted something, by step."""
 
@@ -62,26 +68,35 @@ def _made(
     rows: int = ROWS,
     multiprocessors: int = 1,
     architecture: str = DEFAULT_ARCHITECTURE,
-    details: str = "twice",
+    variant: str = "",
     edits: Mapping[str, str] | None = None,
     **changed: Any,
 ) -> tuple[Array, Array, Lines, Mapping[str, int]]:
-    """The result, the reference, the counters of each step's lines, and what was predicted of all steps."""
+    """The result, the reference, the counters of each step's lines, and what was predicted of all steps; by default of
+    the last variant that takes the task."""
     params = {p.name: p.default for p in filter.params} | {"rule": "manual", "value": 0.3} | changed
     device = SimDevice(architecture, Options(counters="full")).session(edits or {})
-    knobs = {"block": block} | ({"rows": rows, "details": details} if filter.accepts == "image" else {})
     limits = replace(device.limits, multiprocessors=multiprocessors)
-    task = on(filter, device.upload(x), params, knobs, limits)
-    variant = filter.variant("recomputed")
-    assert variant.supports(task) is None and variant.predicts is not None
-    plan = variant.plan(device, task)
+    on_device = device.upload(x)
+
+    def task_for(one: Variant) -> Task:
+        knobs = {
+            name: value for name, value in (("block", block), ("rows", rows)) if name in {k.name for k in one.knobs}
+        }
+        return on(filter, on_device, params, knobs, limits)
+
+    found_variants = [filter.variant(id) for id in ((variant,) if variant else LADDER[filter.accepts])]
+    chosen = next(one for one in reversed(found_variants) if one.supports(task_for(one)) is None)
+    task = task_for(chosen)
+    assert chosen.predicts is not None
+    plan = chosen.plan(device, task)
     lines: Lines = {}
     for step in plan.steps:
         executed = device.execute(Plan((step,), plan.outputs))
         assert executed.findings == (), executed.findings
         lines[step.name] = executed.lines
     found = device.download(plan.outputs[filter.accepts])
-    return found, reference(on(filter, x, params))[filter.accepts], lines, variant.predicts(task)
+    return found, reference(on(filter, x, params))[filter.accepts], lines, chosen.predicts(task)
 
 
 def _count(lines: Iterable[LineCounts], id: str, file: str = "") -> int:
@@ -102,73 +117,91 @@ def test_long_filters_over_several_strips(
     assert np.abs(found - expected).max() < (1e-12 if dtype == "float64" else 4e-6)
 
 
-@pytest.mark.parametrize("wavelet, border, how, more", each(LONE, 0, 1, 2))
-def test_lone_warps(wavelet: str, border: str, how: str, more: dict[str, Any]) -> None:
+@pytest.mark.parametrize("wavelet, border, how, more", each(INDEPENDENT, 0, 1, 2))
+def test_independent_warps(wavelet: str, border: str, how: str, more: dict[str, Any]) -> None:
     """Lattices, lifting and sums, of images whose next level has rows of whole fours or has none, with an odd number of
-    rows; their rows copied ahead, or at once; details of the first level made twice or kept."""
-    for shape, architecture, details in (
-        ((66, 152), "sm_90", "twice"),
-        ((66, 152), "sm_90", "kept"),
-        ((61, 132), "sm_75", "kept"),
+    rows; their rows copied asynchronously, or at once; details of the first level recomputed or stored."""
+    for shape, architecture, variant in (
+        ((66, 152), "sm_90", "warp_recomputed"),
+        ((66, 152), "sm_90", "warp_strips"),
+        ((61, 132), "sm_75", "warp_strips"),
     ):
         params = {"wavelet": wavelet, "border": border, "levels": 2, "threshold": how, **more}
         filter = find_filter("wavelet2d")
-        found, expected, *_ = _made(filter, _noise(shape), architecture=architecture, details=details, **params)
+        found, expected, *_ = _made(filter, _noise(shape), architecture=architecture, variant=variant, **params)
         assert np.abs(found - expected).max() < 4e-6
 
 
 KINDS = tuple(
-    (wavelet, details)
+    (wavelet, variant)
     for wavelet in ("db3", "bior4.4", "bior3.3", "haar", "db4", "rbio2.2", "sym8", "coif2")
-    for details in ("twice", "kept")
+    for variant in ("two_levels", "warp_strips", "warp_recomputed")
 )
 
 
-@pytest.mark.parametrize("wavelet, details", each(KINDS, 0, 2, 3, 4))
-def test_levels_between_the_first_and_the_last_keep_their_details(wavelet: str, details: str) -> None:
-    """The first two in one launch where a periodic image makes its first details twice."""
+@pytest.mark.parametrize("wavelet, variant", each(KINDS, 0, 2, 3, 4, 5))
+def test_levels_between_the_first_and_the_last_store_their_details(wavelet: str, variant: str) -> None:
+    """The first two share a forward and an inverse launch in one variant."""
     params = {"wavelet": wavelet, "border": "periodization", "levels": 3}
-    found, expected, lines, _ = _made(find_filter("wavelet2d"), _noise((132, 272)), details=details, **params)
+    found, expected, lines, _ = _made(find_filter("wavelet2d"), _noise((132, 272)), variant=variant, **params)
     assert np.abs(found - expected).max() < 4e-6
-    assert ({"levels 1 and 2", "levels 1 and 2 back"} <= set(lines)) is (details == "twice")
-    assert ("level 2 back" in lines) is (details == "kept")
+    assert ({"levels 1 and 2", "levels 1 and 2 inverse"} <= set(lines)) is (variant == "two_levels")
+    assert ("level 2 inverse" in lines) is (variant != "two_levels")
 
 
 @pytest.mark.parametrize("rule", ["manual", "universal"])
 def test_two_levels_are_one_launch_each_way(rule: str) -> None:
-    """Where a threshold is given; else the second level is the last one, which has there and back in one launch."""
+    """Where a threshold is given; else the second level is the last one, with forward and inverse in one launch."""
     params = {"wavelet": "db2", "border": "periodization", "levels": 2, "rule": rule}
     found, expected, lines, predicted = _made(find_filter("wavelet2d"), _noise((132, 288)), **params)
     assert np.abs(found - expected).max() < 4e-6
     marched = [name for name in lines if name.startswith("level")]
     if rule == "manual":
-        assert marched == ["levels 1 and 2", "levels 1 and 2 back"]
+        assert marched == ["levels 1 and 2", "levels 1 and 2 inverse"]
         assert predicted and {id: _count(chain(*lines.values()), id) for id in predicted} == predicted
     else:
-        assert marched == ["level 1", "level 2 back", "level 1 back"]
+        assert marched == ["level 1", "level 2 inverse", "level 1 inverse"]
 
 
 FAULTS = (
-    ("wavelet/marched_two_back.cu", "wait_for_groups<AT_A_TIME - 1>();", ";", "twice", True),
-    ("wavelet/marched_two_back.cu", "int k = 1 - HALF; k < 0", "int k = 3 - HALF; k < 0", "twice", False),
-    ("wavelet/marched_two_back.cu", "2 * EARLIER + larger(", "larger(", "twice", False),
-    ("wavelet/marched_two.cu", "- 6 * AHEAD", "- 4 * AHEAD", "twice", True),
-    ("wavelet/marched_two.cu", "wait_for_groups<AT_A_TIME - 1>();", ";", "twice", True),
-    ("wavelet/marched_kept.cu", "coefficients.ask(finest, first", "coefficients.ask(back, first", "kept", False),
-    ("wavelet/marched_kept.cu", "wait_for_groups<DEPTH - 1>();", ";", "kept", True),
-    ("wavelet/wavelet_rows.cuh", "row < first ||", "row < first + 1 ||", "kept", True),
-    ("wavelet/wavelet_lattice.cuh", "low[k] = later + tangent", "low[k] = later - tangent", "twice", False),
+    (
+        "wavelet/13_two_levels.cu",
+        "wait_for_groups<AT_A_TIME - 1>();\n            if (place",
+        ";\n            if (place",
+        "two_levels",
+        True,
+    ),
+    ("wavelet/13_two_levels.cu", "int k = 1 - HALF; k < 0", "int k = 3 - HALF; k < 0", "two_levels", False),
+    ("wavelet/13_two_levels.cu", "2 * EARLIER + larger(", "larger(", "two_levels", False),
+    ("wavelet/13_two_levels.cu", "- 6 * AHEAD", "- 4 * AHEAD", "two_levels", True),
+    ("wavelet/13_two_levels.cu", "wait_for_groups<AT_A_TIME - 1>();\n#pragma", ";\n#pragma", "two_levels", True),
+    (
+        "wavelet/11_warp_strips.cu",
+        "coefficients.ask(finest, first",
+        "coefficients.ask(back, first",
+        "warp_strips",
+        False,
+    ),
+    (
+        "wavelet/11_warp_strips.cu",
+        "wait_for_groups<DEPTH - 1>();\n            coefficients",
+        ";\n            coefficients",
+        "warp_strips",
+        True,
+    ),
+    ("wavelet/11_warp_strips.cu", "row < first ||", "row < first + 1 ||", "warp_strips", True),
+    ("wavelet/wavelet_lattice.cuh", "low[k] = later + tangent", "low[k] = later - tangent", "warp_recomputed", False),
 )
-"""What is wrong in which file, with which details, and whether the simulated GPU names it: copies that are read before
+"""What is wrong in which file, by which variant, and whether the simulated GPU names it: copies that are read before
 anybody waited for them, memory that nobody wrote. Other faults show in the result."""
 
 
-@pytest.mark.parametrize("file, right, wrong, details, named", each(FAULTS, 0, 2, 5))
-def test_a_wrong_lone_warp_is_found(file: str, right: str, wrong: str, details: str, named: bool) -> None:
+@pytest.mark.parametrize("file, right, wrong, variant, named", each(FAULTS, 0, 2, 5))
+def test_a_wrong_warp_is_found(file: str, right: str, wrong: str, variant: str, named: bool) -> None:
     text = read_source(file)
     assert text.count(right) == 1
     params = {"wavelet": "db4", "border": "periodization", "levels": 3, "edits": {file: text.replace(right, wrong)}}
-    made = partial(_made, find_filter("wavelet2d"), _noise((72, 144)), architecture="sm_90", details=details, **params)
+    made = partial(_made, find_filter("wavelet2d"), _noise((72, 144)), architecture="sm_90", variant=variant, **params)
     if named:
         with pytest.raises(AssertionError, match="Finding"):
             made()
@@ -201,38 +234,38 @@ def test_blocks_read_a_pixel_twice_and_write_it_once() -> None:
     filter, x = find_filter("wavelet2d"), _noise((256, 496))
     found, expected, lines, _ = _made(filter, x, 256, 256, levels=3, wavelet="sym9")
     assert np.abs(found - expected).max() < 4e-6
-    there, back = lines["level 1"], lines["level 1 back"]
-    loaded = sum(_count(step, "global_load_sectors", STRIP) for step in (there, back))
-    stored = _count(back, "global_store_sectors", STRIP)
-    assert 32 * stored == x.nbytes and 32 * _count(there, "global_store_sectors") == x.nbytes // 4
+    forward, inverse = lines["level 1"], lines["level 1 inverse"]
+    loaded = sum(_count(step, "global_load_sectors", STRIP) for step in (forward, inverse))
+    stored = _count(inverse, "global_store_sectors", STRIP)
+    assert 32 * stored == x.nbytes and 32 * _count(forward, "global_store_sectors") == x.nbytes // 4
     assert 12 * x.size < 32 * (loaded + stored) <= 16 * x.size
     every = [_count(chain(*lines.values()), f"global_{verb}_sectors") for verb in ("load", "store")]
     assert 32 * sum(every) < 27 * x.size, "all levels, which a cache would take from memory once"
 
 
-def test_lone_warps_read_a_pixel_twice_and_write_it_once() -> None:
+def test_independent_warps_read_a_pixel_twice_and_write_it_once() -> None:
     """And what lanes at the ends of a warp lack, and the first rows of a segment: two thirds more at most. Of the first
-    two levels four bands of a sixteenth are written on the way there, and nothing else."""
+    two levels four bands of a sixteenth are written forward, and nothing else."""
     filter, x = find_filter("wavelet2d"), _noise((512, 448))
     found, expected, lines, _ = _made(filter, x, 256, 256, levels=4)
     assert np.abs(found - expected).max() < 4e-6
     assert "thresholds" not in lines
-    there, back = lines["levels 1 and 2"], lines["levels 1 and 2 back"]
-    loaded = sum(_count(step, "global_load_sectors", COPIES) for step in (there, back))
-    assert 32 * _count(back, "global_store_sectors") == x.nbytes
-    assert x.nbytes <= 4 * 32 * _count(there, "global_store_sectors") < 1.3 * x.nbytes
+    forward, inverse = lines["levels 1 and 2"], lines["levels 1 and 2 inverse"]
+    loaded = sum(_count(step, "global_load_sectors", COPIES) for step in (forward, inverse))
+    assert 32 * _count(inverse, "global_store_sectors") == x.nbytes
+    assert x.nbytes <= 4 * 32 * _count(forward, "global_store_sectors") < 1.3 * x.nbytes
     assert 2.25 * x.nbytes < 32 * loaded < 3.7 * x.nbytes
 
 
-def test_details_that_are_kept_are_written_once_and_read_once() -> None:
+def test_details_that_are_stored_are_written_once_and_read_once() -> None:
     """A pixel is read once and written once; its coefficients, as many bytes, as well."""
     filter, x = find_filter("wavelet2d"), _noise((512, 448))
-    found, expected, lines, _ = _made(filter, x, 256, 256, levels=2, details="kept")
+    found, expected, lines, _ = _made(filter, x, 256, 256, levels=2, variant="warp_strips")
     assert np.abs(found - expected).max() < 4e-6
-    there, back = lines["level 1"], lines["level 1 back"]
-    assert 32 * _count(back, "global_store_sectors") == x.nbytes
-    assert x.nbytes <= 32 * _count(there, "global_store_sectors") < 1.1 * x.nbytes
-    for step in (there, back):
+    forward, inverse = lines["level 1"], lines["level 1 inverse"]
+    assert 32 * _count(inverse, "global_store_sectors") == x.nbytes
+    assert x.nbytes <= 32 * _count(forward, "global_store_sectors") < 1.1 * x.nbytes
+    for step in (forward, inverse):
         assert x.nbytes <= 32 * _count(step, "global_load_sectors", COPIES) < 1.4 * x.nbytes
 
 
@@ -249,10 +282,10 @@ def test_a_tile_of_a_signal_has_all_levels(
     x = _noise(shape, dtype)
     found, expected, lines, predicted = _made(find_filter("wavelet1d"), x, *how, **params)
     assert np.abs(found - expected).max() < (1e-12 if dtype == "float64" else 4e-6)
-    lone = dtype == "float32"
-    assert list(lines) == [*([] if lone else ["thresholds"]), "there, thresholds, back"]
+    alone = dtype == "float32"
+    assert list(lines) == [*([] if alone else ["thresholds"]), "forward, thresholds, inverse"]
     assert predicted and {id: _count(chain(*lines.values()), id) for id in predicted} == predicted
-    assert 2 * x.nbytes < 32 * sum(predicted.values()) < (2.6 if lone else 4.5) * x.nbytes
+    assert 2 * x.nbytes < 32 * sum(predicted.values()) < (2.6 if alone else 4.5) * x.nbytes
 
 
 @pytest.mark.parametrize("change", ({}, {"rule": "universal"}, {"levels": 7}))
@@ -261,7 +294,7 @@ def test_levels_of_a_signal_that_fit_no_tile_have_launches_of_their_own(change: 
     x = _noise((1028 if not change else 1024,))
     found, expected, lines, _ = _made(find_filter("wavelet1d"), x, **({"levels": 4} | change))
     assert np.abs(found - expected).max() < 4e-6
-    assert {"level 1", "level 1 back", "level 2"} <= set(lines)
+    assert {"level 1", "level 1 inverse", "level 2"} <= set(lines)
 
 
 PREDICTED = (
@@ -290,8 +323,8 @@ def test_sectors_are_those_predicted(
 def test_it_says_what_it_cannot_do() -> None:
     filter = find_filter("wavelet2d")
     params = {p.name: p.default for p in filter.params}
-    why = filter.variant("recomputed").supports
-    knobs = {"block": 256, "rows": 128, "details": "twice"}
+    why = filter.variant("recomputed_blocks").supports
+    knobs = {"block": 256, "rows": 128}
     x = np.empty((64, 64), np.float32)
     reason = str(why(on(filter, x, {**params, "rule": "SURE", "result": "parts"}, knobs)))
     assert "a threshold for each band" in reason and "take manual or universal" in reason

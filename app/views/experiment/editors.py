@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QCoreApplication, QLocale, Qt, Signal
 from PySide6.QtWidgets import (
-    QComboBox,
     QGridLayout,
     QHBoxLayout,
     QLabel,
@@ -20,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from app.models.number_input import parse_number
 from app.views.experiment.spins import FloatSpin, IntSpin, nice_step
-from app.views.parts import TickBox
+from app.views.parts import Combo, TickBox
 from gpu_ops import KernelscopeError
 from gpu_ops.params import Param, Value
 
@@ -216,7 +215,7 @@ class BoolEditor(Editor):
 class ChoiceEditor(Editor):
     def __init__(self, param: Param, parent: QWidget | None = None) -> None:
         super().__init__(param, parent)
-        self.combo = QComboBox(self)
+        self.combo = Combo(self)
         for choice in param.choices:
             number = isinstance(choice, int | float) and not isinstance(choice, bool)
             self.combo.addItem(QLocale().toString(choice) if number else str(choice), choice)  # type: ignore[arg-type]

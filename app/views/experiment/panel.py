@@ -19,7 +19,7 @@ from app.views.experiment.search_combo import WORDS, SearchCombo, disable
 from app.views.experiment.steps_section import StepsSection
 from app.views.experiment.variant_list import VariantList
 from app.views.keys import ELSEWHERE, letter, menu_letters
-from app.views.parts import MarkChip
+from app.views.parts import Combo, MarkChip
 from app.views.scrolled import Squeezed
 from app.views.upright import Upright
 from gpu_ops import FILTERS
@@ -49,7 +49,7 @@ class ExperimentPanel(QWidget):
         self.steps = StepsSection(session, self)
         self.noise = NoiseControl(self)
         self.filters = self._combo(SearchCombo(self), "filters", self.tr("Filter"))
-        self.devices = self._combo(QComboBox(self), "devices", self.tr("GPU"))
+        self.devices = self._combo(Combo(self), "devices", self.tr("GPU"))
         self.devices.setMinimumContentsLength(6)  # beside it there is room for the chip
         self.simulated = MarkChip(self)
         self.simulated.setObjectName("simulatedDevice")

@@ -9,6 +9,7 @@ from PySide6.QtCore import QCoreApplication, QSignalBlocker, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QWidget
 
 from app.views.experiment.search_combo import disable
+from app.views.parts import Combo
 from gpu_ops.types import Filter
 
 LETTER = "p"
@@ -25,7 +26,7 @@ class PresetChooser(QWidget):
         super().__init__(parent)
         self.setObjectName("presets")
         self._presets: dict[str, dict[str, Any]] = {}
-        self.combo = QComboBox(self)
+        self.combo = Combo(self)
         self.combo.setObjectName("preset")
         self.combo.setAccessibleName(self.tr("Preset"))
         self.combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)

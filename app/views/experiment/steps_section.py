@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from app.models.session import Session
 from app.models.steps import GAUSSIAN, Steps, first_values, inside, noise_of, offered, step_text, step_title
-from app.theme import boxes
+from app.theme import boxes, checkable
 from app.tips import set_tip
 from app.views.experiment.form import ParameterForm
 from app.views.parts import ElidedLabel, TickBox
@@ -53,7 +53,7 @@ class StepRow(QWidget):
         self.tick.toggled.connect(self._toggled)
         self.words = ElidedLabel(parent=self)
         self.edit = self._button(self.tr("Values"), lambda: self.opened.emit())
-        self.edit.setCheckable(True)
+        checkable(self.edit)
         self.edit.setText("…")
         self.edit.setVisible(bool(self._params))
         self.up = self._button(self.tr("Move up"), lambda: self.moved.emit(-1), Qt.ArrowType.UpArrow)

@@ -29,6 +29,7 @@ from app.views.experiment.form import ParameterForm
 from app.views.experiment.row_finder import RowFinder
 from app.views.experiment.variant_row import VariantRow
 from app.views.keys import letter
+from app.views.parts import Combo
 from app.views.upright import Upright
 from gpu_ops import KernelscopeError
 from gpu_ops.params import Value
@@ -76,7 +77,7 @@ class VariantList(QWidget):
 
     def _build_baseline(self) -> None:
         label = QLabel(self.tr("Speed-&ups relative to:"), self)
-        self.baseline_combo = QComboBox(self)
+        self.baseline_combo = Combo(self)
         self.baseline_combo.setObjectName("baseline")
         self.baseline_combo.setAccessibleName(self.tr("Baseline of speed-ups"))
         self.baseline_combo.setMinimumContentsLength(8)

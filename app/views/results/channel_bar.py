@@ -7,7 +7,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from app.models.lanes import ChannelChoice
-from app.views.parts import ElidedLabel
+from app.views.parts import Combo, ElidedLabel
 from app.views.results.choice_button import ChoiceButton
 
 LONGEST = 24
@@ -24,7 +24,7 @@ class ChannelBar(QWidget):
         self.choice = choice
         unit = self.fontMetrics().averageCharWidth()
         self.label = QLabel(self.tr("Channels"), self)
-        self.list = QComboBox(self)
+        self.list = Combo(self)
         self.list.setObjectName("channelList")
         self.list.setAccessibleName(self.tr("Channels"))
         self.list.setToolTip(self.tr("Show all channels or one (keys ↑ and ↓ while the curves are focused)"))

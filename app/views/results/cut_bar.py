@@ -14,7 +14,7 @@ from app.models.magnitudes import Magnitudes, details
 from app.models.session import Session
 from app.models.subject import Subject
 from app.models.view_data import Array, OutputData
-from app.views.parts import ElidedLabel, number
+from app.views.parts import Combo, ElidedLabel, number
 from app.views.results.cut_plot import CutPlot
 from app.views.results.reading import band_name, with_unit
 from gpu_ops.output_kinds import Band
@@ -46,7 +46,7 @@ class CutBar(QWidget):
         self._background.finished.connect(self._take)
         self.plot = CutPlot(self)
         self.plot.moved.connect(self._move)
-        self.bands = QComboBox(self)
+        self.bands = Combo(self)
         self.bands.setObjectName("cutBands")
         self.bands.setAccessibleName(self.tr("Coefficients"))
         self.bands.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)

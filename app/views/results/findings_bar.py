@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
 
 from app.figures import number
-from app.theme import Role, colours_of, fixed_font, inked, mix
+from app.theme import Role, checkable, colours_of, fixed_font, inked, mix
 from app.tips import set_tip
 from app.views.parts import ElidedLabel
 
@@ -35,7 +35,7 @@ class FindingsBar(QFrame):
         self.more = QLabel(self)
         self.more.setObjectName("moreFindings")
         self.details_button = self._button(self.tr("Details"), "findingDetails", self.tr("Show or hide all findings"))
-        self.details_button.setCheckable(True)
+        checkable(self.details_button)
         self.copy_button = self._button(self.tr("Copy"), "findingCopy", self.tr("Copy all findings"))
         self.copy_button.clicked.connect(self.copy)
         self.details = QPlainTextEdit(self)

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QLocale, QSignalBlocker, QSize, Qt, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QComboBox, QLabel, QSlider, QSpinBox, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QSlider, QSpinBox, QToolButton, QVBoxLayout, QWidget
 
 from app.controllers.frames import PROJECTIONS, FrameController
 from app.tips import set_tip
 from app.views.folding import Folding
-from app.views.parts import TickBox
+from app.views.parts import Combo, TickBox
 from app.views.results.frame_icons import Sign, player_icon
 
 FASTEST = 60
@@ -79,7 +79,7 @@ class FrameBar(QWidget):
         self.loop.setObjectName("frameLoop")
         self.loop.setToolTip(self.tr("Begin again after the last frame"))
         self.loop.toggled.connect(self._frames.set_loop)
-        self.way = QComboBox(self._row)
+        self.way = Combo(self._row)
         self.way.setObjectName("frameProjection")
         titles = self.tr("one frame"), self.tr("maximum of all"), self.tr("mean of all")
         for title, way in zip(titles, PROJECTIONS, strict=True):

@@ -8,7 +8,6 @@ import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import (
-    QComboBox,
     QDoubleSpinBox,
     QGridLayout,
     QLabel,
@@ -23,7 +22,7 @@ from app.models.nonfinite import drawn_words
 from app.models.pyramid import Array
 from app.tips import set_tip
 from app.views.flow import FlowLayout
-from app.views.parts import TickBox, mixed, number
+from app.views.parts import Combo, TickBox, mixed, number
 
 
 class HistogramCanvas(QWidget):
@@ -179,7 +178,7 @@ class HistogramBar(QWidget):
         self.most.setToolTip(self.tr("Levels that leave out the lowest and the highest 0.1 % of the values"))
         self.most.setAccessibleName(self.tr("Levels from the 0.1 to the 99.9 percentile"))
         self.most.clicked.connect(lambda: self.display.auto_levels("percentile"))
-        self.maps = QComboBox(self)
+        self.maps = Combo(self)
         for name, title in zip(COLORMAPS, self._map_titles(), strict=True):
             self.maps.addItem(title, name)
         self.maps.activated.connect(lambda index: self.display.set_colormap(self.maps.itemData(index)))

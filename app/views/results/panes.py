@@ -8,7 +8,6 @@ import numpy as np
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QComboBox,
     QGridLayout,
     QLabel,
     QSizePolicy,
@@ -26,7 +25,7 @@ from app.models.origin import WHOLE, Origin
 from app.models.pyramid import Array
 from app.tips import set_tip
 from app.views.folding import Folding
-from app.views.parts import ElidedLabel, number
+from app.views.parts import Combo, ElidedLabel, number
 from app.views.results.choice_button import ChoiceButton
 from app.views.results.image_canvas import ImageCanvas
 from app.views.results.image_canvas import Mode as CanvasMode
@@ -98,7 +97,7 @@ class PaneGrid(QWidget):
         self._modes.button(2).setToolTip(self.tr("One result, and the other while Space is held"))
         self._modes.button(3).setToolTip(self.tr("The first picture minus the second, with colours for the sign"))
         self._modes.idClicked.connect(lambda index: self.set_mode(MODES[index]))
-        self.first, self.second = QComboBox(self._bar), QComboBox(self._bar)
+        self.first, self.second = Combo(self._bar), Combo(self._bar)
         self.hold = QToolButton(self._bar)
         self.hold.setText(self.tr("Other"))
         self.hold.setObjectName("flickerHold")

@@ -19,9 +19,10 @@ from PySide6.QtWidgets import (
 from app.controllers.sweep import SweepController
 from app.models.laws import LawPicture
 from app.models.sweep import Option, Sweep
-from app.theme import colours_of, inked
+from app.theme import checkable, colours_of, inked
 from app.tips import tip_text
 from app.views.flow import FlowLayout
+from app.views.parts import Combo
 from app.views.picture_file import export_sheet, write_text
 from app.views.scrolled import Squeezed
 from app.views.sweep.law_sheet import LawSheet
@@ -128,7 +129,7 @@ class SweepPanel(Squeezed):
         self.source = self._combo("sweepSource", self.tr("Sweep to show"), 14)
         self.rows = QPushButton(self.tr("Rows"), self)
         self.rows.setObjectName("sweepRows")
-        self.rows.setCheckable(True)
+        checkable(self.rows)
         self.rows.setToolTip(self.tr("Show the rows as a table instead of the plot"))
         self.reason, self.state = QLabel(self), QLabel(self)
         self.reason.setObjectName("sweepReason")
@@ -144,7 +145,7 @@ class SweepPanel(Squeezed):
         self._colour()
 
     def _combo(self, name: str, title: str, letters: int) -> QComboBox:
-        combo = QComboBox(self)
+        combo = Combo(self)
         combo.setObjectName(name)
         combo.setAccessibleName(title)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)

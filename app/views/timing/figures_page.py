@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBox
 from app.theme import colours_of, fixed_font, inked
 from app.tips import set_tip
 from app.views.labels import sentence_label
+from app.views.parts import Combo
 from app.views.picture_file import export_sheet, write_text
 from app.views.scrolled import Squeezed
 from app.views.sweep.figure_plot import FigurePlot, look_of
@@ -129,7 +130,7 @@ class FiguresPage(QWidget):
         super().__init__(parent)
         self.setObjectName("figures_page")
         self.setWindowTitle(self.tr("Figures"))
-        self.choice = QComboBox(self)
+        self.choice = Combo(self)
         self.choice.setObjectName("figures_page.figure")
         self.choice.setAccessibleName(self.tr("Figure to show"))
         self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)

@@ -35,7 +35,7 @@ from app.models.slot import RowSlot
 from app.terms import counter_name, counter_tip
 from app.tips import show_tip, tip_text
 from app.views.flow import FlowLayout
-from app.views.parts import TickBox
+from app.views.parts import Combo, TickBox
 from app.views.picture_file import NO_FACTS, Draw, Facts, drawn_image, write_picture
 from app.views.timing.ladder_layout import Builder, Geometry, Line
 from app.views.timing.ladder_paint import LadderPainter, small_font
@@ -207,7 +207,7 @@ class TimingLadder(QWidget):
         )
         self.log_box.setChecked(True)
         self.log_box.toggled.connect(self.set_log)
-        self.counters = QComboBox(self)
+        self.counters = Combo(self)
         self.counters.setObjectName("ladder_counter")
         self.counters.setAccessibleName(self.tr("Counted work"))
         self.counters.setToolTip(self.tr("The counter that compares simulated rows; it says nothing about time"))

@@ -15,6 +15,7 @@ from app.views.results.pictures import Pictures
 from app.views.window.catalogue import Catalogue
 from app.views.window.command_palette import CommandPalette
 from app.views.window.docks import Docks
+from app.views.window.guide_catalogue import GuideCatalogue
 from app.views.window.page_window import Pages
 from app.views.window.recent_menu import RecentMenu
 
@@ -32,6 +33,7 @@ class Desk:
     menus: Mapping[str, QMenu]
     recent: RecentMenu
     catalogue: Catalogue
+    guide: GuideCatalogue
     palette: CommandPalette
     pasted: PasteFile
     probe: Probe

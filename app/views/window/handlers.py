@@ -125,6 +125,16 @@ def show_diagnostics(desk: Desk, log: bool = False) -> None:
     desk.context.controller.ask_doctor()
 
 
+def open_guide(desk: Desk, name: str, anchor: str) -> None:
+    """Show the guide at a heading."""
+    from app.views.window.guide_page import GuidePage  # texts are not needed to begin
+
+    window = desk.pages["guide"]
+    assert isinstance(window.page, GuidePage)
+    window.present()
+    window.page.open(name, anchor)
+
+
 def show_about(desk: Desk) -> None:
     """Show version and licence."""
     text = _tr("Kernelscope {version}, BSD 3-Clause licence: an image and signal lab that shows why a GPU is fast.")

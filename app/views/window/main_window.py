@@ -45,7 +45,8 @@ from app.views.window.diagnostics import DiagnosticsPage
 from app.views.window.docks import Docks
 from app.views.window.files import Chooser, Files, Opener, choose_files, choose_target
 from app.views.window.focus import order_focus
-from app.views.window.handlers import show_diagnostics
+from app.views.window.guide_catalogue import GuideCatalogue
+from app.views.window.handlers import open_guide, show_diagnostics
 from app.views.window.import_dialog import ImportDialog
 from app.views.window.letters import Letters
 from app.views.window.message_bar import MessageBar
@@ -180,14 +181,16 @@ class MainWindow(QMainWindow):
         makers = {
             "claims": self._claims_page,
             "figures": self._figures_page,
+            "guide": self._guide_page,
             "layouts": self._layouts_page,
             "shortcuts": lambda: ShortcutsPage(actions),
             "diagnostics": lambda: DiagnosticsPage(context.log),
             "preferences": lambda: PreferencesPage(context, actions, recent),
         }
         pages, catalogue = Pages(self, makers, {"preferences"}), Catalogue(context.session, self)
+        guide = GuideCatalogue(lambda name, anchor: open_guide(self.desk, name, anchor), self)
         palette, pasted = CommandPalette(self), PasteFile()
-        parts = pages, actions, menus, recent, catalogue, palette, pasted, self.probing.probe
+        parts = pages, actions, menus, recent, catalogue, guide, palette, pasted, self.probing.probe
         return Desk(context, self, self.stack, self.docks, *parts)
 
     def _layouts_page(self) -> QWidget:
@@ -195,6 +198,11 @@ class MainWindow(QMainWindow):
 
         results = self.controller.results
         return GalleryPage(lambda: [e.row for e in results.entries() if e.row is not None and e.current])
+
+    def _guide_page(self) -> QWidget:
+        from app.views.window.guide_page import GuidePage  # texts are not needed to begin
+
+        return GuidePage()
 
     def _claims_page(self) -> QWidget:
         page = ClaimsPage()

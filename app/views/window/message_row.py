@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QPalette, QRes
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.models.messages import Kind, Message
-from app.theme import Role, colours_of, fixed_font, inked, mix
+from app.theme import Role, checkable, colours_of, fixed_font, inked, mix
 from app.tips import set_tip
 from app.views.eliding import shortened
 
@@ -46,7 +46,7 @@ class MessageRow(QWidget):
 
     def _build_buttons(self) -> None:
         self.details_button = QPushButton(self.tr("Details"), self)
-        self.details_button.setCheckable(True)
+        checkable(self.details_button)
         self.details_button.toggled.connect(self._show_details)
         self.copy_button = QPushButton(self.tr("Copy"), self)
         self.copy_button.clicked.connect(self.copy)

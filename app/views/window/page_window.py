@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Set
 from PySide6.QtCore import QEvent, QSize
 from PySide6.QtWidgets import QDialog, QLayout, QVBoxLayout, QWidget
 
+from app.views.window.placing import put_on_screen
+
 
 class PageWindow(QDialog):
     """Shows a page without blocking the main window; closing only hides it.
@@ -29,7 +31,8 @@ class PageWindow(QDialog):
             self.resize(self._unit * 110, self._unit * 90)
 
     def present(self) -> None:
-        """Show the page in front."""
+        """Show the page in front, all of it on the screen."""
+        put_on_screen(self)
         self.show()
         self.raise_()
         self.activateWindow()

@@ -24,7 +24,7 @@ from app.context import Context
 from app.models.display import COLORMAPS, colors
 from app.settings import RECENT_LIMIT, SCHEMES
 from app.tips import set_tip
-from app.views.parts import TickBox
+from app.views.parts import Combo, TickBox
 from app.views.window.recent_menu import RecentMenu
 
 
@@ -73,7 +73,7 @@ class PreferencesPage(QWidget):
 
     def _list(self, name: str, prefix: str, ids: tuple[str, ...]) -> QComboBox:
         """A list with the texts of the actions `prefix_id`."""
-        chooser = QComboBox(self)
+        chooser = Combo(self)
         chooser.setObjectName(f"preferences.{name}")
         for id in ids:
             chooser.addItem(self._actions[f"{prefix}_{id}"].text().replace("&", ""), id)

@@ -14,6 +14,7 @@ from app.models.access_trace import WARP, Access, WarpTrace
 from app.theme import colours_of, inked
 from app.tips import show_tip
 from app.views.labels import sentence_label
+from app.views.parts import Combo
 from app.views.scrolled import Scrolled
 from app.views.xray.access_layout import Builder, Layout, Spot
 from app.views.xray.access_paint import AccessPainter
@@ -162,7 +163,7 @@ class AccessView(QWidget):
         self.setObjectName("accessView")
         self._traces: Sequence[WarpTrace] = ()
         self._warp: tuple[tuple[int, int, int], int] | None = None
-        self.warps = QComboBox(self)
+        self.warps = Combo(self)
         self.warps.setObjectName("access.warps")
         self.warps.setAccessibleName(self.tr("Warp to show"))
         self.warps.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)

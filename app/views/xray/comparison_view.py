@@ -10,6 +10,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QTextBrowser, QVBoxLayout, QWidget
 
+from app.views.parts import Combo
 from app.views.xray.text import comparison
 from gpu_ops.types import Variant
 
@@ -23,7 +24,7 @@ class ComparisonView(QWidget):
         super().__init__(parent)
         self.setObjectName("xray.comparison")
         self._html = ""
-        self.variants = QComboBox(self)
+        self.variants = Combo(self)
         self.variants.setObjectName("xray.against")
         self.variants.setAccessibleName(self.tr("Variant to compare with"))
         self.variants.setToolTip(self.tr("A second variant, simulated on the same part of the same input"))

@@ -12,6 +12,7 @@ from app.models.access_text import sentence
 from app.models.gallery import RULES, TIME, Card, card_lines, cards
 from app.theme import colours_of, inked
 from app.views.labels import sentence_label
+from app.views.parts import Combo
 from app.views.scrolled import Scrolled
 from app.views.xray.access_view import NARROWEST, AccessCanvas
 from gpu_ops.measuring.rows import Row
@@ -80,7 +81,7 @@ class GalleryPage(QWidget):
         self._rows = rows
         self.setObjectName("gallery")
         self.setWindowTitle(self.tr("Memory layouts"))
-        self.rules = QComboBox(self)
+        self.rules = Combo(self)
         self.rules.setObjectName("gallery.rule")
         self.rules.setAccessibleName(self.tr("Order of the layouts"))
         self.rules.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)

@@ -25,6 +25,7 @@ from app.terms import counter_name, counter_tip
 from app.theme import colours_of, inked
 from app.tips import set_tip, tip_text
 from app.views.labels import sentence_label
+from app.views.parts import Combo
 from app.views.picture_file import Facts, export_sheet, write_text
 from app.views.scrolled import Squeezed
 from app.views.xray.access_view import AccessView
@@ -73,7 +74,7 @@ class XRayPanel(Squeezed):
         self._show()
 
     def _combo(self, name: str, title: str) -> QComboBox:
-        combo = QComboBox(self)
+        combo = Combo(self)
         combo.setObjectName(name)
         combo.setAccessibleName(title)
         set_tip(combo, title)

@@ -65,6 +65,7 @@ MIXED = "Stages of radix 2 to 16 with factors up to 13: other lengths than power
 FAST = "All of these, samples converted as they are loaded, exchanges without gaps or bank conflicts."
 
 FLOATS_ALONE = "floats alone"
+FLOATS = Refusal(FLOATS_ALONE, {"dtype": ("float64",)})
 NO_POWER, LARGE_PRIMES = "is no power of two", f"has a prime factor above {MOST_PRIME}"
 UNEVEN = "no two neighbouring butterflies"
 TOO_LONG, REAL_ALONE, NO_PAIRS = "points do not fit a block", "for real samples", "samples do not make pairs"
@@ -129,7 +130,9 @@ def operations(task: Task) -> int:
 
 
 def supports(way: str, task: Task) -> str | None:
-    """Lines in two parts at most, each in shared memory."""
+    """Lines of more than one value, in two parts at most, each in shared memory."""
+    if transformed(task) == 1:
+        return limits.ONE_VALUE
     shared, dtype = task.limits.shared_bytes, complex_type(task)
     for n in lengths(task):
         if not fits(n, way, shared, dtype, task.knobs):
@@ -195,8 +198,12 @@ def _fits(n: int, fit: Fit, rules: Rules, task: Task) -> bool:
 
 def _stockham(way: ways.Stockham, own: dict[str, Any], more: tuple[str, ...]) -> Variant:
     rest: dict[str, Any] = {**own, "knobs": way.knobs, "supports": partial(supports, way.name)}
+    rest |= {"refuses": (limits.NOT_ONE,)}
     if way is ways.FAST_SINE:
-        rest |= {"supports": fast_sine_supports, "refuses": (Refusal(FLOATS_ALONE, {"dtype": ("float64",)}),)}
+        rest |= {
+            "supports": fast_sine_supports,
+            "refuses": (limits.NOT_ONE, Refusal(FLOATS_ALONE, {"dtype": ("float64",)})),
+        }
         rest |= {"tolerance": fast_sine_tolerance, "caveat": limits.FAST_SINE_CAVEAT}
     return Variant(way.name, way.title, way.idea, partial(plan, way.name), kernels=(way.file, *more), **rest)
 
@@ -220,6 +227,7 @@ def variants(rank: int) -> tuple[Variant, ...]:
             *(way, title, idea, partial(plan, way)),
             kernels=(file, *more),
             supports=partial(supports, way),
+            refuses=(limits.NOT_ONE,),
             **own,
             knobs=(THREADS,),
         )

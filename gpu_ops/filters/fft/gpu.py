@@ -225,6 +225,11 @@ def supports(way: str, task: Task) -> str | None:
     return None
 
 
+def transforms(way: str, task: Task) -> str | None:
+    """As `supports`, and more than one value: of one there is nothing to launch."""
+    return limits.ONE_VALUE if limits.transformed(task) == 1 else supports(way, task)
+
+
 def fused_supports(task: Task) -> str | None:
     """The rows as of the others; a column must fit into shared memory at once."""
     shared, dtype, height = task.limits.shared_bytes, complex_type(task), task.meta.shape[0]
@@ -239,17 +244,17 @@ def fused_supports(task: Task) -> str | None:
 def _ladder(plan: Callable[[str, Device, Task], Plan], *last: str) -> tuple[Variant, ...]:
     more = (BLUESTEIN, SAMPLES, SPECTRUM, PEAK_FILE, *last)
     own: dict[str, Any] = {"device": "cuda", "knobs": (BLOCK,), "source": "S2", "uncounted": MANY}
-    own |= {"operations": operations, "largest": limits.largest}
+    own |= {"operations": operations, "largest": limits.largest, "refuses": (limits.NOT_ONE,)}
     first = (
         ("global", "1 global memory", IN_GLOBAL, GLOBAL),
         ("shared", "2 shared memory", IN_SHARED, SHARED),
     )
     plain = [
-        Variant(way, title, idea, partial(plan, way), kernels=(file, *more), supports=partial(supports, way), **own)
+        Variant(way, title, idea, partial(plan, way), kernels=(file, *more), supports=partial(transforms, way), **own)
         for way, title, idea, file in first
     ]
     registers = ways.REGISTERS
-    rest: dict[str, Any] = {**own, "knobs": registers.knobs, "supports": partial(supports, registers.name)}
+    rest: dict[str, Any] = {**own, "knobs": registers.knobs, "supports": partial(transforms, registers.name)}
     make = partial(plan, registers.name)
     return (
         *plain,

@@ -25,7 +25,10 @@ from gpu_ops.filters.fft.forms import Array, Cut, full_scale, pieces_of, real_ty
 from gpu_ops.filters.fft.windows import window
 from gpu_ops.filters.kit.ranges import top
 from gpu_ops.task import Task
+from gpu_ops.types import Refusal
 
+ONE_VALUE = "one value is its own transform, for which no kernel runs; choose a variant on the CPU"
+NOT_ONE = Refusal("one value", {"shape": ((1,), (1, 1))})
 PHASE_FLOOR = 1e-5
 """Of the largest magnitude: a value below it counts as noise, and its phase is 0."""
 PHASE_TOLERANCE = {"float32": 0.05, "float64": 1e-8}

@@ -1,4 +1,4 @@
-"""Wavelet denoising of signals and images: transform, shrink small details, transform back.
+"""Wavelet denoising of signals and images: forward transform, threshold small details, inverse transform.
 
 No library for CUDA that CuPy brings has such a filter, so the peers run on the CPU.
 """
@@ -10,12 +10,13 @@ from typing import Any
 from gpu_ops.filters.wavelet import forms, peers, plans, reference
 from gpu_ops.filters.wavelet.claims import CLAIMS
 from gpu_ops.filters.wavelet.gpu import variants1d, variants2d
+from gpu_ops.task import Successor
 from gpu_ops.types import Filter, Locality, Variant
 
 SERIAL = "The plain loops, compiled, on one core: every coefficient is a sum over all taps; a median finds the noise."
 
 PARALLEL = (
-    "Rows and columns of a level in one march, vector sums, details shrunk as they are read, no sort for the median."
+    "Rows and columns of a level in one pass, vector sums, thresholds fused into the inverse, no sort for the median."
 )
 
 PYWT = "What most Python programs call: dwt2 and idwt2 level by level on one core, and NumPy between them."
@@ -42,6 +43,19 @@ def _host(*short: tuple[int, ...]) -> tuple[Variant, ...]:
     )
 
 
+RENAMED: dict[str, dict[str, tuple[Successor, ...]]] = {
+    "signal": {"recomputed": (Successor("warp_registers"), Successor("recomputed_blocks"))},
+    "image": {
+        "recomputed": (
+            Successor("warp_strips", {"details": "kept"}),
+            Successor("two_levels"),
+            Successor("warp_recomputed"),
+            Successor("recomputed_blocks"),
+        )
+    },
+}
+"""`recomputed` was all of these, as the settings had it."""
+
 WAVELET1D = Filter(
     id="wavelet1d",
     family="wavelet",
@@ -59,6 +73,7 @@ WAVELET1D = Filter(
     finite_only=True,
     variants=(*_host((1,)), *variants1d()),
     claims=CLAIMS,
+    renamed=RENAMED["signal"],
 )
 
 WAVELET2D = Filter(
@@ -77,4 +92,5 @@ WAVELET2D = Filter(
     source="S0",
     finite_only=True,
     variants=(*_host((1, 1), (1, 7), (7, 1)), *variants2d()),
+    renamed=RENAMED["image"],
 )

@@ -88,7 +88,7 @@ def _root_of_squares(filter: Array, apart: int) -> float:
 
 @cache
 def gain_of(name: str) -> float:
-    """How much larger than the largest sample a value can become in one level along one axis, there and back."""
+    """How much larger than the largest sample a value can become in one level along one axis, forward and inverse."""
     taps = taps_of(name)
     there = max(float(np.abs(t).sum()) for t in (taps.dec_lo, taps.dec_hi))
     return there * float(np.abs(taps.rec_lo).sum() + np.abs(taps.rec_hi).sum())

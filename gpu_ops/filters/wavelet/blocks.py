@@ -1,4 +1,4 @@
-"""Haar in blocks on a GPU: with a given threshold the way there, the thresholds and the way back are one launch."""
+"""Haar in blocks on a GPU: with a given threshold forward transform, thresholds and inverse are one launch."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SIDE, PATCHES, OWN_LEVELS = 4, 4, 2
 WARP = 32
 BLOCKS = 128, 256, 512, 1024
 BLOCK = Param("block", 128, choices=BLOCKS, unit="threads", help="threads a block", tries=(128, 512))
-IDEA = "Haar's blocks of 2^levels a side are independent: there, thresholds and back in one launch, nothing between."
+IDEA = "Haar's blocks of 2^levels a side are independent: forward, thresholds and inverse in one launch."
 UNCOUNTED = "a load takes four samples or one, as rows are aligned: the counts of a block depend on the address"
 
 REFUSES = (
@@ -88,7 +88,7 @@ def planned(job: Job) -> Plan:
         ends = np.int32(shift == 0), np.int32(shift == shifts - 1)
         numbers = np.float64(shifts), np.float64(job.params["value"]), how
         args = (job.x, total, job.out, *extents, *moved, *ends, *numbers)
-        name = f"shift by {shift}" if shifts > 1 else "there, thresholds, back"
+        name = f"shift by {shift}" if shifts > 1 else "forward, thresholds, inverse"
         steps.append(Launch(kernel, grid, (x, y, 1), args, averages * kind.itemsize, name=name))
     return job.plan(*steps)
 

@@ -55,7 +55,7 @@ def _squares(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
 
 
 class Lines:
-    """The places of a band's values in a flat pyramid, one channel at a time."""
+    """The positions of a band's values in a flat pyramid, one channel at a time."""
 
     def __init__(self, pyramid: Array, band: Band) -> None:
         rank = len(band.shape)

@@ -148,7 +148,7 @@ def figures_form(task: Task) -> Form:
 
 
 def rounding(task: Task, kind: np.dtype[Any]) -> float:
-    """Half an ulp of a type a tap, axis and level, there and back. What is seen is far less."""
+    """Half an ulp of a type a tap, axis and level, forward and inverse. What is seen is far less."""
     params = task.params
     steps: int = params["levels"] * task.meta.of_kind.rank * LENGTHS[params["wavelet"]]
     return steps * float(np.finfo(kind).eps)
@@ -233,8 +233,8 @@ def largest(task: Task) -> float:
 
 
 def work(task: Task) -> Work:
-    """One read and one write of every value; a multiplication and an addition a tap of every coefficient, there and
-    back, for each shift."""
+    """One read and one write of every value; a multiplication and an addition a tap of every coefficient,
+    forward and inverse, for each shift."""
     meta, params, given = task.meta, task.params, task.params["result"] == "parts"
     pairs = sum(int(np.prod(s)) for s in sizes(task)[:-1]) * meta.channels * meta.of_kind.rank
     written = meta.nbytes

@@ -1,4 +1,4 @@
-"""The CUDA variants of wavelet denoising, and their plans: for each shift forward, thresholds, shrinking, back."""
+"""The CUDA variants of wavelet denoising, and their plans: for each shift forward, thresholds, inverse."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import Any
 
 from gpu_ops.filters.kit.planning import BLOCK, Job, cuda
 from gpu_ops.filters.kit.support import SHARED, shared_fits
-from gpu_ops.filters.wavelet import blocks, forms, levels, lifted, lifted_traffic, recomputed, traffic
+from gpu_ops.filters.wavelet import blocks, forms, levels, lifted, lifted_traffic, recomputed_blocks, traffic, warps
 from gpu_ops.filters.wavelet.launches import Lines, Samples, Shape
 from gpu_ops.filters.wavelet.levels import Levels
 from gpu_ops.filters.wavelet.lifted import Lifted
 from gpu_ops.filters.wavelet.noise import Thresholds
 from gpu_ops.filters.wavelet.tiles import THERE, Fused, Tiles, shared_bytes
 from gpu_ops.filters.wavelet.transform import Transform, Way
+from gpu_ops.filters.wavelet.warp_strips import Rung
 from gpu_ops.params import Param
 from gpu_ops.plan import Copy, DeviceArray, Fill, Plan, Step
 from gpu_ops.task import Task
@@ -25,11 +26,11 @@ AROUND = ("wavelet/median.cu", "wavelet/thresholds.cu", "wavelet/risk.cu", "wave
 """The kernels around the transform, which all variants have."""
 GLOBAL = "The source's port: one thread an output pair; it loads every tap and every sample from global memory."
 CONSTANT = "All lanes need the same tap at once, so constant memory broadcasts it: a third of the loads remains."
-SCATTER = "The source's way back: one thread a pair of coefficients adds to the samples it meets, which takes atomics."
-TILES = "A block fetches its samples and what lies around them once; both passes of an image meet in shared memory."
-FUSED = "Details are shrunk as the way back fetches them: no pass of its own reads and writes them all before."
-LEVELS = "A block keeps approximations in shared memory and makes the next levels there: one launch for several levels."
-LIFTING = "Filters come apart into steps that low and high share: half the multiplications, in place, in one tile."
+SCATTER = "Inverse by scatter: each thread adds its coefficient pair to the samples it covers, with atomics."
+TILES = "A block loads its samples and the halo once; both passes of an image exchange data in shared memory."
+FUSED = "Thresholding is fused into the loads of the inverse transform: a read and a write of all details less."
+LEVELS = "Approximations stay in shared memory, where a block computes the next levels: one launch for several levels."
+LIFTING = "Filters factor into lifting steps that low and high share: half the multiplications, in place, in one tile."
 SEVERAL = "several kernels, each launched for many bands: the loads of one block do not stand for the plan"
 
 
@@ -92,7 +93,11 @@ def _planned(way: Way) -> Callable[[Job], Plan]:
 
 def operations(task: Task) -> int:
     """Those of filters, and of what is around them."""
-    return forms.work(task).flops + around(task)
+    return _counted(task, forms.work(task).flops)
+
+
+def _counted(task: Task, filtering: int) -> int:
+    return filtering + around(task)
 
 
 def lifting_operations(task: Task) -> int:
@@ -129,7 +134,7 @@ def _shared(*refuses: Refusal) -> tuple[Variant, ...]:
 
 
 def _without_shrinking(fused: Variant) -> tuple[str, ...]:
-    """The kernels around a transform that shrinks the details itself."""
+    """The kernels around a transform that applies the thresholds itself."""
     return tuple(file for file in fused.kernels[1:] if file != "wavelet/shrink.cu")
 
 
@@ -154,15 +159,16 @@ def _lifted(*knobs: Param) -> Variant:
 def variants1d() -> tuple[Variant, ...]:
     """The ladder of signals."""
     scatter = _kernel("3_scatter", "scatter", SCATTER, Way(scatters=True))
-    fast = blocks.variant(largest), recomputed.variant("signal", largest, operations)
-    return (*_separable(), scatter, *_shared(), _grouped(), _lifted(), *fast)
+    fast = recomputed_blocks.variant("signal", largest, _counted), warps.registers(largest, _counted)
+    return (*_separable(), scatter, *_shared(), _grouped(), _lifted(), blocks.variant(largest), *fast)
 
 
 def variants2d() -> tuple[Variant, ...]:
     """The ladder of images."""
     tiled = _grouped(levels.TILE, refuses=(SHARED,)), _lifted(levels.TILE)
-    fast = blocks.variant(largest), recomputed.variant("image", largest, operations)
-    return (*_separable(), *_shared(SHARED), *tiled, *fast)
+    strips = (warps.strips(rung, largest, _counted) for rung in Rung)
+    fast = recomputed_blocks.variant("image", largest, _counted), *strips
+    return (*_separable(), *_shared(SHARED), *tiled, blocks.variant(largest), *fast)
 
 
 def _separable() -> tuple[Variant, ...]:

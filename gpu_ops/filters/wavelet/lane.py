@@ -1,4 +1,4 @@
-"""What the lanes of a warp have of a row and need of their neighbours, which kernels of lone warps compute as well."""
+"""What the lanes of an independent warp have of a row and need of their neighbours; the kernels compute it as well."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Part(NamedTuple):
     two: bool = False
 
     @property
-    def there(self) -> bool:
-        """Whether it is on the way there."""
+    def forward(self) -> bool:
+        """Whether it gives coefficients."""
         return not self.joins
 
 
-THERE, JOIN, BACK = Part(True, False), Part(False, True), Part(True, True)
-TWO_THERE, TWO_BACK = Part(True, False, True), Part(True, True, True)
+FORWARD, JOIN, INVERSE = Part(True, False), Part(False, True), Part(True, True)
+TWO_FORWARD, TWO_INVERSE = Part(True, False, True), Part(True, True, True)
 
 
 class Lane(NamedTuple):
@@ -50,7 +50,7 @@ class Lane(NamedTuple):
             return cls(strips.taps, strips.reach, OF_IMAGE, form, True)
         levels = (1 << task.params["levels"]) - 1
         possible = [cls(strips.taps, strips.reach, each, form, False) for each in OF_SIGNAL]
-        enough = (lane for lane in possible if 3 * sum(lane.lost(BACK, levels)) <= WARP)
+        enough = (lane for lane in possible if 3 * sum(lane.lost(INVERSE, levels)) <= WARP)
         return next(enough, possible[-1])
 
     @property
@@ -79,12 +79,12 @@ class Lane(NamedTuple):
         return self.taps // 2 - 1 + ahead - self.reach // 2, (self.reach + 1) // 2 - ahead
 
     def width(self, part: Part, levels: int = 1) -> int:
-        """The samples of a row that a warp makes, or whose coefficients it makes."""
+        """The samples of a row that a warp computes, or whose coefficients it computes."""
         return (WARP - sum(self.lost(part, levels))) * self.each
 
 
 def shared_defines(task: Task, lane: Lane) -> dict[str, Any]:
-    """What the kernels of lone warps have in common."""
+    """What the kernels of independent warps have in common."""
     return {
         "TAPS": lane.taps,
         "EACH": lane.each,

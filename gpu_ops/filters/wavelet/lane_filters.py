@@ -1,5 +1,5 @@
-"""How lone warps make the coefficients of a level: as sums over all taps, by a lattice of rotations, or by lifting. The
-last two leave out the lengths and gains of their results, so that coefficients have units of their own."""
+"""How independent warps compute the coefficients of a level: as sums over all taps, by a lattice of rotations, or by
+lifting. The last two leave out the lengths and gains of their results, so that coefficients have units of their own."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def operations_of(wavelet: str, border: str, flops: int) -> int:
 
 
 def defines_of(wavelet: str, border: str) -> dict[str, Any]:
-    """What the kernels of lone warps know of a wavelet when they are compiled."""
+    """What the kernels of independent warps know of a wavelet when they are compiled."""
     form = form_of(wavelet, border)
     defines: dict[str, Any] = {"FORM": int(form), "ZEROS": _zeros(wavelet)}
     if form is not Form.LIFTING:

@@ -1,4 +1,4 @@
-"""Launches of the wavelet kernels: sizes of an input as rows and columns, places in memory, grids, samples.
+"""Launches of the wavelet kernels: sizes of an input as rows and columns, addresses in memory, grids, samples.
 
 A signal is an image of one row. Sizes along x are counted in values, which are columns times channels.
 """

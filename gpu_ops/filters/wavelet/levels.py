@@ -52,7 +52,7 @@ class Room(NamedTuple):
 
 
 def groups_of(levels: int, together: int) -> tuple[Group, ...]:
-    """The launches of the way there; back they come in the other order."""
+    """The launches of the forward transform; the inverse has them in reverse order."""
     return tuple(Group(first, min(first + together, levels)) for first in range(0, levels, together))
 
 
@@ -65,7 +65,7 @@ def spans_there(many: int, extents: tuple[int, ...], taps: int) -> list[int]:
 
 
 def spans_back(many: int, extents: tuple[int, ...], taps: int) -> list[int]:
-    """The same for `many` samples. A span that goes round an odd axis passes the place of its repeated sample."""
+    """The same for `many` samples. A span that goes round an odd axis passes the position of its repeated sample."""
     found = [min(many, extents[0])]
     for n in extents[1:]:
         found.append(min((found[-1] + 1) // 2 + taps // 2, n))
@@ -81,7 +81,7 @@ def pieces(task: Task, together: int) -> tuple[int, int]:
 
 
 def rooms(task: Task, group: Group) -> tuple[Room, Room]:
-    """Shared memory of a group's launches there and back."""
+    """Shared memory of a group's launches, forward and inverse."""
     taps, channels, rank = LENGTHS[task.params["wavelet"]], task.meta.channels, task.meta.of_kind.rank
     levels = sizes(task)[group.first : group.last + 1]
     rows, columns = pieces(task, group.together)
@@ -133,7 +133,7 @@ def _advice(task: Task) -> str:
 
 
 class Levels(Transform):
-    """The launches of one plan, one a group of levels each way; the way back shrinks the details that it fetches by
+    """The launches of one plan, one a group of levels each way; the inverse thresholds the details that it loads by
     `figures`, whose row k has the thresholds of the k-th band of details."""
 
     def __init__(self, job: Job, lines: Lines, pyramid: DeviceArray, way: Way, figures: DeviceArray) -> None:
@@ -195,7 +195,7 @@ class Levels(Transform):
             (*args, np.int32(room.first)),
             room.whole * self.lines.kind.itemsize,
             constants=self._constants(),
-            name=name if there else f"{name} back",
+            name=name if there else f"{name} inverse",
         )
 
     def _details(self, level: int) -> tuple[int, int]:

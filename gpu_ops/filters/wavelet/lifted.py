@@ -35,11 +35,11 @@ def pairs_of(task: Task) -> Tile:
 
 
 def shared_values(task: Task) -> tuple[int, int]:
-    """Values in shared memory on the way there and back: a tile of pairs, those of a piece and those around it."""
+    """Values in shared memory, forward and inverse: a tile of pairs, those of a piece and those around it."""
     lifting, (rows, columns) = lifting_of(task.params["wavelet"]), pairs_of(task)
     image = task.meta.of_kind.rank == 2
     found = []
-    for reach, more in ((reach_there(lifting), 0), (reach_back(lifting), 1)):  # back a piece may begin within a pair
+    for reach, more in ((reach_there(lifting), 0), (reach_back(lifting), 1)):  # inverse a piece may begin within a pair
         around = reach.after - reach.before + more
         lines = 2 * (rows + around) if image else 1
         found.append(lines * 2 * (columns + around) * task.meta.channels)
@@ -67,8 +67,8 @@ def supports(task: Task) -> str | None:
 
 
 def growth(task: Task) -> float:
-    """How many times as large a value can become between the steps as what a level of the filters allows for, there and
-    back."""
+    """How many times as large a value can become between the steps as what a level of the filters allows for, forward
+    and inverse."""
     wavelet = task.params["wavelet"]
     taps, (there, back) = taps_of(wavelet), lifting_of(wavelet).peaks
     of_filters = float(np.abs(taps.rec_lo).sum() + np.abs(taps.rec_hi).sum())
@@ -82,17 +82,17 @@ def tolerance(task: Task) -> float:
 
 
 def operations(task: Task) -> int:
-    """A multiplication and an addition a weight of each pair of samples, and two gains, there and back."""
+    """A multiplication and an addition a weight of each pair of samples, and two gains, forward and inverse."""
     steps = 2 * lifting_of(task.params["wavelet"]).multiplications - 2
     samples = sum(math.prod(size) for size in sizes(task)[:-1]) * task.meta.channels * task.meta.of_kind.rank
     return int(task.params["shifts"]) * steps * samples
 
 
 class Lifted(Fused):
-    """The launches of one plan; details are shrunk as the way back fetches them."""
+    """The launches of one plan; thresholding is fused into the loads of the inverse."""
 
     def _level(self, way: str, level: int, results: tuple[int, ...], x: Plane, low: Plane) -> Launch:
-        """A level there or back, a block for each piece of the coefficients, or of the samples."""
+        """A forward or an inverse level, a block for each piece of the coefficients, or of the samples."""
         task, forward, image = self.job.task, way == "forward", self.lines.shape.rank == 2
         bands, detail_pitch = self._bands(level, low)
         planes = (x.values, *bands) if forward else (*bands, x.values)
@@ -122,5 +122,5 @@ class Lifted(Fused):
             ),
             shared_values(task)[0 if forward else 1] * self.lines.kind.itemsize,
             constants=constants_of(lifting, self.lines.kind),
-            name=f"level {level}" if forward else f"level {level} back",
+            name=f"level {level}" if forward else f"level {level} inverse",
         )

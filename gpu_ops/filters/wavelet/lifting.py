@@ -29,7 +29,7 @@ NOTHING = 1e-9
 
 class Laurent(NamedTuple):
     """A Laurent polynomial: coefficients from the power `first` on, where power m weighs the sample of the pair m
-    places further."""
+    positions further."""
 
     first: int
     values: Array
@@ -71,7 +71,7 @@ class End(NamedTuple):
 
 
 class Lifting(NamedTuple):
-    """The steps of a wavelet in their order there, and where its coefficients lie after them."""
+    """The steps of a wavelet in their forward order, and where its coefficients lie after them."""
 
     steps: tuple[LiftingStep, ...]
     low: End
@@ -79,8 +79,8 @@ class Lifting(NamedTuple):
 
     @property
     def peaks(self) -> tuple[float, float]:
-        """How many times as large as the samples there, and as the coefficients back, a value between the steps becomes
-        at most: from what each of them is a sum of."""
+        """How many times as large as the samples forward, and as the coefficients inverse, a value between the steps
+        becomes at most: from what each of them is a sum of."""
         one, nothing = Laurent(0, np.ones(1)), Laurent(0, np.zeros(0))
         there = {EVEN: [one, nothing], ODD: [nothing, one]}
         back = {

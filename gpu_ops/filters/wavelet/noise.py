@@ -1,4 +1,4 @@
-"""The steps from details to thresholds on a GPU, and what shrinks the details. Nothing waits for a result: figures stay
+"""The steps from details to thresholds on a GPU, and what applies them. Nothing waits for a result: figures stay
 on the device."""
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Thresholds:
         return [step for k, details in enumerate(self.details, start=1) for step in rule(details, self._row(k))]
 
     def shrink(self) -> list[Launch]:
-        """Shrink all details in place."""
+        """Threshold all details in place."""
         return [self._shrink(band, at, self._row(k)) for k, (band, at) in enumerate(self._pairs(), start=1)]
 
     def _pairs(self) -> list[tuple[Band, Plane]]:

@@ -1,4 +1,4 @@
-"""Plans of the CPU variants: for each shift forward, thresholds, shrinking, back; conversions are steps."""
+"""Plans of the CPU variants: for each shift forward, thresholds, inverse; conversions are steps."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Array = np.ndarray[Any, Any]
 
 
 class Loops(Protocol):
-    """The loops of a variant for one task. Pyramids and figures have the filter's forms; `backward` shrinks details by
-    the figures, and may do so in the pyramid itself."""
+    """The loops of a variant for one task. Pyramids and figures have the filter's forms; `backward` thresholds details
+    by the figures, and may do so in the pyramid itself."""
 
     def forward(self, x: Array, pyramid: Array) -> None: ...
 
@@ -56,7 +56,7 @@ def planned(loops: Loops, device: Device, task: Task) -> Plan:
                 for n, a in (("coefficients", pyramid), ("figures", figures))
             ]
             outputs |= kept
-        steps.append(Call(loops.backward, (pyramid, figures, back), name="shrink, back"))
+        steps.append(Call(loops.backward, (pyramid, figures, back), name="threshold, inverse"))
         if params["shifts"] > 1:
             steps.append(
                 Call(add, (back, shift, len(spatial(task)), params["shifts"], result), name=f"add shift {shift}")

@@ -36,7 +36,7 @@ def samples_for(of: Span, n: int, taps: int, border: str) -> Span:
         end = begin + length
         first = max(0, min(begin, 2 * n - end))
         return Span(first, min(n, max(end, -begin)) - first)
-    ring = n + n % 2  # place n of an odd axis holds its last sample again
+    ring = n + n % 2  # position n of an odd axis holds its last sample again
     if length >= ring:
         return Span(0, n)
     first = begin % ring
@@ -52,6 +52,6 @@ def coefficients_for(of: Span, n: int, taps: int, border: str) -> Span:
     if border != PERIODIC:
         return Span(first, (last + reach) // 2 + 1 - first)
     half = coefficients_of(n, taps, border)
-    last += n % 2 and of.first + of.many > n  # the place of the repeated sample lies between
+    last += n % 2 and of.first + of.many > n  # the position of the repeated sample lies between
     count = (last + reach) // 2 + 1 - first
     return Span(0, half) if count >= half else Span(first % half, count)

@@ -1,4 +1,4 @@
-"""Strips of an image or a signal, in which blocks make details twice: their sizes, which the kernels compute as well,
+"""Strips of an image or a signal, in which blocks recompute details: their sizes, which the kernels compute as well,
 and the sectors that they move."""
 
 from __future__ import annotations
@@ -13,6 +13,10 @@ from gpu_ops.filters.wavelet.bases import LENGTHS
 from gpu_ops.filters.wavelet.forms import BORDERS, sizes, work_type
 from gpu_ops.task import Task
 
+THREADS = {"image": 128, "signal": 256}
+"""Threads a block, by kind of input, where no knob says."""
+ROWS = 128
+"""Rows of a segment of an image, where no knob says."""
 BATCH_BYTES = 32
 """Bytes of a column of the rows of an image between two barriers."""
 LEAST_ROWS, RESIDENT = 16, 2
@@ -45,7 +49,8 @@ class Strips(NamedTuple):
     def of(cls, task: Task) -> Strips:
         params = task.params
         periodic = params["border"] == BORDERS[0]
-        return cls(LENGTHS[params["wavelet"]], periodic, int(task.knobs["block"]), task.meta.of_kind.rank == 2)
+        threads = int(task.knobs.get("block", THREADS[task.meta.kind]))
+        return cls(LENGTHS[params["wavelet"]], periodic, threads, task.meta.of_kind.rank == 2)
 
     @property
     def reach(self) -> int:
@@ -54,27 +59,27 @@ class Strips(NamedTuple):
 
     @property
     def there(self) -> int:
-        """Coefficients of a strip on the way there."""
+        """Coefficients of a strip of the forward transform."""
         return self.threads if self.image else EACH * self.threads
 
     @property
     def coefficients(self) -> int:
-        """Coefficients of a strip on the way back."""
+        """Coefficients of a strip of the inverse transform."""
         return self.threads // 2 if self.image else EACH * self.threads
 
     @property
     def width(self) -> int:
-        """Samples of a strip on the way back."""
+        """Samples of a strip of the inverse transform."""
         return (self.coefficients - self.taps // 2 + 1 - self.reach % 2) * 2 // 8 * 8
 
     @property
     def leads(self) -> tuple[int, int]:
-        """Samples before the first one that a strip needs, there and back."""
+        """Samples before the first one that a strip needs, forward and inverse."""
         return -self.reach % 8, (2 - self.reach % 2 - self.taps) % 8
 
     @property
     def lengths(self) -> tuple[int, int]:
-        """Samples of a row of a strip there and back."""
+        """Samples of a row of a strip, forward and inverse."""
         pairs = zip((self.there, self.coefficients), self.leads, strict=True)
         there, back = (-(-(lead + 2 * each + self.taps - 2) // 8) * 8 for each, lead in pairs)
         return there, back
@@ -84,7 +89,7 @@ class Strips(NamedTuple):
         return BATCH_BYTES // itemsize
 
     def shared(self, itemsize: int, noise: bool) -> tuple[int, int]:
-        """Bytes of shared memory of a block there and back."""
+        """Bytes of shared memory of a block, forward and inverse."""
         (there, back), rows = self.lengths, self.batch(itemsize)
         if not self.image:
             return there * itemsize, (back + 2 * self.coefficients) * itemsize
@@ -92,7 +97,7 @@ class Strips(NamedTuple):
         return rows * (there + halves) * itemsize, rows * (back + 2 * self.coefficients) * itemsize
 
     def columns(self, there: bool) -> int:
-        """How far strips are apart: coefficients there, samples back."""
+        """The stride of strips: coefficients forward, samples inverse."""
         return self.there if there else self.width
 
 
@@ -111,11 +116,11 @@ def extents_of(task: Task) -> list[Extents]:
 
 
 def grid_of(task: Task, level: int, there: bool) -> tuple[int, int, int]:
-    """Strips and segments of a launch, and the rows of a segment: of coefficients there, of samples back."""
+    """Strips and segments of a launch, and the rows of a segment: of coefficients forward, of samples inverse."""
     strips, extents = Strips.of(task), extents_of(task)
     rows, columns = extents[level if there else level - 1]
     across = -(-columns // strips.columns(there)) * task.meta.channels
-    most = int(task.knobs["rows"]) // (2 if there else 1) if strips.image else 1
+    most = int(task.knobs.get("rows", ROWS)) // (2 if there else 1) if strips.image else 1
     height = height_of(rows, across, most, task.limits.multiprocessors)
     return across, -(-rows // height), height
 
@@ -201,13 +206,13 @@ def _needed(sample: int, strips: Strips) -> int:
 
 
 def _even(first: int, strips: Strips) -> int:
-    """The even place at or before the first coefficient whose own first coefficient is even as well."""
+    """The even position at or before the first coefficient whose own first coefficient is even as well."""
     even = first - first % 2
     return even - 2 * (_needed(even, strips) % 2)
 
 
 def _of_levels(task: Task) -> Mapping[str, int]:
-    """Sectors of an image: for each level there and back."""
+    """Sectors of an image: for each level, forward and inverse."""
     strips, extents, itemsize = Strips.of(task), extents_of(task), work_type(task).itemsize
     loads, stores = 0, 1  # one thread stores the threshold
     for level in range(1, len(extents)):
@@ -261,7 +266,7 @@ def _first(strips: Strips, strip: int, there: bool) -> int:
 
 
 def _came_back(task: Task, level: int) -> int:
-    """Sectors of the approximation that came back, which half of the threads load, batch by batch."""
+    """Sectors of the approximation of the next level, which half of the threads load, batch by batch."""
     strips, itemsize = Strips.of(task), work_type(task).itemsize
     half, new = extents_of(task)[level].columns, strips.batch(itemsize) // 2
     rows = sum(-(-count // new) * new for _, count in _segments(task, level, False))
@@ -273,12 +278,12 @@ def _came_back(task: Task, level: int) -> int:
 
 
 def _near(places: Array, n: int, periodic: bool) -> Array:
-    """Places on an axis of n samples, mapped to inside; a periodic one is even here."""
+    """Positions on an axis of n samples, mapped to inside; a periodic one is even here."""
     at = places % (n if periodic else 2 * n)
     return np.where(at < n, at, 2 * n - 1 - at)
 
 
 def _touched(places: Array, itemsize: int) -> int:
-    """Sectors of a row that warps touch whose lanes access these places in order."""
+    """Sectors of a row that warps touch whose lanes access these positions in order."""
     at = places * itemsize // SECTOR
     return sum(len(np.unique(at[k : k + WARP])) for k in range(0, len(at), WARP))

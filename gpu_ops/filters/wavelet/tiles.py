@@ -16,7 +16,7 @@ from gpu_ops.plan import DeviceArray, Launch, Step
 from gpu_ops.task import Task
 
 THERE = "wavelet/4_shared.cu"
-"""The kernels of the way there, where only the way back has a file of its own."""
+"""The kernels of the forward transform, where only the inverse has a file of its own."""
 Tile = tuple[int, int]
 """Rows, and values of a row."""
 
@@ -45,7 +45,7 @@ def block_of(task: Task) -> Tile:
 
 
 def shared_values(task: Task) -> tuple[int, int]:
-    """Values in shared memory on the way there and back: tiles, and what lies between the passes of an image."""
+    """Values in shared memory, forward and inverse: tiles, and what lies between the passes of an image."""
     block, taps, channels = block_of(task), LENGTHS[task.params["wavelet"]], task.meta.channels
     (rows, width), (back_rows, back_width) = (tile(block, taps, channels) for tile in (sample_tile, coefficient_tile))
     if task.meta.of_kind.rank == 1:
@@ -68,7 +68,7 @@ class Tiles(Transform):
         return [self._level("inverse", level, self.sizes[level - 1], x, low)]
 
     def _level(self, way: str, level: int, results: tuple[int, ...], x: Plane, low: Plane) -> Launch:
-        """A level there or back, a thread for each of the `results`, rows and columns."""
+        """A forward or an inverse level, a thread for each of the `results`, rows and columns."""
         task, channels, forward = self.job.task, self.lines.shape.channels, way == "forward"
         bands, detail_pitch = self._bands(level, low)
         planes = (x.values, *bands) if forward else (*bands, x.values)
@@ -78,7 +78,7 @@ class Tiles(Transform):
         if self.lines.shape.rank == 2:
             extents = (*int64(rows, columns, half_rows, half), np.int32(channels))
             sizes = (*extents, *int64(x.pitch, low.pitch, detail_pitch), *map(np.int32, tile))
-        name = f"level {level}" if forward else f"level {level} back"
+        name = f"level {level}" if forward else f"level {level} inverse"
         kernel = self._step(f"_{way}_{'line' if self.lines.shape.rank == 1 else 'level'}")
         shared = shared_values(task)[0 if forward else 1] * self.lines.kind.itemsize
         more = {"shared_bytes": shared, "constants": self._constants()}
@@ -90,7 +90,7 @@ class Tiles(Transform):
         return self._kernel(part)
 
     def _limits(self, level: int) -> tuple[Any, ...]:
-        """What the way back needs of thresholds: the details are shrunk before."""
+        """What the inverse needs of thresholds: they were applied before."""
         return ()
 
     def _bands(self, level: int, low: Plane) -> tuple[tuple[Any, ...], int]:
@@ -101,8 +101,8 @@ class Tiles(Transform):
 
 
 class Fused(Tiles):
-    """The way there of the tiles; the way back shrinks the details that it fetches by `figures`, whose row k has the
-    thresholds of the k-th band of details."""
+    """The forward transform of the tiles; the inverse thresholds the details that it loads by `figures`, whose row k
+    has the thresholds of the k-th band of details."""
 
     def __init__(self, job: Job, lines: Lines, pyramid: DeviceArray, way: Way, figures: DeviceArray) -> None:
         super().__init__(job, lines, pyramid, way)

@@ -102,7 +102,7 @@ class Places:
         return Memory(0, self.sizes[level][1] * self.channels)
 
     def thresholds(self, level: int, detail: str) -> int:
-        """The place of a band's thresholds, seen from an aligned one."""
+        """The position of a band's thresholds, relative to an aligned one."""
         before = 1 + (len(self.sizes) - 1 - level) * len(self.details) + self.details.index(detail)
         return before * self.channels
 
@@ -208,7 +208,7 @@ def access(task: Task, verb: Any, memory: Memory, rows: list[Array], columns: li
 
 
 def limits(task: Task, place: int, rows: list[Array], columns: list[Array]) -> Iterator[Access]:
-    """The loads of a band's thresholds on the way back: one by all threads of a block that fetch any coefficient, and
+    """The loads of a band's thresholds in the inverse: one by all threads of a block that fetch any coefficient, and
     where there are channels, that of its channel by each coefficient."""
     threads, channels = threads_along(task), task.meta.channels
     lines = sum(min(of.size, int(task.knobs["block"]) // threads) for of in rows)

@@ -1,5 +1,5 @@
-"""The steps of the wavelet transform on a GPU: for each level along the rows, then along the columns; back the other
-way round. Details lie in the pyramid, approximations between levels in memory of their own."""
+"""The steps of the wavelet transform on a GPU: for each level along the rows, then along the columns; the inverse the
+other way round. Details lie in the pyramid, approximations between levels in memory of their own."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ ROWS, COLUMNS = "rows", "columns"
 
 
 class Way(NamedTuple):
-    """How a kernel file does it: its taps are in constant memory, or in global memory; on the way back a thread gathers
+    """How a kernel file does it: its taps are in constant memory, or in global memory; in the inverse a thread gathers
     what its sample needs, or scatters what its coefficients give, onto zeros. In tiles of shared memory a whole level
-    is one launch; fused, it shrinks the details that it fetches on the way back. Grouped, several levels are one
-    launch; lifted, a level is made by lifting. Both are fused."""
+    is one launch; fused, it thresholds the details that the inverse loads. Grouped, several levels are one
+    launch; lifted, a level is computed by lifting. Both are fused."""
 
     in_constant: bool = True
     scatters: bool = False
@@ -35,7 +35,7 @@ class Way(NamedTuple):
 
     @property
     def shrinks(self) -> bool:
-        """Whether the way back shrinks the details."""
+        """Whether the inverse applies the thresholds."""
         return self.fused or self.grouped or self.lifted
 
 
@@ -139,7 +139,7 @@ class Transform:
         return self.job.kernel(part, REAL=self.lines.real, BORDER=BORDERS.index(self.job.params["border"]))
 
     def _bank(self) -> Any:
-        """Low and high there, reversed, then low and high back; in constant memory each has MOST_TAPS places."""
+        """Low and high forward, reversed, then low and high inverse; in constant memory each has MOST_TAPS elements."""
         filters = taps_of(self.job.params["wavelet"])
         bank = np.zeros((4, MOST_TAPS if self.way.in_constant else self.taps), self.lines.kind)
         bank[:, : self.taps] = (filters.dec_lo[::-1], filters.dec_hi[::-1], filters.rec_lo, filters.rec_hi)

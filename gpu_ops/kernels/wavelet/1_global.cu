@@ -1,11 +1,12 @@
-// What:    one level of the wavelet transform along rows or columns, there and back, taps read from global memory
+// What:    one level of the wavelet transform along rows or columns, forward and inverse, taps read from global memory
 // Idea:    one thread an output pair, low and high; it asks global memory for every tap and every sample. Back, one
 //          thread a sample gathers the coefficients that meet it: the taps of its parity. To scatter would race
-// Shapes:  rows: x (rows, n, channels), low and high (rows, half, channels); columns: x (n, width), low and high
-//          (half, width); each has its own pitch, in values; bank (4, taps): low and high there,
-//          reversed, then low and high back
+// Shapes:  rows: x (rows, n, channels), low and high (rows, half, channels); columns: x (n, width), low and high (half,
+//          width); each has its own pitch, in values; bank (4, taps): low and high forward, reversed, then low and high
+//          inverse
 // Launch:  2D grid over (values of a line, lines), any 2D block; a thread's lines are a grid apart
-// Traffic: 1 value read and 1 written a value at least; the caches serve 3 * taps loads a pair, 2 * taps a sample back
+// Traffic: 1 value read and 1 written a value at least; the caches serve 3 * taps loads a pair forward, 2 * taps a
+//          sample inverse
 // Source:  S0
 #include "wavelet.cuh"
 

@@ -1,10 +1,10 @@
-// What:    one level of the wavelet transform of signals, there and back; on the way back coefficients scatter
-// Idea:    the source's way back, one thread a pair of coefficients: each adds its taps to the samples that it meets.
+// What:    one level of the wavelet transform of signals, forward and inverse; the inverse scatters coefficients
+// Idea:    the source's inverse, one thread a pair of coefficients: each adds its taps to the samples that it covers.
 //          Several threads meet a sample, so plain additions would race; atomic ones are right, and wait for each other
-// Shapes:  x (rows, n, channels), zeros before the way back, low and high (rows, half, channels); each has its own
-//          pitch, in values; bank: low and high there, reversed, then low and high back
+// Shapes:  x (rows, n, channels), zeros before the inverse, low and high (rows, half, channels); each has its own
+//          pitch, in values; bank: low and high forward, reversed, then low and high inverse
 // Launch:  2D grid over (values of a line of coefficients, lines), any 2D block; a thread's lines are a grid apart
-// Traffic: 1 value read and 1 written a value there; back, taps atomic additions a pair
+// Traffic: 1 value read and 1 written a value forward; inverse, taps atomic additions a pair
 // Source:  S0
 #include "wavelet.cuh"
 

@@ -1,9 +1,9 @@
-// What:    a whole level of the wavelet transform in one launch, there and back, in shared memory
+// What:    a whole level of the wavelet transform in one launch, forward and inverse, in shared memory
 // Idea:    neighbours share samples, so a block fetches its samples with what lies around them once; images pass along
-//          their rows and then along their columns there, without a trip through global memory between the passes
+//          their rows and then along their columns forward, without global memory between the passes
 // Shapes:  signals: x (n, channels), low and high (half, channels); images: x (rows, columns, channels), four bands
-//          (half_rows, half_columns, channels), details with the same pitch; bank: low and high there, reversed, then
-//          low and high back. Sizes named width count values: columns * channels
+//          (half_rows, half_columns, channels), details with the same pitch; bank: low and high forward, reversed, then
+//          low and high inverse. Sizes named width count values: columns * channels
 // Launch:  grid over the results of a level, any 2D block (signals: any 1D block), a result or a quadruple a thread;
 //          shared memory for the tiles: their sizes come as arguments
 // Traffic: 1 value read and 1 written a value, and what lies around a tile: taps - 2 samples, or taps / 2 coefficients
@@ -33,7 +33,7 @@ __device__ __forceinline__ Index held(Index k, Index half)
 // The first coefficient that sample i needs.
 __device__ __forceinline__ Index first_needed(Index i, int taps) { return ((i + reach_of(taps)) >> 1) - taps / 2 + 1; }
 
-// taps values of a tile, `apart` from each other, times the taps from `of` on.
+// taps values of a tile, with the stride `apart`, times the taps from `of` on.
 __device__ __forceinline__ T product(const T* tile, int apart, int of, int taps)
 {
     T sum = 0;

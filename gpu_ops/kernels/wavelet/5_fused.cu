@@ -1,8 +1,8 @@
-// What:    a whole level of the way back in one launch, in shared memory, and the thresholds of its details with it
-// Idea:    a coefficient is shrunk when its tile fetches it: no pass of its own reads and writes all details before.
-//          Those that lie around a tile are shrunk once for each tile, which is cheaper than memory
-// Shapes:  as 4_shared, whose kernels go the way there; thresholds (channels), of images (3, channels): horizontal,
-//          vertical, diagonal
+// What:    a whole level of the inverse transform in one launch, in shared memory, with the thresholds of its details
+// Idea:    thresholding is fused into the loads of the inverse transform: no separate launch reads and writes all
+//          details. Those around a tile are thresholded once for each tile, which is cheaper than memory
+// Shapes:  as 4_shared, whose kernels do the forward transform; thresholds (channels), of images (3, channels):
+//          horizontal, vertical, diagonal
 // Launch:  grid over the samples of a level, any 2D block (signals: any 1D block), a sample a thread; shared memory for
 //          the tiles: their sizes come as arguments
 // Traffic: 1 value read and 1 written a value, and taps / 2 coefficients around a tile; a detail read and written once

@@ -1,4 +1,4 @@
-// What:    several levels of the wavelet transform in one launch, there and back, in shared memory
+// What:    several levels of the wavelet transform in one launch, forward and inverse, in shared memory
 // Idea:    a block keeps the approximation of each level in shared memory and makes the next level from it: between the
 //          levels of a launch no approximation travels through global memory. It needs more around its tile the more
 //          levels it does, up to (taps - 2)(2^together - 1) samples. What a border puts beyond the ends of a level are
@@ -6,8 +6,8 @@
 // Shapes:  x as in 4_shared, low: the approximation of the last of `together` levels; pyramid: all details, those of
 //          the last level from (down, right) or from `start` on; thresholds (together, channels), of images (together,
 //          3, channels), the last level first; bank as in 4_shared. Sizes named pitch, right, start count values
-// Launch:  there a grid over pieces of `many` coefficients of the last level, back over pieces of `many` samples; any
-//          2D block (signals: any 1D block); shared memory for the tiles, the second of which begins after `room`
+// Launch:  forward a grid over pieces of `many` coefficients of the last level, inverse over pieces of `many` samples;
+//          any 2D block (signals: any 1D block); shared memory for the tiles, the second of which begins after `room`
 //          values
 // Traffic: 1 value read for `together` levels, and what lies around a tile; a detail written and read once
 // Source:  S0, S1
@@ -74,7 +74,7 @@ __device__ __forceinline__ bool owns(Index begin, int many, int after, Index k)
     return k >= begin << after && k < (begin + many) << after;
 }
 
-// The thresholds of one channel of a level of an image, before which so many levels come back.
+// The thresholds of one channel of a level of an image, before which the inverse does so many levels.
 struct Limits {
     T horizontal, vertical, diagonal;
 };
@@ -85,7 +85,7 @@ __device__ __forceinline__ Limits limits_of(const double* thresholds, int before
     return {(T)of[0], (T)of[channels], (T)of[2 * channels]};
 }
 
-// Value q of a line as a place and a channel.
+// Value q of a line as a position and a channel.
 struct Value {
     int place, channel;
 };

@@ -1,13 +1,13 @@
-// What:    a whole level of the wavelet transform in one launch, there and back, by lifting steps in shared memory
-// Idea:    a wavelet's two filters come apart into short steps: each adds to the odd samples weighted even ones, or the
+// What:    a whole level of the wavelet transform in one launch, forward and inverse, by lifting steps in shared memory
+// Idea:    a wavelet's two filters factor into short steps: each adds to the odd samples weighted even ones, or the
 //          other way round. Low and high share them, which takes half the multiplications, and every step happens in
-//          place: a tile needs no second one. Back the steps are undone in the other order. On the samples beyond the
-//          ends that the border gives, lifting makes the same coefficients as the filters
+//          place: a tile needs no second one. Inverse the steps are undone in reverse order. On the samples beyond the
+//          ends that the border gives, lifting computes the same coefficients as the filters
 // Shapes:  as 4_shared: a line, or an image and its four bands; thresholds (channels), of images (3, channels):
 //          horizontal, vertical, diagonal. moves, weights, ends, gains: the steps, see below. Sizes named pitch count
 //          values
-// Launch:  there a grid over pieces of `many` coefficients of a level, back over pieces of 2 * many samples; any 2D
-//          block (signals: any 1D block); shared memory for one tile of pairs: those of a piece and those around it
+// Launch:  forward a grid over pieces of `many` coefficients of a level, inverse over pieces of 2 * many samples; any
+//          2D block (signals: any 1D block); shared memory for one tile of pairs: those of a piece and those around it
 // Traffic: 1 value read and 1 written a value, and what lies around a tile; a detail written and read once
 // Source:  S0; Daubechies and Sweldens 1998
 #include "wavelet.cuh"
@@ -18,14 +18,14 @@
 #define THERE 0
 #define BACK 1
 
-// Of each way and step: the phase that it changes, 0 even or 1 odd; where beside a pair its samples of the other phase
-// begin, and how many they are; the first pair of a tile that it changes, and how far beyond a piece the last one is.
+// Of each direction and step: the phase that it changes, 0 even or 1 odd; where beside a pair its samples of the other
+// phase begin, and how many they are; the first pair of a tile that it changes, how far beyond a piece the last one is.
 __constant__ int moves[2 * MOST_STEPS * 5];
 __constant__ T weights[MOST_STEPS * MOST_WEIGHTS];
-// Of each way: pairs around a piece; the first pair of a tile, seen from its piece; the phase that becomes low; where
-// in a tile low and high begin.
+// Of each direction: pairs around a piece; the first pair of a tile, seen from its piece; the phase that becomes low;
+// where in a tile low and high begin.
 __constant__ int ends[2 * 5];
-// What low and high are multiplied by there, and back.
+// What low and high are multiplied by forward, and inverse.
 __constant__ T gains[4];
 
 extern __shared__ __align__(16) unsigned char memory[];
@@ -64,7 +64,7 @@ __device__ __forceinline__ int piece(Index begin, int many, Index end)
     return (int)(end - begin < many ? end - begin : many);
 }
 
-// A piece of samples on the way back: `count` from `from` on. They begin with the even or the odd sample of a pair, as
+// A piece of samples of the inverse: `count` from `from` on. They begin with the even or the odd sample of a pair, as
 // coefficients count pairs, and lie in `own` pairs from `begin` on.
 struct Piece {
     Index from, begin;
@@ -90,7 +90,7 @@ __device__ __forceinline__ bool is_there(Index* k, Index half)
 #endif
 }
 
-// Value q of a line as a place and a channel.
+// Value q of a line as a position and a channel.
 struct Value {
     int place, channel;
 };
@@ -101,10 +101,10 @@ __device__ __forceinline__ Value value_of(int q, int channels)
     return {place, q - place * channels};
 }
 
-// Where sample number `place` of a tile of so many pairs lies: even ones come first, then odd ones.
+// The position of sample number `place` of a tile of so many pairs: even ones come first, then odd ones.
 __device__ __forceinline__ int by_phase(int place, int pairs) { return (place & 1) * pairs + (place >> 1); }
 
-// A step on `lines` lines of a tile, along them, with the sign of its way.
+// A step on `lines` lines of a tile, along them, with the sign of its direction.
 __device__ __forceinline__ void along_lines(
     T* tile, int lines, int pairs, int own, int channels, int way, int step, T sign)
 {
@@ -231,7 +231,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_forward_ti
     }
 }
 
-// A band on its way back: coefficients for all pairs of a tile in its quarter, shrunk where it has thresholds.
+// A band for the inverse: coefficients for all pairs of a tile in its quarter, thresholded where it has thresholds.
 struct Quarter {
     const T* band;
     const double* thresholds;

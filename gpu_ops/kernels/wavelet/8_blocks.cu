@@ -1,13 +1,12 @@
-// What:    wavelet denoising with Haar and a given threshold, whole: all levels there, thresholds, and back
+// What:    wavelet denoising with Haar and a given threshold, whole: all levels forward, thresholds, inverse
 // Idea:    Haar's coefficients of a level come from 2 or 2 * 2 of the level before and from no others, so blocks of
 //          2^LEVELS samples a side have nothing to do with each other. A thread does two levels of its own four samples
 //          (4 * 4 pixels) in registers, threads of a block do the others in shared memory, in place. No coefficient
 //          travels. Of an odd axis the last one repeats before the next level, with either border
-// Shapes:  signals: x and out (n, channels); images: x and out (rows, columns, channels); sum likewise, for MANY
-//          shifts
+// Shapes:  signals: x and out (n, channels); images: x and out (rows, columns, channels); sum likewise, for MANY shifts
 // Launch:  signals: grid over 16 samples a thread, 2^LEVELS divides 16 * threads; images: 2D grid over 4 * 4 pixels a
-//          thread, 2^LEVELS divides 4 * threads along x and along y; a thread's rows are a grid apart. Shared memory:
-//          4 values of type T a thread for signals, 1 for images. One launch a shift
+//          thread, 2^LEVELS divides 4 * threads along x and along y; a thread's rows are a grid apart. Shared memory: 4
+//          values of type T a thread for signals, 1 for images. One launch a shift
 // Traffic: 1 sample read and 1 written, 4 at once where rows are aligned; 1 sum read and 1 written more a shift
 // Source:  S0, S1
 #include "wavelet_sample.cuh"
@@ -91,7 +90,7 @@ __device__ __forceinline__ void store(
 // Coefficients of an axis of n after so many levels.
 __device__ __forceinline__ Index extent_at(Index n, int level) { return (n + ((Index)1 << level) - 1) >> level; }
 
-// An average and a difference, shrunk, in the places of two neighbours; without a second one the first repeats.
+// An average and a difference, thresholded, in place of two neighbours; without a second one the first repeats.
 __device__ __forceinline__ void analyse(T& a, T& b, bool second, T threshold, int how)
 {
     const T half = (T)0.70710678118654752440, other = second ? b : a, sample = a;

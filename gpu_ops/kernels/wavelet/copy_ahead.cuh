@@ -1,5 +1,5 @@
 // Copies of 4, 8 or 16 bytes from global to shared memory that go on while their thread works (cp.async): more of them
-// are on their way than registers could wait for. A thread that reads only what it copied itself needs no barrier.
+// are being copied than registers could wait for. A thread that reads only what it copied itself needs no barrier.
 // Before compute capability 8.0 a copy is over when the thread goes on.
 #pragma once
 
@@ -38,7 +38,7 @@ __device__ __forceinline__ void close_group()
 #endif
 }
 
-// Wait until no more than the last LATER groups are on their way.
+// Wait until no more than the last LATER groups are being copied.
 template <int LATER>
 __device__ __forceinline__ void wait_for_groups()
 {

@@ -3,7 +3,7 @@
 //          blocks count the digits of those that agree so far, then a block a channel picks the digit of either middle
 //          one. The host never waits for it
 // Shapes:  a band of `count` coefficients a channel; counts (channels, 2, 256), 0 before the first pass; found
-//          (channels, 2): the digits so far; left (channels, 2): the place among those that agree; noise (channels)
+//          (channels, 2): the digits so far; left (channels, 2): the position among those that agree; noise (channels)
 // Launch:  count: grid (any, channels); pick: grid channels; 256 threads, a pass for each byte of a coefficient
 // Traffic: each pass reads every coefficient
 // Source:  S0

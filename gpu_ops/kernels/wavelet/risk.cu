@@ -1,7 +1,7 @@
 // What:    the threshold of a band with the least estimated risk (SURE), channel by channel
 // Idea:    the risk of a threshold t is n - 2 * number up to t + sum of min(d^2, t^2) / noise^2: the least lies at a
 //          magnitude |d| or at 0. So magnitudes are sorted, tiles in shared memory, then by merges in which each thread
-//          finds its place in the other run; running sums of squares give all risks, a tree the least one
+//          finds its position in the other run; running sums of squares give all risks, a tree the least one
 // Shapes:  a band of n coefficients a channel; sorted (channels, n); sums, risks, places (channels, blocks)
 // Launch:  sort: grid (tiles of 512, channels); merge: grid (n / 256, channels); least: grid (blocks, channels), a
 //          block takes `part` magnitudes in order, whose squares are summed before; pick: grid channels; 256 threads.

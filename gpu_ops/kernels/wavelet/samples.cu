@@ -1,4 +1,5 @@
-// What:    what surrounds the transform: samples to floats and back, circular shifts, their average, what was removed
+// What:    what surrounds the transform: samples to floats and back to their type, circular shifts, their average, what
+//          was removed
 // Idea:    one thread a value; integers become floats once at the start, and integers, rounded and within their range,
 //          once at the end
 // Shapes:  all (rows, columns, channels) interleaved, a signal is one row

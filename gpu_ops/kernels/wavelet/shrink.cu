@@ -1,4 +1,4 @@
-// What:    shrinks the coefficients of one band: soft, hard or garrote
+// What:    thresholds the coefficients of one band: soft, hard or garrote
 // Idea:    one thread a coefficient; the threshold of its channel comes from memory, where an earlier kernel put it
 // Shapes:  band (rows, width) in place, `width` values of interleaved channels, `pitch` values a row; thresholds
 //          (channels)

@@ -1,10 +1,10 @@
 // What:    thresholds by rule: a given one, universal, or BayesShrink's from the variance of a band
 // Idea:    blocks sum the squares of their coefficients; a block a channel adds those sums and writes the threshold
-//          into memory, where the kernel that shrinks reads it: the host never waits for it
+//          into memory, where the kernel that applies it reads it: the host never waits for it
 // Shapes:  a band of `count` coefficients a channel; sums, sizes (channels, blocks); noise, threshold (channels);
 //          thresholds (bands, channels)
-// Launch:  same: 1D grid over thresholds; squares: grid (blocks, channels), a block takes `part` coefficients in
-//          order; bayes: grid channels; 256 threads
+// Launch:  same: 1D grid over thresholds; squares: grid (blocks, channels), a block takes `part` coefficients in order;
+//          bayes: grid channels; 256 threads
 // Traffic: one read of every coefficient, for BayesShrink and SURE only
 // Source:  S0; Donoho & Johnstone 1994; Chang, Yu & Vetterli 2000
 #include "wavelet_band.cuh"

@@ -5,7 +5,7 @@
 typedef REAL T;
 typedef long long Index;
 
-// Tap t of coefficient k meets sample 2k + t - reach, there and back.
+// Tap t of coefficient k meets sample 2k + t - reach, forward and inverse.
 __device__ __forceinline__ int reach_of(int taps)
 {
 #if BORDER == 0
@@ -54,7 +54,7 @@ __device__ __forceinline__ Index coefficient(Index k, Index half)
 __device__ __forceinline__ Index first_line() { return (Index)blockIdx.y * blockDim.y + threadIdx.y; }
 __device__ __forceinline__ Index lines_apart() { return (Index)gridDim.y * blockDim.y; }
 
-// The thread's place along x: `position` on an axis of interleaved values, and its channel.
+// The thread's position along x: `position` on an axis of interleaved values, and its channel.
 struct Place {
     Index position;
     int channel;

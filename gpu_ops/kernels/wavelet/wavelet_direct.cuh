@@ -1,7 +1,7 @@
 // A level of any wavelet as sums over all its taps.
 //
-// Along a column a row is given away as it comes: it adds to the sums of all coefficients, or samples, that it is part
-// of, and the sums move on by one as they are made.
+// Along a column a row is used as it is loaded: it adds to the sums of all coefficients, or samples, that it is part
+// of, and the sums move on by one as they are complete.
 #pragma once
 
 constexpr int OPEN = HALF > 1 ? HALF - 1 : 1; // sums of a column that wait for rows to come

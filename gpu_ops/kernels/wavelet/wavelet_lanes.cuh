@@ -1,7 +1,7 @@
-// Samples and coefficients of a warp that is alone with a strip of an image or a tile of a signal: a lane has EACH
+// Samples and coefficients of an independent warp with a strip of an image or a tile of a signal: a lane has EACH
 // neighbouring samples of a row, or the EACH / 2 coefficients of either half that belong to them, and its neighbours'
-// values come by shuffles. FORM says how coefficients are made: as sums over all taps, by a lattice of rotations where a
-// wavelet is orthogonal, by lifting where it has few steps.
+// values come by shuffles. FORM says how coefficients are computed: as sums over all taps, by a lattice of rotations
+// where a wavelet is orthogonal, by lifting where it has few steps.
 //
 // Coefficient k of a lane whose first sample is 2k - 2 * AHEAD meets the samples from BEFORE before that one on: about
 // as many on either side with any border.
@@ -38,7 +38,7 @@ __device__ __forceinline__ T of_row(const T (&own)[N], int place)
     return value;
 }
 
-// What a threshold makes of a coefficient.
+// What a coefficient is after the threshold.
 __device__ __forceinline__ T shrunk(T value, T threshold)
 {
     if (HOW == SOFT) return value - min(max(value, -threshold), threshold);

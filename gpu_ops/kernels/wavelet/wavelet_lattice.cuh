@@ -1,5 +1,5 @@
-// A level of an orthogonal wavelet as a lattice: its low and high filter come apart into rotations of the two halves,
-// of which one half is a place later each time. They share all their work, and half of the multiplications remain.
+// A level of an orthogonal wavelet as a lattice: its low and high filter factor into rotations of the two halves,
+// of which one half is delayed by one position each time. They share all their work: half of the multiplications.
 //
 // All rotations, the first one of pairs of samples among them, are given by their tangents: results are as many times
 // longer as the units of coefficients are shorter. Pair m of samples are those from 2m - REACH on.
@@ -63,7 +63,7 @@ __device__ __forceinline__ void join_row(const T (&lows)[N], const T (&highs)[N]
 }
 
 // Coefficients of a column, from two rows at a time. `open` holds the half that waits, stage by stage; all of the other
-// half are made first, so that each place is written once it was read.
+// half are made first, so that each position is written once it was read.
 struct Splitting {
     T open[STAGES];
 

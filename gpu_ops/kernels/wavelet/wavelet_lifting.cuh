@@ -1,11 +1,11 @@
 // A level of a wavelet by lifting: short steps that add to samples of one phase, even or odd, weighted ones of the
-// other. Both halves share them, and back they are undone one by one. Gains at the end are left to the units of
+// other. Both halves share them, and the inverse undoes them one by one. Gains at the end are left to the units of
 // coefficients.
 //
 // SHAPES gives for each of the STEPS: the phase that it changes, where the weighted samples begin, counted in pairs, and
 // how many they are. ENDS: the phase of low coefficients, and how many pairs after their own number low and high ones
 // lie. Pair m of samples are those from 2m - REACH on. The pairs of a lane's coefficients begin with its own first
-// sample: for other wavelets and borders lanes at an end of a warp would lack a pair, so that they are made as sums.
+// sample: for other wavelets and borders lanes at an end of a warp would lack a pair, so they are computed as sums.
 #pragma once
 
 #define MOST_WEIGHTS 4

@@ -1,4 +1,4 @@
-// Rows of an image and of its bands, for a warp that is alone with a strip of columns and marches down: each lane copies
+// Rows of an image and of its bands, for an independent warp that marches down a strip of columns: each lane copies
 // its own of the rows to come ahead, so no thread waits for another. RESIDENT: warps of a multiprocessor. Of a strip 32
 // lanes of EACH samples make all but what lies beyond: WIDTH_THERE, WIDTH_JOIN, WIDTH_BACK.
 #pragma once
@@ -8,7 +8,7 @@
 #include "wavelet_lanes.cuh"
 
 constexpr int PAIRS = EACH / 2; // coefficients of a half a lane
-constexpr int DEPTH = 3;        // steps whose rows are on their way
+constexpr int DEPTH = 3;        // steps whose rows are being copied
 
 // What lanes at both ends of a warp cannot make, for what lies beyond: coefficients, samples of given coefficients, and
 // samples of those that they make.
@@ -25,8 +25,8 @@ constexpr int ROW = 32 * EACH / 4, BAND_ROW = 32 * PAIRS / 2; // fours and pairs
 // Coefficients of an image are in the units of both axes.
 __device__ __forceinline__ T unit(Unit down, Unit right) { return unit(down) * unit(right); }
 
-// A row of samples, or of coefficients, not far beyond the edges: by the border. Of the numbers that a place may have
-// the least without sign is the one inside.
+// A row of samples, or of coefficients, not far beyond the edges: by the border. Of the numbers that a position may
+// have the smallest without sign is the one inside.
 __device__ __forceinline__ unsigned row_of(int row, int rows)
 {
 #if BORDER == 0
@@ -65,7 +65,7 @@ struct Samples {
         }
     }
 
-    // A row, copied ahead; `place` is where the lane's fours lie in shared memory, those of all lanes side by side.
+    // A row, copied ahead; `place` is the lane's fours in shared memory, those of all lanes side by side.
     __device__ __forceinline__ void ask(int row, Four* place) const
     {
         const unsigned begin = row_of(row, rows) * pitch;
@@ -94,7 +94,7 @@ struct Coefficients {
         for (int i = 0; i < PAIRS; ++i) own[i] = near_held(k + i, half);
     }
 
-    // A row, copied ahead; `place` is where the lane's pairs lie in shared memory, those of all lanes side by side.
+    // A row, copied ahead; `place` is the lane's pairs in shared memory, those of all lanes side by side.
     __device__ __forceinline__ void ask(const T* band, int row, Pair* place) const
     {
         const unsigned begin = held_row_of(row, half_rows) * half;
@@ -164,7 +164,7 @@ struct Columns {
     Splitting lows[PAIRS], highs[PAIRS];
     Joining low[PAIRS], high[PAIRS];
 
-    // From the halves of two rows to the coefficients that they complete, in their places: low and high along a column.
+    // From the halves of two rows to the coefficients that they complete, in place: low and high along a column.
     __device__ __forceinline__ void split(T (&l)[2][PAIRS], T (&h)[2][PAIRS])
     {
 #pragma unroll
@@ -185,55 +185,3 @@ struct Columns {
         }
     }
 };
-
-// A segment of the way there: its approximation, where NOISE asks for them the diagonal details, and where DETAILS are
-// kept all of them, in their own units.
-template <bool DETAILS>
-__device__ __forceinline__ void march_there(
-    const S* x, T* low, T* details, T* finest, int rows, int columns, int half_rows, int half, int height, bool keeps)
-{
-    constexpr bool FINE = DETAILS || NOISE;
-    const int lane = threadIdx.x, first = blockIdx.y * height, count = min(height, half_rows - first);
-    const int steps = count + HALF - 1, top = 2 * first - REACH;
-    const int left = (int)blockIdx.x * WIDTH_THERE + (lane - LOST_THERE) * EACH - 2 * AHEAD, k = left / 2 + AHEAD;
-    const bool mine = lane >= LOST_THERE && lane < 32 - LOST_THERE_AFTER;
-    const size_t band = (size_t)half_rows * half;
-    const Samples samples(x, rows, columns, left);
-    Splitting lows[PAIRS] = {}, highs[PAIRS] = {};
-    __shared__ Four copies[DEPTH][2][ROW]; // rows of the next steps, each lane's own
-    const auto ask = [&](int step, int place) {
-        if (step < steps)
-            for (int r = 0; r < 2; ++r) samples.ask(top + 2 * step + r, copies[place][r] + lane);
-        close_group();
-    };
-    wait_for_launch_ahead();
-    let_next_launch_begin();
-#pragma unroll
-    for (int step = 0; step < DEPTH; ++step) ask(step, step);
-    for (int start = 0; start < steps; start += DEPTH) {
-#pragma unroll
-        for (int place = 0; place < DEPTH; ++place) {
-            const int step = start + place, row = first + step - (HALF - 1);
-            if (step >= steps) break;
-            T l[2][PAIRS], h[2][PAIRS], v[EACH];
-            wait_for_groups<DEPTH - 1>();
-#pragma unroll
-            for (int r = 0; r < 2; ++r) {
-                samples.take(copies[place][r] + lane, v);
-                split_row<true, FINE>(v, l[r], h[r]);
-            }
-            ask(step + DEPTH, place);
-#pragma unroll
-            for (int i = 0; i < PAIRS; ++i) {
-                lows[i].take<true, DETAILS>(l[0][i], l[1][i], l[0][i], l[1][i]);
-                if (FINE) highs[i].take<DETAILS, true>(h[0][i], h[1][i], h[0][i], h[1][i]);
-            }
-            if (row < first || !mine) continue;
-            if (!NOISE || keeps) store_band(l[0], unit(OF_LOW, OF_LOW), low, row, k, half);
-            if (FINE) store_band(h[1], NOISE ? unit(OF_HIGH, OF_HIGH) : 1, finest, row, k, half);
-            if (!DETAILS) continue;
-            store_band(l[1], 1, details, row, k, half);
-            store_band(h[0], 1, details + band, row, k, half);
-        }
-    }
-}

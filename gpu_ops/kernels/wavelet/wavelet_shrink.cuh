@@ -1,4 +1,4 @@
-// What a threshold makes of a coefficient: soft, hard or garrote. REAL names their type T.
+// What a coefficient is after the threshold: soft, hard or garrote. REAL names their type T.
 #pragma once
 
 typedef REAL T;

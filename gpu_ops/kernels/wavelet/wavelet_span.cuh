@@ -9,7 +9,7 @@ struct Span {
     int count;
 };
 
-// The coefficients that a level makes of n samples.
+// The number of coefficients of a level of n samples.
 __device__ __forceinline__ Index half_of(Index n, int taps)
 {
 #if BORDER == 0
@@ -37,7 +37,7 @@ __device__ __forceinline__ Span samples_for(const Span& of, Index n, int taps)
 {
     const Index begin = 2 * of.first - reach_of(taps), length = 2 * (Index)of.count - 2 + taps;
 #if BORDER == 0
-    const Index ring = n + (n & 1);  // place n of an odd axis holds its last sample again
+    const Index ring = n + (n & 1);  // position n of an odd axis holds its last sample again
     if (length >= ring) return {0, (int)n};
     const Index first = around(begin, ring);
     if (first == n) return {n - 1, (int)length};
@@ -55,7 +55,7 @@ __device__ __forceinline__ Span coefficients_for(const Span& of, Index n, int ta
 {
     const Index first = first_needed(of.first, taps);
 #if BORDER == 0
-    const Index half = half_of(n, taps), passed = (n & 1) && of.first + of.count > n;  // the place of the sample again
+    const Index half = half_of(n, taps), passed = (n & 1) && of.first + of.count > n;  // the last sample again
     const Index count = ((of.first + of.count + passed - 1 + reach_of(taps)) >> 1) + 1 - first;
     if (count >= half) return {0, (int)half};
     return {around(first, half), (int)count};
@@ -64,7 +64,7 @@ __device__ __forceinline__ Span coefficients_for(const Span& of, Index n, int ta
 #endif
 }
 
-// Coefficient k, low and high, of an axis of n samples, of which a tile has a span, `apart` from each other.
+// Coefficient k, low and high, of an axis of n samples, of which a tile has a span, with the stride `apart`.
 __device__ __forceinline__ void make_pair(
     const T* tile, int apart, const Span& span, Index n, Index k, int taps, T* low, T* high)
 {

@@ -1,4 +1,4 @@
-// Strips of an image or a signal in shared memory, for kernels that make the coefficients of level 1 once more instead
+// Strips of an image or a signal in shared memory, for kernels that recompute the coefficients of level 1 instead
 // of keeping them. A strip begins with a coefficient; its samples lie around it, those beyond the edges by the border.
 //
 // TAPS, BORDER and THREADS, the threads of a block, are constants, so all loops over taps are unrolled and a window of
@@ -13,7 +13,7 @@
 
 constexpr int HALF = TAPS / 2;
 constexpr int REACH = BORDER == 0 ? HALF - 1 : TAPS - 2; // as reach_of
-constexpr int ODD = REACH % 2;                           // pairs of samples begin at odd places
+constexpr int ODD = REACH % 2;                           // pairs of samples begin at odd positions
 
 // How often loops over taps are unrolled: windows of many doubles leave registers for one turn at a time.
 constexpr int AT_ONCE = TAPS * sizeof(T) > 230 ? 1 : TAPS;
@@ -33,7 +33,7 @@ struct __align__(4 * sizeof(S) > 16 ? 16 : 4 * sizeof(S)) Four {
 
 extern __shared__ __align__(16) unsigned char memory[];
 
-// A place along an axis: an image has fewer than 2^31 rows and columns.
+// A position along an axis: an image has fewer than 2^31 rows and columns.
 #if IMAGE
 typedef int Along;
 #else

@@ -9,7 +9,7 @@
 #define LOW_BACK (2 * MOST_TAPS)
 #define HIGH_BACK (3 * MOST_TAPS)
 
-// Low and high there, reversed, then low and high back.
+// Low and high forward, reversed, then low and high inverse.
 __constant__ T bank[4 * MOST_TAPS];
 
 // The coefficient that a tile holds for k: beyond the ends of the symmetric border lies one that no sample needs.
@@ -25,7 +25,7 @@ __device__ __forceinline__ Index held(Index k, Index half)
 // The first coefficient that sample i needs.
 __device__ __forceinline__ Index first_needed(Index i, int taps) { return ((i + reach_of(taps)) >> 1) - taps / 2 + 1; }
 
-// taps values of a tile, `apart` from each other, times the taps from `of` on.
+// taps values of a tile, with the stride `apart`, times the taps from `of` on.
 __device__ __forceinline__ T product(const T* tile, int apart, int of, int taps)
 {
     T sum = 0;

@@ -1,4 +1,4 @@
-// A tile of a signal with all levels of its transform in shared memory, where nothing comes from other tiles: samples
+// A tile of a signal with all levels of its transform in shared memory, where nothing is read from other tiles: samples
 // around it are fetched as far as its coefficients reach.
 //
 // A level has what lies in its window: the approximation that the next level needs. Of it the part that samples of the
@@ -64,7 +64,7 @@ __device__ __forceinline__ void fetch_window(T* window, const S* x, const Extent
     }
 }
 
-// From the window of a level's samples to that of its approximation, and its shrunk details.
+// From the window of a level's samples to that of its approximation, and its thresholded details.
 __device__ __forceinline__ void split_level(T* tile, const Spans& spans, int level, bool last, T threshold, int how)
 {
     const Span made = spans.made[level], window = spans.window[level], wanted = spans.wanted[level];

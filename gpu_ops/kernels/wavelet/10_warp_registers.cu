@@ -1,12 +1,12 @@
-// What:    wavelet denoising of a periodic signal with a given threshold, whole: all levels of a tile by one warp
-// Idea:    a lane has EACH neighbouring samples in registers and makes all their levels there: low and high of each,
-//          thresholds, and back. Neighbours' values come by shuffles, so no thread waits for another warp, and only the
-//          way from memory to lanes goes through shared memory, for whole lines. What lanes at the ends of a warp lack
-//          is made once more by the next warp
+// What:    wavelet denoising of a periodic signal with a given threshold: all levels of a tile by one independent warp
+// Idea:    a lane has EACH neighbouring samples in registers and computes all their levels there: low and high of each,
+//          thresholds, inverse. Neighbours' values come by shuffles, so no thread waits for another warp, and only the
+//          transfer between memory and lanes goes through shared memory, for whole lines. What lanes at the ends of a
+//          warp lack is recomputed by the next warp
 // Shapes:  x and out (n, channels), n even at all levels; sum as out, for several shifts
-// Launch:  a warp a block. Grid x: tiles, of what 32 lanes of EACH samples can make: WIDTH; y: channels. 2^LEVELS
-//          divides EACH. Shared memory: 32 * PITCH values of type T
-// Traffic: 8 bytes a float, and what warps make once more: (taps - 1) * (2^LEVELS - 1) samples on either side, in whole
+// Launch:  a warp a block. Grid x: tiles of WIDTH samples, which 32 lanes of EACH samples complete; y: channels.
+//          2^LEVELS divides EACH. Shared memory: 32 * PITCH values of type T
+// Traffic: 8 bytes a float, and what warps recompute: (taps - 1) * (2^LEVELS - 1) samples on either side, in whole
 //          lanes
 // Source:  S0
 #include "wavelet_lanes.cuh"
@@ -23,7 +23,7 @@ static_assert(WIDTH > 0 && EACH % (1 << LEVELS) == 0 && BORDER == 0, "lanes have
 // Where in shared memory sample `i` of a tile lies.
 __device__ __forceinline__ unsigned place_of(unsigned i) { return i / EACH * PITCH + i % EACH; }
 
-// A level of a lane's samples, and those after it: there, thresholds, and back. The threshold is in units of the samples.
+// A level of a lane's samples, and those after it: forward, thresholds, inverse. The threshold is in units of samples.
 template <int N, int MORE>
 __device__ __forceinline__ void denoise(T (&row)[2 * N], T threshold)
 {
@@ -81,7 +81,7 @@ __device__ __forceinline__ void store_tile(
         store_one(tile[place_of(i)], sum, out, e, shift, 0, left + i);
 }
 
-extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_lanes_signal(
+extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_registers(
     const S* __restrict__ x, T* __restrict__ sum, S* __restrict__ out, Index n, int channels, Index right, int first,
     int last, double count, double threshold)
 {

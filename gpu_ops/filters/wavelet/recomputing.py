@@ -1,5 +1,5 @@
-"""Plans that keep no detail on a GPU: on the way there a level writes its approximation alone; on the way back it makes
-its details once more from its samples, shrinks them and joins them with the approximation that came back."""
+"""Plans that store no detail on a GPU: the forward transform of a level writes its approximation alone; the inverse one
+recomputes its details from its samples, thresholds them and joins them with the approximation of the level below."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ from gpu_ops.filters.wavelet.strips import Extents, Strips, Windows, extents_of,
 from gpu_ops.filters.wavelet.transform import MOST_TAPS
 from gpu_ops.plan import DeviceArray, Launch, Plan, Step
 
+FILE = "wavelet/9_recomputed_blocks.cu"
+
 
 class Level(NamedTuple):
-    """A level of the transform: its input, the approximation that the way there writes, and what comes back in its
-    place; of the last level nothing comes back. `samples` and `results` are rows and columns of the input and of a
-    band."""
+    """A level of the transform: its input, the approximation that the forward transform writes, and the one that the
+    inverse transform of the next level gives in its place; the last level has none. `samples` and `results` are rows
+    and columns of the input and of a band."""
 
     number: int
     x: DeviceArray
@@ -60,20 +62,20 @@ class Denoising:
         self.levels = self._levels()
         self.finest = self._band(self.levels[0].results) if self.noise else self.nothing
         self.total = job.empty(self.kind) if self.shifts > 1 else self.nothing
-        lines = Lines(job.device, self.kind, self.shape, job.knobs["block"])
+        lines = Lines(job.device, self.kind, self.shape, self.strips.threads)
         self.thresholds = Finest(job, lines, self.finest if self.noise else self._band(Extents(1, 1)))
         self.constants = {"bank": self._bank()}
 
     def plan(self) -> Plan:
-        """For each shift there, where an approximation is wanted or the noise is; then back."""
+        """For each shift forward, where an approximation is wanted or the noise is; then inverse."""
         steps: list[Step] = [] if self.noise else self._given()
         for shift in range(self.shifts):
             for level in self.levels:
                 of_noise = self.noise and level.number == 1
-                steps += [] if level.alone and not of_noise else self._there(level, shift)
+                steps += [] if level.alone and not of_noise else self._forward(level, shift)
                 steps += self.thresholds.find(wanted=False) if of_noise else []
             for level in reversed(self.levels):
-                steps += self._back(level, shift)
+                steps += self._inverse(level, shift)
         return self.job.plan(*steps)
 
     def _given(self) -> list[Step]:
@@ -91,27 +93,27 @@ class Denoising:
         return levels
 
     def _wanted(self, number: int) -> tuple[bool, bool]:
-        """Whether a level writes its approximation, and whether one comes back: not to the last level."""
+        """Whether a level writes its approximation, and whether the next level's inverse gives one: not to the last."""
         more = number < self.job.params["levels"]
         return more, more
 
     def _band(self, extents: Extents) -> DeviceArray:
         return self.job.device.empty((extents.rows, extents.columns * self.shape.channels), self.kind)
 
-    def _there(self, level: Level, shift: int) -> list[Launch]:
+    def _forward(self, level: Level, shift: int) -> list[Launch]:
         """The approximation of a level, of the first one also the finest details where they are wanted."""
         arrays = (level.x, level.low, self.finest if level.number == 1 else self.nothing)
         keeps = (np.int32(not level.alone),)
         return [self._launch("low_", level, shift, arrays, keeps, f"level {level.number}")]
 
-    def _back(self, level: Level, shift: int) -> list[Launch]:
-        """What the samples of a level become."""
+    def _inverse(self, level: Level, shift: int) -> list[Launch]:
+        """The inverse transform of a level, which recomputes its details."""
         thresholds = self.thresholds.figures.reshape(-1)[self.shape.channels :]
         arrays = (level.x, level.back, self.total, level.out, thresholds)
         first, last = level.number > 1 or shift == 0, level.number > 1 or shift == self.shifts - 1
         how = np.int32(THRESHOLDS.index(self.job.params["threshold"]))
         ends = (np.int32(first), np.int32(last), np.float64(self.shifts), how, np.int32(level.alone))
-        return [self._launch("", level, shift, arrays, ends, f"level {level.number} back")]
+        return [self._launch("", level, shift, arrays, ends, f"level {level.number} inverse")]
 
     def _extents(self, level: Level, height: int) -> tuple[Any, ...]:
         (rows, columns), (half_rows, half), channels = level.samples, level.results, self.shape.channels
@@ -126,16 +128,16 @@ class Denoising:
     def _launch(
         self, part: str, level: Level, shift: int, arrays: tuple[Any, ...], more: tuple[Any, ...], name: str
     ) -> Launch:
-        """A launch there or back; of level 1 alone samples are shifted."""
-        there, first = bool(part), level.number == 1
-        across, segments, height = grid_of(self.job.task, level.number, there)
+        """A forward or an inverse launch; of level 1 alone samples are shifted."""
+        forward, first = bool(part), level.number == 1
+        across, segments, height = grid_of(self.job.task, level.number, forward)
         args = (*arrays, *self._extents(level, height), *self._moved(level, shift if first else 0), *more)
         return Launch(
             self._kernel(f"_{part}{'image' if self.image else 'signal'}", first),
             (across, segments, 1),
             (self.strips.threads, 1, 1),
             args,
-            self.strips.shared(self.kind.itemsize, self.noise and first)[0 if there else 1],
+            self.strips.shared(self.kind.itemsize, self.noise and first)[0 if forward else 1],
             self.constants,
             f"{name}, shift by {shift}" if shift and first else name,
         )
@@ -143,22 +145,22 @@ class Denoising:
     def _kernel(self, part: str, first: bool) -> Any:
         """A kernel for the first level, or for the others: their samples are approximations."""
         dtype = self.job.dtype if first else self.kind
-        return self.job.kernel(
-            part,
-            SAMPLE=CTYPES[dtype.name],
-            REAL=CTYPES[self.kind.name],
-            INTEGER=int(dtype.kind == "u"),
-            BORDER=BORDERS.index(self.job.params["border"]),
-            TAPS=self.strips.taps,
-            THREADS=self.strips.threads,
-            BATCH=self.strips.batch(self.kind.itemsize),
-            IMAGE=int(self.image),
-            SHIFTED=int(first and self.shifts > 1),
-            NOISE=int(first and self.noise),
-        )
+        defines: dict[str, Any] = {
+            "SAMPLE": CTYPES[dtype.name],
+            "REAL": CTYPES[self.kind.name],
+            "INTEGER": int(dtype.kind == "u"),
+            "BORDER": BORDERS.index(self.job.params["border"]),
+            "TAPS": self.strips.taps,
+            "THREADS": self.strips.threads,
+            "BATCH": self.strips.batch(self.kind.itemsize),
+            "IMAGE": int(self.image),
+            "SHIFTED": int(first and self.shifts > 1),
+            "NOISE": int(first and self.noise),
+        }
+        return self.job.device.kernel(FILE, f"wavelet_recomputed_blocks{part}", defines)
 
     def _bank(self) -> Any:
-        """Low and high there, reversed, then low and high back."""
+        """Low and high of the forward transform, reversed, then those of the inverse one."""
         filters = taps_of(self.job.params["wavelet"])
         bank = np.zeros((4, MOST_TAPS), self.kind)
         bank[:, : self.strips.taps] = (filters.dec_lo[::-1], filters.dec_hi[::-1], filters.rec_lo, filters.rec_hi)
@@ -189,7 +191,7 @@ class Whole(Denoising):
         numbers = (*ends, how, np.int32(self.job.params["levels"]), np.int32(windows.length))
         grid = -(-columns // windows.length) * channels, 1, 1
         args = (self.job.x, self.total, self.job.out, thresholds, *sizes, *numbers)
-        name = f"shift by {shift}" if self.shifts > 1 else "there, thresholds, back"
+        name = f"shift by {shift}" if self.shifts > 1 else "forward, thresholds, inverse"
         shared = windows.size * self.kind.itemsize
         block = (self.strips.threads, 1, 1)
         return Launch(self._kernel("_whole", True), grid, block, args, shared, self.constants, name)

@@ -1,4 +1,5 @@
-"""Signals whose tiles have all levels in the registers of a warp: which they are, and their launches."""
+"""Signals by independent warps, each of which has all levels of a tile in its registers: what they take, and their
+launches."""
 
 from __future__ import annotations
 
@@ -7,16 +8,15 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.filters.kit.planning import CTYPES
-from gpu_ops.filters.kit.support import MOST_BLOCKS
-from gpu_ops.filters.wavelet.forms import THRESHOLDS, work_type
-from gpu_ops.filters.wavelet.lane import BACK, LONGEST, WARP, Lane, shared_defines
+from gpu_ops.filters.wavelet.forms import THRESHOLDS
+from gpu_ops.filters.wavelet.lane import INVERSE, WARP, Lane, shared_defines
 from gpu_ops.filters.wavelet.lane_filters import constants_of
-from gpu_ops.filters.wavelet.strips import Strips, extents_of
-from gpu_ops.filters.wavelet.twice import Denoising, Level
+from gpu_ops.filters.wavelet.recomputing import Denoising, Level
+from gpu_ops.filters.wavelet.strips import extents_of
 from gpu_ops.plan import Launch, Plan
 from gpu_ops.task import Task
 
-FILE = "wavelet/lanes.cu"
+FILE = "wavelet/10_warp_registers.cu"
 SPARE = 4
 """Values between the samples of two lanes in shared memory; the kernel says the same."""
 
@@ -26,19 +26,19 @@ def levels_of(task: Task) -> int:
     return (1 << int(task.params["levels"])) - 1
 
 
-def suits(task: Task) -> bool:
-    """Whether a warp has all levels of half of its samples at least: a periodic signal whose samples are even in number
-    at all levels, a given threshold, float32 coefficients."""
-    params, strips, lane = task.params, Strips.of(task), Lane.of(task)
-    if strips.image or not strips.periodic or params["rule"] != "manual" or work_type(task) != np.float32:
-        return False
-    if strips.taps > LONGEST or lane.each % (1 << params["levels"]) or task.meta.channels > MOST_BLOCKS:
-        return False
-    even = all(e.columns % 2 == 0 for e in extents_of(task)[:-1])
-    return even and 2 * lane.width(BACK, levels_of(task)) >= WARP * lane.each
+def has_even_levels(task: Task) -> bool:
+    """Whether the samples are even in number at all levels."""
+    return all(e.columns % 2 == 0 for e in extents_of(task)[:-1])
 
 
-class Lanes(Denoising):
+def fits(task: Task) -> bool:
+    """Whether a lane's samples halve at all levels, and a warp has all levels of half of its samples at least."""
+    lane = Lane.of(task)
+    halves = lane.each % (1 << task.params["levels"]) == 0
+    return halves and 2 * lane.width(INVERSE, levels_of(task)) >= WARP * lane.each
+
+
+class Registers(Denoising):
     """A signal with all its levels in one launch, a tile a warp."""
 
     def plan(self) -> Plan:
@@ -50,12 +50,12 @@ class Lanes(Denoising):
 
     def _tiles(self, shift: int) -> Launch:
         task, lane, columns, channels = self.job.task, Lane.of(self.job.task), self.shape.columns, self.shape.channels
-        grid = -(-columns // lane.width(BACK, levels_of(task))), channels, 1
+        grid = -(-columns // lane.width(INVERSE, levels_of(task))), channels, 1
         ends = np.int32(shift == 0), np.int32(shift == self.shifts - 1), np.float64(self.shifts)
         sizes = np.int64(columns), np.int32(channels), np.int64(shift % columns)
         args = (self.job.x, self.total, self.job.out, *sizes, *ends, np.float64(task.params["value"]))
         shared = WARP * (lane.each + SPARE) * self.kind.itemsize
-        name = f"shift by {shift}" if self.shifts > 1 else "there, thresholds, back"
+        name = f"shift by {shift}" if self.shifts > 1 else "forward, thresholds, inverse"
         constants = constants_of(task.params["wavelet"], task.params["border"], self.constants, self.kind)
         return Launch(self._lanes(lane), grid, (WARP, 1, 1), args, shared, constants, name)
 
@@ -71,4 +71,4 @@ class Lanes(Denoising):
             "LEVELS": int(task.params["levels"]),
             "HOW": THRESHOLDS.index(task.params["threshold"]),
         }
-        return self.job.device.kernel(FILE, "wavelet_lanes_signal", defines)
+        return self.job.device.kernel(FILE, "wavelet_warp_registers", defines)

@@ -1,5 +1,26 @@
-// Wrong on purpose: rows are joined while other threads still make their halves
+// What:    wavelet denoising that stores no detail coefficient: each level recomputes its details in the inverse
+// Idea:    the forward transform of a level writes its approximation alone, a quarter of an image. The inverse
+//          transform reads the level's samples again, recomputes the details, thresholds them, joins them with the
+//          approximation that the next level's inverse gave, and writes samples. A block marches down a strip: rows are
+//          split in shared memory, a thread's column of either half lies in registers from batch to batch of rows, and
+//          rows are joined in shared memory. A tile of a signal has all levels where they fit, and recomputes what lies
+//          around it: one launch
+// Shapes:  signals: x and out (n, channels), low, finest and back (half, channels); images: x and out (rows, columns,
+//          channels), low, finest and back (half_rows, half, channels); sum as out, for several shifts; thresholds
+//          (channels). Not `keeps`: no approximation is wanted; `alone`: the last level, whose approximation is
+//          recomputed as well. NOISE: the finest details are wanted as well
+// Launch:  THREADS threads. Grid x: strips * channels, a strip is THREADS coefficients forward and WIDTH samples
+//          inverse, of signals COEFS and LONG; grid y: segments of `height` rows, of coefficients forward, of samples
+//          inverse. Shared memory: a `There` or a `Back`; of all levels tiles of `length` samples, whose windows begin
+//          at `places`
+// Traffic: 12 bytes a float of a level, read twice and written once, and 2 for its approximation, written and read.
+//          Strips overlap by taps - 2 samples forward, twice that inverse, segments likewise; bands of a quarter stay
+//          in L2. Signals with all levels in a tile: 8 bytes a float, and (taps - 1) * (2^levels - 1) samples on either
+//          side
+// Source:  S0
 #include "wavelet_whole.cuh"
+
+#if IMAGE
 
 constexpr int FILLED = TAPS - 2; // rows of a window before its first coefficient
 constexpr int PAD = whole(FILLED, BATCH) * BATCH - FILLED;
@@ -9,11 +30,11 @@ constexpr int NEW = BATCH / 2; // rows of coefficients a batch
 // windows of a thread, in words of four bytes, leave without a spill.
 constexpr int WORDS = (FILLED + BATCH + 2 * (HALF - 1 + NEW)) * sizeof(T) / 4;
 constexpr int RESIDENT = (WORDS + 4 * (INTEGER + BORDER) <= 28 ? 768 : WORDS <= 52 ? 512 : 256) / THREADS;
-// On the way there NOISE takes two windows a thread.
+// The forward transform with NOISE takes two windows a thread.
 constexpr int TWO = 2 * (FILLED + BATCH) * sizeof(T) / 4;
 constexpr int RESIDENT_THERE = !NOISE ? RESIDENT : (TWO + 4 * (INTEGER + BORDER) <= 48 ? 512 : 256) / THREADS;
 
-constexpr int COEFS = THREADS / 2; // of a strip on the way back: a thread has a column of either half
+constexpr int COEFS = THREADS / 2; // of a strip of the inverse: a thread has a column of either half
 constexpr int WIDTH = (COEFS - HALF + 1 - ODD) * 2 / 8 * 8;
 static_assert(WIDTH >= 8, "a strip has room for what lies around its samples");
 
@@ -53,9 +74,9 @@ struct Column {
 };
 
 // The approximation of level 1, and where NOISE asks for them the diagonal details.
-extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT_THERE) wavelet_recomputed_low_image(
-    const S* __restrict__ x, T* __restrict__ low, T* __restrict__ finest, int rows, int columns, int half_rows, int half,
-    int channels, int height, int down, int right, int keeps)
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT_THERE) wavelet_recomputed_blocks_low_image(
+    const S* __restrict__ x, T* __restrict__ low, T* __restrict__ finest, int rows, int columns, int half_rows,
+    int half, int channels, int height, int down, int right, int keeps)
 {
     There& shared = *(There*)memory;
     const Extent e = {rows, columns, channels, (int)(blockIdx.x % channels)};
@@ -96,7 +117,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT_THERE) wavelet_re
     }
 }
 
-// A thread's column on the way back: the coefficients that the next samples need, oldest first.
+// A thread's column in the inverse: the coefficients that the next samples need, oldest first.
 struct Coefficients {
     T low[HALF - 1 + NEW], high[HALF - 1 + NEW];
 
@@ -118,8 +139,8 @@ struct Coefficients {
     }
 };
 
-// A block's samples, from those around them and the approximation that came back.
-extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) wavelet_recomputed_image(
+// A block's samples, from those around them and the approximation of the next level.
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) wavelet_recomputed_blocks_image(
     const S* __restrict__ x, const T* __restrict__ back, T* __restrict__ sum, S* __restrict__ out,
     const double* __restrict__ thresholds, int rows, int columns, int half_rows, int half, int channels,
     int height, int down, int right, int first, int last, double count, int how, int alone)
@@ -172,6 +193,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) wavelet_recomput
         }
         if (start + BATCH < lines) strip.fetch(top + start + BATCH, 0, lines - start - BATCH);
         if (start < FILLED) continue; // the same for all threads
+        __syncthreads();
 #pragma unroll 1
         for (int item = threadIdx.x; item < BATCH * COEFS / 2; item += THREADS) {
             const int r = item / (COEFS / 2), four = item % (COEFS / 2);
@@ -194,3 +216,117 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) wavelet_recomput
         __syncthreads();
     }
 }
+
+#else
+
+constexpr int EACH = 4; // coefficients a thread
+constexpr int COEFS = EACH * THREADS;
+constexpr int LONG = (COEFS - HALF + 1 - ODD) * 2 / 8 * 8;
+
+typedef Strip<1, COEFS, lead_of(-REACH)> ThereStrip;
+typedef Strip<1, COEFS, lead_of(2 - ODD - TAPS)> BackStrip;
+
+struct There {
+    T row[ThereStrip::LENGTH];
+};
+
+struct Back {
+    T row[BackStrip::LENGTH];
+    T low[COEFS], high[COEFS];
+};
+
+// The approximation of level 1, and where NOISE asks for them the details.
+extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_blocks_low_signal(
+    const S* __restrict__ x, T* __restrict__ low, T* __restrict__ finest, Index n, Index half, int channels,
+    Index right, int keeps)
+{
+    There& shared = *(There*)memory;
+    const Extent e = {1, n, channels, (int)(blockIdx.x % channels)};
+    const Shift shift = {0, right, 0, 0, 0};
+    const Index begin = (Index)(blockIdx.x / channels) * COEFS, left = 2 * begin - REACH - lead_of(-REACH);
+    ThereStrip strip(x, e, shift, left, 2 * (half - 1) - REACH + TAPS - left);
+    strip.fetch(0, 0, 1);
+    strip.put(shared.row);
+    __syncthreads();
+    for (int pair = threadIdx.x; pair < COEFS / 2; pair += THREADS) {
+        const Index k = begin + 2 * pair;
+        Pair a, b;
+        split_pair<lead_of(-REACH)>(shared.row, pair, a, b);
+        if (keeps) store_pair(a, low, k, half, e);
+        if (NOISE) store_pair(b, finest, k, half, e);
+    }
+}
+
+// A block's samples, from those around them and the approximation of the next level.
+extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_blocks_signal(
+    const S* __restrict__ x, const T* __restrict__ back, T* __restrict__ sum, S* __restrict__ out,
+    const double* __restrict__ thresholds, Index n, Index half, int channels, Index right, int first, int last,
+    double count, int how, int alone)
+{
+    Back& shared = *(Back*)memory;
+    const Extent e = {1, n, channels, (int)(blockIdx.x % channels)};
+    const Shift shift = {0, right, first, last, (T)count};
+    const T threshold = (T)thresholds[e.channel];
+    const Index begin = (Index)(blockIdx.x / channels) * LONG;
+    const Index first_k = ((begin + REACH) >> 1) - HALF + 1, last_k = (n - 1 + REACH) >> 1;
+    const Index left = 2 * first_k - REACH - lead_of(2 - ODD - TAPS);
+    const bool in_fours = aligned(out, e);
+    BackStrip strip(x, e, shift, left, 2 * last_k - REACH + TAPS - left);
+    strip.fetch(0, 0, 1);
+    if (!alone)
+        for (int c = threadIdx.x; c < COEFS; c += THREADS)
+            shared.low[c] = first_k + c <= last_k ? back[near_held(first_k + c, half) * channels + e.channel] : 0;
+    strip.put(shared.row);
+    __syncthreads();
+    for (int pair = threadIdx.x; pair < COEFS / 2; pair += THREADS) {
+        Pair low, high;
+        split_pair<lead_of(2 - ODD - TAPS)>(shared.row, pair, low, high);
+        if (alone) ((Pair*)shared.low)[pair] = low;
+        for (int i = 0; i < 2; ++i) high.v[i] = shrunk(high.v[i], threshold, how);
+        ((Pair*)shared.high)[pair] = high;
+    }
+    __syncthreads();
+    for (int four = threadIdx.x; four < LONG / 4 && begin + 4 * four < n; four += THREADS) {
+        T v[4];
+        join_four(shared.low, shared.high, four, v);
+        if (in_fours) store_four(v, out, e, 0, begin + 4 * four);
+        else ((Quad*)shared.row)[four] = {v[0], v[1], v[2], v[3]};
+    }
+    if (in_fours) return;
+    __syncthreads();
+    for (int c = threadIdx.x; c < LONG && begin + c < n; c += THREADS)
+        store_one(shared.row[c], sum, out, e, shift, 0, begin + c);
+}
+
+// All levels of a tile of LENGTH samples, a multiple of eight: nothing but samples comes from memory.
+extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_blocks_whole(
+    const S* __restrict__ x, T* __restrict__ sum, S* __restrict__ out, const double* __restrict__ thresholds, Index n,
+    int channels, Index right, int first, int last, double count, int how, int levels, int length)
+{
+    __shared__ Spans spans;
+    T* tile = (T*)memory;
+    const Extent e = {1, n, channels, (int)(blockIdx.x % channels)};
+    const Shift shift = {0, right, first, last, (T)count};
+    const T threshold = (T)thresholds[e.channel];
+    const Index begin = (Index)(blockIdx.x / channels) * length, end = min(begin + length, n);
+    const bool in_fours = aligned(out, e);
+    if (threadIdx.x == 0) find_spans(spans, begin, end, n, levels);
+    __syncthreads();
+    fetch_window(tile, x, e, shift, spans.window[0]);
+    __syncthreads();
+    for (int level = 1; level <= levels; ++level) split_level(tile, spans, level, level == levels, threshold, how);
+    for (int level = levels; level >= 1; --level) {
+        const Span wanted = spans.wanted[level - 1];
+        for (int four = threadIdx.x; 4 * four < wanted.to - wanted.from; four += THREADS) {
+            T v[4];
+            join_wanted(tile, spans, level, four, v);
+            if (level == 1 && in_fours) store_four(v, out, e, 0, begin + 4 * four);
+            else ((Quad*)(tile + places[level - 1]))[four] = {v[0], v[1], v[2], v[3]};
+        }
+        __syncthreads();
+    }
+    if (in_fours) return;
+    for (int c = threadIdx.x; c < end - begin; c += THREADS) store_one(tile[c], sum, out, e, shift, 0, begin + c);
+}
+
+#endif

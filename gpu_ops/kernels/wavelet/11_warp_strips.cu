@@ -1,0 +1,119 @@
+// What:    a level of an image, forward and inverse, by independent warps that store its details
+// Idea:    a warp marches down a strip of columns, two rows at a time, and no thread waits for another: neighbours of a
+//          row come by shuffles, and the state of columns lies in registers: a lattice of rotations where the wavelet
+//          is orthogonal, lifting where it has few steps, else sums over all taps. Rows of the next steps are copied
+//          asynchronously. Thresholding is fused into the loads of the inverse transform
+// Shapes:  x and out (rows, columns); low and back (half_rows, half); details (2, half_rows, half): low along rows and
+//          high along columns, and the other way round; finest (half_rows, half): high both ways; thresholds (1). At
+//          least 2 * TAPS rows, columns in whole fours. NOISE: the finest are in the units of samples, for the noise is
+//          estimated from them
+// Launch:  a warp a block. Grid x: strips, y: segments of `height` rows, of coefficients forward, of samples inverse.
+//          Shared memory for the rows of the next steps. Each launch but the first may begin before the one ahead ends
+// Traffic: 16 bytes a float: read, its coefficients written and read, written. Strips overlap by taps - 2 samples
+//          forward and inverse, in whole lanes; segments likewise, in rows
+// Source:  S0
+#include "wavelet_rows.cuh"
+
+// All coefficients of a level.
+extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_forward(
+    const S* __restrict__ x, T* __restrict__ low, T* __restrict__ details, T* __restrict__ finest, int rows,
+    int columns, int half_rows, int half, int height)
+{
+    const int lane = threadIdx.x, first = blockIdx.y * height, count = min(height, half_rows - first);
+    const int steps = count + HALF - 1, top = 2 * first - REACH;
+    const int left = (int)blockIdx.x * WIDTH_THERE + (lane - LOST_THERE) * EACH - 2 * AHEAD, k = left / 2 + AHEAD;
+    const bool mine = lane >= LOST_THERE && lane < 32 - LOST_THERE_AFTER;
+    const size_t band = (size_t)half_rows * half;
+    const Samples samples(x, rows, columns, left);
+    Splitting lows[PAIRS] = {}, highs[PAIRS] = {};
+    __shared__ Four copies[DEPTH][2][ROW]; // rows of the next steps, each lane's own
+    const auto ask = [&](int step, int place) {
+        if (step < steps)
+            for (int r = 0; r < 2; ++r) samples.ask(top + 2 * step + r, copies[place][r] + lane);
+        close_group();
+    };
+    wait_for_launch_ahead();
+    let_next_launch_begin();
+#pragma unroll
+    for (int step = 0; step < DEPTH; ++step) ask(step, step);
+    for (int start = 0; start < steps; start += DEPTH) {
+#pragma unroll
+        for (int place = 0; place < DEPTH; ++place) {
+            const int step = start + place, row = first + step - (HALF - 1);
+            if (step >= steps) break;
+            T l[2][PAIRS], h[2][PAIRS], v[EACH];
+            wait_for_groups<DEPTH - 1>();
+#pragma unroll
+            for (int r = 0; r < 2; ++r) {
+                samples.take(copies[place][r] + lane, v);
+                split_row<true, true>(v, l[r], h[r]);
+            }
+            ask(step + DEPTH, place);
+#pragma unroll
+            for (int i = 0; i < PAIRS; ++i) {
+                lows[i].take<true, true>(l[0][i], l[1][i], l[0][i], l[1][i]);
+                highs[i].take<true, true>(h[0][i], h[1][i], h[0][i], h[1][i]);
+            }
+            if (row < first || !mine) continue;
+            store_band(l[0], unit(OF_LOW, OF_LOW), low, row, k, half);
+            store_band(h[1], NOISE ? unit(OF_HIGH, OF_HIGH) : 1, finest, row, k, half);
+            store_band(l[1], 1, details, row, k, half);
+            store_band(h[0], 1, details + band, row, k, half);
+        }
+    }
+}
+
+// A strip's samples, from their details and the approximation of the next level.
+extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_inverse(
+    const T* __restrict__ back, const T* __restrict__ details, const T* __restrict__ finest, S* __restrict__ out,
+    const double* __restrict__ thresholds, int rows, int columns, int half_rows, int half, int height, double value)
+{
+    const int lane = threadIdx.x, above = (gridDim.y - 1 - blockIdx.y) * height, below = min(above + height, rows);
+    const int first = ((above + REACH) >> 1) - HALF + 1, steps = ((below - 1 + REACH) >> 1) - first + 1;
+    const int left = (int)blockIdx.x * WIDTH_JOIN + (lane - LOST_JOIN) * EACH;
+    const Written written(out, above, below, columns, left, lane >= LOST_JOIN && lane < 32 - LOST_JOIN_AFTER);
+    const Coefficients coefficients(half_rows, half, left / 2 + AHEAD);
+    const size_t band = (size_t)half_rows * half;
+    Joining lows[PAIRS] = {}, highs[PAIRS] = {};
+    __shared__ Pair copies[DEPTH][4][BAND_ROW]; // rows of the next steps, each lane's own; approximation last
+    const auto ask_details = [&](int step, int place) {
+        if (step >= steps) return;
+        coefficients.ask(details, first + step, copies[place][0] + lane);
+        coefficients.ask(details + band, first + step, copies[place][1] + lane);
+        coefficients.ask(finest, first + step, copies[place][2] + lane);
+    };
+    const auto ask_returned = [&](int step, int place) {
+        if (step < steps) coefficients.ask(back, first + step, copies[place][3] + lane);
+        close_group();
+    };
+    // Details and thresholds are from launches before the one ahead.
+    const T threshold = (T)(GIVEN ? value : thresholds[0]);
+    const T mixed = threshold * unit(BY_LOW, BY_HIGH), fine = threshold * unit(BY_HIGH, BY_HIGH);
+#pragma unroll
+    for (int step = 0; step < DEPTH; ++step) ask_details(step, step);
+    wait_for_launch_ahead();
+    let_next_launch_begin();
+#pragma unroll
+    for (int step = 0; step < DEPTH; ++step) ask_returned(step, step);
+    for (int start = 0; start < steps; start += DEPTH) {
+#pragma unroll
+        for (int place = 0; place < DEPTH; ++place) {
+            const int step = start + place;
+            if (step >= steps) break;
+            T l[2][PAIRS], h[2][PAIRS];
+            wait_for_groups<DEPTH - 1>();
+            coefficients.take(copies[place][0] + lane, 1, l[1]);
+            coefficients.take(copies[place][1] + lane, 1, h[0]);
+            coefficients.take(copies[place][2] + lane, NOISE ? unit(BY_HIGH, BY_HIGH) : 1, h[1]);
+            coefficients.take(copies[place][3] + lane, unit(BY_LOW, BY_LOW), l[0]);
+            ask_details(step + DEPTH, place);
+            ask_returned(step + DEPTH, place);
+#pragma unroll
+            for (int i = 0; i < PAIRS; ++i) {
+                lows[i].take(l[0][i], shrunk(l[1][i], mixed), l[0][i], l[1][i]);
+                highs[i].take(shrunk(h[0][i], mixed), shrunk(h[1][i], fine), h[0][i], h[1][i]);
+            }
+            if (step >= HALF - 1) written.store(l, h, first + step);
+        }
+    }
+}

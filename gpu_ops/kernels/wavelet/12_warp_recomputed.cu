@@ -1,0 +1,116 @@
+// What:    a level of an image, forward and inverse, by independent warps that recompute its details
+// Idea:    as 11_warp_strips, but the forward transform writes the approximation alone, and the inverse one recomputes
+//          the details from the samples: 12 bytes a float instead of 16, for twice the instructions. That pays at the
+//          first level, where memory takes more time; later levels are a quarter of the samples and less, stay in the
+//          L2 cache and store their details. The last level has its forward and its inverse transform in one launch
+// Shapes:  x and out (rows, columns); low, finest and back (half_rows, half); thresholds (1). At least 2 * TAPS rows,
+//          columns in whole fours. ALONE: the last level, whose approximation is recomputed as well. NOISE: the finest
+//          details are wanted as well; not `keeps`: no approximation is
+// Launch:  a warp a block. Grid x: strips, y: segments of `height` rows, of coefficients forward, of samples inverse.
+//          Shared memory for the rows of the next steps. Each launch but the first may begin before the one ahead ends
+// Traffic: 12 bytes a float, read twice and written once, and 2 for its approximation, written and read. Strips overlap
+//          by taps - 2 samples forward, twice that inverse, in whole lanes; segments likewise, in rows
+// Source:  S0
+#include "wavelet_rows.cuh"
+
+// The approximation of a level, and where NOISE asks for them the diagonal details.
+extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomputed_forward(
+    const S* __restrict__ x, T* __restrict__ low, T* __restrict__ finest, int rows, int columns, int half_rows,
+    int half, int height, int keeps)
+{
+    const int lane = threadIdx.x, first = blockIdx.y * height, count = min(height, half_rows - first);
+    const int steps = count + HALF - 1, top = 2 * first - REACH;
+    const int left = (int)blockIdx.x * WIDTH_THERE + (lane - LOST_THERE) * EACH - 2 * AHEAD, k = left / 2 + AHEAD;
+    const bool mine = lane >= LOST_THERE && lane < 32 - LOST_THERE_AFTER;
+    const Samples samples(x, rows, columns, left);
+    Splitting lows[PAIRS] = {}, highs[PAIRS] = {};
+    __shared__ Four copies[DEPTH][2][ROW]; // rows of the next steps, each lane's own
+    const auto ask = [&](int step, int place) {
+        if (step < steps)
+            for (int r = 0; r < 2; ++r) samples.ask(top + 2 * step + r, copies[place][r] + lane);
+        close_group();
+    };
+    wait_for_launch_ahead();
+    let_next_launch_begin();
+#pragma unroll
+    for (int step = 0; step < DEPTH; ++step) ask(step, step);
+    for (int start = 0; start < steps; start += DEPTH) {
+#pragma unroll
+        for (int place = 0; place < DEPTH; ++place) {
+            const int step = start + place, row = first + step - (HALF - 1);
+            if (step >= steps) break;
+            T l[2][PAIRS], h[2][PAIRS], v[EACH];
+            wait_for_groups<DEPTH - 1>();
+#pragma unroll
+            for (int r = 0; r < 2; ++r) {
+                samples.take(copies[place][r] + lane, v);
+                split_row<true, NOISE>(v, l[r], h[r]);
+            }
+            ask(step + DEPTH, place);
+#pragma unroll
+            for (int i = 0; i < PAIRS; ++i) {
+                lows[i].take<true, false>(l[0][i], l[1][i], l[0][i], l[1][i]);
+                if (NOISE) highs[i].take<false, true>(h[0][i], h[1][i], h[0][i], h[1][i]);
+            }
+            if (row < first || !mine) continue;
+            if (!NOISE || keeps) store_band(l[0], unit(OF_LOW, OF_LOW), low, row, k, half);
+            if (NOISE) store_band(h[1], unit(OF_HIGH, OF_HIGH), finest, row, k, half);
+        }
+    }
+}
+
+// A strip's samples, from those around them and the approximation of the next level. The last segments come first: of
+// the image that the forward launch has read, its end is what the L2 cache still has.
+extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomputed_inverse(
+    const S* __restrict__ x, const T* __restrict__ back, S* __restrict__ out, const double* __restrict__ thresholds,
+    int rows, int columns, int half_rows, int half, int height, double value)
+{
+    const int lane = threadIdx.x, above = (gridDim.y - 1 - blockIdx.y) * height, below = min(above + height, rows);
+    const int first_k = ((above + REACH) >> 1) - HALF + 1, last_k = (below - 1 + REACH) >> 1;
+    const int steps = last_k - first_k + HALF, top = 2 * first_k - REACH;
+    const int left = (int)blockIdx.x * WIDTH_BACK + (lane - LOST_BACK) * EACH;
+    const Written written(out, above, below, columns, left, lane >= LOST_BACK && lane < 32 - LOST_BACK_AFTER);
+    const Samples samples(x, rows, columns, left);
+    const Coefficients returned(half_rows, half, left / 2 + AHEAD);
+    Columns held = {};
+    __shared__ Four copies[DEPTH][2][ROW]; // rows of the next steps, each lane's own
+    __shared__ Pair returns[DEPTH][ALONE ? 1 : BAND_ROW];
+    const auto ask_samples = [&](int step, int place) {
+        for (int r = 0; r < 2; ++r)
+            if (step < steps) samples.ask(top + 2 * step + r, copies[place][r] + lane);
+    };
+    const auto ask_returned = [&](int step, int place) {
+        if (!ALONE && step < steps) returned.ask(back, first_k + step - (HALF - 1), returns[place] + lane);
+        close_group();
+    };
+    // Samples and thresholds are from launches before the one ahead; of the last level they are from that one.
+    if (ALONE) wait_for_launch_ahead();
+    const T threshold = (T)(GIVEN ? value : thresholds[0]);
+    const T mixed = threshold * unit(BY_LOW, BY_HIGH), fine = threshold * unit(BY_HIGH, BY_HIGH);
+#pragma unroll
+    for (int step = 0; step < DEPTH; ++step) ask_samples(step, step);
+    if (!ALONE) wait_for_launch_ahead();
+    let_next_launch_begin();
+#pragma unroll
+    for (int step = 0; step < DEPTH; ++step) ask_returned(step, step);
+    for (int start = 0; start < steps; start += DEPTH) {
+#pragma unroll
+        for (int place = 0; place < DEPTH; ++place) {
+            const int step = start + place;
+            if (step >= steps) break;
+            T l[2][PAIRS], h[2][PAIRS], row[EACH], came[PAIRS] = {};
+            wait_for_groups<DEPTH - 1>();
+#pragma unroll
+            for (int r = 0; r < 2; ++r) {
+                samples.take(copies[place][r] + lane, row);
+                split_row<true, true>(row, l[r], h[r]);
+            }
+            if (!ALONE) returned.take(returns[place] + lane, unit(BY_LOW, BY_LOW), came);
+            ask_samples(step + DEPTH, place);
+            ask_returned(step + DEPTH, place);
+            held.split(l, h);
+            if (step >= HALF - 1) held.join(l, h, came, mixed, fine);
+            if (step >= 2 * (HALF - 1)) written.store(l, h, first_k + step - (HALF - 1));
+        }
+    }
+}
