@@ -47,6 +47,22 @@ def cuda(request: pytest.FixtureRequest) -> str:
     return status.name
 
 
+@pytest.fixture
+def plans(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Filter and variant of the plans that are made to be kept."""
+    from gpu_ops.measuring import kept
+
+    made: list[str] = []
+    real = kept.make_plan
+
+    def make(filter: Any, variant: Any, *rest: Any) -> Any:
+        made.append(f"{filter.id} {variant.id}")
+        return real(filter, variant, *rest)
+
+    monkeypatch.setattr(kept, "make_plan", make)
+    return made
+
+
 @pytest.fixture(autouse=True, scope="session")
 def readers_here() -> Iterator[None]:
     """Files are read in the process of the test, where it can replace what readers call."""

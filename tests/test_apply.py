@@ -29,20 +29,6 @@ def nothing_kept() -> Iterator[None]:
     ks.forget_plans()
 
 
-@pytest.fixture
-def plans(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The variants of the plans that are made."""
-    made: list[str] = []
-    real = kept.make_plan
-
-    def make(filter: Any, variant: Any, *rest: Any) -> Plan:
-        made.append(f"{filter.id} {variant.id}")
-        return real(filter, variant, *rest)
-
-    monkeypatch.setattr(kept, "make_plan", make)
-    return made
-
-
 def samples(filter: Filter, dtype: str = "float32") -> np.ndarray:
     shape = (128, 128) if filter.accepts == "image" else (256,)
     return (RANDOM.random(shape) * 200).astype(dtype)

@@ -31,19 +31,6 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCupy]:
     ks.forget_plans()
 
 
-@pytest.fixture
-def plans(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    made: list[str] = []
-    real = kept.make_plan
-
-    def make(filter: Any, variant: Any, *rest: Any) -> Plan:
-        made.append(variant.id)
-        return real(filter, variant, *rest)
-
-    monkeypatch.setattr(kept, "make_plan", make)
-    return made
-
-
 def on(fake: FakeCupy, device: int, dtype: str = "float32", shape: tuple[int, ...] = SHAPE) -> Array:
     """An array that the caller made on a device."""
     before, fake.local.device = fake.current, device

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tasks import planned
-from wrong import WRONG, parts, text_of
+from wrong import WRONG, Wrong
 
 from gpu_ops.devices.compiler import compile_kernel, nvrtc_version, parse_log
 from gpu_ops.devices.kernel_source import source_hash
@@ -243,12 +243,11 @@ def test_plans_of_the_contract_fit_their_kernels(filter, architecture: str, ever
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("path", WRONG, ids=lambda p: p.stem)
-def test_wrong_kernels_compile_and_fit_so_that_only_their_results_can_reject_them(path) -> None:  # type: ignore[no-untyped-def]
-    filter_id, variant_id, _ = parts(path)
-    filter = find_filter(filter_id)
-    variant = filter.variant(variant_id)
-    device = OfflineDevice("sm_90", {variant.kernels[0]: text_of(path)})
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda w: w.name)
+def test_wrong_kernels_compile_and_fit_so_that_only_their_results_can_reject_them(wrong: Wrong) -> None:
+    filter = find_filter(wrong.filter)
+    variant = filter.variant(wrong.variant)
+    device = OfflineDevice("sm_90", {wrong.file: wrong.text()})
     shape = (64, 64) if filter.accepts == "image" else (4096,)
     params, knobs = ({p.name: p.default for p in group} for group in (filter.params, variant.knobs))
     never = {dtype for refusal in variant.refuses for dtype in refusal.never.get("dtype", ())}

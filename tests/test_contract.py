@@ -6,7 +6,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 
 import pytest
-from lanes import few, of_one_kind
+from lanes import few, of_one_kind, todays
 from recording import Recording, plan_of
 
 from gpu_ops.devices import open_device
@@ -47,6 +47,8 @@ CPU = [
     if v.device == "cpu"
 ]
 USUAL = pytest.mark.parametrize("usual", few([True, False], True), ids=lambda usual: "ends" if usual else "others")
+PARTS = 2
+"""Of the cases of a type of samples, each with its own day in the default lane."""
 EVERY = [pytest.param(f, v, id=f"{f.id}-{v.id}") for f in FILTERS for v in f.variants]
 
 
@@ -64,12 +66,12 @@ def _of_types(cases: list[Case], filter: Filter, usual: bool) -> list[Case]:
 
 
 @USUAL
-@pytest.mark.parametrize("half", few([0, 1], 0), ids=["one half", "the other"])
+@pytest.mark.parametrize("part", todays(range(PARTS), 1, "part {}".format))
 @pytest.mark.parametrize("filter, variant", CPU)
-def test_covering_set(filter: Filter, variant: Variant, usual: bool, half: int) -> None:
+def test_covering_set(filter: Filter, variant: Variant, usual: bool, part: int) -> None:
     cases = covering_cases(filter, variant, open_device("cpu").limits)
     assert len(cases) >= (10 if variant.library in OPTIONAL else 25)
-    cases = _of_types(cases, filter, usual)[half::2]
+    cases = _of_types(cases, filter, usual)[part::PARTS]
     assert [failure for case in cases if (failure := _failure(filter, variant, case))] == []
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from lanes import few
+from wrong import find_wrong
 
 from gpu_ops.cli import main
 from gpu_ops.devices.occupancy import Occupancy
@@ -19,8 +20,6 @@ from gpu_ops.io import from_array
 from gpu_ops.measuring.explain import CHANGE_RULES, VARIANT_RULES, compare, explain, number
 from gpu_ops.measuring.xray import BLOCK_LOADS, KernelXRay, XRay, add_up, as_dict, xray
 from gpu_ops.types import BORDERS, Input
-
-WRONG = Path(__file__).parent / "wrong_kernels"
 
 
 def _input(shape: tuple[int, ...], dtype: str = "float32", kind: str = "signal") -> Input:
@@ -460,9 +459,10 @@ def test_json_of_one_and_of_two(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     assert loads["evidence"]["global_load_threads"] == [10.0, 5.0]
 
 
-def test_a_fault_gives_exit_code_3(capsys: pytest.CaptureFixture[str]) -> None:
-    kernel = str(WRONG / "mean1d.shared.missing_barrier.cu")
-    code, out, _ = _call(capsys, "mean", "shared", *SMALL, "--kernel", kernel)
+def test_a_fault_gives_exit_code_3(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    kernel = tmp_path / "faulty.cu"
+    kernel.write_text(find_wrong("mean1d.shared.missing_barrier").text())
+    code, out, _ = _call(capsys, "mean", "shared", *SMALL, "--kernel", str(kernel))
     assert code == 3 and "error: mean1d/3_shared.cu:" in out and "read-after-write hazard" in out
 
 

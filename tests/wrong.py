@@ -1,15 +1,23 @@
-"""Kernels that are wrong on purpose, by file name: filter.variant.fault.cu, or .patch, a unified diff of the variant's
-first kernel file after a line that says what is wrong."""
+"""Kernels that are wrong on purpose: the first kernel file of a variant with a fault planted in its text."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
+
+from wrong_kernels.histograms import HISTOGRAMS
+from wrong_kernels.layouts import LAYOUTS
+from wrong_kernels.means import MEANS
+from wrong_kernels.sums import SUMS
+from wrong_kernels.transforms import TRANSFORMS
+from wrong_kernels.wavelets import WAVELETS
 
 from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.filters import find_filter
 
-FOLDER = Path(__file__).parent / "wrong_kernels"
-WRONG = sorted([*FOLDER.glob("*.cu"), *FOLDER.glob("*.patch")])
+TABLES = (HISTOGRAMS, LAYOUTS, MEANS, SUMS, TRANSFORMS, WAVELETS)
+COPIES = Path(__file__).parent / "wrong_kernels"
+REASON = "// Wrong on purpose: "
 
 RACES = {
     "fft1d.shared.missing_barrier": "its few warps mostly finish a stage together",
@@ -19,23 +27,57 @@ RACES = {
 and why. The simulated GPU sees the hazard itself."""
 
 
-def parts(path: Path) -> tuple[str, str, str]:
-    """Filter id, variant id and fault of a wrong kernel's file."""
-    filter_id, variant_id, fault = path.stem.split(".")
-    return filter_id, variant_id, fault
+@dataclass(frozen=True)
+class Wrong:
+    """A kernel with a fault. `name` is filter.variant.fault and `reason` what is wrong."""
 
+    name: str
+    reason: str
+    edits: tuple[tuple[str, str], ...]
+    """What is replaced, found once in the shipped text, and by what."""
+    copy: Path | None = None
+    """A whole file in place of edits."""
 
-def text_of(path: Path) -> str:
-    """The text of a wrong kernel. Fails where a patch does not fit the shipped kernel, at one place each."""
-    text = path.read_text()
-    if path.suffix == ".cu":
+    @property
+    def filter(self) -> str:
+        return self.name.split(".")[0]
+
+    @property
+    def variant(self) -> str:
+        return self.name.split(".")[1]
+
+    @property
+    def fault(self) -> str:
+        return self.name.split(".")[2]
+
+    @property
+    def file(self) -> str:
+        """The shipped file whose text it takes the place of."""
+        return find_filter(self.filter).variant(self.variant).kernels[0]
+
+    def text(self) -> str:
+        """The text with the fault. Fails where the shipped text has changed so that an edit has no place of its own."""
+        if self.copy:
+            return self.copy.read_text()
+        shipped = text = read_source(self.file)
+        for old, new in self.edits:
+            found = shipped.count(old)
+            assert found == 1 == text.count(old), (
+                f"{self.name} no longer applies: {self.file} has this text {found} times, not once. Adapt its edits "
+                f"in tests/wrong_kernels to the kernel.\n{old}"
+            )
+            text = text.replace(old, new)
         return text
-    filter_id, variant_id, _ = parts(path)
-    shipped = read_source(find_filter(filter_id).variant(variant_id).kernels[0])
-    _, *hunks = text.split("\n@@")
-    for hunk in hunks:
-        lines = hunk.splitlines()[1:]
-        before, after = ("".join(f"{k[1:]}\n" for k in lines if k[:1] in signs) for signs in (" -", " +"))
-        assert shipped.count(before) == 1, f"{path.name} has another text than the shipped kernel:\n{before}"
-        shipped = shipped.replace(before, after)
-    return shipped
+
+
+WRONG = [Wrong(name, reason, tuple(edits)) for table in TABLES for name, (reason, *edits) in table.items()]
+WRONG += [
+    Wrong(path.stem, path.read_text().splitlines()[0].removeprefix(REASON), (), path) for path in COPIES.glob("*.cu")
+]
+WRONG.sort(key=lambda wrong: wrong.name)
+
+
+def find_wrong(name: str) -> Wrong:
+    """The wrong kernel of that name."""
+    (wrong,) = (wrong for wrong in WRONG if wrong.name == name)
+    return wrong

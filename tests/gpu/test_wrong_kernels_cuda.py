@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from wrong import RACES, WRONG, parts, text_of
+from wrong import RACES, WRONG, Wrong
 
 from gpu_ops.filters import find_filter
 
@@ -35,13 +35,12 @@ def _hold_to_contract(path: Path, filter_id: str, variant_id: str, device: str) 
     return subprocess.run([*command, "--kernel", str(path)], capture_output=True, text=True, timeout=300)
 
 
-@pytest.mark.parametrize("path", WRONG, ids=lambda p: p.stem)
-def test_rejected(cuda: str, tmp_path: Path, path: Path) -> None:
-    filter_id, variant_id, _ = parts(path)
-    wrong = tmp_path / "wrong.cu"
-    wrong.write_text(text_of(path))
-    done = _hold_to_contract(wrong, filter_id, variant_id, cuda)
-    allowed = (0, 3) if path.stem in RACES else (3,)
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda w: w.name)
+def test_rejected(cuda: str, tmp_path: Path, wrong: Wrong) -> None:
+    path = tmp_path / "wrong.cu"
+    path.write_text(wrong.text())
+    done = _hold_to_contract(path, wrong.filter, wrong.variant, cuda)
+    allowed = (0, 3) if wrong.name in RACES else (3,)
     assert done.returncode in allowed, done.stdout + done.stderr
 
 

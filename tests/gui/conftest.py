@@ -5,8 +5,10 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -15,11 +17,14 @@ import PySide6.QtWidgets  # noqa: E402, F401, I001 - before pyqtgraph, which tak
 import pyqtgraph as pg  # noqa: E402
 import short_series  # noqa: E402
 from fake_engine import make  # noqa: E402
+from PySide6.QtCore import Qt  # noqa: E402
 from PySide6.QtWidgets import QApplication  # noqa: E402
 from pytestqt.qtbot import QtBot  # noqa: E402
 
+from app import theme  # noqa: E402
 from app.garbage import collect, collected_here  # noqa: E402
 from app.views.window.main_window import MainWindow  # noqa: E402
+from gpu_ops import save  # noqa: E402
 
 pg.setConfigOptions(imageAxisOrder="row-major")
 
@@ -86,3 +91,18 @@ def window(qtbot, engine) -> Iterator[MainWindow]:  # type: ignore[no-untyped-de
     yield window
     engine.end()
     window.controller.cancel()
+
+
+@pytest.fixture
+def plain_look(qapp: QApplication) -> Iterator[None]:
+    """The window may look another way until the test ends."""
+    yield
+    theme.apply(qapp, Qt.ColorScheme.Light)
+
+
+@pytest.fixture
+def picture(tmp_path: Path) -> str:
+    """The file of a picture of 40 x 50 pixels."""
+    path = tmp_path / "holiday.png"
+    save(path, np.random.default_rng(1).integers(0, 255, (40, 50), np.uint8))
+    return str(path)

@@ -15,7 +15,6 @@ from result_rows import row, show_rows
 from simulated_rows import SIM, simulated
 from xray_answers import show, window_with
 
-from app import theme
 from app import window as program
 from app.controllers.look import Look
 from app.settings import Settings
@@ -32,9 +31,8 @@ SCREEN = (960, 600)
 
 
 @pytest.fixture
-def engine(qapp) -> FakeEngine:
-    yield FakeEngine()
-    theme.apply(qapp, Qt.ColorScheme.Light)
+def engine(plain_look: None) -> FakeEngine:
+    return FakeEngine()
 
 
 @pytest.fixture

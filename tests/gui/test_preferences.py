@@ -21,9 +21,8 @@ pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=Tr
 
 
 @pytest.fixture
-def engine(qapp) -> FakeEngine:
-    yield FakeEngine()
-    theme.apply(qapp, Qt.ColorScheme.Light)
+def engine(plain_look: None) -> FakeEngine:
+    return FakeEngine()
 
 
 @pytest.fixture

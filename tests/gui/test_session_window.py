@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from test_belonging import finish, run
 from test_files import drop
 from test_session_files import Engine, Place
 
-from app import theme
 from app.main import _check, _is_session, _parse
 from app.models.experiment_text import command_text
 from app.models.lanes import choice_of
@@ -38,16 +36,8 @@ CROP = {"step": "crop", "start": [4, 6], "shape": [30, 34]}
 
 
 @pytest.fixture
-def engine(qapp) -> Iterator[FakeEngine]:
-    yield Engine()
-    theme.apply(qapp, Qt.ColorScheme.Light)
-
-
-@pytest.fixture
-def picture(tmp_path: Path) -> str:
-    path = tmp_path / "holiday.png"
-    save(path, np.random.default_rng(1).integers(0, 255, (40, 50), np.uint8))
-    return str(path)
+def engine(plain_look: None) -> FakeEngine:
+    return Engine()
 
 
 def again(qtbot: QtBot, path: str) -> MainWindow:

@@ -25,12 +25,6 @@ PAIRS = [
 ]
 
 
-@pytest.fixture
-def plain_look(qapp: QApplication):
-    yield
-    theme.apply(qapp, LIGHT)
-
-
 def test_contrast_is_as_wcag_defines_it() -> None:
     black, white = QColor("black"), QColor("white")
     assert theme.contrast(black, white) == pytest.approx(21)

@@ -5,24 +5,19 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 from fake_engine import FakeEngine, make
-from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 from test_session_files import Engine, Place
 from test_session_window import said, script_of
 
-from app import theme
 from app.models.session_view import View
 from app.models.unfinished import PREFIX, Unfinished
 from app.settings import Settings
 from app.views.window import session_desk
 from app.views.window.main_window import MainWindow
-from gpu_ops import save
 
 CRASH = """
 import os, signal, sys
@@ -35,16 +30,8 @@ pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=Tr
 
 
 @pytest.fixture
-def engine(qapp) -> Iterator[FakeEngine]:
-    yield Engine()
-    theme.apply(qapp, Qt.ColorScheme.Light)
-
-
-@pytest.fixture
-def picture(tmp_path: Path) -> str:
-    path = tmp_path / "holiday.png"
-    save(path, np.random.default_rng(1).integers(0, 255, (40, 50), np.uint8))
-    return str(path)
+def engine(plain_look: None) -> FakeEngine:
+    return Engine()
 
 
 @pytest.fixture

@@ -44,8 +44,8 @@ def _within(limit: Limit, kernel: str, source: str = SOURCE) -> Outcome:
 
 @pytest.mark.parametrize("kernel", ENDLESS)
 def test_what_does_not_end_is_stopped_at_the_line_where_it_turns(kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    ticks = itertools.count()  # a millisecond each time somebody looks: on a slow machine the limit would come sooner
-    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(ticks) / 1000))
+    ticks = itertools.count()  # ten milliseconds each time somebody looks, however slow the machine is
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(ticks) / 100))
     limit = Limit(SHORT, ROOMY)
     with pytest.raises(LimitReached, match="endless loop.*took more than 0.05 s; --deadline") as caught:
         _within(limit, kernel)

@@ -1,0 +1,1 @@
+"""Faults to plant in shipped kernels, by family: the kernels that result must be rejected."""

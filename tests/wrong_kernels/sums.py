@@ -1,0 +1,99 @@
+"""Faults of reductions and scans: filter.variant.fault, what is wrong, and edits of the shipped text."""
+
+SUMS = {
+    "reduce1d.first_add.last_sample_lost": (
+        "the second sample of a thread must lie before the last one, which nobody adds",
+        ("if (i + blockDim.x < n)", "if (i + blockDim.x < n - 1)"),
+    ),
+    "reduce1d.sequential.missing_barrier": (
+        "no barrier between the steps of the fan-in, so that a warp joins what another has not written",
+        ("        __syncthreads();\n", ""),
+    ),
+    "reduce1d.two_phase.float_sums": (
+        "a thread adds its samples in float, which drops the last digits of integers and of doubles",
+        (
+            "    Part mine = Part::none();\n",
+            """\
+    Part mine = Part::none();
+#if FIRST && (STATISTIC == 0 || STATISTIC == 3)
+    float sum = 0;
+    for (long long i = (long long)blockIdx.x * blockDim.x + t; i < n; i += threads)
+        sum += (float)x[i * gridDim.y + blockIdx.y];
+    mine.value = sum;
+#else
+""",
+        ),
+        ("mine = mine.join(read(x, i));\n", "mine = mine.join(read(x, i));\n#endif\n"),
+    ),
+    "reduce1d.two_phase.nan_lost": (
+        "a minimum leaves NaN out",
+        (
+            'extern "C"',
+            """\
+template <typename State>
+__device__ __forceinline__ bool odd(const State&) { return false; }
+__device__ __forceinline__ bool odd(const Least& state) { return state.value != state.value; }
+
+extern "C\"""",
+        ),
+        (
+            "i += threads) mine = mine.join(read(x, i));",
+            "i += threads) if (!odd(read(x, i))) mine = mine.join(read(x, i));",
+        ),
+    ),
+    "reduce2d.adjacent.one_block_only": (
+        "every block reads what the first one reads",
+        ("i = (long long)blockIdx.x * blockDim.x + t;", "i = t;"),
+    ),
+    "reduce2d.one_pass.rest_lost": (
+        "the samples that fill no read of 16 bytes are lost",
+        ("rest = (long long)groups * EACH + thread;", "rest = n;"),
+    ),
+    "reduce2d.warp_shuffle.bytes_overflow": (
+        "sums of integers are kept in their own type, in which those of bytes overflow with the second sample",
+        (
+            "    Part mine = Part::none();\n",
+            """\
+    Part mine = Part::none();
+#if FIRST && INTEGER && (STATISTIC == 0 || STATISTIC == 3)
+    T sum = 0;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads)
+        sum += x[i * gridDim.y + blockIdx.y];
+    mine.value = sum;
+#else
+""",
+        ),
+        ("mine = mine.join(read(x, i));\n", "mine = mine.join(read(x, i));\n#endif\n"),
+    ),
+    "scan1d.blelloch_padded.root_without_gaps": (
+        "the root is looked for where it would lie without gaps, so a sum in the middle of the tile is lost",
+        ("root = place(2 * threads - 1);", "root = 2 * threads - 1;"),
+    ),
+    "scan1d.hillis_steele.missing_barrier": (
+        "no barrier after a step, so that a step adds sums which other warps have not written yet",
+        ("        __syncthreads();\n", ""),
+    ),
+    "scan1d.look_back.adds_too_far": (
+        "sums of tiles that lie before one that knows all are added as well",
+        ("if (lane <= last) before += sum;", "before += sum;"),
+    ),
+    "scan1d.warp.carry_in_float": (
+        "the sum before a tile passes through float",
+        ("? offsets[blockIdx.x]", "? (R)(float)offsets[blockIdx.x]"),
+    ),
+    "scan1d.warp.chunk_forgotten": (
+        "the sums of the first 1024 tiles are missing from those after them",
+        ("carry += all;", "carry = all;"),
+    ),
+    "scan1d.warp.last_offset_forgotten": (
+        "the last tile does not get the sum of the tiles before it",
+        ("tiles > 1 ? offsets", "tiles > 1 && blockIdx.x < gridDim.x - 1 ? offsets"),
+    ),
+    "scan2d.blelloch.off_by_one": (
+        "the second half of a tile is inclusive where it should be exclusive, and the other way round",
+        (
+            "(exclusive ? tile[t + threads] : tile[t + threads] + other)",
+            "(exclusive ? tile[t + threads] + other : tile[t + threads])",
+        ),
+    ),
+}
