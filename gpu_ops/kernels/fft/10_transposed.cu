@@ -1,8 +1,8 @@
 // What:    the Fourier transforms of rows, whose results are stored as columns
-// Idea:    the other way to whole sectors: several rows share a block. The last exchange through shared memory is stored
-//          by lanes along the points of a row and loaded by lanes across the rows, so that neighbouring lanes store the
-//          same point of neighbouring rows: a row becomes a column. The second launch transforms rows again and
-//          transposes the image back
+// Idea:    the other way to whole sectors: several rows share a block. The last exchange through shared memory is
+//          stored by lanes along the points of a row and loaded by lanes across the rows, so that neighbouring lanes
+//          store the same point of neighbouring rows: a row becomes a column. The second launch transforms rows again
+//          and transposes the image back
 // Shapes:  x samples or complex, y complex, addressed by Layout; table (N): exp(-2 pi i k / N)
 // Launch:  grid over the lines, blocks of LINE_THREADS a line times LINES lines; shared PARTS real numbers a point
 // Traffic: 1 complex number read and 1 written per point and axis; stores fill sectors from 4 rows a block on
@@ -22,7 +22,7 @@ __device__ __forceinline__ void transposing_stages(
         store(v, lane);
     } else {
         constexpr int rest[] = {REST...}, NEXT = rest[0], stride = N / NEXT, group = SPAN * RAD;
-        // Before: a thread's line is threadIdx.x / T. From the last exchange on it is threadIdx.x % LINES: the transpose.
+        // The transpose: before the last exchange, a thread's line is threadIdx.x / T, after it threadIdx.x % LINES.
         const Lane next = sizeof...(REST) == 1 ? Lane{(int)threadIdx.x % LINES, (int)threadIdx.x / LINES} : lane;
         C w[butterflies<NEXT>()][NEXT];
         if (SPAN > 1) __syncthreads();  // others may still load from the exchange before
@@ -32,7 +32,8 @@ __device__ __forceinline__ void transposing_stages(
             const int address = address_of<Lanes, SPAN, RAD>(lane.line, (j - k) * RAD + k, j / SPAN);
             if (!exists<RAD>(j)) continue;
 #pragma unroll
-            for (int r = 0; r < RAD; ++r) store_shared(address_plus<Lanes, SPAN, RAD>(address, r * SPAN, 0), v[c][r], 0);
+            for (int r = 0; r < RAD; ++r)
+                store_shared(address_plus<Lanes, SPAN, RAD>(address, r * SPAN, 0), v[c][r], 0);
         }
         __syncthreads();
 #pragma unroll

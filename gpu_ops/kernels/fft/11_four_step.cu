@@ -1,8 +1,8 @@
 // What:    the Fourier transforms of lines longer than shared memory, in two launches
-// Idea:    a line of n1 n2 points is a matrix whose element (a, b) is point b + n2 a. Step 1: transform its n2 columns of
-//          n1 points, several neighbouring columns a block. Step 2: multiply result k of column b by the twiddle factor
-//          W^(b k), from two small tables instead of one of n1 n2 numbers. Step 3, in the second launch: transform its
-//          n1 rows of n2 points. Step 4: store them transposed, n1 apart, by lanes across rows
+// Idea:    a line of n1 n2 points is a matrix whose element (a, b) is point b + n2 a. Step 1: transform its n2 columns
+//          of n1 points, several neighbouring columns a block. Step 2: multiply result k of column b by the twiddle
+//          factor W^(b k), from two small tables instead of one of n1 n2 numbers. Step 3, in the second launch:
+//          transform its n1 rows of n2 points. Step 4: store them transposed, n1 apart, by lanes across rows
 // Shapes:  x samples or complex, y complex, addressed by Layout; table (N): exp(-2 pi i k / N); low (1 << LOW_BITS) and
 //          high: W^e and W^(e << LOW_BITS), W = exp(-2 pi i / (n1 n2))
 // Launch:  grid over the lines, blocks of LINE_THREADS a line times LINES lines; shared PARTS real numbers a point
@@ -43,7 +43,9 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_four_step_
         // Step 2: this line is column b. W^(b k) for k = j + r N / LAST is W^(b j) times a power of W^(b N / LAST).
         if (TWIDDLED) {
             const long long b = to.along_middle(y_line);
-            const auto twiddle = [&](long long e) { return product(high[e >> LOW_BITS], low[e & ((1 << LOW_BITS) - 1)]); };
+            const auto twiddle = [&](long long e) {
+                return product(high[e >> LOW_BITS], low[e & ((1 << LOW_BITS) - 1)]);
+            };
 #pragma unroll
             for (int c = 0; c < butterflies<LAST>(); ++c) {
                 const int j = lane.t + c * T;

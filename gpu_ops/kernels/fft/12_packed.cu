@@ -1,8 +1,8 @@
 // What:    the Fourier transforms of real samples, two of them as one complex number
-// Idea:    2 N real samples are N complex numbers z, as they lie in memory: half the butterflies, half the exchanges. One
-//          more exchange gives a thread the results Z[k] and Z[N - k]. The spectrum of the even samples is
-//          (Z[k] + conj Z[N - k]) / 2, that of the odd ones (Z[k] - conj Z[N - k]) / 2i, and even + exp(-pi i k / N) odd
-//          is bin k. Only bins 0 ... N are stored, since the others mirror them
+// Idea:    2 N real samples are N complex numbers z, as they lie in memory: half the butterflies, half the exchanges.
+//          One more exchange gives a thread the results Z[k] and Z[N - k]. The spectrum of the even samples is (Z[k] +
+//          conj Z[N - k]) / 2, that of the odd ones (Z[k] - conj Z[N - k]) / 2i, and even + exp(-pi i k / N) odd is bin
+//          k. Only bins 0 ... N are stored, since the others mirror them
 // Shapes:  x samples or complex, y complex, addressed by Layout; table (N): exp(-2 pi i k / N); split_table (N + 1):
 //          exp(-pi i k / N); low and high: see LongTwiddles
 // Launch:  grid over the lines, blocks of LINE_THREADS a line times LINES lines; shared PARTS real numbers a point

@@ -1,8 +1,9 @@
 // What:    the Fourier transforms of lines of any length whose prime factors are 13 at most
-// Idea:    other lengths than powers of two took Bluestein's method: two transforms of a line twice to four times as long.
-//          Here RADICES is a list of radices up to 16, such as 12, 7, 6 for 504 points; each has a butterfly of its own,
-//          made of those of its prime factors. All strides are compile-time constants, so that no lane divides. A stage
-//          may have fewer butterflies than the line has threads: the others are idle and wait at the barriers
+// Idea:    other lengths than powers of two took Bluestein's method: two transforms of a line twice to four times as
+//          long. Here RADICES is a list of radices up to 16, such as 12, 7, 6 for 504 points; each has a butterfly of
+//          its own, made of those of its prime factors. All strides are compile-time constants, so that no lane
+//          divides. A stage may have fewer butterflies than the line has threads: the others are idle and wait at the
+//          barriers
 // Shapes:  x samples or complex, y complex, addressed by Layout; table (N): exp(-2 pi i k / N)
 // Launch:  grid over the lines, blocks of LINE_THREADS a line times LINES lines; shared PARTS real numbers a point
 // Traffic: 1 complex number read and 1 written per point; Bluestein took 6 to 12 of each
@@ -44,7 +45,8 @@ __device__ __forceinline__ void mixed_stages(
             const int address = address_of<Lanes, SPAN, RAD>(lane.line, (j - k) * RAD + k, j / SPAN);
             if (!exists<RAD>(j)) continue;  // idle in this stage
 #pragma unroll
-            for (int r = 0; r < RAD; ++r) store_shared(address_plus<Lanes, SPAN, RAD>(address, r * SPAN, 0), v[c][r], 0);
+            for (int r = 0; r < RAD; ++r)
+                store_shared(address_plus<Lanes, SPAN, RAD>(address, r * SPAN, 0), v[c][r], 0);
         }
         __syncthreads();
 #pragma unroll

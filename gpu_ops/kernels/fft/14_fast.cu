@@ -1,13 +1,14 @@
 // What:    the Fourier transforms of lines, as fast as global memory allows
 // Idea:    all ideas before in one kernel: mixed radices up to 32 in registers, neighbouring columns, real samples in
 //          pairs, long lines in two parts; samples are converted as they are loaded. New are square tiles that a block
-//          has whole: rows, one exchange, columns, so that each number is read once and written once in all; accesses of
-//          128 bits; and 1 or 2 twiddle factors loaded per butterfly, the others being their powers. Exchanges of powers
-//          of two have no padding but an exclusive-or swizzle, which avoids the bank conflicts of stores and of loads
+//          has whole: rows, one exchange, columns, so that each number is read once and written once in all; accesses
+//          of 128 bits; and 1 or 2 twiddle factors loaded per butterfly, the others being their powers. Exchanges of
+//          powers of two have no padding but an exclusive-or swizzle, which avoids the bank conflicts of stores and of
+//          loads
 // Shapes:  x samples or complex, y complex, addressed by Layout; table (N): exp(-2 pi i k / N); split_table (N + 1):
 //          exp(-pi i k / N); low and high: see LongTwiddles
-// Launch:  grid over the lines, blocks of LINE_THREADS a line times LINES lines; tiles: grid over the tiles, LINES is N;
-//          shared PARTS real numbers a point
+// Launch:  grid over the lines, blocks of LINE_THREADS a line times LINES lines; tiles: grid over the tiles, LINES is
+//          N; shared PARTS real numbers a point
 // Traffic: 1 number read and 1 written per point and axis, or of tiles in all; nothing else
 // Source:  S2
 #include "fft_four_step.cuh"
@@ -20,7 +21,8 @@ struct alignas(2 * sizeof(C)) TwoNumbers {
 // The points of the first stage; those of lines beyond the last one are zero. WIDTH 128: butterflies j and j + 1 take
 // their points of equal r in one access.
 __device__ __forceinline__ void load_first(
-    C (&v)[butterflies<FIRST>()][FIRST], const void* __restrict__ x, long long begin, long long stride, int t, bool inside)
+    C (&v)[butterflies<FIRST>()][FIRST], const void* __restrict__ x, long long begin, long long stride, int t,
+    bool inside)
 {
 #pragma unroll
     for (int c = 0; c < butterflies<FIRST>(); c += WIDTH == 128 ? 2 : 1) {
@@ -41,7 +43,8 @@ __device__ __forceinline__ void load_first(
 }
 
 // The points of the last stage, which are in order.
-__device__ __forceinline__ void store_last(C (&v)[butterflies<LAST>()][LAST], C* __restrict__ begin, long long stride, int t)
+__device__ __forceinline__ void store_last(
+    C (&v)[butterflies<LAST>()][LAST], C* __restrict__ begin, long long stride, int t)
 {
 #pragma unroll
     for (int c = 0; c < butterflies<LAST>(); c += WIDTH == 128 ? 2 : 1) {
@@ -80,8 +83,11 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_fast_tiles
     C v[butterflies<FIRST>()][FIRST];
     load_first(v, x, (down * (long long)N + of_row.line) * row + right * x_tile, x_step, of_row.t, true);
 
-    stages<Along<ALONG_POINTS, ALONG_POINTS>, 1, RADICES>(v, of_row, table, [&](C (&v)[butterflies<LAST>()][LAST], Lane) {
-        // Rows are stored, columns are loaded, by lanes across the columns: the results of one are the points of the other.
+    typedef Along<ALONG_POINTS, ALONG_POINTS> AlongRows;
+    typedef Along<ALONG_LINES, ALONG_LINES> AcrossColumns;
+    stages<AlongRows, 1, RADICES>(v, of_row, table, [&](C (&v)[butterflies<LAST>()][LAST], Lane) {
+        // Rows are stored, columns are loaded, by lanes across the columns: the results of one are the points of the
+        // other.
         const Lane of_column = lane_of<ALONG_LINES>();
         C w[butterflies<FIRST>()][FIRST];
 #pragma unroll
@@ -92,7 +98,8 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_fast_tiles
                 const int j = of_row.t + c * T;
                 if (!exists<LAST>(j)) continue;
 #pragma unroll
-                for (int r = 0; r < LAST; ++r) store_shared(address_in_tile(of_row.line, j + r * (N / LAST)), v[c][r], pass);
+                for (int r = 0; r < LAST; ++r)
+                    store_shared(address_in_tile(of_row.line, j + r * (N / LAST)), v[c][r], pass);
             }
             __syncthreads();
 #pragma unroll
@@ -107,12 +114,11 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_fast_tiles
         __syncthreads();
         C* tile = y + down * (long long)N * y_row + (long long)right * N;
         const Layout columns{LINES, 1, 0, 0, y_row};
-        stages<Along<ALONG_LINES, ALONG_LINES>, 1, RADICES>(
-            w, of_column, table, [&](C (&w)[butterflies<LAST>()][LAST], Lane lane) {
-                const unsigned int line = lane.line;
-                C* begin = tile + columns.begin(line);
-                if (line < LINES) store_last(w, begin, columns.point_stride, lane.t);
-            });
+        stages<AcrossColumns, 1, RADICES>(w, of_column, table, [&](C (&w)[butterflies<LAST>()][LAST], Lane lane) {
+            const unsigned int column = lane.line;
+            C* begin = tile + columns.begin(column);
+            if (column < LINES) store_last(w, begin, columns.point_stride, lane.t);
+        });
     });
 }
 #else

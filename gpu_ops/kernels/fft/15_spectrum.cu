@@ -2,7 +2,8 @@
 // Idea:    nothing has a pass of its own. The first launch reads the samples as they are, turns two rows at once as the
 //          parts of one complex line, separates them and stores half of each spectrum: the other half mirrors it. The
 //          second one turns neighbouring columns and stores a level where its frequency lies and where the opposite one
-//          does, with zero frequency in the middle or not. Columns 0 and width / 2 are real before it, so they share one
+//          does, with zero frequency in the middle or not. Columns 0 and width / 2 are real before it, so they share
+//          one
 // Shapes:  x, out (height, width), y (height, width / 2), both extents powers of two from 2 on; window_y (height);
 //          window_x (width); means (1); table: the twiddles of the lines
 // Launch:  rows (COLUMNS 0): grid over pairs of rows, blocks (threads a line, pairs); columns: grid over the columns of

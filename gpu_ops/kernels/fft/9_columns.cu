@@ -38,7 +38,8 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_columns_li
     }
 
     stages<Lanes, 1, RADICES>(v, lane, table, [&](C (&v)[butterflies<LAST>()][LAST], Lane lane) {
-        // Store: the last stage leaves the points in order. The second half of a real line's spectrum mirrors the first.
+        // Store: the last stage leaves the points in order. The second half of a real line's spectrum mirrors the
+        // first.
         C* begin = y + to.begin(line);
         if (!inside) return;
 #pragma unroll

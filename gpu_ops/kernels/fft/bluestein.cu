@@ -2,8 +2,8 @@
 // Idea:    2 j k = j^2 + k^2 - (k - j)^2 makes a transform of n points a convolution with a chirp, and a convolution is
 //          a product of two transforms of m points, m the first power of two from 2 n - 1 on (Bluestein)
 // Shapes:  x, y (lines / inner, n, inner), z (lines / inner, m, inner): a line's points lie `inner` apart; chirp (n):
-//          exp(-pi i k^2 / n), its phase from k^2 modulo 2 n; spectrum (m): the transform of the chirp that turns back, divided
-//          by m
+//          exp(-pi i k^2 / n), its phase from k^2 modulo 2 n; spectrum (m): the transform of the chirp that turns back,
+//          divided by m
 // Launch:  1D grid over lines * m points (chirp, product) or lines * n (result), any block
 // Traffic: chirp n read and m written a line, product m and m, result n and n: beside both transforms of m points
 // Source:  S2

@@ -10,7 +10,7 @@ extern __shared__ __align__(16) unsigned char memory[];
 
 enum { ALONG_POINTS, ALONG_LINES };        // what neighbouring lanes have: points of a line, or lines
 enum { COMPLEX_NUMBERS, PAIRS, SINGLES };  // NUMBERS, what x holds: complex numbers, pairs of samples, or samples
-enum { WHOLE, HALF, UNPACKED };            // ENDS, what is stored: all points, the first half, or 2 N real samples' bins
+enum { WHOLE, HALF, UNPACKED };            // ENDS, what is stored: all points, their first half, 2 N samples' bins
 
 constexpr int N = LINE_POINTS, T = LINE_THREADS, PASSES = 3 - PARTS;
 constexpr int RADIX_LIST[] = {RADICES}, FIRST = RADIX_LIST[0], LAST = RADIX_LIST[sizeof(RADIX_LIST) / sizeof(int) - 1];
@@ -36,10 +36,10 @@ __device__ __forceinline__ Lane lane_of()
     return ALONG == ALONG_LINES ? Lane{id % LINES, id / LINES} : Lane{id / T, id % T};
 }
 
-// Exclusive-or swizzle of an index in shared memory, for powers of two: lanes that store with a stride of SPAN * RAD get
-// banks of their own by the bits in which they differ, and lanes that load with stride 1 keep theirs; so do lanes across
-// lines after lanes along points. The function is linear: of an index and an offset without common bits it is the
-// exclusive or of both results.
+// Exclusive-or swizzle of an index in shared memory, for powers of two: lanes that store with a stride of SPAN * RAD
+// get banks of their own by the bits in which they differ, and lanes that load with stride 1 keep theirs; so do lanes
+// across lines after lanes along points. The function is linear: of an index and an offset without common bits it is
+// the exclusive or of both results.
 template <typename Lanes, int SPAN, int RAD>
 __device__ constexpr int swizzled(int index)
 {
@@ -51,9 +51,9 @@ __device__ constexpr int swizzled(int index)
     return index ^ other;
 }
 
-// The address of a point between the stage of radix RAD after SPAN points and the next stage, in bytes of shared memory.
-// Other lengths than powers of two are padded by one element after every SPAN * RAD, where RAD is even; `padding` is
-// that before the point.
+// The address of a point between the stage of radix RAD after SPAN points and the next stage, in bytes of shared
+// memory. Other lengths than powers of two are padded by one element after every SPAN * RAD, where RAD is even;
+// `padding` is that before the point.
 template <typename Lanes, int SPAN, int RAD>
 __device__ __forceinline__ int address_of(int line, int point, int padding)
 {
@@ -165,7 +165,8 @@ __device__ __forceinline__ void exchange(
             const int address = address_of<Lanes, SPAN, RAD>(from.line, (j - k) * RAD + k, j / SPAN);
             if (!exists<RAD>(j)) continue;
 #pragma unroll
-            for (int r = 0; r < RAD; ++r) store_shared(address_plus<Lanes, SPAN, RAD>(address, r * SPAN, 0), v[c][r], pass);
+            for (int r = 0; r < RAD; ++r)
+                store_shared(address_plus<Lanes, SPAN, RAD>(address, r * SPAN, 0), v[c][r], pass);
         }
         __syncthreads();
 #pragma unroll
