@@ -2,7 +2,7 @@
 //
 // A lane owns OUTPUTS neighbouring outputs. The first is the sum of whole blocks of OUTPUTS values and single values at
 // the end; the others slide: one value enters, one leaves. A lane needs its own block and the block where its window ends
-// anyway, and shares their sums with all lanes. No result is a difference of sums from the row's beginning, so no large
+// anyway, and shares their sums with all lanes of its row. No result is a difference of sums from the row's beginning, so no large
 // numbers cancel, and a lane's eleven steps are too few to drift.
 #pragma once
 
@@ -20,12 +20,12 @@ struct Rows {
     static constexpr int ENDS = (REST + OUTPUTS - 2) / 4 + 1; // quads of the values that enter
     static constexpr int BETWEEN = WHOLE > LANES ? (WHOLE - 1) / LANES : 0; // rounds for blocks that no lane has loaded
 
-    struct __align__(16) Spots { int v[4]; };
+    struct __align__(16) Positions { int v[4]; };
 
     Memory& memory;
     const T* x;
     int height, width, top, left, count; // left: column of the first value of a row in shared memory
-    int task, lane;  // the lane's row of those in shared memory, and its place in the row
+    int task, lane;  // the lane's row of those in shared memory, and its index in the row
     int turn, ahead; // its row of those of a batch in the ring, and of those that enter
     int base;        // slot of the batch that comes next
     bool interior;   // whether the strip and all that its windows reach are inside the image
@@ -84,13 +84,13 @@ struct Rows {
     // The same, each value from its place in the image.
     __device__ __forceinline__ Quad gathered(const T* row, int k) const
     {
-        const Spots spots = *(const Spots*)(memory.places + k);
+        const Positions positions = *(const Positions*)(memory.positions + k);
         Quad quad;
         #pragma unroll
         for (int c = 0; c < 4; ++c) {
             // Loaded in any case: four loads in flight at once, and no branch.
-            const Word w = (Word)row[max(spots.v[c], 0) * STRIDE];
-            quad.v[c] = BORDER == 0 && spots.v[c] < 0 ? (Word)0 : w;
+            const Word w = (Word)row[max(positions.v[c], 0) * STRIDE];
+            quad.v[c] = BORDER == 0 && positions.v[c] < 0 ? (Word)0 : w;
         }
         return quad;
     }
