@@ -38,6 +38,8 @@ def make_plan(
 def check_edits(filter: Filter, variant: Variant, plan: Plan, edits: Mapping[str, str]) -> None:
     """Raises KernelError for an edited file that no launch of the plan was compiled from: a result would say nothing of
     it."""
+    if not edits:
+        return
     launched = dict.fromkeys(step.kernel.compiled.source for step in plan.steps if isinstance(step, Launch))
     paths = header_files(edits)
     used = {paths[name] for source in launched for name in included_headers(source, edits)} | launched.keys()

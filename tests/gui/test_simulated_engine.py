@@ -57,7 +57,10 @@ def test_a_missing_barrier_is_named_in_the_results_bar(qtbot, window, monkeypatc
     text = path.read_text().replace("__syncthreads();", "", 1)
     assert text != path.read_text()
     pick = window.controller.session.pick
-    monkeypatch.setattr(window.controller.session, "pick", lambda variant: replace(pick(variant), edits={SHARED: text}))
+    edits = {"shared": {SHARED: text}}
+    monkeypatch.setattr(
+        window.controller.session, "pick", lambda variant: replace(pick(variant), edits=edits.get(variant, {}))
+    )
     window.controller.session.set_picks(("naive", "shared"))
     settle(qtbot, window.controller, lambda: window.controller.open_sample("camera"))
     entry, pane = window.controller.results.entry(RowSlot("shared", "sim")), window.panes.pane("shared")

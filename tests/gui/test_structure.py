@@ -22,6 +22,7 @@ PUBLIC = (
     *("gpu_ops.types", "gpu_ops.params", "gpu_ops.errors", "gpu_ops.engine", "gpu_ops.devices.status"),
     *("gpu_ops.input_kinds", "gpu_ops.output_kinds", "gpu_ops.run_key", "gpu_ops.device_names"),
     *("gpu_ops.counters", "gpu_ops.stages", "gpu_ops.task", "gpu_ops.io.opening"),
+    *("gpu_ops.measuring.row_kinds",),
     *("gpu_ops.measuring.rows", "gpu_ops.measuring.standing", "gpu_ops.measuring.machines", "gpu_ops.measuring.sweeps"),
     *("gpu_ops.measuring.about", "gpu_ops.measuring.kernel_age", "gpu_ops.devices.occupancy", "gpu_ops.processes"),
 )
