@@ -248,8 +248,7 @@ def test_wrong_kernels_compile_and_fit_so_that_only_their_results_can_reject_the
     filter = find_filter(wrong.filter)
     variant = filter.variant(wrong.variant)
     device = OfflineDevice("sm_90", {wrong.file: wrong.text()})
-    shape = (64, 64) if filter.accepts == "image" else (4096,)
-    params, knobs = ({p.name: p.default for p in group} for group in (filter.params, variant.knobs))
-    never = {dtype for refusal in variant.refuses for dtype in refusal.never.get("dtype", ())}
-    for dtype in {filter.dtypes[0], filter.dtypes[-1]} - never:
-        device.check(planned(filter, variant.id, device, device.empty(shape, np.dtype(dtype)), params, knobs))
+    cases = covering_cases(filter, variant, device.limits)
+    for case in {case.dtype: case for case in cases}.values():
+        x = device.empty(case.shape, np.dtype(case.dtype))
+        device.check(planned(filter, variant.id, device, x, case.params, case.knobs))
