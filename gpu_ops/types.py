@@ -330,12 +330,14 @@ class Quality:
 
 @dataclass(frozen=True)
 class Pick:
-    """A variant on a device with its knobs. `edits` {kernel file: text} replace shipped kernel files."""
+    """A variant on a device with its knobs. `edits` {kernel file: text} replace shipped kernel files. `params` are
+    values of parameters that this pick has in place of the experiment's, so that two settings stand side by side."""
 
     variant: str
     device: str
     knobs: Values = field(default_factory=dict)
     edits: Mapping[str, str] = field(default_factory=dict)
+    params: Values = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

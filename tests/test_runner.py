@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fake_device import FakeDevice, copy_plan
+from tasks import right
 
 from gpu_ops import from_array
 from gpu_ops.errors import DeclarationError, DeviceMemoryError, KernelError, LibraryMissing, ParamError
@@ -232,3 +233,19 @@ def test_an_overwritten_input_condemns_the_variant_that_did_it_and_no_other(runs
     for name in ("bad", "worse"):
         assert verdicts[name].notes == ("the input was overwritten",)
     assert all(np.array_equal(run.outputs["image"], IMAGE) for run in verdicts.values())
+
+
+def test_picks_have_parameters_of_their_own() -> None:
+    """Two settings of one variant in one experiment: each is computed, verified and named with its own values."""
+    filter, x = find_filter("mean2d"), np.random.default_rng(0).integers(0, 255, (20, 30), np.uint8)
+    input = from_array(x)
+    picks = (Pick("serial", "cpu"), Pick("serial", "cpu", params={"window": 7}))
+    runs = {
+        run.key: run
+        for run in runner.run_experiment(Experiment("mean2d", input, {"window": 3}, picks, protocol="none"))
+    }
+    assert [key.params["window"] for key in runs] == [3, 7] and all(run.ok for run in runs.values())
+    for key, run in runs.items():
+        assert np.array_equal(run.outputs["image"], right(filter, x, **key.params))
+    with pytest.raises(ParamError, match="window"):
+        list(runner.run_experiment(Experiment("mean2d", input, {}, (Pick("serial", "cpu", params={"window": 4}),))))

@@ -39,7 +39,7 @@ def choose(session: Session, results: Results, origins: Mapping[tuple[str, str],
     """The variant whose present output is meant: the one that is `looked_at`; else the last picked one with a result of
     the whole input, else the last picked one with a result; "" where there is none. `origins` are those of `results`,
     by variant and output."""
-    name, picks = session.output.id, session.choice.picks
+    name, picks = session.output.id, session.shown.ids
     there = [variant for variant in picks if (variant, name) in results]
     if looked_at in picks:
         return looked_at if looked_at in there else ""

@@ -152,7 +152,8 @@ class FrameController(QObject):
 
     def pick(self) -> Pick | None:
         """The last ticked variant that runs whole frames: one on a simulated GPU takes too long for that."""
-        picks = [self._session.pick(v.id) for v in self._session.filter.variants if v.id in self._session.choice.picks]
+        session = self._session
+        picks = [session.shown.pick(v.id) for v in session.filter.variants if v.id in session.choice.picks]
         return next((p for p in reversed(picks) if not is_simulated(p.device)), None)
 
     def run_all(self, path: str) -> None:

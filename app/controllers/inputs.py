@@ -125,7 +125,7 @@ class Inputs(QObject):
         """Make a variant's output `name` the input."""
         input, subject = self._session.input, made.subject
         assert input is not None
-        if subject != self._session.subject(variant) or subject is None:
+        if subject != self._session.shown.subject(variant) or subject is None:
             text = self.tr("The result is of an earlier choice; wait for the new one, or run it again.")
             self.message.emit("warning", text, "", "open")
             return

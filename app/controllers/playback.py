@@ -144,7 +144,7 @@ class Playback(QObject):
     @Slot(object, str)
     def _drop_results(self, choice: Any, what: str) -> None:
         """Drop the results of another filter and of variants that are no longer picked."""
-        picks = () if what == "filter" else choice.picks
+        picks = () if what == "filter" else self._session.shown.ids
         self._results = {key: array for key, array in self._results.items() if key[0] in picks}
         self._keep(picks)
 

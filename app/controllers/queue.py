@@ -6,15 +6,16 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QObject, QTimer, Signal
 
-from app.models.job_kind import LIVE, SIMULATE, STEPS, SWEEP, TIME, XRAY, JobKind
+from app.models.entry import untimed
+from app.models.job_kind import LIVE, MEASURE, SIMULATE, STEPS, SWEEP, TIME, XRAY, JobKind
 from app.models.refusal import refuses
 from app.models.results import Results
 from app.models.session import Session
-from app.models.slot import RowSlot
 from app.worker import Engine
 from gpu_ops import active_steps
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.messages import RunRequest, StepsRequest
+from gpu_ops.run_key import RunKey
 from gpu_ops.types import Pick
 
 QUIET_MS = 400
@@ -48,7 +49,7 @@ class RunQueue(QObject):
         self._waiting: JobKind | None = None
         self._after_steps: JobKind | None = None
         self._to_simulate: tuple[Pick, ...] = ()
-        self._unseen: set[str] = set()
+        self._unseen: set[RunKey] = set()
         self._interrupted = False
         self._quiet = QTimer(self, singleShot=True, interval=QUIET_MS)
         self._quiet.timeout.connect(self._time_live)
@@ -112,7 +113,7 @@ class RunQueue(QObject):
 
     def run(self, how: JobKind) -> None:
         """Start a run, or keep it until the engine's present run has ended: only the newest waits."""
-        if self._session.input is None or not (self._session.choice.picks or self._session.lacks_steps):
+        if self._session.input is None or not (self._session.shown.ids or self._session.lacks_steps):
             return
         self._quiet.stop()
         self._to_simulate = ()
@@ -132,9 +133,9 @@ class RunQueue(QObject):
             if kind.patience_ms == 0 or (kind.patience_ms and not patient):
                 self._engine.cancel(job, kill=False)
 
-    def note_result(self, variant: str) -> None:
-        """The result of a variant has come."""
-        self._unseen.discard(variant)
+    def note_result(self, key: RunKey) -> None:
+        """The result of a run has come."""
+        self._unseen.discard(key)
         if not self._unseen:
             self._give_way()
 
@@ -182,17 +183,35 @@ class RunQueue(QObject):
             checks=how.checks,
             roofs=how.roofs,
         )
-        self._unseen = {p.variant for p in picks}
-        self._results.set_running([RowSlot(p.variant, p.device) for p in picks])
+        shown = self._session.shown
+        self._unseen = {shown.key_of(pick) for pick in picks}
+        self._results.set_running([shown.slot(id) for id in shown.ids if shown.key(id) in self._unseen])
         self.submit(how, request)
 
     def picks(self, how: JobKind) -> tuple[Pick, ...]:
         """The picks of such a run. A simulated GPU is never timed: its counts came with the picture. Nothing is picked
-        while the filter refuses the input."""
+        while the filter refuses the input. Of pinned results a careful run takes all, any other those that lack what
+        it brings."""
         if refuses(self._session.filter, self._session.input):
             return ()
-        picks = (self._session.pick(v.id) for v in self._session.filter.variants if v.id in self._session.choice.picks)
-        return tuple(p for p in picks if how.simulated != "never" or not is_simulated(p.device))
+        shown, picks = self._session.shown, dict[RunKey, Pick]()
+        ids = [v.id for v in self._session.filter.variants if v.id in self._session.choice.picks]
+        for id in (*ids, *(id for id in shown.pins if shown.here(id) and (how is MEASURE or self._lacks(id, how)))):
+            picks.setdefault(shown.key(id), shown.pick(id))
+        return tuple(p for p in picks.values() if how.simulated != "never" or not is_simulated(p.device))
+
+    @property
+    def pins_lack(self) -> bool:
+        """Whether pinned results wait for a run."""
+        return any(self._session.shown.here(id) and self._lacks(id, LIVE) for id in self._session.shown.pins)
+
+    def _lacks(self, id: str, how: JobKind) -> bool:
+        """Whether a pinned result is not up to date, or for a run that times, not timed."""
+        slot, shown = self._session.shown.slot(id), self._session.shown
+        entry = self._results.entry(slot) if slot in self._results else None
+        if entry is None or entry.row is None or entry.subject != shown.subject(id):
+            return True
+        return how is TIME and not entry.failure and untimed(entry.row)
 
     def _time_live(self) -> None:
         """The user pauses: time the picture on the screen before a simulated GPU continues."""

@@ -89,7 +89,7 @@ class RecordedRuns(QObject):
 
     def _rank(self, row: Row) -> tuple[bool, bool, bool, bool]:
         """Shipped kernels rank first, then those as they are today, then careful timing, then the present knobs."""
-        own = self._session.key(row.variant)
+        own = self._session.shown.key(row.variant)
         return not row.edits, not of_older_code(row), row.protocol == "careful", row.key.knob_items == own.knob_items
 
     def _missing(self) -> str:

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.controllers.chosen import Chosen, choose
 from app.controllers.inputs import Inputs
+from app.controllers.outputs import Outputs
 from app.controllers.queue import RunQueue
 from app.models.job_kind import (
     DOCTOR,
@@ -26,15 +27,12 @@ from app.models.job_kind import (
     TIME,
     XRAY,
 )
-from app.models.origin import Origin
+from app.models.refusal import refuses
 from app.models.results import Results
 from app.models.session import Session
-from app.models.slot import RowSlot
 from app.models.subject import Subject
-from app.models.view_data import OutputData
 from app.worker import Engine
 from gpu_ops import Saving, active_steps
-from gpu_ops.device_names import is_simulated
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import (
     DoctorAnswer,
@@ -55,7 +53,6 @@ from gpu_ops.engine.messages import (
     Surveyed,
     XRayAnswer,
 )
-from gpu_ops.engine.shared import SharedResult
 from gpu_ops.output_kinds import OUTPUT_KINDS
 from gpu_ops.types import Pick
 
@@ -106,8 +103,7 @@ class SessionController(QObject):
         self.loading: LoadRequest | None = None
         self._announced: Any = None
         self.playing = False
-        self._held: dict[tuple[str, str], SharedResult] = {}
-        self._made: dict[tuple[str, str], Origin] = {}
+        self._outputs = Outputs(engine, session, self.outputs_changed.emit)
         self.inputs = Inputs(engine, session, self.queue, self)
         self.inputs.message.connect(self.message)
         engine.answered.connect(self._take_answer)
@@ -172,13 +168,13 @@ class SessionController(QObject):
     def result_to_save(self, looked_at: str = "") -> Chosen | None:
         """The present output of the variant that is `looked_at`, else of the last picked one that has the whole input's
         result. None, with a message, where there is none."""
-        variant = choose(self.session, self._held, self._made, looked_at)
+        variant = choose(self.session, self._outputs.results, self._outputs.origins, looked_at)
         if not variant:
             self.message.emit("warning", self.tr("There is no result to save yet; run a variant first."), "", "save")
             return None
         key, input = (variant, self.session.output.id), self.session.input
-        rate = input.rate if input is not None and OUTPUT_KINDS[self._held[key].kind].heard else None
-        return Chosen(variant, self._held[key], self._made[key], rate)
+        rate = input.rate if input is not None and OUTPUT_KINDS[self._outputs.results[key].kind].heard else None
+        return Chosen(variant, self._outputs.results[key], self._outputs.origins[key], rate)
 
     def save_result(self, path: str, what: Chosen, saving: Saving) -> None:
         """Save a result in the format of the file's suffix, with this mapping and these facts."""
@@ -190,10 +186,10 @@ class SessionController(QObject):
 
     def use_result(self, looked_at: str = "") -> None:
         """Make that result the input."""
-        variant = choose(self.session, self._held, self._made, looked_at)
+        variant = choose(self.session, self._outputs.results, self._outputs.origins, looked_at)
         if variant:
             key = variant, self.session.output.id
-            self.inputs.use_result(*key, self._held[key], self._made[key])
+            self.inputs.use_result(*key, self._outputs.results[key], self._outputs.origins[key])
         else:
             self.message.emit("warning", self.tr("There is no result to use yet; run a variant first."), "", "open")
 
@@ -210,7 +206,7 @@ class SessionController(QObject):
         self._declare()
         self._announced = shared
         self.input_array_changed.emit(self._engine.array(shared.array), shared)
-        self._release_outputs(())
+        self._outputs.keep(())
         self.inputs.replaced(shared)
         self.run_live()
 
@@ -219,7 +215,7 @@ class SessionController(QObject):
         """The input went through other steps: results of those before stay, marked so, until new ones come."""
         self.queue.renew()
         self._declare()
-        self.results.compare_with(self.session.subject)
+        self.results.compare_with(self.session.shown.subject_of)
         self._announced = shared
         self.stepped_array_changed.emit(self._engine.array(shared.array), shared)
         self.inputs.stepped()
@@ -230,10 +226,12 @@ class SessionController(QObject):
             self.succeeded.emit("run")
             self.queue.outdate()
             self.results.clear()
-        self._release_outputs(() if what == "filter" else choice.picks)
+        self._outputs.keep(() if what == "filter" else self.session.shown.ids)
         self._declare()
-        self.results.compare_with(self.session.subject)
+        self._outputs.share()
+        self.results.compare_with(self.session.shown.subject_of)
         session, done = self.session, what == "steps" and not self.session.lacks_steps
+        done = done or (what == "pins" and not self.queue.pins_lack)
         if session.input is not self._announced:
             return  # the input for this choice comes next, and its run with it
         if session.lacks_steps and not active_steps(session.steps) and session.original is not None:
@@ -250,17 +248,18 @@ class SessionController(QObject):
     # Running
 
     def _declare(self) -> None:
-        """Declare the rows to come: every picked variant on its device, in the filter's order."""
-        picked = self.queue.picks(LIVE)
-        titles = {v.id: v.title for v in self.session.filter.variants}
-        self.results.declare([RowSlot(p.variant, p.device) for p in picked], titles)
+        """Declare the rows to come: every picked variant on its device, in the filter's order, and pinned results."""
+        session, shown = self.session, self.session.shown
+        titles = {v.id: v.title for v in session.filter.variants}
+        ticked = [] if refuses(session.filter, session.input) else [v for v in titles if v in session.choice.picks]
+        self.results.declare([shown.slot(id) for id in (*ticked, *shown.pins)], titles)
         self._set_baseline(self.session.baseline)
 
     @Slot(str)
     def _set_baseline(self, variant: str) -> None:
         """Compare speed-ups with this variant on its device."""
         exists = any(v.id == variant for v in self.session.filter.variants)
-        self.results.set_baseline(RowSlot(variant, self.session.device_of(variant)) if exists else None)
+        self.results.set_baseline(self.session.shown.slot(variant) if exists else None)
 
     # Answers of the engine
 
@@ -335,42 +334,20 @@ class SessionController(QObject):
         While a parameter moves, the newest run may belong to an earlier choice: its results are marked so."""
         self._take_provenance(update)
         fresh = update.generation == self.queue.generation
-        wanted = fresh and update.key.variant in self.session.choice.picks
-        for name, shared in update.outputs.items():
-            if wanted and name in {o.id for o in self.session.given}:
-                self._take_output(update, name, shared)
-            else:
-                self._engine.release(shared.array.segment)
-        if wanted:
-            self.results.put(update.row, self._subject(update))
-            self.results.compare_with(self.session.subject)
+        ids = self.session.shown.ids_of(update.key) if fresh else []
+        self._outputs.take(update, ids)
+        for id in ids:
+            made = Subject(self.session.inputs, update.key)
+            self.results.put(update.row, made, self.session.shown.slot(id))
+        if ids:
+            self.results.compare_with(self.session.shown.subject_of)
             subject = f"run/{update.key.variant}"
             if update.row.failure and update.row.failure_kind != "unsupported":
                 self.message.emit("error", update.row.failure, "", subject)
             elif not update.row.failure:
                 self.succeeded.emit(subject)
         if fresh:
-            self.queue.note_result(update.key.variant)
-
-    def _subject(self, update: RunUpdate) -> Subject:
-        """The subject of an update of the newest generation, which is of the present input."""
-        return Subject(self.session.inputs, update.key)
-
-    def _take_output(self, update: RunUpdate, name: str, shared: SharedResult) -> None:
-        variant, input = update.key.variant, self.session.input
-        whole = input.array.shape[: len(update.place)] if input is not None else ()
-        simulated = is_simulated(update.key.device)
-        origin = Origin(simulated, update.place, whole, update.exact, self._subject(update))
-        self.outputs_changed.emit(variant, name, OutputData(shared, self._engine.array(shared.array), origin))
-        # The view has the new array now, and nothing draws from the old segment any more.
-        if (variant, name) in self._held:
-            self._engine.release(self._held[variant, name].array.segment)
-        self._held[variant, name], self._made[variant, name] = shared, origin
-
-    def _release_outputs(self, variants: Sequence[str]) -> None:
-        """Release the results of all variants but these."""
-        for variant, name in [key for key in self._held if key[0] not in variants]:
-            self._engine.release(self._held.pop((variant, name)).array.segment)
+            self.queue.note_result(update.key)
 
 
 _OF_JOBS: Mapping[type, Callable[[SessionController, Any], None]] = {

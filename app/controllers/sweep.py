@@ -133,7 +133,7 @@ class SweepController(QObject):
         if self.running:
             raise KernelscopeError(self.tr("A sweep is already running; wait until it ends, or cancel it."))
         picks = self._controller.timed_picks()
-        choice, ticked = self._session.choice, map(self._session.pick, self._session.choice.picks)
+        choice, ticked = self._session.choice, map(self._session.shown.pick, self._session.choice.picks)
         return plan_runs(self._session.filter, option, parse_values(text), choice.params, picks, self._meta(), ticked)
 
     def _architecture(self) -> str:

@@ -188,9 +188,9 @@ class XRayController(QObject):
     def _ask(self, query: Query) -> None:
         """X-ray the kernels on a simulated GPU. Any other job comes first."""
         session, engine = self._session, self._controller.queue.engine
-        choice, other = session.choice, session.pick(query.against[0]) if query.against else None
+        choice, other = session.choice, session.shown.pick(query.against[0]) if query.against else None
         architecture = architecture_of(session.device, engine.devices)
-        about = (query.input, choice.filter, choice.params, session.pick(self.variant), architecture, other)
+        about = (query.input, choice.filter, choice.params, session.shown.pick(self.variant), architecture, other)
         self._controller.queue.submit(XRAY, XRayRequest(engine.next_job(), *about))
 
     def _stop(self) -> None:

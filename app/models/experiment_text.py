@@ -93,7 +93,8 @@ def python_text(session: Session) -> str:
     else:
         opened = f"ks.sample({', '.join(filter(None, [repr(origin['generator']), options]))})"
     steps = [dict(step) for step in active_steps(session.steps)]
-    picks = [f"    ks.Pick({p.variant!r}, {p.device!r}, {dict(p.knobs)!r})," for p in _picks(session)]
+    shown = [*_picks(session), *(pin.pick for pin in session.choice.pins)]
+    picks = [f"    ks.Pick({', '.join(_pick_words(pick))})," for pick in shown]
     lines = [
         "import gpu_ops as ks",
         "",
@@ -105,12 +106,18 @@ def python_text(session: Session) -> str:
         "runs = {}",
         "for run in ks.run_experiment(experiment):",
         "    print(run.pick.variant, run.stage, run.ok, run.failure or '')",
-        "    runs[run.pick.variant] = run",
+        "    runs[run.key] = run",
         "",
         "run = next(run for run in runs.values() if run.outputs)",
         *(line for output in session.filter.given(session.params) for line in _array_lines(output)),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _pick_words(pick: Pick) -> list[str]:
+    """The arguments of a pick; parameters of its own are those of a pinned result."""
+    own = [f"params={dict(pick.params)!r}"] if pick.params else []
+    return [repr(pick.variant), repr(pick.device), repr(dict(pick.knobs)), *own]
 
 
 def _array_lines(output: Output) -> list[str]:
@@ -167,7 +174,7 @@ def _source_flags(chain: list[Mapping[str, Any]], place: int) -> list[str]:
 
 
 def _picks(session: Session) -> list[Pick]:
-    return [session.pick(v.id) for v in session.filter.variants if v.id in session.choice.picks]
+    return [session.shown.pick(v.id) for v in session.filter.variants if v.id in session.choice.picks]
 
 
 def input_options(origin: Mapping[str, Any]) -> dict[str, Any]:

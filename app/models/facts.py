@@ -7,6 +7,7 @@ from typing import Any
 
 from app.models.results import Results
 from app.models.session import Session
+from app.models.shown import variant_of
 from gpu_ops.measuring.about import SEVERAL, Part, about_input, about_machine, about_run
 
 
@@ -25,9 +26,10 @@ def _shared(facts: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in shared.items() if value != {}}
 
 
-def facts_of_result(session: Session, results: Results, variant: str, part: Part | None = None) -> dict[str, Any]:
-    """The facts about the present output of a variant, or about the `part` of it that there is."""
-    rows = [e.row for e in results.entries() if e.variant == variant and e.row is not None and not e.recorded]
-    if not rows:
-        return {**facts_of(session, results), "variant": variant, "output": session.output.id}
-    return about_run(rows[0], results.provenance, session.output.id, part)
+def facts_of_result(session: Session, results: Results, id: str, part: Part | None = None) -> dict[str, Any]:
+    """The facts about the present output of a result, or about the `part` of it that there is."""
+    slot = session.shown.slot(id)
+    row = results.entry(slot).row if slot in results else None
+    if row is None:
+        return {**facts_of(session, results), "variant": variant_of(id), "output": session.output.id}
+    return about_run(row, results.provenance, session.output.id, part)

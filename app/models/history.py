@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from app.models.shown import Pin
 from app.models.steps import Steps
 from gpu_ops import find_filter
 from gpu_ops.engine.shared import SharedInput
@@ -21,7 +22,7 @@ MOST_INPUTS = 8
 @dataclass(frozen=True)
 class Choice:
     """One state of everything that undo restores. `input` is the number of the original that it was made for: a result
-    that takes the place of the input has another one."""
+    that takes the place of the input has another one. `pins` are results that keep their settings."""
 
     filter: str
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -29,6 +30,7 @@ class Choice:
     knobs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     steps: Steps = ()
     input: int = 0
+    pins: tuple[Pin, ...] = ()
 
 
 def default_choice(filter: Filter, cuda: bool, steps: Steps = (), meta: Meta | None = None) -> Choice:
@@ -56,7 +58,7 @@ def _refusal(variant: Variant, meta: Meta, params: Mapping[str, Any]) -> str | N
 
 def difference(a: Choice, b: Choice) -> str:
     """The first of their parts that differs; "" where no more than the input does."""
-    parts = ("filter", "params", "picks", "knobs", "steps")
+    parts = ("filter", "params", "picks", "knobs", "pins", "steps")
     return next((part for part in parts if getattr(a, part) != getattr(b, part)), "")
 
 

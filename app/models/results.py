@@ -82,14 +82,22 @@ class Results(QObject):
 
     def declare(self, slots: Iterable[RowSlot], titles: Mapping[str, str] | None = None) -> None:
         """Show these rows, in this order; rows that stay keep their results. For several settings of one variant each
-        slot names its key."""
+        slot names its key, and a new one takes the row of the same run where there is one."""
         self._titles = titles = titles or {}
         old = self._entries
-        entries = {s: replace(old.get(s, Entry(s)), title=titles.get(s.variant, "")) for s in slots}
+        entries = {s: replace(old.get(s) or self._of_run(s), title=titles.get(s.variant, "")) for s in slots}
         if list(entries.items()) != list(old.items()):  # a moving parameter declares the same rows again and again
             self._entries = entries
             self._tell_apart()
             self.rows_reset.emit()
+
+    def _of_run(self, slot: RowSlot) -> Entry:
+        """An entry for a new slot, with the row of the same run that another slot has, else empty."""
+        own = (e for e in self._entries.values() if slot.key is not None and e.row is not None and not e.recorded)
+        same = next((e for e in own if e.current and e.subject is not None and e.subject.key == slot.key), None)
+        if same is None or same.row is None:
+            return Entry(slot)
+        return replace(same, slot=slot, state=state_of(same.row), past=None, difference="")
 
     def load(
         self, rows: Sequence[Row], machine: str = "", recorded: bool = True, titles: Mapping[str, str] | None = None
@@ -109,12 +117,13 @@ class Results(QObject):
         self._entries[slot] = Entry(slot, titles.get(row.variant, ""), row, state_of(row), recorded)
         return slot
 
-    def put(self, row: Row, subject: Subject | None = None) -> None:
-        """Take a new row: into the slot of its own run where that was declared, else into its variant's; a row that was
-        not declared goes to the end. Until it has times of its own, the last ones stay beside it, marked stale, unless
-        the row failed. Its quality is that of the same run before until the engine has compared it again."""
-        slot = RowSlot(row.variant, row.device, row.key)
-        slot = slot if slot in self._entries else replace(slot, key=None)
+    def put(self, row: Row, subject: Subject | None = None, slot: RowSlot | None = None) -> None:
+        """Take a new row: into this slot, else into the slot of its own run where that was declared, else into its
+        variant's; a row that was not declared goes to the end. Until it has times of its own, the last ones stay beside
+        it, marked stale, unless the row failed. Its quality is that of the same run before until the engine has
+        compared it again."""
+        own = RowSlot(row.variant, row.device, row.key)
+        slot = slot or (own if own in self._entries else replace(own, key=None))
         new = slot not in self._entries
         old = self._entries.get(slot, Entry(slot, self._titles.get(slot.variant, "")))
         state = state_of(row)
@@ -167,11 +176,10 @@ class Results(QObject):
                 self._before[slot] = self._entries[slot].state
                 self._set_state(slot, "running")
 
-    def compare_with(self, present: Callable[[str], Subject]) -> None:
-        """The choice changed: mark the rows stale that follow it and whose subject is not their variant's `present`
-        one."""
-        following = [e for slot, e in self._entries.items() if slot.follows and e.subject]
-        self.mark_stale([e.slot for e in following if e.subject != present(e.variant)])
+    def compare_with(self, present: Callable[[RowSlot], Subject]) -> None:
+        """The choice or the input changed: mark the rows stale whose subject is not the `present` one of their
+        slot."""
+        self.mark_stale([s for s, e in self._entries.items() if e.subject and e.subject != present(s)])
 
     def mark_stale(self, slots: Iterable[RowSlot] | None = None) -> None:
         """Mark these rows, or all, as stale. Recorded rows never are."""

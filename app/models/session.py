@@ -11,15 +11,14 @@ from PySide6.QtCore import QObject, Signal
 
 from app.models.history import Choice, History, default_choice, difference, meta_of
 from app.models.noise import Noise
+from app.models.shown import MOST_PINS, Shown
 from app.models.steps import Steps, kept_steps, noise_of, with_noise
-from app.models.subject import Subject
-from gpu_ops import FILTERS, KernelscopeError, active_steps, check_step, find_filter, find_step
+from gpu_ops import FILTERS, KernelscopeError, ParamError, active_steps, check_step, find_filter, find_step
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.shared import SharedInput
 from gpu_ops.params import holds
-from gpu_ops.run_key import RunKey
 from gpu_ops.task import Task
-from gpu_ops.types import Filter, Output, Pick
+from gpu_ops.types import Filter, Output
 
 
 class Session(QObject):
@@ -32,7 +31,8 @@ class Session(QObject):
     `originals` that they can go to. `forgotten` says that there may be fewer.
     `input_changed(shared)` brings another input, `stepped_changed(shared)` the same one after other steps,
     `steps_changed` says that other steps are wanted, `steps_dropped(shared)` that those before do not suit an input.
-    `choice_changed(choice, what)` says what changed: "filter", "params", "picks", "steps" or "knobs"; `output_changed`
+    `choice_changed(choice, what)` says what changed: "filter", "params", "picks", "steps", "knobs" or
+    "pins"; `output_changed`
     that the window shows another of the filter's outputs.
     """
 
@@ -63,6 +63,7 @@ class Session(QObject):
         self._originals: dict[int, SharedInput] = {}
         self._first: Choice | None = None
         self._last_output: dict[str, str] = {}
+        self.shown = Shown(self)
 
     @property
     def choice(self) -> Choice:
@@ -304,6 +305,22 @@ class Session(QObject):
         if knobs != dict(self._choice.knobs):
             self._set(replace(self._choice, knobs=knobs), "knobs")
 
+    def pin(self, id: str) -> str:
+        """Keep a result of the present choice with its settings, whatever is chosen later. Returns the id of the pinned
+        result. Raises ParamError where MOST_PINS are pinned."""
+        pin = self.shown.pin_of(id)
+        if pin not in self._choice.pins:
+            if len(self._choice.pins) >= MOST_PINS:
+                raise ParamError(f"{MOST_PINS} results are pinned, which is the most; unpin one of them first.")
+            self._set(replace(self._choice, pins=(*self._choice.pins, pin)), "pins")
+        return pin.id
+
+    def unpin(self, *ids: str) -> None:
+        """Keep these pinned results no longer."""
+        pins = tuple(pin for pin in self._choice.pins if pin.id not in ids)
+        if pins != self._choice.pins:
+            self._set(replace(self._choice, pins=pins), "pins")
+
     def set_baseline(self, variant: str) -> None:
         if variant != self.baseline:
             self.baseline = variant
@@ -328,25 +345,6 @@ class Session(QObject):
             if self._choice == self._default(self.filter):
                 self._set(self._default(self.filter, True), "picks", undoable=False)
             self.set_device(names[0])
-
-    def device_of(self, variant: str) -> str:
-        """The device that runs a variant of the filter under the present choice."""
-        return "cpu" if self.filter.variant(variant).device == "cpu" else self.device
-
-    def pick(self, variant: str) -> Pick:
-        """A variant with its device and knobs under the present choice."""
-        return Pick(variant, self.device_of(variant), self._choice.knobs.get(variant, {}))
-
-    def key(self, variant: str) -> RunKey:
-        """The key of a run of this variant under the present choice; unset values have their defaults, as in the
-        run."""
-        pick, choice, params = self.pick(variant), self._choice, self.params
-        knobs = {k.name: pick.knobs.get(k.name, k.default) for k in self.filter.variant(variant).knobs}
-        return RunKey.of(choice.filter, variant, pick.device, params, knobs, pick.edits)
-
-    def subject(self, variant: str) -> Subject:
-        """The subject of a result of this variant under the present choice."""
-        return Subject(self.inputs, self.key(variant))
 
     def reset_params(self) -> None:
         self.set_params({p.name: p.default for p in self.filter.params})

@@ -19,13 +19,14 @@ from app.models.history import Choice
 from app.models.json_text import Fields, parsed, readable
 from app.models.session import Session
 from app.models.session_view import Offered, View, read_view
+from app.models.shown import MOST_PINS, Pin
 from app.models.steps import Steps
 from gpu_ops import SAMPLES, KernelscopeError, __version__, check_step, find_filter, require_regular
 from gpu_ops.errors import InputError, NonFiniteError, plain, shortened
 from gpu_ops.input_kinds import INPUT_KINDS, Kind
 from gpu_ops.io.opening import CHOICES
 from gpu_ops.params import check_values, nearest
-from gpu_ops.types import Filter, Variant
+from gpu_ops.types import Filter, Pick, Variant
 
 SCHEMA, MAJOR = "kernelscope-session", 1
 LARGEST = 1 << 22
@@ -105,7 +106,7 @@ def saved_of(session: Session, view: View, path: str = "") -> Saved:
     known = {v.id: {knob.name for knob in v.knobs} for v in filter.variants}
     set_knobs = {id: values for id, values in session.choice.knobs.items() if id in known and values}
     knobs = {id: {k: v for k, v in values.items() if k in known[id]} for id, values in set_knobs.items()}
-    choice = Choice(filter.id, session.params, session.choice.picks, knobs, session.steps)
+    choice = Choice(filter.id, session.params, session.choice.picks, knobs, session.steps, pins=session.choice.pins)
     baseline = session.baseline if session.baseline in known else ""
     return Saved(input, choice, session.device, baseline, session.output.id, view)
 
@@ -124,11 +125,16 @@ def session_text(saved: Saved, folder: str = "") -> str:
         "output": saved.output,
         "variants": list(choice.picks),
         "knobs": dict(choice.knobs),
+        "pinned": [_pick_json(pin.pick) for pin in choice.pins],
         "device": saved.device,
         "baseline": saved.baseline,
         "view": saved.view.as_json(),
     }
     return readable(content) + "\n"
+
+
+def _pick_json(pick: Pick) -> dict[str, Any]:
+    return {"variant": pick.variant, "device": pick.device, "params": dict(pick.params), "knobs": dict(pick.knobs)}
 
 
 def _input_json(input: SavedInput, folder: str) -> dict[str, Any]:
@@ -185,12 +191,13 @@ def parse_session(data: bytes, folder: str, offered: Offered) -> Saved:
     for id in picks:
         filter.variant(id)
     steps = tuple(check_step(step, input.kind) for step in fields.objects("steps"))
-    ids = tuple(v.id for v in filter.variants)
+    pins = _read_pins(fields.objects("pinned"), filter)
+    ids = (*(v.id for v in filter.variants), *(pin.id for pin in pins))
     outputs = tuple(output.id for output in filter.outputs)
     ordered = tuple(id for id in ids if id in picks)
     return Saved(
         input,
-        Choice(filter.id, params, ordered, _read_knobs(fields.fields("knobs"), filter), steps),
+        Choice(filter.id, params, ordered, _read_knobs(fields.fields("knobs"), filter), steps, 0, pins),
         _read_device(fields.text("device", "")),
         _todays(filter, fields.one_of("baseline", ("", *ids, *filter.renamed), ""))[0],
         fields.one_of("output", ("", *outputs), ""),
@@ -258,6 +265,26 @@ def _read_knobs(fields: Fields, filter: Filter) -> dict[str, dict[str, Any]]:
         checked = check_values(variant.knobs, given, new)
         knobs[new] = {name: checked[name] for name in given}
     return knobs
+
+
+def _read_pins(content: tuple[dict[str, Any], ...], filter: Filter) -> tuple[Pin, ...]:
+    """The pinned results, each once and with a value of every parameter and knob, checked."""
+    if len(content) > MOST_PINS:
+        text = _tr("It has {number} pinned results, and {most} are the most.")
+        raise InputError(text.format(number=len(content), most=MOST_PINS))
+    pins: dict[str, Pin] = {}
+    for fields in (Fields(item, "pinned") for item in content):
+        (id, *_) = _todays(filter, fields.text("variant"))
+        variant, name = filter.variant(id), fields.text("device", "cpu")
+        if (name == "cpu") != (variant.device == "cpu"):
+            text = _tr("The pinned result of {variant} is of {device}, which does not run it.")
+            raise InputError(text.format(variant=variant.id, device=plain(repr(name), 40)))
+        device = name if name == "cpu" else _read_device(name)
+        own = {k: v for k, v in fields.values("knobs").items() if k in {knob.name for knob in variant.knobs}}
+        params = check_values(filter.params, fields.values("params"), filter.id)
+        pin = Pin.of(Pick(id, device, check_values(variant.knobs, own, id), {}, params))
+        pins[pin.id] = pin
+    return tuple(pins.values())
 
 
 def _read_device(name: str) -> str:

@@ -8,6 +8,8 @@ from gpu_ops.types import Filter
 
 HUES = 5
 DASHES = 6
+PINNED = "#"
+"""Between the variant and the hash of settings in the id of a pinned result; no variant's id has it."""
 INK = -1
 """The hue of text; the input has it, and no variant does."""
 
@@ -31,6 +33,10 @@ def stroke_at(place: int, channel: int = 0) -> Stroke:
     return Stroke(hue, (hue + turn + 2 * channel) % DASHES)
 
 
-def variant_stroke(filter: Filter, variant: str, channel: int = 0) -> Stroke:
-    """The stroke of a variant; it depends only on the variant's place in its filter."""
-    return stroke_at([v.id for v in filter.variants].index(variant), channel)
+def variant_stroke(filter: Filter, id: str, channel: int = 0) -> Stroke:
+    """The stroke of a variant's result; its hue depends only on the variant's place in its filter. A pinned result has
+    the hue of its variant and another dash."""
+    variant, pinned, digest = id.partition(PINNED)
+    stroke = stroke_at([v.id for v in filter.variants].index(variant), channel)
+    shift = 1 + int(digest, 16) % (DASHES - 1) if pinned else 0
+    return stroke._replace(dash=(stroke.dash + shift) % DASHES)

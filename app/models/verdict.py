@@ -11,10 +11,9 @@ from app.models.slot import RowSlot
 from app.models.subject import Subject
 
 
-def verdict(results: Results, shown: Subject | None, present: Subject) -> tuple[State | None, str]:
-    """The state of the result that is shown of a variant, and a text for it. `present` is the subject of the present
-    choice: a verdict holds only where its own subject, the result's and the present one are equal."""
-    slot = RowSlot(present.key.variant, present.key.device)
+def verdict(results: Results, slot: RowSlot, shown: Subject | None, present: Subject) -> tuple[State | None, str]:
+    """The state of the result that is shown, and a text for it; its row is in `slot`. `present` is what it must belong
+    to: a verdict holds only where its own subject, the result's and the present one are equal."""
     entry = results.entry(slot) if slot in results else None
     is_current = entry is not None and entry.row is not None and entry.subject == present
     if is_current and entry is not None and entry.failure:

@@ -50,4 +50,6 @@ def _filter_of(experiment: Experiment) -> Filter:
 def _compile(experiment: Experiment, pick: Pick, architecture: str, limits: Limits) -> None:
     device = OfflineDevice(architecture, pick.edits, limits)
     with suppress(KernelscopeError):
-        offline_plan(_filter_of(experiment), pick, experiment.params, full_meta(experiment.input), device)
+        offline_plan(
+            _filter_of(experiment), pick, {**experiment.params, **pick.params}, full_meta(experiment.input), device
+        )

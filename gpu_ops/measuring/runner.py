@@ -38,7 +38,7 @@ from gpu_ops.measuring.rounds import time_jobs
 from gpu_ops.measuring.suitable import check_input, check_type
 from gpu_ops.measuring.timing import once
 from gpu_ops.measuring.verify import full_meta
-from gpu_ops.params import check_values
+from gpu_ops.params import Values, check_values
 from gpu_ops.plan import Device, DeviceArray, Launch, Plan
 from gpu_ops.progress import finite, listening
 from gpu_ops.task import MAIN, Task
@@ -124,15 +124,26 @@ def _check(experiment: Experiment) -> tuple[Filter, Experiment]:
 
 def _todays(filter: Filter, experiment: Experiment, pick: Pick) -> Pick:
     """The pick with today's id of its variant, which may come from an origin of the version before."""
-    new = filter.today(pick.variant, experiment.input.meta, experiment.params, pick.knobs)
+    new = filter.today(pick.variant, experiment.input.meta, {**experiment.params, **pick.params}, pick.knobs)
     if new != pick.variant:
         warnings.warn(filter.renaming(pick.variant, new), FutureWarning, stacklevel=3)
     return replace(pick, variant=new)
 
 
+def params_of(filter: Filter, experiment: Experiment, pick: Pick) -> Values:
+    """The values of all parameters of a pick: the experiment's, and the pick's own where it has some. Raises ParamError
+    for values that the filter or the input does not allow."""
+    if not pick.params:
+        return experiment.params
+    params = check_values(filter.params, {**experiment.params, **pick.params}, filter.id)
+    check_input(filter, experiment.input, params)
+    return params
+
+
 def planned_run(experiment: Experiment, pick: Pick) -> Run:
     """The run of a pick before anything runs: its identity, without outputs and timings."""
     filter, experiment = _check(experiment)
+    params = params_of(filter, experiment, pick)
     pick = _todays(filter, experiment, pick)
     variant = filter.variant(pick.variant)
     # The picks of a comparison share their knobs; a variant takes those it has.
@@ -141,12 +152,12 @@ def planned_run(experiment: Experiment, pick: Pick) -> Run:
     return Run(
         pick=replace(pick, knobs=check_values(variant.knobs, own, variant.id)),
         filter=filter.id,
-        params=experiment.params,
+        params=params,
         shape=meta.shape,
         dtype=meta.dtype,
         stage="computed",
         outputs={},
-        work=filter.work(Task.of(meta, experiment.params)),
+        work=filter.work(Task.of(meta, params)),
         source_hash="-".join(source_hash(kernel, pick.edits) for kernel in variant.kernels),
         notes=(variant.caveat,) if variant.caveat else (),
     )
@@ -165,7 +176,7 @@ def _job(filter: Filter, experiment: Experiment, pick: Pick) -> Job:
         session = cast(Device, GuardedSession(session))
     if experiment.memory is not None:
         session = cast(Device, LimitedSession(session, experiment.memory - experiment.input.array.nbytes))
-    task = Task.of(experiment.input.meta, experiment.params, run.pick.knobs, device.limits)
+    task = Task.of(experiment.input.meta, run.params, run.pick.knobs, device.limits)
     return Job(filter, experiment, variant, device, run, session, task)
 
 

@@ -66,7 +66,7 @@ def bring(
     exact: bool = True,
 ) -> None:
     """A result comes of what is asked now."""
-    key = window.controller.session.key(row.variant)
+    key = window.controller.session.shown.key(row.variant)
     row = replace(row, filter=key.filter, params=key.params, knobs=key.knobs)
     name = f"segment{len(engine.arrays)}"
     engine.arrays[name] = array

@@ -178,7 +178,7 @@ def test_another_knob_makes_the_row_stale_and_the_next_one_takes_its_place(windo
             assert results.entry(slot).state in ("stale", "running") and not results.entry(slot).current
             assert state(window, "naive") == "stale"
             assert window.panes.pane("naive").layer.verdict == "of block 128"
-        key = session.key("naive")
+        key = session.shown.key("naive")
         news = row("naive", "cuda:0", 1e-5, filter="mean2d", params=key.params, knobs=key.knobs, shape=(40, 40))
         bring_row(window, run(window), news, picture(block - 1))
         assert results.entry(slot).row.knobs == key.knobs and results.entry(slot).current

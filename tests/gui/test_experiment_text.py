@@ -77,7 +77,7 @@ def test_variants_whose_knobs_differ_have_a_line_each(qtbot, tmp_path: Path, cap
     assert len(lines) == (2 if "block" in knobs[0] & knobs[1] else 1)
     seen = [r for line in lines for r in report_of(line, tmp_path / "report.json")]
     for run in seen:
-        asked = session.pick(run["variant"])
+        asked = session.shown.pick(run["variant"])
         assert run["ok"] and run["device"] == asked.device
         assert all(run["knobs"][k] == v for k, v in asked.knobs.items() if k in run["knobs"])
     assert {run["variant"] for run in seen} == {"naive", "shared", "serial"}

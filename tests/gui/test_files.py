@@ -147,7 +147,7 @@ def test_an_input_that_opens_takes_back_that_others_could_not(window, files, tmp
 
 
 def news(window, failure: str = "") -> RunUpdate:
-    key = window.controller.session.key("serial")
+    key = window.controller.session.shown.key("serial")
     row = Row(key.filter, key.variant, key.device, key.params, key.knobs, (8, 9), "uint8", "stream")
     row = replace(row, ok=not failure or None, failure=failure, failure_kind="kernel" if failure else "")
     return RunUpdate(1, window.controller.queue.generation, "verified", row)

@@ -52,7 +52,7 @@ class Bench:
 
     @property
     def picks(self) -> list[Any]:
-        return [self.session.pick(v) for v in self.session.choice.picks]
+        return [self.session.shown.pick(v) for v in self.session.choice.picks]
 
     @property
     def last(self) -> Any:
@@ -190,9 +190,9 @@ class TestGivingWay:
         bench.queue.run(LIVE)
         bench.queue.run(LIVE)
         assert bench.engine.cancelled == [] and bench.queue.unseen
-        bench.queue.note_result("serial")
+        bench.queue.note_result(bench.session.shown.key("serial"))
         assert bench.engine.cancelled == [] and bench.queue.unseen
-        bench.queue.note_result("parallel")
+        bench.queue.note_result(bench.session.shown.key("parallel"))
         assert bench.engine.cancelled == [(1, False)] and not bench.queue.unseen
 
     def test_it_has_no_longer_than_its_patience(self, bench: Bench, qtbot: Any) -> None:

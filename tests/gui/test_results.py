@@ -254,8 +254,8 @@ def test_several_settings_of_one_variant_that_are_asked_for_at_once(qapp) -> Non
 def test_a_row_of_the_choice_follows_it(results: Results) -> None:
     """Another setting of a knob makes the row stale, and the next row takes its place."""
 
-    def present(variant: str) -> Subject:
-        return Subject(1, replace(BLOCKS[1].key, variant=variant))
+    def present(slot: RowSlot) -> Subject:
+        return Subject(1, replace(BLOCKS[1].key, variant=slot.variant))
 
     results.put(BLOCKS[0], Subject(1, BLOCKS[0].key))
     results.compare_with(present)

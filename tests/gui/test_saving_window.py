@@ -52,7 +52,7 @@ ORIGIN = {"path": "/a/b/floats.tif", "hash": "ab" * 32, "steps": [{"step": "nois
 
 
 def row_of(window, variant: str = "serial", **changes: Any) -> Row:
-    key = window.controller.session.key(variant)
+    key = window.controller.session.shown.key(variant)
     row = Row(key.filter, variant, key.device, key.params, key.knobs, (6, 7), "float32", "stream", input=ORIGIN)
     return replace(row, ok=True, error_max=1e-9, tolerance=1e-6, **changes)
 

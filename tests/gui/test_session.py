@@ -55,9 +55,9 @@ def test_the_key_of_a_choice_is_that_of_its_run(qtbot, filter: Filter) -> None:
             if params is lists:
                 last = {k.name: k.choices[-1] for k in variant.knobs if k.choices}
                 session.set_knobs(variant.id, last | {"nothing": 1})
-            pick = session.pick(variant.id)
+            pick = session.shown.pick(variant.id)
             run = planned_run(Experiment(filter.id, from_array(array), params, (pick,)), pick)
-            assert session.key(variant.id) == run.key and session.subject(variant.id).key == run.key
+            assert session.shown.key(variant.id) == run.key and session.shown.subject(variant.id).key == run.key
 
 
 def test_a_drag_is_one_step_of_undo(qtbot) -> None:

@@ -131,7 +131,7 @@ class Place(QObject):
         session = self.session
         assert session.original is not None
         origin = {k: v for k, v in session.original.origin.items() if k != "path"}
-        keys = tuple(session.key(v) for v in session.choice.picks)
+        keys = tuple(session.shown.key(v) for v in session.choice.picks)
         return origin, session.choice.filter, keys, session.steps, session.baseline, session.device, session.output.id
 
     @property

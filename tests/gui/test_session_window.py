@@ -89,7 +89,7 @@ def test_the_whole_window_comes_back(qtbot: QtBot, window: MainWindow, picture: 
     other.controller._engine.do_steps()
     found = view_of(other.desk)
     assert found == expected and said(other) == [] and other.desk.docks.is_open("xray")
-    keys = [[w.controller.session.key(v) for v in ("serial", "naive")] for w in (window, other)]
+    keys = [[w.controller.session.shown.key(v) for v in ("serial", "naive")] for w in (window, other)]
     assert keys[0] == keys[1] and other.controller.session.steps == session.steps
     assert [Path(p).name for p in other.context.settings.recent] == ["walk.kernelscope", "holiday.png"]
 
@@ -280,7 +280,7 @@ def test_a_copied_command_is_the_same_experiment_in_the_window(window: MainWindo
     session.set_param("border", "wrap")
     session.set_picks(("serial", "parallel"))
     session.set_steps((CROP, {"step": "noise", "sigma": 2.5, "seed": 3}))
-    origin, expected = session.original.origin, [session.key(v) for v in session.choice.picks]
+    origin, expected = session.original.origin, [session.shown.key(v) for v in session.choice.picks]
     steps, words = session.steps, shlex.split(command_text(session))
     assert words[:3] == ["kernelscope", "run", "conv3x3"] and words[3] == "--input"
     rest = words[5 : words.index("--device")]
@@ -291,4 +291,4 @@ def test_a_copied_command_is_the_same_experiment_in_the_window(window: MainWindo
     script.start()
     script._choose()
     assert session.original.origin == origin and session.steps == steps
-    assert [session.key(v) for v in session.choice.picks] == expected
+    assert [session.shown.key(v) for v in session.choice.picks] == expected

@@ -56,7 +56,7 @@ def test_a_missing_barrier_is_named_in_the_results_bar(qtbot, window, monkeypatc
     path = Path(gpu_ops.__file__).parent / "kernels" / SHARED
     text = path.read_text().replace("__syncthreads();", "", 1)
     assert text != path.read_text()
-    pick = window.controller.session.pick
+    pick = window.controller.session.shown.pick
     edits = {"shared": {SHARED: text}}
     monkeypatch.setattr(
         window.controller.session, "pick", lambda variant: replace(pick(variant), edits=edits.get(variant, {}))

@@ -82,7 +82,7 @@ class Walk:
     def row(self) -> Row:
         """The row of the present result."""
         entry = self.controller.results.entry(RowSlot("serial", "cpu"))
-        assert entry.row is not None and entry.current and entry.subject == self.session.subject("serial")
+        assert entry.row is not None and entry.current and entry.subject == self.session.shown.subject("serial")
         return entry.row
 
     def right(self) -> None:

@@ -38,17 +38,18 @@ class Companion(QObject):
         if view is pictures.view or not pictures.input_name:
             return
         name, titles = self._output(), pictures.titles()
-        found = [(v, shown) for v in session.choice.picks if (shown := pictures.shown(v, name)) is not None]
+        found = [(v, shown) for v in session.shown.ids if (shown := pictures.shown(v, name)) is not None]
         keys = (INPUT, *(variant for variant, _ in found[:1]))
         self._put = self._put if found else None
         view.arrange(keys, {INPUT: pictures.input_name, **titles}, session.filter)
         for variant, shown in found[:1]:
             self.key = variant
-            subject, present = shown.origin.subject, session.subject(variant)
+            subject, present = shown.origin.subject, session.shown.subject(variant)
             if shown is not self._put:
                 view.put(variant, as_it_is(shown), shown.origin)
                 self._put = shown
-            view.set_state(variant, *verdict(self._results, subject, present), subject == present)
+            judged = verdict(self._results, session.shown.slot(variant), subject, present)
+            view.set_state(variant, *judged, subject == present)
 
     def _output(self) -> str:
         """The first output of the present choice that the input's own view can show; "" without one."""

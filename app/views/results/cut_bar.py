@@ -135,7 +135,7 @@ class CutBar(QWidget):
 
     @Slot(object, str)
     def _choice_changed(self, _choice: Any = None, what: str = "filter") -> None:
-        lost = self._variant and self._variant not in self._session.choice.picks
+        lost = self._variant and self._variant not in self._session.shown.ids
         if what == "filter" or lost or self.output is None:
             self.forget()
         self.setVisible(self.output is not None)
@@ -162,7 +162,7 @@ class CutBar(QWidget):
             return [], False
         finest = sorted(self._chosen(), key=lambda k: self._bands[k].level)
         values = [float(value) for k in finest for value in rows[cut.first + k]]
-        return list(dict.fromkeys(values)), subject == self._session.subject(self._variant)
+        return list(dict.fromkeys(values)), subject == self._session.shown.subject(self._variant)
 
     def _counts_hold(self, free: set[str]) -> bool:
         """Whether the coefficients are those of the present choice; the parameters in `free` change only what is below
@@ -170,7 +170,7 @@ class CutBar(QWidget):
         subject = self._shown.origin.subject if self._shown is not None else None
         if subject is None or subject.input != self._session.inputs:
             return False
-        params = self._session.key(self._variant).params
+        params = self._session.shown.key(self._variant).params
         return all(subject.key.params[name] == value for name, value in params.items() if name not in free)
 
     @Slot()

@@ -9,7 +9,6 @@ from PySide6.QtCore import QObject, Slot
 from app.models.quality import quality_text
 from app.models.results import Results
 from app.models.session import Session
-from app.models.slot import RowSlot
 from app.models.steps import steps_text
 from app.views.results.pictures import INPUT, Pictures
 from gpu_ops.engine.shared import SharedInput
@@ -37,7 +36,7 @@ class Notes(QObject):
     def refresh(self) -> None:
         """Write all remarks again."""
         main, view, output = self._pictures.view, self._pictures.view_with(INPUT), self._session.output.id
-        for variant in self._session.choice.picks:
+        for variant in self._session.shown.ids:
             quality = self._quality(variant)
             main.set_note(variant, quality_text(quality.get(output)))
             if view is not main:  # a result may stand beside the input as well
@@ -48,9 +47,9 @@ class Notes(QObject):
 
     def _quality(self, variant: str) -> Mapping[str, Quality]:
         """By output; empty for a result of an earlier choice."""
-        slot = RowSlot(variant, self._session.device_of(variant))
+        slot = self._session.shown.slot(variant)
         entry = self._results.entry(slot) if slot in self._results else None
-        if entry is None or entry.row is None or entry.subject != self._session.subject(variant):
+        if entry is None or entry.row is None or entry.subject != self._session.shown.subject(variant):
             return {}
         return entry.row.quality
 

@@ -33,11 +33,11 @@ class PeakLink(QObject):
         view, session = self._pictures.view, self._session
         if not isinstance(view, Marked):
             return
-        for variant in session.choice.picks:
+        for variant in session.shown.ids:
             curve, table = (self._pictures.shown(variant, name) for name in (session.output.id, PEAKS))
             if curve is not None and table is not None and table.result.form.rank == 2:
                 subjects = {curve.origin.subject, table.origin.subject}
-                if subjects == {session.subject(variant)}:
+                if subjects == {session.shown.subject(variant)}:
                     view.set_peaks(variant, peaks_of(table))
                     return
         view.set_peaks("", ())

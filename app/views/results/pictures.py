@@ -144,8 +144,8 @@ class Pictures(Squeezed):
         return self._input_view() if key == INPUT else self.view
 
     def titles(self) -> dict[str, str]:
-        """The titles of variants by id."""
-        return {v.id: v.title for v in self._session.filter.variants}
+        """The titles of variants and of pinned results by id."""
+        return self._session.shown.titles()
 
     @property
     def input_name(self) -> str:
@@ -163,7 +163,7 @@ class Pictures(Squeezed):
         if what == "filter":
             self._settle()
             self.view_changed.emit()
-        elif what == "picks":
+        elif what in ("picks", "pins") or self._session.choice.pins:  # titles of pinned results say what differs
             self.arrange()
         self._judge_all()
 
@@ -189,7 +189,7 @@ class Pictures(Squeezed):
         self._clear_results()
         self._fresh = True
         self._settle()
-        for variant in self._session.choice.picks:
+        for variant in self._session.shown.ids:
             self._draw(variant)
         self._show_rows()
         self.view_changed.emit()
@@ -240,8 +240,8 @@ class Pictures(Squeezed):
         return {INPUT: self.input_name, **self.titles()}
 
     def arrange(self) -> None:
-        """Make panes for each picked variant, and for the input if it is of the same kind."""
-        picks = self._session.choice.picks
+        """Make panes for each picked variant and pinned result, and for the input if it is of the same kind."""
+        picks = self._session.shown.ids
         self._keys = (INPUT, *picks) if self._alike else tuple(picks)
         self._subjects = {k: v for k, v in self._subjects.items() if k in picks}
         self._shown = {k: v for k, v in self._shown.items() if k[0] in picks}
@@ -276,7 +276,7 @@ class Pictures(Squeezed):
     @Slot(str, str, object)
     def show_output(self, variant: str, name: str, shown: OutputData) -> None:
         """Show a result: the output `name` of a variant."""
-        if variant not in self._session.choice.picks:
+        if variant not in self._session.shown.ids:
             return
         had_result = self._any_result() is not None
         shown = self._shown[variant, name] = named(shown, self._shared)
@@ -350,7 +350,7 @@ class Pictures(Squeezed):
         self._scales[self._spec.id] = id
         self._other_scale = True
         self._offer(self._any_result())
-        for variant in self._session.choice.picks:
+        for variant in self._session.shown.ids:
             self._draw(variant)
         self.view_changed.emit()
 
@@ -370,15 +370,15 @@ class Pictures(Squeezed):
 
     @Slot(object)
     def _row_changed(self, slot: RowSlot) -> None:
-        if not slot.follows or slot.variant not in self._keys:  # panes of a new choice are made later
+        if (id := self._session.shown.id_of(slot)) not in self._keys:  # panes of a new choice are made later
             return
-        self.view.show_findings(slot.variant, self._results.entry(slot))
-        self._judge(slot.variant)
+        self.view.show_findings(id, self._results.entry(slot))
+        self._judge(id)
 
     def _show_rows(self) -> None:
         """Show findings and verdicts of all results in a view that has just become visible."""
-        for variant in self._session.choice.picks:
-            slot = RowSlot(variant, self._session.device_of(variant))
+        for variant in self._session.shown.ids:
+            slot = self._session.shown.slot(variant)
             if slot in self._results and variant in self._keys:
                 self.view.show_findings(variant, self._results.entry(slot))
         self._judge_all()
@@ -394,7 +394,7 @@ class Pictures(Squeezed):
         result of an earlier choice is marked and drawn faintly."""
         if variant not in self.titles():
             return  # the variant of an earlier filter
-        present = self._session.subject(variant)
-        state, text = verdict(self._results, self._subjects.get(variant), present)
-        current = self._subjects.get(variant, present) == present
-        self.view.set_state(variant, state, text, current)
+        session, drawn = self._session.shown, self._subjects.get(variant)
+        present = session.subject(variant)
+        judged = verdict(self._results, session.slot(variant), drawn, present)
+        self.view.set_state(variant, *judged, drawn in (None, present))

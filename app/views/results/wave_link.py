@@ -65,6 +65,6 @@ class WaveLink(QObject):
         """With the phase of a complex spectrum of the present choice."""
         session = self._session
         shown = self._pictures.shown(variant, session.output.id)
-        if shown is None or shown.array.dtype.kind != "c" or shown.origin.subject != session.subject(variant):
+        if shown is None or shown.array.dtype.kind != "c" or shown.origin.subject != session.shown.subject(variant):
             return wave
         return in_place(wave, shown.array, shown.result.form.axes, shown.origin.start)

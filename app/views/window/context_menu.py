@@ -20,12 +20,12 @@ PICTURE = (
     *("copy_image", "copy values", "", "fit", "one_to_one", ""),
     *("region", "profile", "levels_region", "levels_auto", "scale_bar", "remove_region", ""),
     *("compare_side_by_side", "compare_swipe", "compare_flicker", "compare_difference", "swap", ""),
-    *("save", "export_view", "", "hide"),
+    *("pin", "save", "export_view", "", "hide"),
 )
 """The actions of pictures by id, with a line where there is an empty name."""
 CURVES = (
     *("copy_image", "copy values", "", "fit", "one_to_one", ""),
-    *("region", "remove_region", "play", "", "save", "export_view"),
+    *("region", "remove_region", "play", "", "pin", "save", "export_view"),
 )
 """Those of curves."""
 ALWAYS = {"copy_image", "copy values", "fit", "one_to_one", "region"}
@@ -128,8 +128,9 @@ class ContextMenus(QObject):
     def _fill(self, names: tuple[str, ...]) -> None:
         session, titles = self._desk.context.session, self._desk.pictures.titles()
         self.copy_values.setEnabled(bool(self._texts))
-        text = QCoreApplication.translate("ContextMenus", "&Hide {title}")
-        hidden = self.key in session.choice.picks
+        pinned = self.key in session.shown.pins
+        text = QCoreApplication.translate("ContextMenus", "U&npin {title}" if pinned else "&Hide {title}")
+        hidden = self.key in session.shown.ids
         self.hide_variant.setText(text.format(title=titles.get(self.key, "").replace("&", "&&")))
         self.hide_variant.setEnabled(hidden)
         self.menu.clear()
@@ -150,9 +151,12 @@ class ContextMenus(QObject):
         QApplication.clipboard().setText(self._texts)
 
     def _hide(self) -> None:
-        """Show the variant no more: its tick goes, which undo brings back."""
+        """Show the result no more: the variant's tick or the pin goes, which undo brings back."""
         session = self._desk.context.session
-        session.set_picks(tuple(pick for pick in session.choice.picks if pick != self.key))
+        if self.key in session.shown.pins:
+            session.unpin(self.key)
+        else:
+            session.set_picks(tuple(pick for pick in session.choice.picks if pick != self.key))
 
 
 def _above(widget: QWidget | None, kind: type[ImageCanvas]) -> ImageCanvas | None:

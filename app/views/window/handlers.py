@@ -15,7 +15,7 @@ from app.views.window.desk import Desk
 from app.views.window.diagnostics import DiagnosticsPage
 from app.views.window.offers import palette_offers
 from app.views.window.panels import SWEEP
-from gpu_ops import __version__
+from gpu_ops import ParamError, __version__
 
 
 def _tr(text: str) -> str:
@@ -79,6 +79,36 @@ def paste_image(desk: Desk) -> None:
             "The picture cannot be pasted: no temporary file can be written; check the space in the temporary folder."
         )
         messages.show_message("error", text, "", "clipboard")
+
+
+# Pinned results
+
+
+def result_to_pin(desk: Desk) -> str:
+    """The ticked variant whose result is pinned: the one that was clicked last, else the last one; "" where its result
+    is pinned already, or none is ticked."""
+    shown, picks = desk.context.session.shown, desk.context.session.choice.picks
+    looked_at = desk.pictures.looked_at.variant
+    if looked_at in shown.pins:
+        return ""
+    id = looked_at if looked_at in picks else next(reversed(picks), "")
+    return id if id and shown.pin_of(id).id not in shown.pins else ""
+
+
+def pin(desk: Desk) -> None:
+    """Pin a result, and say what that does."""
+    session, messages = desk.context.session, desk.context.messages
+    id = result_to_pin(desk)
+    if not id:
+        return
+    title = session.filter.variant(id).title
+    try:
+        session.pin(id)
+    except ParamError as error:
+        messages.show_message("warning", str(error), "", "pin")
+        return
+    text = _tr("The result of {title} is pinned: change a parameter, and both stand side by side.")
+    messages.show_message("info", text.format(title=title), "", "pin", passing=True)
 
 
 # Frames

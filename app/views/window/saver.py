@@ -13,6 +13,7 @@ from app.controllers.session import SessionController
 from app.figures import number
 from app.models.facts import facts_of_result
 from app.models.file_names import save_kinds, save_suffix
+from app.models.stroke import PINNED
 from app.views.window.message_bar import MessageBar
 from gpu_ops import Saving, maps_for
 from gpu_ops.engine.shared import SharedResult
@@ -49,14 +50,14 @@ class Saver(QObject):
             self._ask_name(what, display)
 
     def _ask_about_part(self, what: Chosen, display: Display | None) -> None:
-        filter = self._controller.session.filter
+        titles = self._controller.session.shown.titles()
         whole = self._controller.result_to_save()
         choices = {self.tr("Save the part"): lambda: self._ask_name(what, display)}
         if whole is not None and not whole.partial:
-            text = self.tr("Save {variant} instead").format(variant=filter.variant(whole.variant).title)
+            text = self.tr("Save {variant} instead").format(variant=titles[whole.variant])
             choices[text] = lambda: self._ask_name(whole, display)
         text = self.tr("A simulated GPU ran {variant} on the middle of the input alone{size}. It is not saved yet.")
-        text = text.format(variant=filter.variant(what.variant).title, size=self._size(what))
+        text = text.format(variant=titles[what.variant], size=self._size(what))
         self._messages.show_message("warning", text, "", "save", choices=choices)
 
     def _size(self, what: Chosen) -> str:
@@ -71,9 +72,10 @@ class Saver(QObject):
     def _ask_name(self, what: Chosen, display: Display | None) -> None:
         """Ask for a name and save this result, or the one that has come in its place meanwhile."""
         kind, dtype, session = what.result.kind, what.result.form.dtype, self._controller.session
-        name = what.variant if len(session.filter.outputs) == 1 else f"{what.variant}-{session.output.id}"
+        name = what.variant.replace(PINNED, "-")
+        name = name if len(session.filter.outputs) == 1 else f"{name}-{session.output.id}"
         name = self._name(f"{name}-part" if what.partial else name, save_suffix(kind, dtype, what.rate))
-        title = self.tr("Save the result of {variant}").format(variant=session.filter.variant(what.variant).title)
+        title = self.tr("Save the result of {variant}").format(variant=session.shown.titles()[what.variant])
         path = self._target(title, name, save_kinds(kind, dtype, what.rate))
         if path:
             self.save(path, what.variant, display)

@@ -1,0 +1,62 @@
+"""The outputs that the window holds in shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from app.models.origin import Origin
+from app.models.session import Session
+from app.models.subject import Subject
+from app.models.view_data import OutputData
+from app.worker import Engine
+from gpu_ops.device_names import is_simulated
+from gpu_ops.engine.messages import RunUpdate
+from gpu_ops.engine.shared import SharedResult
+
+
+class Outputs:
+    """`results` and their `origins` by the id of the result and the output's name. A pinned result and a ticked variant
+    may hold the same segment: it is released with the last of them. `show(id, name, shown)` draws one."""
+
+    def __init__(self, engine: Engine, session: Session, show: Callable[[str, str, OutputData], None]) -> None:
+        self._engine, self._session, self._show = engine, session, show
+        self.results: dict[tuple[str, str], SharedResult] = {}
+        self.origins: dict[tuple[str, str], Origin] = {}
+
+    def take(self, update: RunUpdate, ids: Sequence[str]) -> None:
+        """Show the outputs of a run in the results that it brings; the choice may ask for fewer outputs by now."""
+        input, wanted = self._session.input, {output.id for output in self._session.given}
+        whole = input.array.shape[: len(update.place)] if input is not None else ()
+        subject = Subject(self._session.inputs, update.key)
+        origin = Origin(is_simulated(update.key.device), update.place, whole, update.exact, subject)
+        for name, shared in update.outputs.items():
+            if not ids or name not in wanted:
+                self._engine.release(shared.array.segment)
+                continue
+            for id in ids:
+                self._hold((id, name), shared, origin)
+
+    def keep(self, ids: Sequence[str]) -> None:
+        """Release the outputs of all results but these."""
+        for key in [key for key in self.results if key[0] not in ids]:
+            self._drop(key)
+
+    def share(self) -> None:
+        """Let results that have just been pinned show the outputs of the run that they were made from."""
+        for id in self._session.shown.pins:
+            subject = self._session.shown.subject(id)
+            for key, shared in list(self.results.items()):
+                if (id, key[1]) not in self.results and self.origins[key].subject == subject:
+                    self._hold((id, key[1]), shared, self.origins[key])
+
+    def _hold(self, key: tuple[str, str], shared: SharedResult, origin: Origin) -> None:
+        self._show(*key, OutputData(shared, self._engine.array(shared.array), origin))
+        # The view has the new array now, and nothing draws from the old segment any more.
+        self._drop(key)
+        self.results[key], self.origins[key] = shared, origin
+
+    def _drop(self, key: tuple[str, str]) -> None:
+        before = self.results.pop(key, None)
+        held = {other.array.segment for other in self.results.values()}
+        if before is not None and before.array.segment not in held:
+            self._engine.release(before.array.segment)

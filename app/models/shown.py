@@ -1,0 +1,146 @@
+"""The results that the window shows: one of each ticked variant under the present choice, and those that are pinned.
+
+Each has an id, by which panes, rows and the session file know it: a ticked variant's own, and for a pinned result the
+variant's with a hash of its settings behind it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication
+
+from app.models.row_differences import BETWEEN, key_differences
+from app.models.slot import RowSlot
+from app.models.stroke import PINNED
+from app.models.subject import Subject
+from gpu_ops.device_names import is_simulated
+from gpu_ops.run_key import RunKey
+from gpu_ops.types import Pick
+
+if TYPE_CHECKING:
+    from app.models.session import Session
+
+MOST_PINS = 8
+"""Pinned results: each holds its outputs in memory and is timed with the others."""
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A result that stays as it is while the choice changes: a pick with the values of all parameters and knobs."""
+
+    id: str
+    pick: Pick
+
+    @classmethod
+    def of(cls, pick: Pick) -> Pin:
+        """The pin of a pick that has a value of every parameter and knob."""
+        settings = [pick.device, dict(pick.params), dict(pick.knobs), dict(pick.edits)]
+        digest = hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode()).hexdigest()[:8]
+        return cls(f"{pick.variant}{PINNED}{digest}", pick)
+
+
+class Shown:
+    """What is shown of a session, by the ids of results."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    @property
+    def pins(self) -> dict[str, Pin]:
+        return {pin.id: pin for pin in self._session.choice.pins}
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Every result that has a pane and a row: the ticked variants, then the pinned results."""
+        return (*self._session.choice.picks, *self.pins)
+
+    def device_of(self, variant: str) -> str:
+        """The device that runs a variant of the filter under the present choice."""
+        return "cpu" if self._session.filter.variant(variant).device == "cpu" else self._session.device
+
+    def pick(self, id: str) -> Pick:
+        """The variant of a result with its device, knobs, edits, and for a pinned one its parameters."""
+        if (pin := self.pins.get(id)) is not None:
+            return pin.pick
+        variant = variant_of(id)
+        return Pick(variant, self.device_of(variant), self._session.choice.knobs.get(variant, {}))
+
+    def key_of(self, pick: Pick) -> RunKey:
+        """The key of a run of this pick; values that it does not give are those of the choice and the defaults, as in
+        the run."""
+        session = self._session
+        knobs = {k.name: pick.knobs.get(k.name, k.default) for k in session.filter.variant(pick.variant).knobs}
+        params = {**session.params, **pick.params}
+        return RunKey.of(session.choice.filter, pick.variant, pick.device, params, knobs, pick.edits)
+
+    def key(self, id: str) -> RunKey:
+        return self.key_of(self.pick(id))
+
+    def subject(self, id: str) -> Subject:
+        """What a result must belong to in order to be up to date."""
+        return Subject(self._session.inputs, self.key(id))
+
+    def slot(self, id: str) -> RowSlot:
+        """The place of a result's row: that of a pinned one is its run's own."""
+        if id in self.pins:
+            key = self.key(id)
+            return RowSlot(key.variant, key.device, key)
+        return RowSlot(id, self.device_of(id))
+
+    def subject_of(self, slot: RowSlot) -> Subject:
+        """What the row in a place must belong to in order to be up to date."""
+        return Subject(self._session.inputs, slot.key) if slot.key is not None else self.subject(slot.variant)
+
+    def id_of(self, slot: RowSlot) -> str:
+        """The result of a row; "" for a row that has none here."""
+        return next((id for id in self.ids if self.slot(id) == slot), "")
+
+    def ids_of(self, key: RunKey) -> list[str]:
+        """The results that a run brings: the pinned ones with its key, and the ticked variant, unless the run has been
+        made for a pinned result alone."""
+        pinned = [id for id in self.pins if self.key(id) == key]
+        ticked = key.variant in self._session.choice.picks and key.device == self.device_of(key.variant)
+        return ([key.variant] if ticked and (not pinned or self.key(key.variant) == key) else []) + pinned
+
+    def here(self, id: str) -> bool:
+        """Whether the device of a result is here."""
+        device, offered = self.pick(id).device, ("cpu", *self._session.devices)
+        return device in offered or (is_simulated(device) and "sim" in offered)
+
+    def pin_of(self, id: str) -> Pin:
+        """The pin that keeps a result as it is now."""
+        pick, key = self.pick(id), self.key(id)
+        return Pin.of(Pick(key.variant, key.device, key.knobs, pick.edits, key.params))
+
+    def titles(self) -> dict[str, str]:
+        """By id the variant's title, and where results are pinned what differs between those of one variant."""
+        filter = self._session.filter
+        titles = {v.id: v.title for v in filter.variants}
+        for variant in {pin.pick.variant for pin in self._session.choice.pins}:
+            members = [id for id in self.ids if variant_of(id) == variant]
+            for id, settings in zip(members, self._settings(members), strict=True):
+                titles[id] = BETWEEN.join(text for text in (filter.variant(variant).title, settings) if text)
+        return titles
+
+    def _settings(self, ids: list[str]) -> list[str]:
+        """What differs between results of one variant, their device as well; a pinned one that differs from none is
+        called so."""
+        keys = [self.key(id) for id in ids]
+        texts, devices = key_differences(keys), [key.device for key in keys]
+        if len(set(devices)) > 1:
+            texts = [BETWEEN.join(part for part in pair if part) for pair in zip(texts, devices, strict=True)]
+        pinned = QCoreApplication.translate("Results", "pinned")
+        doubled = {text for text in texts if texts.count(text) > 1} | {""}
+        return [
+            BETWEEN.join(part for part in (text, pinned) if part) if id in self.pins and text in doubled else text
+            for id, text in zip(ids, texts, strict=True)
+        ]
+
+
+def variant_of(id: str) -> str:
+    """The variant of a result, also of one that is shown no more."""
+    return id.partition(PINNED)[0]

@@ -1,0 +1,197 @@
+"""Pinned results: two settings of a parameter side by side, verified and timed like any other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fake_engine import act
+from live import live_window, real_engine, settle
+from pytestqt.qtbot import QtBot
+from tasks import right
+
+from app.models.experiment_text import python_text
+from app.models.shown import MOST_PINS, Pin, variant_of
+from app.models.stroke import DASHES, variant_stroke
+from app.views.window.main_window import INPUT, MainWindow
+from app.worker import Engine
+from gpu_ops import ParamError, find_filter, load
+from gpu_ops.types import Pick
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    with real_engine() as made:
+        yield made
+
+
+@pytest.fixture
+def window(qtbot: QtBot, engine: Engine) -> Iterator[MainWindow]:
+    """Camera, with the parallel mean of window 3."""
+    with live_window(qtbot, engine, picks=("parallel",)) as made:
+        controller = made.controller
+        settle(qtbot, controller, lambda: controller.open_sample("camera", {"height": 96, "width": 128}))
+        yield made
+
+
+def pin(qtbot: QtBot, window: MainWindow, value: int) -> str:
+    """Pin the present result by the menu, and choose another window size. Returns the id of the pinned one."""
+    session = window.controller.session
+    act(window, "pin")
+    (id, *_) = reversed(session.shown.pins)
+    settle(qtbot, window.controller, lambda: session.set_param("window", value))
+    return id
+
+
+def entries(window: MainWindow) -> dict[str, tuple[str, object, bool]]:
+    """(state, window size, whether it is timed) of the rows by the ids of their results."""
+    results, shown = window.controller.results, window.controller.session.shown
+    found = {id: results.entry(shown.slot(id)) for id in shown.ids}
+    return {id: (e.state, e.row and e.row.params["window"], e.seconds("kernel") is not None) for id, e in found.items()}
+
+
+def pixels(window: MainWindow, id: str) -> np.ndarray:
+    shown = window.stack.shown(id, "image")
+    assert shown is not None
+    return np.array(shown.array)
+
+
+def mean(window: MainWindow, size: int) -> np.ndarray:
+    """The parallel mean of the window's input."""
+    shared = window.controller.session.input
+    assert shared is not None
+    filter, x = find_filter("mean2d"), window.controller._engine.array(shared.array)
+    return right(filter, np.array(x), window=size)
+
+
+def test_two_settings_stand_side_by_side(qtbot: QtBot, window: MainWindow) -> None:
+    session, grid = window.controller.session, window.panes
+    other = pin(qtbot, window, 9)
+    assert variant_of(other) == "parallel" and session.choice.picks == ("parallel",)
+    assert grid.keys == (INPUT, "parallel", other)
+    assert [grid.pane(key).layer.title for key in ("parallel", other)] == ["Parallel · window 9", "Parallel · window 3"]
+    assert {grid.pane(key).layer.state for key in ("parallel", other)} == {"fresh"}
+    assert entries(window) == {"parallel": ("fresh", 9, True), other: ("fresh", 3, True)}
+    for id, size in (("parallel", 9), (other, 3)):
+        assert np.abs(pixels(window, id).astype(int) - mean(window, size)).max() <= 1, "the picture is of its settings"
+
+
+def test_a_change_runs_the_ticked_variant_alone(
+    qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pin(qtbot, window, 9)
+    asked: list[tuple[Pick, ...]] = []
+    submit = window.controller._engine.submit
+
+    def note(request: object) -> None:
+        asked.append(getattr(request, "picks", ()))
+        submit(request)
+
+    monkeypatch.setattr(window.controller._engine, "submit", note)
+    session = window.controller.session
+    settle(qtbot, window.controller, lambda: session.set_param("window", 11))
+    assert asked and all(len(picks) == 1 and not picks[0].params for picks in asked), "a live run and its timing"
+    asked.clear()
+    settle(qtbot, window.controller, window.controller.measure)
+    assert {len(picks) for picks in asked} == {2}, "a careful measurement takes both"
+
+
+def test_another_input_runs_pinned_results_again(qtbot: QtBot, window: MainWindow) -> None:
+    other, controller = pin(qtbot, window, 9), window.controller
+    settle(qtbot, controller, lambda: controller.open_sample("noise", {"height": 64, "width": 80}))
+    assert entries(window) == {"parallel": ("fresh", 9, True), other: ("fresh", 3, True)}
+    assert pixels(window, other).shape == (64, 80)
+    assert np.abs(pixels(window, other).astype(float) - mean(window, 3)).max() <= 1
+
+
+def test_undo_brings_back_what_was_unpinned(qtbot: QtBot, window: MainWindow) -> None:
+    other, session = pin(qtbot, window, 9), window.controller.session
+    before = pixels(window, other)
+    act(window, "unpin")
+    assert session.shown.ids == ("parallel",) and other not in window.panes.keys
+    settle(qtbot, window.controller, session.undo)
+    assert entries(window)[other] == ("fresh", 3, True) and np.array_equal(pixels(window, other), before)
+    settle(qtbot, window.controller, session.undo)
+    assert session.params["window"] == 3
+    assert [window.panes.pane(k).layer.title for k in ("parallel", other)] == ["Parallel", "Parallel · pinned"]
+    session.undo()
+    assert not session.choice.pins
+
+
+def test_another_filter_has_none(qtbot: QtBot, window: MainWindow) -> None:
+    other, session = pin(qtbot, window, 9), window.controller.session
+    settle(qtbot, window.controller, lambda: session.set_filter("conv3x3"))
+    assert not session.choice.pins and other not in window.panes.keys
+    settle(qtbot, window.controller, session.undo)
+    assert entries(window)[other] == ("fresh", 3, True)
+
+
+def test_a_pinned_result_is_kept_where_its_variant_is_unticked(qtbot: QtBot, window: MainWindow) -> None:
+    other, session = pin(qtbot, window, 9), window.controller.session
+    session.set_picks(())
+    assert window.panes.keys == (INPUT, other) and entries(window) == {other: ("fresh", 3, True)}
+
+
+def test_the_one_looked_at_is_saved(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    other, controller, path = pin(qtbot, window, 9), window.controller, tmp_path / "pinned.npy"
+    window.files.target = lambda *_: str(path)
+    with qtbot.waitSignal(controller.saved):
+        window.files.save_result(other)
+    qtbot.waitUntil(lambda: not controller.busy)
+    assert np.array_equal(load(path).array, pixels(window, other))
+
+
+def test_there_are_no_more_than_the_most(window: MainWindow) -> None:
+    session = window.controller.session
+    for number in range(MOST_PINS):
+        session.set_param("window", 3 + 2 * number)
+        session.pin("parallel")
+    session.set_param("window", 63)
+    with pytest.raises(ParamError, match="8 results are pinned, which is the most; unpin one of them first"):
+        session.pin("parallel")
+    act(window, "pin")
+    assert any("8 results are pinned" in message.text for message in window.messages.messages())
+
+
+def test_the_menu_of_a_picture_unpins(qtbot: QtBot, window: MainWindow) -> None:
+    other, menus = pin(qtbot, window, 9), window.context_menus
+    menus._fill_picture(window.panes.pane(other).canvas, None)
+    assert menus.key == other and menus.hide_variant.text() == "U&npin Parallel · window 3"
+    menus.hide_variant.trigger()
+    assert not window.controller.session.choice.pins
+
+
+def test_a_session_has_them(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    other, controller, path = pin(qtbot, window, 9), window.controller, tmp_path / "two.kernelscope"
+    window.files.target = lambda *_: str(path)
+    act(window, "save_session_as")
+    qtbot.waitUntil(path.exists)
+    act(window, "unpin")
+    settle(qtbot, controller, lambda: window.context.importing.open(str(path)))
+    assert entries(window) == {"parallel": ("fresh", 9, True), other: ("fresh", 3, True)}
+    content = json.loads(path.read_text())
+    content["pinned"][0]["device"] = "cuda:0"
+    path.write_text(json.dumps(content))
+    window.context.importing.open(str(path))
+    sentence = "The pinned result of parallel is of 'cuda:0', which does not run it."
+    qtbot.waitUntil(lambda: any(sentence in message.text for message in window.messages.messages()))
+
+
+def test_the_program_has_them(qtbot: QtBot, window: MainWindow) -> None:
+    pin(qtbot, window, 9)
+    text = python_text(window.controller.session)
+    names: dict[str, object] = {}
+    exec(compile(text.replace('"quick"', '"none"'), "copied", "exec"), names)
+    assert sorted(key.params["window"] for key in names["runs"]) == [3, 9]  # type: ignore[attr-defined]
+
+
+def test_strokes_have_the_hue_of_the_variant_and_another_dash() -> None:
+    filter = find_filter("mean2d")
+    plain = variant_stroke(filter, "parallel")
+    for size in (3, 5, 7):
+        id = Pin.of(Pick("parallel", "cpu", {}, {}, {"window": size})).id
+        stroke = variant_stroke(filter, id)
+        assert stroke.hue == plain.hue and stroke.dash != plain.dash and 0 <= stroke.dash < DASHES
