@@ -30,10 +30,10 @@ def engine() -> Iterator[Engine]:
 
 @pytest.fixture
 def window(qtbot: QtBot, engine: Engine) -> Iterator[MainWindow]:
-    """Camera, with the parallel mean of window 3."""
+    """Noise, with the parallel mean of window 3."""
     with live_window(qtbot, engine, picks=("parallel",)) as made:
         controller = made.controller
-        settle(qtbot, controller, lambda: controller.open_sample("camera", {"height": 96, "width": 128}))
+        settle(qtbot, controller, lambda: controller.open_sample("noise_image", {"size": "96x128"}))
         yield made
 
 
@@ -64,15 +64,18 @@ def mean(window: MainWindow, size: int) -> np.ndarray:
     shared = window.controller.session.input
     assert shared is not None
     filter, x = find_filter("mean2d"), window.controller._engine.array(shared.array)
-    return right(filter, np.array(x), window=size)
+    return right(filter, np.array(x), window=size, border="reflect")
 
 
 def test_two_settings_stand_side_by_side(qtbot: QtBot, window: MainWindow) -> None:
     session, grid = window.controller.session, window.panes
     other = pin(qtbot, window, 9)
     assert variant_of(other) == "parallel" and session.choice.picks == ("parallel",)
-    assert grid.keys == (INPUT, "parallel", other)
-    assert [grid.pane(key).layer.title for key in ("parallel", other)] == ["Parallel · window 9", "Parallel · window 3"]
+    assert grid.keys == [INPUT, "parallel", other]
+    assert [grid.pane(key).layer.title for key in ("parallel", other)] == [
+        "CPU, all cores · window 9",
+        "CPU, all cores · window 3",
+    ]
     assert {grid.pane(key).layer.state for key in ("parallel", other)} == {"fresh"}
     assert entries(window) == {"parallel": ("fresh", 9, True), other: ("fresh", 3, True)}
     for id, size in (("parallel", 9), (other, 3)):
@@ -101,7 +104,7 @@ def test_a_change_runs_the_ticked_variant_alone(
 
 def test_another_input_runs_pinned_results_again(qtbot: QtBot, window: MainWindow) -> None:
     other, controller = pin(qtbot, window, 9), window.controller
-    settle(qtbot, controller, lambda: controller.open_sample("noise", {"height": 64, "width": 80}))
+    settle(qtbot, controller, lambda: controller.open_sample("chart", {"size": "64x80", "dtype": "uint8"}))
     assert entries(window) == {"parallel": ("fresh", 9, True), other: ("fresh", 3, True)}
     assert pixels(window, other).shape == (64, 80)
     assert np.abs(pixels(window, other).astype(float) - mean(window, 3)).max() <= 1
@@ -116,7 +119,10 @@ def test_undo_brings_back_what_was_unpinned(qtbot: QtBot, window: MainWindow) ->
     assert entries(window)[other] == ("fresh", 3, True) and np.array_equal(pixels(window, other), before)
     settle(qtbot, window.controller, session.undo)
     assert session.params["window"] == 3
-    assert [window.panes.pane(k).layer.title for k in ("parallel", other)] == ["Parallel", "Parallel · pinned"]
+    assert [window.panes.pane(k).layer.title for k in ("parallel", other)] == [
+        "CPU, all cores",
+        "CPU, all cores · pinned",
+    ]
     session.undo()
     assert not session.choice.pins
 
@@ -132,7 +138,7 @@ def test_another_filter_has_none(qtbot: QtBot, window: MainWindow) -> None:
 def test_a_pinned_result_is_kept_where_its_variant_is_unticked(qtbot: QtBot, window: MainWindow) -> None:
     other, session = pin(qtbot, window, 9), window.controller.session
     session.set_picks(())
-    assert window.panes.keys == (INPUT, other) and entries(window) == {other: ("fresh", 3, True)}
+    assert window.panes.keys == [INPUT, other] and entries(window) == {other: ("fresh", 3, True)}
 
 
 def test_the_one_looked_at_is_saved(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
@@ -159,7 +165,7 @@ def test_there_are_no_more_than_the_most(window: MainWindow) -> None:
 def test_the_menu_of_a_picture_unpins(qtbot: QtBot, window: MainWindow) -> None:
     other, menus = pin(qtbot, window, 9), window.context_menus
     menus._fill_picture(window.panes.pane(other).canvas, None)
-    assert menus.key == other and menus.hide_variant.text() == "U&npin Parallel · window 3"
+    assert menus.key == other and menus.hide_variant.text() == "U&npin CPU, all cores · window 3"
     menus.hide_variant.trigger()
     assert not window.controller.session.choice.pins
 

@@ -278,6 +278,8 @@ class Pictures(Squeezed):
         """Show a result: the output `name` of a variant."""
         if variant not in self._session.shown.ids:
             return
+        if variant not in self._keys:  # it has just been pinned
+            self.arrange()
         had_result = self._any_result() is not None
         shown = self._shown[variant, name] = named(shown, self._shared)
         if name == self._session.output.id:
@@ -377,10 +379,9 @@ class Pictures(Squeezed):
 
     def _show_rows(self) -> None:
         """Show findings and verdicts of all results in a view that has just become visible."""
-        for variant in self._session.shown.ids:
-            slot = self._session.shown.slot(variant)
-            if slot in self._results and variant in self._keys:
-                self.view.show_findings(variant, self._results.entry(slot))
+        for slot in map(self._session.shown.slot, self._session.shown.ids):
+            if slot in self._results:
+                self._row_changed(slot)
         self._judge_all()
 
     @Slot()
@@ -394,7 +395,6 @@ class Pictures(Squeezed):
         result of an earlier choice is marked and drawn faintly."""
         if variant not in self.titles():
             return  # the variant of an earlier filter
-        session, drawn = self._session.shown, self._subjects.get(variant)
-        present = session.subject(variant)
-        judged = verdict(self._results, session.slot(variant), drawn, present)
-        self.view.set_state(variant, *judged, drawn in (None, present))
+        shown, drawn = self._session.shown, self._subjects.get(variant)
+        judged = verdict(self._results, shown.slot(variant), drawn, shown.subject(variant))
+        self.view.set_state(variant, *judged, drawn in (None, shown.subject(variant)))
