@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from gpu_ops.errors import KernelError, plain
+from gpu_ops.params import Value
 
 KERNELS = Path(__file__).resolve().parent.parent / "kernels"
 
@@ -130,6 +131,11 @@ def check_files(source: str, edits: Mapping[str, str] | None = None) -> None:
                 f"{source} does not compile: its Flags line has {plain(flag, 80)}, and may have "
                 f"{', '.join(FLAGS_OF_FILES)}; leave it out."
             )
+
+
+def compiled_with(defines: Mapping[str, Value]) -> str:
+    """Defines as text, by name: "N=1024, RADICES=16,16,4, T=float"; what the compiler got in addition to the source."""
+    return ", ".join(f"{name}={value}" for name, value in sorted(defines.items())) or "no defines"
 
 
 def flags_of(text: str) -> tuple[str, ...]:

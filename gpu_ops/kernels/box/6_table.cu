@@ -38,7 +38,7 @@ extern "C" __global__ void box_table_columns(double* __restrict__ table, int hei
     }
 }
 
-// The sum over everything above and to the left of a place, including the place itself.
+// The sum over everything above and to the left of an element, inclusive.
 __device__ __forceinline__ double corner(
     const double* __restrict__ table, int row, int column, int channel, long long pitch)
 {

@@ -1,5 +1,5 @@
-// One value of each thread of a block becomes one of the block: halves are joined until a single value is left. The
-// block has a power of two of threads, `room` a place for each; every thread gets the result.
+// One value of each thread of a block becomes one of the block: a tree reduction, halving the threads each step. The
+// block has a power of two of threads, `room` an element for each; every thread gets the result.
 #pragma once
 
 template <typename Value, typename Join>

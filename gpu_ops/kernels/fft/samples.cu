@@ -1,10 +1,10 @@
 // What:    samples become the complex numbers that are transformed: segments, less their mean, times a window; and back
-// Idea:    a thread a complex number; a segment is read where it lies, so overlapping ones need no copies. Means are
+// Idea:    a thread a complex number; segments are read from x itself, so overlapping ones need no copies. Means are
 //          sums of pieces in double, a block a piece, and then a thread adds the pieces of its mean
 // Shapes:  x (n, CHANNELS) of signals, (height, width, CHANNELS) of images; z (segments, n, CHANNELS) or as the image;
 //          sums (segments * CHANNELS, pieces) and means (segments * CHANNELS) double; windows: the length of their axis
-// Launch:  convert: 1D grid over the complex numbers; sums: grid (pieces, segments * CHANNELS in turns), a power of two
-//          of threads, shared a double for each; means: 1D grid over segments * CHANNELS
+// Launch:  convert: 1D grid over the complex numbers; sums: grid (pieces, segments * CHANNELS, grid-stride), a power of
+//          two of threads, shared a double for each; means: 1D grid over segments * CHANNELS
 // Traffic: 1 sample read and 1 complex number written a point; a second read for the means
 // Source:  S2
 #include "fft.cuh"
