@@ -58,22 +58,22 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_packed_lin
         // One more exchange, in order: Z[k] and Z[N - k] come to one thread, N / 2 + 1 pairs a line.
         constexpr int pairs = (N / 2 + T) / T;
         C here[pairs], mirrored[pairs];
-        C* Z = (C*)memory + lane.line * N;
+        const int first = lane.line * N;  // the line's points in shared memory
         __syncthreads();
 #pragma unroll
         for (int c = 0; c < butterflies<LAST>(); ++c) {
             const int j = lane.t + c * T;
             if (!exists<LAST>(j)) continue;
 #pragma unroll
-            for (int r = 0; r < LAST; ++r) Z[j + r * (N / LAST)] = v[c][r];
+            for (int r = 0; r < LAST; ++r) store_shared(ITEM * (first + j) + ITEM * r * (N / LAST), v[c][r], 0);
         }
         __syncthreads();
 #pragma unroll
         for (int c = 0; c < pairs; ++c) {
             const int k = lane.t + c * T;
             if (k > N / 2) continue;
-            here[c] = Z[k];
-            mirrored[c] = Z[k ? N - k : 0];
+            load_shared(ITEM * (first + k), here[c], 0);
+            load_shared(ITEM * (first + (k ? N - k : 0)), mirrored[c], 0);
         }
 
         // The split: bins k and N - k follow from the same two numbers.
