@@ -1,6 +1,6 @@
 // What:    mean of the square around each pixel, a thread a row and then a thread a column, rows transposed in shared
 //          memory
-// Idea:    the whole block reads along rows, tile by tile; then each lane of one warp walks along its own row of the
+// Idea:    the whole block reads along rows, tile by tile; then each lane of one warp sums along its own row of the
 //          tile in shared memory; a 33rd column avoids bank conflicts both ways. The values that enter, leave and come
 //          out all pass through such tiles, so all reads of global memory are coalesced
 // Shapes:  x, y and the intermediate rows (height, width, CHANNELS) interleaved

@@ -1,5 +1,5 @@
 // What:    mean of the square around each pixel, from a table of the sums of all rectangles that begin in the corner
-// Idea:    every square needs only four entries of the table, for any size and place; but the entries grow with the
+// Idea:    every square needs only four entries of the table, for any size and position; but the entries grow with the
 //          image, so they are doubles, and their rounding errors matter to small squares
 // Shapes:  x, y (height, width, CHANNELS) interleaved; table (height + 2 * radius, width + 2 * radius, CHANNELS): the
 //          image with its border around it

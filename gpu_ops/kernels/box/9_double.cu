@@ -33,7 +33,7 @@ struct Column {
 };
 #include "box_ring.cuh"
 
-// As in 8_ring: row warps and column warps, which meet at named barriers.
+// As in 8_ring: row warps and column warps, which synchronise at named barriers.
 __device__ __forceinline__ void march(const T* __restrict__ x, T* __restrict__ y, int height, int width, int segment)
 {
     Memory& shared = *(Memory*)bytes;

@@ -57,18 +57,18 @@ extern "C" __global__ void __launch_bounds__(THREADS) fft_spectrum_columns(
 #pragma unroll
     for (int i = 0; i < POINTS; ++i) {
         const int row = LINE_LANE + i * LINE_THREADS, opposite = (height - row) & (height - 1);
-        C here = v[i], there = v[i];
+        C first = v[i], second = v[i];
         if (column == 0) {
             const C other = complex_of(re[opposite * COLUMNS], im[opposite * COLUMNS]);
-            here = first_of(v[i], other);
-            there = second_of(v[i], other);
+            first = first_of(v[i], other);
+            second = second_of(v[i], other);
         }
-        const R level = level_of(here, factor, least);
+        const R level = level_of(first, factor, least);
         const int y1 = (row + down) & (height - 1), x1 = (column + right) & (width - 1);
         const int y2 = ((column ? opposite : row) + down) & (height - 1);
         const int x2 = ((column ? width - column : half) + right) & (width - 1);
         out[(long long)y1 * width + x1] = level;
-        out[(long long)y2 * width + x2] = column ? level : level_of(there, factor, least);
+        out[(long long)y2 * width + x2] = column ? level : level_of(second, factor, least);
     }
 }
 #else

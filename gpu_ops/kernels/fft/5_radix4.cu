@@ -11,8 +11,9 @@
 constexpr int RADIX = 4;
 #include "fft_stockham.cuh"
 
-// Two stages of radix 2 at once. The first one joins points n / 2 apart: u[0] with u[2], u[1] with u[3]. The second one
-// joins points n / 4 apart, which are in this thread already; its twiddle factors are 1 and -i, which takes no product.
+// Two stages of radix 2 at once. The first one combines points n / 2 apart: u[0] with u[2], u[1] with u[3]. The second
+// one combines points n / 4 apart, which are in the same thread; its twiddle factors are 1 and -i, which take no
+// product.
 __device__ __forceinline__ void two_stages(C (&u)[4])
 {
     C even[2], odd[2];

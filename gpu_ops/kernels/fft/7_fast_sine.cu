@@ -1,7 +1,7 @@
 // What:    the whole Fourier transform of a line in one launch, twiddle factors by the special function units
 // Idea:    a table costs memory traffic, and __sincosf is a few instructions of units that are idle otherwise. Its
 //          error is about 2^-21 between -pi and pi, a few units in the last place of a float's twiddle factor, and the
-//          result is less exact by as much; there is nothing of the kind for doubles
+//          result loses as much accuracy; there is no such function for doubles
 // Shapes:  x, y complex, addressed by Layout; long_table (1 << long_bits - 1)
 // Launch:  grid over the lines, blocks (threads a line, lines), a thread POINTS points, at most THREADS in all; shared
 //          two planes of `plane` real numbers for each line of a block

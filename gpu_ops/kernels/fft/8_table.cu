@@ -1,7 +1,7 @@
 // What:    the whole Fourier transform of a line in one launch, twiddle factors from a table in constant memory
-// Idea:    constant memory serves one word a clock to all lanes that ask for it, and takes no room in the cache of
-//          global memory; but lanes that ask for different words are served one after the other, so it pays only in the
-//          first stages, where few differ. The table has half the points of a line: 64 KB limit the longest one
+// Idea:    constant memory delivers one word per clock to all lanes that read it, and has a cache of its own; but lanes
+//          that read different words are served one after the other, so it pays only in the first stages, where few
+//          differ. The table has half the points of a line: 64 KB of constant memory limit the longest one
 // Shapes:  x, y complex, addressed by Layout; twiddle_table (TABLE = 1 << bits - 1): exp(-2 pi i k / 2^bits);
 //          long_table (1 << long_bits - 1)
 // Launch:  grid over the lines, blocks (threads a line, lines), a thread POINTS points, at most THREADS in all; shared

@@ -1,7 +1,8 @@
 // What:    the Fourier transforms of the columns of images, several neighbouring columns a block
-// Idea:    the points of a column are a row apart, so a block for one column uses 8 of the 32 bytes of each sector. A
-//          block for 4 neighbouring columns uses whole sectors, one for 16 whole cache lines: lanes run across the
-//          columns, in global memory and in the exchanges between stages, where shared memory interleaves the columns
+// Idea:    the points of a column have a stride of one row, so a block for one column uses 8 of the 32 bytes of each
+//          sector. A block for 4 neighbouring columns uses whole sectors, one for 16 whole cache lines: lanes run
+//          across the columns, in global memory and in the exchanges between stages, where shared memory interleaves
+//          the columns
 // Shapes:  x samples or complex, y complex, addressed by Layout; table (N): exp(-2 pi i k / N)
 // Launch:  grid over the lines, blocks of LINE_THREADS a line times LINES lines; shared PARTS real numbers a point
 // Traffic: 1 complex number read and 1 written per point and axis, in whole sectors

@@ -1,6 +1,6 @@
 // What:    the peaks of magnitudes or power densities, in order, and their number
-// Idea:    a block looks through a piece of the positions, block by block of threads, and notes the first 16 peaks of
-//          its piece; then a thread a channel goes through the pieces in order until the table is full. Largest values
+// Idea:    a block tests a piece of the positions, as many at once as it has threads, and stores the first 16 peaks of
+//          its piece; then a thread per channel reads the pieces in order until the table is full. Largest values
 //          come first, in two steps: of pieces, then of the pieces' values
 // Shapes:  values (n, channels) or (height, width, channels); largest (channels); positions (channels, pieces, 16) and
 //          counts (channels, pieces); table (16, 2 or 3 a channel): frequencies and height; total: one number
@@ -16,8 +16,8 @@
 
 extern __shared__ __align__(16) unsigned char memory[];
 
-// Whether a value stands above a neighbour: twice above one that is as far away as counts; of equal ones the first.
-__device__ __forceinline__ bool stands_above(R here, R other, bool far, bool later)
+// Whether a value exceeds a neighbour: twice one at the full distance; of equal ones the first counts.
+__device__ __forceinline__ bool exceeds(R here, R other, bool far, bool later)
 {
     if (far) return (R)0.5 * here > other;
     return later ? here >= other : here > other;
@@ -53,9 +53,9 @@ struct Signal {
         const R here = at(k);
         if (k < 1 || k >= bins - 1 || !(here >= least)) return false;
         for (int s = -reach; s <= reach; ++s) {
-            const long long there = k + s;
-            if (s == 0 || there < 0 || there >= bins) continue;
-            if (!stands_above(here, at(there), s == reach || s == -reach, s > 0)) return false;
+            const long long neighbour = k + s;
+            if (s == 0 || neighbour < 0 || neighbour >= bins) continue;
+            if (!exceeds(here, at(neighbour), s == reach || s == -reach, s > 0)) return false;
         }
         return true;
     }
@@ -93,7 +93,7 @@ struct Image {
                 if (dy == 0 && dx == 0) continue;
                 const bool far = dy == reach || dy == -reach || dx == reach || dx == -reach;
                 const bool later = dy > 0 || (dy == 0 && dx > 0);
-                if (!stands_above(here, at(y + dy, x + dx), far, later)) return false;
+                if (!exceeds(here, at(y + dy, x + dx), far, later)) return false;
             }
         return true;
     }
@@ -133,7 +133,7 @@ extern "C" __global__ void fft_peaks_image_largest(
 }
 
 template <typename Rule>
-__device__ __forceinline__ void look_through(
+__device__ __forceinline__ void find_peaks(
     const Rule& rule, long long n, long long* __restrict__ positions, unsigned int* __restrict__ counts)
 {
     __shared__ int found[MOST_THREADS];
@@ -163,7 +163,7 @@ extern "C" __global__ void fft_peaks_signal(
 {
     const int c = blockIdx.y;
     const Signal signal = {values + c, bins, doubled, channels, reach, (R)0.1 * largest[c]};
-    look_through(signal, bins, positions, counts);
+    find_peaks(signal, bins, positions, counts);
 }
 
 extern "C" __global__ void fft_peaks_image(
@@ -173,7 +173,7 @@ extern "C" __global__ void fft_peaks_image(
 {
     const int c = blockIdx.y;
     const Image image = {values + c, height, width, down, right, channels, reach, (R)0.1 * largest[c]};
-    look_through(image, height * width, positions, counts);
+    find_peaks(image, height * width, positions, counts);
 }
 
 // How far the vertex of a parabola through the logarithms lies from the middle one of three values, in bins.

@@ -1,4 +1,5 @@
-// What:    samples become the complex numbers that are transformed: segments, less their mean, times a window; and back
+// What:    samples become the complex numbers that are transformed: segments, less their mean, times
+//          a window; and the real parts of an inverse transform become samples
 // Idea:    a thread a complex number; segments are read from x itself, so overlapping ones need no copies. Means are
 //          sums of pieces in double, a block a piece, and then a thread adds the pieces of its mean
 // Shapes:  x (n, CHANNELS) of signals, (height, width, CHANNELS) of images; z (segments, n, CHANNELS) or as the image;
@@ -75,7 +76,7 @@ extern "C" __global__ void fft_samples_image(
 }
 
 // The real parts times a factor as samples: integers are rounded half up and kept in range.
-extern "C" __global__ void fft_samples_back(const C* __restrict__ z, T* __restrict__ out, long long n, R factor)
+extern "C" __global__ void fft_samples_inverse(const C* __restrict__ z, T* __restrict__ out, long long n, R factor)
 {
     const long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (t >= n) return;

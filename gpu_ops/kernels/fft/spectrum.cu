@@ -1,4 +1,4 @@
-// What:    what is made of a transform: magnitudes, power densities, phases or rings
+// What:    magnitudes, power densities, phases or means over rings of a transform
 // Idea:    a thread a value. A signal is an image one pixel wide; zero frequency moves to the middle by what is added
 //          to the index of a store. Sums over segments and over rings are in double; rings are added up by atomics
 // Shapes:  z (height, width, channels) complex, or (segments, n, channels); the results in the same order
@@ -96,7 +96,7 @@ extern "C" __global__ void fft_spectrum_phase(
     out[moved(t, height, width, channels, down, right)] = noise ? (R)0 : atan2(v.y, v.x);
 }
 
-// The ring of a bin. Each step is rounded by itself, so that everybody gets the same rings.
+// The ring of a bin. Each operation is rounded separately, so that all devices compute equal rings.
 __device__ __forceinline__ long long ring_of(long long y, long long x, long long height, long long width)
 {
     const long long ky = y < height - y ? y : height - y, kx = x < width - x ? x : width - x;

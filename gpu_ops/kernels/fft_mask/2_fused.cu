@@ -14,7 +14,7 @@
 
 extern __shared__ __align__(16) unsigned char memory[];
 
-// Multiplies the transform of the line by that of a chirp, and transforms it back: a convolution.
+// A convolution with a chirp: the transform, the product with the chirp's transform, the inverse transform.
 __device__ __forceinline__ void convolve(
     C* line, const C* __restrict__ table, const C* __restrict__ spectrum, int bits, int inverse)
 {
