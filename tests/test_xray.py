@@ -137,7 +137,7 @@ def test_the_line_of_a_call_has_what_it_calls_and_leads_there(ring: XRay) -> Non
         assert set(one.callees) == set(one.calls)
 
 
-def test_the_defines_of_all_launches_are_told_with_the_source() -> None:
+def test_the_defines_of_all_launches_are_shown_with_the_source() -> None:
     """Rows and columns of an image are transformed by one kernel, compiled twice."""
     filter = find_filter("fft_batch2d")
     image = np.arange(8 * 16, dtype=np.float32).reshape(8, 16)
@@ -145,7 +145,18 @@ def test_the_defines_of_all_launches_are_told_with_the_source() -> None:
     (kernel,) = found.kernels
     assert [one["LANES"] for one in kernel.defines] == ["ALONG_POINTS", "ALONG_LINES"]
     assert json.loads(json.dumps(as_dict(found)))["kernels"][0]["defines"] == [dict(one) for one in kernel.defines]
-    assert compiled_with({"T": "float", "RADICES": "16,4", "N": 64}) == "N=64, RADICES=16,4, T=float"
+    rows, columns = compiled_with(kernel.defines)
+    first = "LINE_PITCH={0}, LINE_POINTS={0}, RADICES={1}, ENDS={2}, LANES={3}, "
+    assert rows.startswith(first.format(16, "16", "HALF", "ALONG_POINTS"))
+    assert columns.startswith(first.format(8, "8", "WHOLE", "ALONG_LINES"))
+
+
+def test_defines_that_differ_come_first_then_numbers_then_words() -> None:
+    one = {"T": "float", "RADICES": "16,4", "N": 64}
+    assert compiled_with([one]) == compiled_with([one, one])[:1] == ["N=64, RADICES=16,4, T=float"]
+    assert compiled_with([one, {**one, "T": "double"}])[1] == "T=double, N=64, RADICES=16,4"
+    assert compiled_with([{}, one]) == ["no defines", "N=64, RADICES=16,4, T=float"]
+    assert compiled_with([]) == []
 
 
 def test_the_warps_that_are_followed_are_at_the_headers_lines_too(ring: XRay) -> None:

@@ -154,7 +154,7 @@ class KernelView:
     def compiled_with(self) -> list[str]:
         """What the compiler got in addition to the source, a line for each set of defines; the first sets of many."""
         sets, translate = self.kernel.get("defines", ()), QCoreApplication.translate
-        lines = [translate("XRay", "Compiled with: {defines}").format(defines=compiled_with(one)) for one in sets]
+        lines = [translate("XRay", "Compiled with: {defines}").format(defines=text) for text in compiled_with(sets)]
         if len(lines) > SETS:
             more = translate("XRay", "… and with {number} other sets of defines").format(number=len(lines) - SETS)
             return [*lines[:SETS], more]

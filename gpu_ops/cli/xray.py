@@ -178,7 +178,7 @@ def _kernel(kernel: KernelXRay) -> str:
 
 def _compiled(kernel: KernelXRay) -> list[str]:
     """What the compiler got in addition to the text, a line for each set of defines."""
-    return [f"  compiled with: {compiled_with(defines)}" for defines in kernel.defines]
+    return [f"  compiled with: {defines}" for defines in compiled_with(kernel.defines)]
 
 
 def _headers(kernel: KernelXRay) -> list[str]:

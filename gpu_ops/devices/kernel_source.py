@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -133,9 +133,13 @@ def check_files(source: str, edits: Mapping[str, str] | None = None) -> None:
             )
 
 
-def compiled_with(defines: Mapping[str, Value]) -> str:
-    """Defines as text, by name: "N=1024, RADICES=16,16,4, T=float"; what the compiler got in addition to the source."""
-    return ", ".join(f"{name}={value}" for name, value in sorted(defines.items())) or "no defines"
+def compiled_with(sets: Sequence[Mapping[str, Value]]) -> list[str]:
+    """What the compiler got in addition to the source, a text for each set of defines: "N=1024, RADICES=16,16,4,
+    T=float". Names whose values differ between the sets come first, then numbers, then types and other words."""
+    known = [{name: str(value) for name, value in one.items()} for one in sets]
+    same = {pair for pair in known[0].items() if all(pair in one.items() for one in known)} if known else set()
+    order = [sorted(one.items(), key=lambda pair: (pair in same, not pair[1][:1].isdigit(), pair)) for one in known]
+    return [", ".join(f"{name}={value}" for name, value in one) or "no defines" for one in order]
 
 
 def flags_of(text: str) -> tuple[str, ...]:
