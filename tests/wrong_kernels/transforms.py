@@ -42,11 +42,13 @@ __device__ __forceinline__ R coarse(R value)
 {
     return __uint_as_float(__float_as_uint((float)value) & 0xffffe000);
 }
+
+__device__ __forceinline__ C coarse(C w) { return complex_of(coarse(w.x), coarse(w.y)); }
 """,
         ),
         (
             "conjugate_if(table[k << (half - done)], inverse)",
-            "conjugate_if(complex_of(coarse(table[k << (half - done)].x), coarse(table[k << (half - done)].y)), inverse)",
+            "conjugate_if(coarse(table[k << (half - done)]), inverse)",
         ),
     ),
     "fft2d.global.wrong_sign": (
