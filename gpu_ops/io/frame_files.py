@@ -14,7 +14,7 @@ from gpu_ops.io.frame_axes import imagej_lines
 from gpu_ops.io.inputs import Array
 from gpu_ops.io.notes import lines_of
 from gpu_ops.io.pieces import write_from
-from gpu_ops.io.tiff_writer import TiffWriter
+from gpu_ops.io.tiff_writer import TiffWriter, resolution
 from gpu_ops.output_kinds import OUTPUT_KINDS, ViewKind
 from gpu_ops.types import FrameAxes, Pixel
 
@@ -51,6 +51,7 @@ def begin_frames(
     with the size of a `pixel`, the `axes` along which they lie and the facts `about` them. Raises InputError for what a
     TIFF cannot hold, OSError."""
     if Path(path).suffix.lower() == TIFF:
+        pixel = pixel if resolution(pixel) else None  # no unit where the file has no size in it
         note = "\n".join((*imagej_lines(axes, count, pixel), *lines_of(about)))
         return TiffWriter(file, first.shape, first.dtype, count, plain(os.fspath(path)), pixel, note)
     return _NpyFrames(file, first, count)

@@ -1,9 +1,8 @@
-"""Writes TIFF files: uncompressed, one strip a page, so that every reader can map them."""
+"""Writes TIFF files with tifffile: uncompressed, all pages one after the other, so that every reader can map them."""
 
 from __future__ import annotations
 
 import math
-import struct
 from fractions import Fraction
 from typing import IO, Any
 
@@ -17,17 +16,11 @@ from gpu_ops.progress import advance
 from gpu_ops.types import Pixel
 
 TIFF_TYPES = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "float64")
-SHORT, LONG, RATIONAL, LONG8, ASCII = 3, 4, 5, 16, 2
-SIZES = {SHORT: 2, LONG: 4, RATIONAL: 8, LONG8: 8, ASCII: 1}
-CODES = {SHORT: "H", LONG: "I", RATIONAL: "I", LONG8: "Q"}
-FORMATS = {"u": 1, "i": 2, "f": 3}
-GRAY, RGB, OPACITY, NONE, CENTIMETRE = 1, 2, 2, 1, 3
 CLASSIC = 2**32
 """Offsets of a classic TIFF have 4 bytes; a longer file is a BigTIFF."""
+DIRECTORY = 512
+"""Bytes of the directory of a page at most, without the description."""
 MOST = 2**32 - 1
-FIRST = 16
-"""Where the first directory begins."""
-Entry = tuple[int, int, tuple[int, ...] | bytes]
 
 
 def write_tiff(
@@ -51,8 +44,8 @@ def write_tiff(
 
 
 class TiffWriter:
-    """Writes `frames` frames of `shape`, (H, W) or (H, W, C), and `dtype` one after the other. A file whose writer got
-    fewer frames is no TIFF. Raises InputError for a type that a TIFF cannot hold, OSError."""
+    """Writes `frames` frames of `shape`, (H, W) or (H, W, C), and `dtype` one after the other into a new file. Where
+    fewer come, the values of the others are 0. Raises InputError for a type that a TIFF cannot hold, OSError."""
 
     def __init__(
         self,
@@ -64,23 +57,33 @@ class TiffWriter:
         pixel: Pixel | None = None,
         about: str = "",
     ) -> None:
+        import tifffile
+
         if dtype.name not in TIFF_TYPES:
             raise InputError(f"{name} cannot hold {dtype.name}; convert to {', '.join(TIFF_TYPES)}, or save as .npy.")
         if max(shape[:2]) > MOST or len(shape) not in (2, 3):
             raise InputError(f"{name} cannot hold shape {shape}; save as .npy.")
         self._file, self._shape, self._dtype, self._frames = file, shape, dtype.newbyteorder("<"), frames
-        self._about = (
-            about.replace("…", " to ").encode("ascii", "replace").replace(b"\0", b" ") + b"\0" if about else b""
-        )
-        self._ratios = _ratios(pixel)
-        self._bytes = math.prod(shape) * dtype.itemsize
-        self._gap = -self._bytes % 8
-        self._big = False
-        self._big = FIRST + frames * (len(self._directory(0, 0, 0)) + self._bytes + self._gap) >= CLASSIC
-        self._head = len(self._directory(0, 0, 0))
         self._done = self._rows = 0
-        header = ("<2sHHHQ", b"II", 43, 8, 0, FIRST) if self._big else ("<2sHI8x", b"II", 42, FIRST)
-        file.write(struct.pack(*header))
+        samples = shape[2] if len(shape) == 3 else 1
+        words = about.replace("…", " to ").encode("ascii", "replace").replace(b"\0", b" ")
+        length = len(words) + frames * (math.prod(shape) * dtype.itemsize + DIRECTORY)
+        with tifffile.TiffWriter(file, bigtiff=length >= CLASSIC, byteorder="<") as writer:
+            place, _ = writer.write(  # directories alone: the values come later, and are never in memory together
+                None,
+                shape=(frames, *(shape if samples > 1 else shape[:2])),
+                dtype=self._dtype,
+                photometric="rgb" if samples in (3, 4) else "minisblack",
+                planarconfig="contig" if samples > 1 else None,
+                rowsperstrip=shape[0],
+                resolution=resolution(pixel),
+                resolutionunit=None if resolution(pixel) is None else "centimeter",
+                description=words or None,
+                software=False,
+                metadata=None,
+                returnoffset=True,
+            )
+        file.seek(place)
 
     def write(self, frame: Array) -> None:
         """The next frame."""
@@ -93,73 +96,19 @@ class TiffWriter:
         if rows.shape[1:] != self._shape[1:] or self._rows + len(rows) > self._shape[0] or self._done >= self._frames:
             raise ValueError(f"rows of {rows.shape} do not go on with {self._rows} rows of {self._shape}")
         if not self._rows:
-            each = self._head + self._bytes + self._gap
-            start = FIRST + self._done * each
-            last = self._done == self._frames - 1
             advance(self._done, self._frames)
-            self._file.write(self._directory(start, start + self._head, 0 if last else start + each))
         write_from(self._file, np.ascontiguousarray(rows, self._dtype).reshape(-1).view(np.uint8))
         self._rows += len(rows)
         if self._rows == self._shape[0]:
-            self._file.write(bytes(self._gap))
             self._rows, self._done = 0, self._done + 1
 
-    def _entries(self, data: int) -> list[Entry]:
-        """Tags in ascending order: number, type, values."""
-        samples = self._shape[2] if len(self._shape) == 3 else 1
-        offset = LONG8 if self._big else LONG
-        entries: list[Entry] = [
-            (256, LONG, (self._shape[1],)),
-            (257, LONG, (self._shape[0],)),
-            (258, SHORT, (self._dtype.itemsize * 8,) * samples),
-            (259, SHORT, (NONE,)),
-            (262, SHORT, (RGB if samples > 1 else GRAY,)),
-            (273, offset, (data,)),
-            (277, SHORT, (samples,)),
-            (278, LONG, (self._shape[0],)),
-            (279, offset, (self._bytes,)),
-            (339, SHORT, (FORMATS[self._dtype.kind],) * samples),
-        ]
-        if self._about:
-            entries.append((270, ASCII, self._about))
-        if samples == 4:
-            entries.append((338, SHORT, (OPACITY,)))
-        if self._ratios:
-            entries += [(282, RATIONAL, self._ratios[1]), (283, RATIONAL, self._ratios[0]), (296, SHORT, (CENTIMETRE,))]
-        return sorted(entries, key=lambda entry: entry[0])
 
-    def _directory(self, start: int, data: int, next: int) -> bytes:
-        """The directory of a page that begins at `start`, with the values that do not fit into its entries."""
-        entries = self._entries(data)
-        count, width, entry = ("<Q", 8, "<HHQ") if self._big else ("<H", 4, "<HHI")
-        head = struct.pack(count, len(entries))
-        place = start + len(head) + len(entries) * (4 + 2 * width) + width
-        place += -place % 8
-        rest = b""
-        for tag, type, values in entries:
-            packed = values if isinstance(values, bytes) else struct.pack(f"<{len(values)}{CODES[type]}", *values)
-            head += struct.pack(entry, tag, type, len(packed) // SIZES[type])
-            if len(packed) > width:
-                head += (place + len(rest)).to_bytes(width, "little")
-                rest += packed + bytes(-len(packed) % 8)
-            else:
-                head += packed.ljust(width, b"\0")
-        head += next.to_bytes(width, "little")
-        return head + bytes(-len(head) % 8) + rest
-
-
-def _ratios(pixel: Pixel | None) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """Pixels a centimetre along y and x as fractions of 32-bit integers; None where a TIFF cannot say it."""
+def resolution(pixel: Pixel | None) -> tuple[tuple[int, int], tuple[int, int]] | None:
+    """Pixels a centimetre along x and y as fractions of 32-bit integers; None where a TIFF cannot say it. tifffile's
+    own fractions are exact to six digits only in some of its versions."""
     scale = MILLIMETRES.get(pixel.unit) if pixel else None
-    if pixel is None or scale is None:
+    if pixel is None or scale is None or not all(1 / MOST < side * scale / 10 < MOST for side in (pixel.y, pixel.x)):
         return None
-    found = []
-    for side in (pixel.y, pixel.x):
-        if not 0 < side * scale < math.inf:
-            return None
-        exact = Fraction(10) / (Fraction(repr(side)) * Fraction(repr(scale)))
-        near = exact.limit_denominator(max(1, min(MOST, int(MOST / exact)))) if exact <= MOST else Fraction(0)
-        if not 0 < near.numerator <= MOST:
-            return None
-        found.append((near.numerator, near.denominator))
-    return found[0], found[1]
+    exact = [Fraction(10) / (Fraction(repr(side)) * Fraction(repr(scale))) for side in (pixel.x, pixel.y)]
+    x, y = (one.limit_denominator(max(1, min(MOST, int(MOST / one)))) for one in exact)
+    return (x.numerator, x.denominator), (y.numerator, y.denominator)
