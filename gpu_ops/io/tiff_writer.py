@@ -67,7 +67,7 @@ class TiffWriter:
         self._done = self._rows = 0
         samples = shape[2] if len(shape) == 3 else 1
         words = about.replace("…", " to ").encode("ascii", "replace").replace(b"\0", b" ")
-        length = len(words) + frames * (math.prod(shape) * dtype.itemsize + DIRECTORY)
+        length = frames * (math.prod(shape) * dtype.itemsize + DIRECTORY + len(words))
         with tifffile.TiffWriter(file, bigtiff=length >= CLASSIC, byteorder="<") as writer:
             place, _ = writer.write(  # directories alone: the values come later, and are never in memory together
                 None,
@@ -78,7 +78,7 @@ class TiffWriter:
                 rowsperstrip=shape[0],
                 resolution=resolution(pixel),
                 resolutionunit=None if resolution(pixel) is None else "centimeter",
-                description=words or None,
+                extratags=[(270, 2, len(words) + 1, words + b"\0", False)] if words else (),  # the description: on all
                 software=False,
                 metadata=None,
                 returnoffset=True,
