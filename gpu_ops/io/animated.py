@@ -16,6 +16,7 @@ from gpu_ops.errors import InputError
 from gpu_ops.io import stored
 from gpu_ops.io.codec import any_size, codec
 from gpu_ops.io.frame_axes import of_series
+from gpu_ops.io.images import EXIF, damaged
 from gpu_ops.io.inputs import Array, check_limit
 from gpu_ops.io.opening import Decoded, Opening, Survey
 from gpu_ops.io.orientation import find_orientation, turn_upright
@@ -35,8 +36,6 @@ TABLE = 0x80
 TRANSPARENT = 1
 CLEARS = 2
 """From this number on, what comes after a frame brings an earlier picture or the empty one back."""
-EXIF = b"Exif\0\0"
-WEBP_ALPHA, WEBP_ANIMATED = 0x10, 0x02
 
 
 def read_gif(opening: Opening) -> Decoded:
@@ -78,14 +77,21 @@ def open_gif(opening: Opening) -> PillowStack:
 
 def open_webp(opening: Opening) -> PillowStack:
     """The frames of a WebP. Raises InputError for a damaged file, OSError."""
+    from PIL import Image
+
     path, name, limit, _ = opening
     data = read_whole(path)
-    webp = _scan_webp(data, name)
-    check_limit(name, webp.width * webp.height * (4 if webp.alpha else 3), limit)
-    _check_dense(data, webp.width * webp.height, name)
-    steps = ({"step": "upright", "orientation": webp.orientation},) if webp.orientation > 1 else ()
-    form = _Form((webp.height, webp.width), 4 if webp.alpha else 3, webp.frames, steps, webp.orientation)
-    return PillowStack(data, "WebP", form, name)
+    missing = 8 + int.from_bytes(data[4:8], "little") - len(data)
+    if missing > 0:
+        raise InputError(f"{name} is cut short: {missing} bytes are missing; copy or save it again.")
+    with codec(damaged(name, "WebP")), any_size(), Image.open(io.BytesIO(data), formats=["WEBP"]) as image:
+        (width, height), alpha, frames = image.size, image.mode == "RGBA", int(getattr(image, "n_frames", 1))
+        exif = image.info.get("exif", b"")
+    orientation = find_orientation(exif.removeprefix(EXIF))
+    check_limit(name, width * height * (4 if alpha else 3), limit)
+    _check_dense(data, width * height, name)
+    steps = ({"step": "upright", "orientation": orientation},) if orientation > 1 else ()
+    return PillowStack(data, "WebP", _Form((height, width), 4 if alpha else 3, frames, steps, orientation), name)
 
 
 def _check_dense(data: bytes, pixels: int, name: str) -> None:
@@ -111,7 +117,7 @@ class PillowStack:
 
     def __init__(self, data: bytes, format: str, form: _Form, name: str) -> None:
         self._data, self._format, self._form = data, format, form
-        self._damaged = InputError(f"{name} is a damaged {format} file; copy or save it again.")
+        self._damaged = damaged(name, format)
         self._image: Any = None
         self.steps = form.steps
         self.facts = Facts(form.frames, frame_axes=of_series([("T", form.frames)], form.frames, (0.0, 0.0)))
@@ -160,7 +166,6 @@ class _Gif(NamedTuple):
 
 def _scan_gif(data: bytes, name: str) -> _Gif:
     """The parts of a GIF. Raises InputError for a file without end, and frames that their data cannot fill."""
-    damaged = InputError(f"{name} is a damaged GIF file; copy or save it again.")
     if len(data) < 13:
         raise _cut(name)
     width, height, flags = struct.unpack_from("<HHB", data, 6)
@@ -186,15 +191,15 @@ def _scan_gif(data: bytes, name: str) -> _Gif:
             table_gray, begin = _table(data, place + 9, flags)
             place = _skip(data, begin + 1, name)
             if not (wide and high and left + wide <= width and top + high <= height):
-                raise damaged
+                raise damaged(name, "GIF")
             if wide * high > (place - begin) * GROWTH:
                 raise _cut(name)
             gray, first_transparent = gray and table_gray, first_transparent or (not frames and flagged)
             frames, flagged = frames + 1, False
         elif kind != FILLER:
-            raise damaged
+            raise damaged(name, "GIF")
     if not frames:
-        raise damaged
+        raise damaged(name, "GIF")
     return _Gif(width, height, frames, gray, first_transparent or (transparent and clears))
 
 
@@ -219,52 +224,3 @@ def _skip(data: bytes, place: int, name: str) -> int:
 
 def _cut(name: str) -> InputError:
     return InputError(f"{name} is cut short: its end is missing; copy or save it again.")
-
-
-class _Webp(NamedTuple):
-    width: int
-    height: int
-    alpha: bool
-    frames: int
-    orientation: int
-
-
-def _scan_webp(data: bytes, name: str) -> _Webp:
-    """The parts of a WebP. Raises InputError unless all chunks that its header counts are there."""
-    damaged = InputError(f"{name} is a damaged WebP file; copy or save it again.")
-    end = 8 + int.from_bytes(data[4:8], "little")
-    if end > len(data):
-        raise InputError(f"{name} is cut short: {end - len(data)} bytes are missing; copy or save it again.")
-    head: _Webp | None = None
-    frames, exif, place, animated = 0, b"", 12, False
-    while place + 8 <= end:
-        advance(place, end)
-        kind, length = data[place : place + 4], int.from_bytes(data[place + 4 : place + 8], "little")
-        content = data[place + 8 : place + 8 + length] if kind in (b"VP8X", b"EXIF") else data[place + 8 : place + 40]
-        if place + 8 + length > end:
-            raise damaged
-        if head is None:
-            head = _webp_head(kind, content)
-            animated = kind == b"VP8X" and bool(content[:1]) and bool(content[0] & WEBP_ANIMATED)
-        elif kind == b"VP8L" and len(content) >= 5 and not animated:  # it knows better than the first chunk
-            head = head._replace(alpha=head.alpha or bool(content[4] & 0x10))
-        frames += kind == b"ANMF"
-        exif = content if kind == b"EXIF" else exif
-        place += 8 + length + length % 2
-    if head is None or not head.width * head.height or (animated and not frames):
-        raise damaged
-    return head._replace(frames=frames if animated else 1, orientation=find_orientation(exif.removeprefix(EXIF)))
-
-
-def _webp_head(kind: bytes, content: bytes) -> _Webp | None:
-    """Width, height and transparency from the first chunk."""
-    if kind == b"VP8X" and len(content) >= 10:
-        width, height = (1 + int.from_bytes(content[at : at + 3], "little") for at in (4, 7))
-        return _Webp(width, height, bool(content[0] & WEBP_ALPHA), 1, 1)
-    if kind == b"VP8L" and len(content) >= 5 and content[0] == 0x2F:
-        packed = int.from_bytes(content[1:5], "little")
-        return _Webp(1 + (packed & 0x3FFF), 1 + (packed >> 14 & 0x3FFF), bool(packed >> 28 & 1), 1, 1)
-    if kind == b"VP8 " and len(content) >= 10 and content[3:6] == b"\x9d\x01\x2a":
-        width, height = struct.unpack_from("<HH", content, 6)
-        return _Webp(width & 0x3FFF, height & 0x3FFF, False, 1, 1)
-    return None

@@ -23,8 +23,6 @@ MAGIC_AT, MAGIC = 128, b"DICM"
 DEFLATED, RLE = "1.2.840.10008.1.2.1.99", "1.2.840.10008.1.2.5"
 PLAIN = ("1.2.840.10008.1.2", "1.2.840.10008.1.2.1", "1.2.840.10008.1.2.2", DEFLATED)
 """Transfer syntaxes without compression of the picture; the last one compresses the whole file."""
-MOST_DEFLATED = 1 << 24
-"""Bytes of a deflated file at most: it is inflated whole, up to a thousand times."""
 GRAYS = ("MONOCHROME1", "MONOCHROME2", "PALETTE COLOR")
 SCALED = "scaled"
 """A choice that no person makes: a slice is read as its scaled neighbours are."""
@@ -69,7 +67,6 @@ class DicomStack:
             ) from None
         self._path, self._name = path, name
         self._damaged = InputError(f"{name} is a damaged DICOM file; copy or save it again.")
-        self._check_deflated()
         with codec(self._damaged):
             self._header = head = pydicom.dcmread(path, stop_before_pixels=True)
             syntax = head.file_meta.TransferSyntaxUID
@@ -99,12 +96,6 @@ class DicomStack:
         self._first = self._convert(self._decode(0), 0)
         self.shape, self.dtype = self._first.shape, self._first.dtype
         self.steps = self._find_steps()
-
-    def _check_deflated(self) -> None:
-        with open(self._path, "rb") as file:
-            start = file.read(4096)
-        if DEFLATED.encode() in start and self._path.stat().st_size > MOST_DEFLATED:
-            raise InputError(f"{self._name} is deflated and over {MOST_DEFLATED >> 20} MB; save it as explicit VR.")
 
     def _check_size(self, needed: int) -> None:
         present = self._path.stat().st_size

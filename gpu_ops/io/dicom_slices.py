@@ -11,7 +11,7 @@ import numpy as np
 
 from gpu_ops.errors import InputError
 from gpu_ops.io.codec import codec
-from gpu_ops.io.dicom import DEFLATED, MOST_DEFLATED, Scale, find_scales, rescale_step
+from gpu_ops.io.dicom import Scale, find_scales, rescale_step
 from gpu_ops.io.opening import Decoded
 from gpu_ops.progress import advance
 
@@ -96,10 +96,6 @@ def _read_slice(file: Path) -> Slice | None:
     try:
         import pydicom
     except ImportError:
-        return None
-    with open(file, "rb") as opened:
-        start = opened.read(4096)
-    if DEFLATED.encode() in start and file.stat().st_size > MOST_DEFLATED:
         return None
     try:
         with codec(InputError("unknown")):

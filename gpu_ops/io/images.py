@@ -42,9 +42,6 @@ JPEG_NOTES = (*range(0xE1, 0xEE), 0xEF, 0xFE)
 EXIF, ADOBE = b"Exif\0\0", b"Adobe"
 JPEG_MARKER = re.compile(rb"\xff[\x01-\xcf\xd8-\xfe]")
 """Inside compressed data 0xFF is followed by 0 or a restart marker (D0 to D7); before it there may be any number."""
-MOST_SEGMENTS = 10_000
-MOST_SCANS = 100
-"""Each scan of a progressive JPEG goes over the whole picture; encoders make about ten."""
 
 
 def read_jpeg(opening: Opening) -> Decoded:
@@ -52,7 +49,7 @@ def read_jpeg(opening: Opening) -> Decoded:
     bits; turned upright where the file has an orientation; CMYK becomes RGB."""
     path, name, limit, _ = opening
     data = read_whole(path)
-    frame, huffman, exif, adobe, scans, rest = b"", False, b"", False, 0, 0
+    frame, huffman, exif, adobe, rest = b"", False, b"", False, 0
     picture = [data[:2]]
     for marker, start, end in _jpeg_segments(data, name):
         if marker in JPEG_FRAMES and not frame:
@@ -61,11 +58,9 @@ def read_jpeg(opening: Opening) -> Decoded:
             exif = data[start + len(EXIF) : end]
         adobe = adobe or (marker == JPEG_APP14 and data.startswith(ADOBE, start))
         if marker == JPEG_SCAN:
-            scans, rest = scans + 1, rest or start - 4
+            rest = rest or start - 4
         elif not rest and marker not in JPEG_NOTES:
             picture.append(data[start - 4 : end])
-        if scans > MOST_SCANS:
-            raise too_many(name, MOST_SCANS, "scans")
     if len(frame) < 6 or not rest:
         raise damaged(name, "JPEG")
     height, width, channels = struct.unpack_from(">HHB", frame, 1)
@@ -87,7 +82,7 @@ def read_jpeg(opening: Opening) -> Decoded:
 def _jpeg_segments(data: bytes, name: str) -> Iterator[tuple[int, int, int]]:
     """(marker, start, end) of each segment's content. After the frame, compressed data may lie between segments."""
     place, after_frame = 2, False
-    for _ in range(MOST_SEGMENTS):
+    while True:
         advance(place, len(data))
         match = JPEG_MARKER.search(data, place)
         if match is None or match[0] == JPEG_END or match.end() + 2 > len(data):
@@ -103,7 +98,6 @@ def _jpeg_segments(data: bytes, name: str) -> Iterator[tuple[int, int, int]]:
             end = place + length
             yield marker, place + 2, end
             place = end
-    raise too_many(name, MOST_SEGMENTS, "segments")
 
 
 def read_bmp(opening: Opening) -> Decoded:
@@ -208,10 +202,6 @@ def swap_channels(array: Array, out: Array | None = None) -> Array:
     if array.ndim == 2 or array.shape[2] == 1:
         return array
     return cv2.cvtColor(array, cv2.COLOR_BGR2RGB if array.shape[2] == 3 else cv2.COLOR_BGRA2RGBA, out)
-
-
-def too_many(name: str, most: int, what: str) -> InputError:
-    return InputError(f"{name} has more than {most} {what}, which no picture of its size needs; save it again.")
 
 
 def damaged(name: str, format: str) -> InputError:

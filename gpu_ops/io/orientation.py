@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import struct
-
+from gpu_ops.errors import InputError
+from gpu_ops.io.codec import codec
 from gpu_ops.io.inputs import Array
 
 TAG = 0x0112
-SHORT = 3
-BYTE_ORDERS = {b"II*\0": "<", b"MM\0*": ">"}
-ENTRY = 12
-"""Bytes of an entry: tag, type, count, value."""
 
 
 def find_orientation(exif: bytes) -> int:
     """The orientation in an Exif block, 1 to 8; 1, upright, where it has none that is valid. The block begins with its
     byte order."""
-    order = BYTE_ORDERS.get(exif[:4])
-    if order is None or len(exif) < 8:
+    if not exif:
         return 1
-    (place,) = struct.unpack_from(f"{order}I", exif, 4)
-    (count,) = struct.unpack_from(f"{order}H", exif, place) if place + 2 <= len(exif) else (0,)
-    entries = exif[place + 2 : place + 2 + count * ENTRY]
-    for at in range(0, len(entries) - ENTRY + 1, ENTRY):
-        tag, type, many, value = struct.unpack_from(f"{order}HHIH", entries, at)
-        if (tag, type, many) == (TAG, SHORT, 1):
-            return value if 1 <= value <= 8 else 1
-    return 1
+    from PIL import Image
+
+    found = Image.Exif()
+    try:
+        with codec(InputError("unknown")):
+            found.load(exif)
+            value = found.get(TAG)
+    except InputError:
+        return 1
+    return value if isinstance(value, int) and 1 <= value <= 8 else 1
 
 
 def turn_upright(array: Array, orientation: int) -> Array:

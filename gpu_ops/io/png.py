@@ -13,6 +13,7 @@ import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -22,7 +23,7 @@ from gpu_ops.errors import InputError
 from gpu_ops.input_kinds import IMAGE_CHANNELS
 from gpu_ops.io import pixel_size, png_fast, stored
 from gpu_ops.io.codec import codec
-from gpu_ops.io.images import EXIF, check_dense, damaged, decode, swap_channels, too_many, upright
+from gpu_ops.io.images import EXIF, check_dense, damaged, decode, swap_channels, upright
 from gpu_ops.io.inputs import Array, check_limit
 from gpu_ops.io.memory import LARGE, empty
 from gpu_ops.io.opening import Decoded, Opening
@@ -42,8 +43,6 @@ DEFLATED = 1032
 """The most bytes that one compressed byte of a PNG can stand for."""
 NOTED = (b"IHDR", b"tRNS", b"eXIf", b"pHYs")
 PICTURE = (b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND")
-FEW_PARTS, PART_BYTES = 1000, 256
-"""A PNG may have a thousand chunks, and one more for each PART_BYTES, so that reading takes time for its size only."""
 EVERY = 64
 """Chunks between two reports of progress."""
 UNLIKELY = 16
@@ -134,8 +133,8 @@ def _scan(data: bytes, name: str) -> _Png:
 def chunks(data: bytes, name: str) -> Iterator[tuple[bytes, memoryview]]:
     """(type, whole chunk) one by one; a checksum finds every flipped bit and a length every missing byte."""
     view = memoryview(data)
-    place, most, head, checksum = len(MAGIC), FEW_PARTS + len(data) // PART_BYTES, struct.Struct(">I4s"), zlib.crc32
-    for number in range(most):
+    place, head, checksum = len(MAGIC), struct.Struct(">I4s"), zlib.crc32
+    for number in count():
         if number % EVERY == 0:
             advance(place, len(data))
         if place + 12 > len(data):
@@ -150,7 +149,6 @@ def chunks(data: bytes, name: str) -> Iterator[tuple[bytes, memoryview]]:
         if kind == b"IEND":
             return
         place = end
-    raise too_many(name, most, "chunks")
 
 
 def _decode_large(
