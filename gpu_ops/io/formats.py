@@ -129,7 +129,7 @@ FORMATS = (
     ),
     Format("Ogg sound", (".ogg", ".oga", ".opus"), SIGNALS, compressed.read_ogg, None, (), look_sound, foreign=True),
     Format("text", TEXTS, SIGNALS, tables.read_table, text.write_text, TABLE, tables.look_table),
-    Format("an EDF record", (".edf", ".bdf"), SIGNALS, edf.read_edf, None, (COLUMNS, PART), edf.look_edf, foreign=True),
+    Format("an EDF record", (".edf", ".bdf"), SIGNALS, edf.read_edf, None, (COLUMNS, PART), edf.look_edf),
     Format("a WFDB record", (".hea",), SIGNALS, wfdb.read_record, None, (COLUMNS,), wfdb.look_record, text=True),
     Format("a video", videos.SUFFIXES, ("stack",), videos.read_video, None, FRAMES, videos.look_video, True),
 )
