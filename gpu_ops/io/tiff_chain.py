@@ -1,5 +1,5 @@
 """The chain of a TIFF's directories, one for each page: a damaged one may go in circles, which a reader follows for
-ever."""
+ever, and of a chain that breaks off tifffile reads the pages before and raises nothing."""
 
 from __future__ import annotations
 
