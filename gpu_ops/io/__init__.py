@@ -1,8 +1,8 @@
 """Inputs and results: files, samples, arrays. A decoder is imported when a file first needs it."""
 
-from gpu_ops.io.crop import crop
 from gpu_ops.io.files import load, replacing, save, survey
 from gpu_ops.io.formats import FORMATS
+from gpu_ops.io.geometry import crop
 from gpu_ops.io.inputs import convert, from_array
 from gpu_ops.io.mapping import maps_for
 from gpu_ops.io.noise import NOISE, add_noise

@@ -30,9 +30,8 @@ import numpy as np
 from gpu_ops import processes
 from gpu_ops.errors import InputError, ParamError
 from gpu_ops.io.inputs import Array
-from gpu_ops.io.memory import LARGE, allocating, place_of, read_at
+from gpu_ops.io.memory import LARGE, Guest, Room, allocating, place_of, read_at
 from gpu_ops.io.opening import Decoded, Opening, Survey
-from gpu_ops.io.rooms import Guest, Room
 from gpu_ops.progress import advance, finite
 from gpu_ops.types import Facts, FrameAxes, Pixel
 

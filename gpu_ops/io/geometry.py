@@ -1,9 +1,10 @@
-"""Steps that move pixels and samples: resize, rotate, flip. OpenCV and SciPy are imported when first needed."""
+"""Steps that move or choose pixels and samples: crop, resize, rotate, flip. OpenCV and SciPy are imported when first
+needed."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -198,3 +199,31 @@ def _both(input: Input, change: Change, **fields: Any) -> Input:
     """The input and its noise-free original changed alike."""
     clean = None if input.clean is None else change(input.clean)
     return replace(input, array=change(input.array), clean=clean, **fields)
+
+
+def crop(input: Input, start: Sequence[int], shape: Sequence[int]) -> Input:
+    """The part of an input that begins at `start` and has that `shape` along its spatial axes, with the same part of
+    its noise-free original, recorded as a step. Raises InputError when it does not lie inside."""
+    extents = INPUT_KINDS[input.kind].spatial(input.array.shape)
+    inside = len(start) == len(shape) == len(extents)
+    if not inside or any(a < 0 or n < 1 or a + n > whole for a, n, whole in zip(start, shape, extents, strict=True)):
+        raise InputError(
+            f"{input.name} has {_by(extents)} {INPUT_KINDS[input.kind].element}s, and no part of {_by(shape)} from "
+            f"{_place(start)} on; choose a part inside."
+        )
+    cut = tuple(slice(a, a + n) for a, n in zip(start, shape, strict=True))
+    clean = None if input.clean is None else np.ascontiguousarray(input.clean[cut])
+    step = {"step": "crop", "start": list(start), "shape": list(shape)}
+    origin = {**input.origin, "steps": [*input.origin.get("steps", ()), step]}
+    facts = input.facts
+    if input.kind == SIGNAL.id and input.rate:
+        facts = replace(facts, start=facts.start + start[0] / input.rate)
+    return replace(input, array=np.ascontiguousarray(input.array[cut]), origin=origin, clean=clean, facts=facts)
+
+
+def _by(extents: Sequence[int]) -> str:
+    return " x ".join(map(str, reversed(extents))) or "no"
+
+
+def _place(start: Sequence[int]) -> str:
+    return f"x {start[1]}, y {start[0]}" if len(start) == 2 else _by(start)

@@ -12,8 +12,7 @@ from typing import Any
 
 from gpu_ops.errors import ParamError, plain
 from gpu_ops.input_kinds import IMAGE, INPUT_KINDS, SIGNAL, Kind
-from gpu_ops.io.crop import crop
-from gpu_ops.io.geometry import flip, resize, rotate
+from gpu_ops.io.geometry import crop, flip, resize, rotate
 from gpu_ops.io.inputs import enough_memory
 from gpu_ops.io.noise import SEED, SIGMA, add_noise, poisson, salt_and_pepper
 from gpu_ops.io.tones import WEIGHTS, change_type, gray, invert, normalise
