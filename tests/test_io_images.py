@@ -433,7 +433,7 @@ class TestCodec:
         def fail(*arguments):
             raise ZeroDivisionError
 
-        monkeypatch.setattr("gpu_ops.io.images.turn_upright", fail)
+        monkeypatch.setattr("gpu_ops.io.images.jpeg_bmp.turn_upright", fail)
         with pytest.raises(ZeroDivisionError):
             load(write(tmp_path, make_png(random_values(8, GRAY), 8, GRAY)))
 

@@ -5,7 +5,7 @@ import pytest
 
 from gpu_ops.errors import InputError, ParamError
 from gpu_ops.io import from_origin, load, survey
-from gpu_ops.io.packed import BITS, MISSING
+from gpu_ops.io.signals.packed import BITS, MISSING
 
 pyedflib = pytest.importorskip("pyedflib")
 
@@ -265,7 +265,7 @@ def test_channels_of_several_rates_in_one_frame(tmp_path):
 
 
 def test_a_long_record_is_read_in_pieces(tmp_path, monkeypatch):
-    from gpu_ops.io import wfdb
+    from gpu_ops.io.signals import wfdb
 
     frames = np.random.default_rng(1).integers(-2000, 2000, (5001, 3))
     path = write_record(tmp_path / "x.hea", frames, 212, ["212 1 12 0 0 {sum}"] * 3, length=False)

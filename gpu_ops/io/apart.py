@@ -46,7 +46,7 @@ FORGOTTEN = 3600.0
 """Seconds after which nobody will take a decoded array any more."""
 IDLE = 0.5
 """Seconds without a request after which the process loads what makes the next files faster."""
-PREPARED = "gpu_ops.io.png_fast"
+PREPARED = "gpu_ops.io.images.png_fast"
 ERRORS: Mapping[str, type[Exception]] = {"InputError": InputError, "ParamError": ParamError}
 
 here = False

@@ -17,12 +17,12 @@ import numpy as np
 
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.input_kinds import IMAGE_CHANNELS, STACK
-from gpu_ops.io.columns import chosen_rate
 from gpu_ops.io.inputs import Array, check_file_shape, check_limit
 from gpu_ops.io.known import kept_stack
 from gpu_ops.io.memory import check_room, read_at
 from gpu_ops.io.opening import Decoded, Opening, Survey
 from gpu_ops.io.pieces import read_into, write_from
+from gpu_ops.io.signals.columns import chosen_rate
 from gpu_ops.io.stacks import Stack, decode_stack
 from gpu_ops.progress import advance
 from gpu_ops.types import Facts

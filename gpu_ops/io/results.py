@@ -15,10 +15,10 @@ import numpy as np
 from gpu_ops.errors import InputError, plain
 from gpu_ops.input_kinds import SIGNAL
 from gpu_ops.io.files import replacing, save
-from gpu_ops.io.mapping import Levels, map_values
+from gpu_ops.io.images.pixel_size import pixel_of
 from gpu_ops.io.notes import comment_lines, lines_of
-from gpu_ops.io.pixel_size import pixel_of
-from gpu_ops.io.units import cut_unit
+from gpu_ops.io.signals.units import cut_unit
+from gpu_ops.io.steps.mapping import Levels, map_values
 from gpu_ops.output_kinds import OUTPUT_KINDS, Array, Axis, Form, ViewKind
 from gpu_ops.progress import advance
 from gpu_ops.types import Pixel
@@ -30,7 +30,7 @@ ROWS = 1 << 12
 
 @dataclass(frozen=True)
 class Saving:
-    """How a result is saved: the mapping of its values (one of gpu_ops.io.mapping.MAPS), the levels that "levels"
+    """How a result is saved: the mapping of its values (one of gpu_ops.io.steps.mapping.MAPS), the levels that "levels"
     takes to black and white, the facts about it that its file tells, see gpu_ops.measuring.about, and the size of the
     `pixel` of its input, where that is known."""
 

@@ -21,12 +21,14 @@ import numpy as np
 from gpu_ops.errors import InputError, plain
 from gpu_ops.host import free_memory
 from gpu_ops.input_kinds import Kind
-from gpu_ops.io import arrays, sound, tiff
+from gpu_ops.io import arrays
 from gpu_ops.io.arrays import is_stack
 from gpu_ops.io.codec import codec
 from gpu_ops.io.files import LIMIT, hash_file, replacing
 from gpu_ops.io.formats import find_format
-from gpu_ops.io.frame_axes import imagej_lines
+from gpu_ops.io.images import tiff
+from gpu_ops.io.images.frame_axes import imagej_lines
+from gpu_ops.io.images.tiff_writer import TiffWriter, resolution
 from gpu_ops.io.inputs import Array, check_file_shape, find_kind
 from gpu_ops.io.known import Stamp, stamp_of
 from gpu_ops.io.memory import in_bands, read_at
@@ -34,7 +36,7 @@ from gpu_ops.io.notes import lines_of
 from gpu_ops.io.opening import Opening
 from gpu_ops.io.pieces import write_from
 from gpu_ops.io.regular import require_regular
-from gpu_ops.io.tiff_writer import TiffWriter, resolution
+from gpu_ops.io.signals import sound
 from gpu_ops.output_kinds import OUTPUT_KINDS, ViewKind
 from gpu_ops.types import Facts, FrameAxes, Pixel
 
