@@ -9,17 +9,9 @@ from contextlib import suppress
 from typing import Any
 
 from gpu_ops.io.images.pixel_size import MILLIMETRES, millimetres, ome_attributes
+from gpu_ops.io.signals.units import TIMES
 from gpu_ops.types import FrameAxes, Pixel
 
-SECONDS = {
-    **dict.fromkeys(("s", "sec", "second", "seconds"), 1.0),
-    **dict.fromkeys(("ms", "msec"), 1e-3),
-    **dict.fromkeys(("µs", "\u03bcs", "us"), 1e-6),
-    "ns": 1e-9,
-    "min": 60.0,
-    **dict.fromkeys(("h", "hour"), 3600.0),
-}
-"""Units of time in seconds."""
 NAMES = {"T": "frames", "Z": "slices", "C": "channels"}
 """What ImageJ calls the axes, in the order of its frames: the slowest first."""
 Steps = tuple[float, float]
@@ -28,7 +20,7 @@ Steps = tuple[float, float]
 
 def imagej_steps(notes: Mapping[str, Any]) -> Steps:
     """The steps of ImageJ's notes: the interval, else the frames a second; the spacing in the unit of its pixels."""
-    interval = _number(notes.get("finterval")) * SECONDS.get(str(notes.get("tunit", "s")), 0.0)
+    interval = _number(notes.get("finterval")) * TIMES.get(str(notes.get("tunit", "s")), 0.0)
     rate = _number(notes.get("fps"))
     distance = millimetres(_number(notes.get("spacing")), str(notes.get("unit", "")))
     return interval or (1 / rate if rate else 0.0), distance
@@ -37,7 +29,7 @@ def imagej_steps(notes: Mapping[str, Any]) -> Steps:
 def ome_steps(xml: str) -> Steps:
     """The steps of OME's XML, whose units are s and µm where it names none."""
     known = ome_attributes(xml)
-    unit = SECONDS.get(known.get("TimeIncrementUnit", "s"), 0.0)
+    unit = TIMES.get(known.get("TimeIncrementUnit", "s"), 0.0)
     distance = millimetres(_number(known.get("PhysicalSizeZ")), known.get("PhysicalSizeZUnit", "µm"))
     return _number(known.get("TimeIncrement")) * unit, distance
 
