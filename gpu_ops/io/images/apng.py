@@ -10,7 +10,6 @@ weigh the opacity of both: half transparent pixels, and all over a part that was
 from __future__ import annotations
 
 import struct
-import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -187,7 +186,12 @@ class ApngStack:
     def _decode(self, frame: _Frame) -> Array:
         """The values of a frame's rectangle, with as many channels as the canvas."""
         header = struct.pack(">II", frame.width, frame.height) + self._parts.header[8:]
-        chunks = [_chunk(b"IHDR", header), *self._parts.shared, _chunk(PIXELS, *frame.pieces), _chunk(b"IEND")]
+        chunks = [
+            png.make_chunk(b"IHDR", header),
+            *self._parts.shared,
+            png.make_chunk(PIXELS, *frame.pieces),
+            png.make_chunk(b"IEND"),
+        ]
         single = b"".join((png.MAGIC, *chunks))
         found = png.decode_png(single, self._name, frame.width * frame.height * 4).array
         channels = self._canvas_shape[2] if len(self._canvas_shape) == 3 else 1
@@ -268,7 +272,7 @@ def _scan(data: bytes, name: str) -> _Parts:
         raise InputError(f"{name} is cut short: it says {said} frames and has {has}; copy or save it again.")
     if len(frames) > said:
         raise _damaged(name)
-    shared = tuple(_chunk(kind, kept[kind]) for kind in (b"PLTE", b"tRNS") if kind in kept)
+    shared = tuple(png.make_chunk(kind, kept[kind]) for kind in (b"PLTE", b"tRNS") if kind in kept)
     orientation = find_orientation(kept.get(b"eXIf", b"").removeprefix(EXIF))
     return _Parts(header, shared, kept.get(b"tRNS"), frames, still or None, orientation, kept.get(b"pHYs", b""))
 
@@ -284,11 +288,6 @@ def _control(content: memoryview, header: bytes, name: str) -> _Frame:
     if not inside or dispose > RESTORE or blend > OVER:
         raise _damaged(name)
     return _Frame(width, height, left, top, dispose, blend)
-
-
-def _chunk(kind: bytes, *pieces: bytes | memoryview) -> bytes:
-    content = b"".join((kind, *pieces))
-    return struct.pack(">I", len(content) - 4) + content + struct.pack(">I", zlib.crc32(content))
 
 
 def _damaged(name: str) -> InputError:

@@ -151,6 +151,12 @@ def chunks(data: bytes, name: str) -> Iterator[tuple[bytes, memoryview]]:
         place = end
 
 
+def make_chunk(kind: bytes, *pieces: bytes | memoryview) -> bytes:
+    """A whole chunk of this type with the content in pieces."""
+    content = b"".join((kind, *pieces))
+    return struct.pack(">I", len(content) - 4) + content + struct.pack(">I", zlib.crc32(content))
+
+
 def _decode_large(
     path: Path, name: str, data: bytes, png: _Png, shape: tuple[int, ...], dtype: np.dtype[Any]
 ) -> Array | None:
@@ -220,5 +226,5 @@ def write_png(file: IO[bytes], array: Array, rate: float | None, name: str, pixe
     size = pixel_size.png_size(pixel)
     file.write(encoded.data[:HEADER_END])
     if size:
-        file.write(struct.pack(">I4s9sI", len(size), b"pHYs", size, zlib.crc32(b"pHYs" + size)))
+        file.write(make_chunk(b"pHYs", size))
     file.write(encoded.data[HEADER_END:])
