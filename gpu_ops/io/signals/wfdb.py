@@ -2,7 +2,8 @@
 
 A record may be put together from segments, each a record itself. In a fixed layout all have the same channels; in a
 variable one the first segment only describes them, and the others have some of them. The form is described in the WFDB
-manual, header(5) and signal(5).
+manual, header(5) and signal(5). No library here reads it: the package wfdb needs pandas, matplotlib and clients of the
+network.
 """
 
 from __future__ import annotations
