@@ -28,7 +28,7 @@ from gpu_ops.devices.limits import limits_of
 from gpu_ops.errors import DeviceError, KernelError, ParamError, shortened
 from gpu_ops.filters import find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.io.steps import title_of
+from gpu_ops.io.steps.apply import title_of
 from gpu_ops.measuring.affordable import affordable, cut_note
 from gpu_ops.measuring.comparison import sentences_json, side_by_side
 from gpu_ops.measuring.explain import Sentence, compare, explain, number
