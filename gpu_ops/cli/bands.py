@@ -18,8 +18,7 @@ from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import save_result
 from gpu_ops.io.files import LIMIT
 from gpu_ops.io.opening import FRAME, RATE, SERIES
-from gpu_ops.io.row_writer import check_rows_target
-from gpu_ops.io.rows import SMALL, Rows, open_rows
+from gpu_ops.io.rows import SMALL, Rows, check_rows_target, open_rows
 from gpu_ops.measuring.about import about_input, about_machine
 from gpu_ops.measuring.all_frames import Wanted
 from gpu_ops.measuring.bands import in_words, whole_reason

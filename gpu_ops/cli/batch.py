@@ -39,7 +39,7 @@ from gpu_ops.errors import DeviceLost, InputError, KernelFault, KernelscopeError
 from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import save_result
-from gpu_ops.io.mapping import held
+from gpu_ops.io.steps.mapping import held
 from gpu_ops.measuring.about import about_run
 from gpu_ops.measuring.file_lock import locked
 from gpu_ops.measuring.provenance import machine

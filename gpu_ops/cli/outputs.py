@@ -14,7 +14,7 @@ from gpu_ops.cli import streams
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.filters import find_filter
 from gpu_ops.io import Saving, save_result
-from gpu_ops.io.mapping import MAP_HELP, MAPS, maps_for
+from gpu_ops.io.steps.mapping import MAP_HELP, MAPS, maps_for
 from gpu_ops.measuring.about import about_run
 from gpu_ops.measuring.provenance import machine
 from gpu_ops.measuring.report import row

@@ -13,7 +13,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from gpu_ops.io.locks import is_same, lock
 from gpu_ops.progress import finite
 
 OLD = 60.0
@@ -94,3 +93,25 @@ def _remove_left(path: Path) -> None:
         path.unlink()
     finally:
         os.close(handle)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def lock(handle: int) -> None:
+        """Lock an open file for this process alone. Raises OSError where another one has it."""
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+else:
+    import fcntl
+
+    def lock(handle: int) -> None:
+        """Lock an open file for this process alone. Raises OSError where another one has it."""
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def is_same(handle: int, path: Path) -> bool:
+    """Whether the open file is still the one of that name."""
+    try:
+        return os.path.samestat(os.fstat(handle), os.stat(path))
+    except FileNotFoundError:
+        return False

@@ -15,9 +15,9 @@ import numpy as np
 from gpu_ops.errors import InputError, KernelError, NonFiniteError, ParamError, plain
 from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.io.files import replacing
-from gpu_ops.io.frame_files import TIFF, FrameFile, begin_frames, check_frame_file
+from gpu_ops.io.images.pixel_size import pixel_of
 from gpu_ops.io.inputs import Array
-from gpu_ops.io.pixel_size import pixel_of
+from gpu_ops.io.rows import TIFF, FrameFile, begin_frames, check_frame_file
 from gpu_ops.measuring.about import about_run
 from gpu_ops.measuring.provenance import machine
 from gpu_ops.measuring.report import row

@@ -15,9 +15,8 @@ from gpu_ops.filters import find_filter
 from gpu_ops.host import free_memory
 from gpu_ops.io.inputs import Array, convert, make_input
 from gpu_ops.io.notes import lines_of
-from gpu_ops.io.row_writer import check_rows_target, writing_rows
-from gpu_ops.io.rows import Rows
-from gpu_ops.io.tones import conversions
+from gpu_ops.io.rows import Rows, check_rows_target, writing_rows
+from gpu_ops.io.steps.tones import conversions
 from gpu_ops.measuring import bands
 from gpu_ops.measuring.all_frames import Wanted
 from gpu_ops.measuring.bands import Band

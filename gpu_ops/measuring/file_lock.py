@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gpu_ops.errors import ReportError, plain
-from gpu_ops.io.locks import is_same, lock
+from gpu_ops.io.part_files import is_same, lock
 
 
 @contextmanager
