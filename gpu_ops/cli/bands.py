@@ -21,9 +21,9 @@ from gpu_ops.io.opening import FRAME, RATE, SERIES
 from gpu_ops.io.row_writer import check_rows_target
 from gpu_ops.io.rows import SMALL, Rows, open_rows
 from gpu_ops.measuring.about import about_input, about_machine
-from gpu_ops.measuring.all_frames import Wanted
 from gpu_ops.measuring.bands import in_words, whole_reason
 from gpu_ops.measuring.file_bands import InBands, Job, check_bands, merge_bands, write_bands
+from gpu_ops.measuring.one_part import Wanted
 from gpu_ops.measuring.provenance import machine
 from gpu_ops.task import Task
 from gpu_ops.types import Filter, Pick

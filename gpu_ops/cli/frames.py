@@ -10,7 +10,8 @@ from gpu_ops.cli import outputs, streams
 from gpu_ops.cli.inputs import read_input
 from gpu_ops.errors import ParamError, plain
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.measuring.all_frames import Wanted, check_target, merge_frames, write_frames
+from gpu_ops.measuring.all_frames import check_target, merge_frames, write_frames
+from gpu_ops.measuring.one_part import Wanted
 from gpu_ops.types import Experiment, Input, Pick
 
 

@@ -5,45 +5,30 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from gpu_ops.errors import InputError, KernelError, NonFiniteError, ParamError, plain
+from gpu_ops.errors import InputError, NonFiniteError, ParamError, plain
 from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.io.files import replacing
 from gpu_ops.io.frame_files import TIFF, FrameFile, begin_frames, check_frame_file
 from gpu_ops.io.inputs import Array
 from gpu_ops.io.pixel_size import pixel_of
 from gpu_ops.measuring.about import about_run
+from gpu_ops.measuring.one_part import Wanted, run_part
+from gpu_ops.measuring.parts import Merged, Parts, Report
 from gpu_ops.measuring.provenance import machine
 from gpu_ops.measuring.report import row
-from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.measuring.verify import full_meta
-from gpu_ops.params import Values, check_values
-from gpu_ops.progress import Cancelled, quiet, stop_request
+from gpu_ops.params import check_values
+from gpu_ops.progress import quiet
 from gpu_ops.task import Task
-from gpu_ops.types import Experiment, Filter, Input, Pick, Run
-
-
-class Wanted(NamedTuple):
-    """What is computed: the `output` of a filter under one pick."""
-
-    filter: str
-    params: Values
-    pick: Pick
-    output: str
-
-
-class _Result(NamedTuple):
-    """The run of one frame, its output in C order, and the experiment that it answers."""
-
-    run: Run
-    array: Array
-    experiment: Experiment
+from gpu_ops.types import Experiment, Filter, Input, Run
 
 
 class Written(NamedTuple):
@@ -65,7 +50,7 @@ def write_frames(
     count: int,
     wanted: Wanted,
     path: str | os.PathLike[str],
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = lambda done, total: None,
     token: str = "",
 ) -> Written:
     """Run a filter on the frames read(0) to read(count - 1) and write the output of each, (D, …), as NPY, or as pages
@@ -78,24 +63,48 @@ def write_frames(
     """
     check_target(path, wanted.filter, wanted.output)
     with replacing(path, token=token) as file:
-        report(0, count)
-        first = _result(read, 0, wanted)
-        _check_room(path, first.array, count)
-        pixel = pixel_of(first.experiment.input.facts.pixel, first.run.forms[wanted.output])
-        axes = first.experiment.input.facts.frame_axes
-        frames = begin_frames(file, path, first.array, count, pixel, _about(first, wanted, path, count), axes)
-        _write(frames, first.array)
-        for frame in range(1, count):
-            report(frame, count)
-            result = _result(read, frame, wanted).array
-            if (result.shape, result.dtype) != (first.array.shape, first.array.dtype):
-                raise InputError(
-                    f"The result of frame {frame} is {result.shape} of {result.dtype} and that of frame 0 is "
-                    f"{first.array.shape} of {first.array.dtype}; one stack holds results of one size: save them one "
-                    "by one."
-                )
-            _write(frames, result)
-        return Written((count, *first.array.shape), first.array.dtype.name, first.run.ok is not None)
+        stack = _Stack(file, path, count, wanted)
+        Parts(range(count), partial(_run_frame, read, wanted), stack.add).run(report)
+        assert stack.first is not None and stack.run is not None
+        return Written((count, *stack.first.shape), stack.first.dtype.name, stack.run.ok is not None)
+
+
+@dataclass
+class _Stack:
+    """The file that gets the output of every frame, begun when the first one is known: the `first` output and `run`."""
+
+    file: IO[bytes]
+    path: str | os.PathLike[str]
+    count: int
+    wanted: Wanted
+    first: Array | None = None
+    run: Run | None = None
+    frames: FrameFile | None = None
+
+    def add(self, frame: int, result: tuple[Run, Experiment]) -> None:
+        """Write the output of the next frame. Raises InputError."""
+        run, experiment = result
+        array = np.ascontiguousarray(run.outputs[self.wanted.output])
+        if self.frames is None or self.first is None:
+            _check_room(self.path, array, self.count)
+            self.first, self.run = array, run
+            facts = experiment.input.facts
+            about = (pixel_of(facts.pixel, run.forms[self.wanted.output]), self._about(experiment, run))
+            self.frames = begin_frames(self.file, self.path, array, self.count, *about, facts.frame_axes)
+        elif (array.shape, array.dtype) != (self.first.shape, self.first.dtype):
+            raise InputError(
+                f"The result of frame {frame} is {array.shape} of {array.dtype} and that of frame 0 is "
+                f"{self.first.shape} of {self.first.dtype}; one stack holds results of one size: save them one by one."
+            )
+        _write(self.frames, array)
+
+    def _about(self, experiment: Experiment, first: Run) -> dict[str, Any]:
+        """The facts that a TIFF tells; an NPY file has no room for any."""
+        if Path(self.path).suffix.lower() != TIFF:
+            return {}
+        own = row(first, experiment, with_roofs=False)
+        facts = about_run(own, machine([self.wanted.pick.device], with_roofs=False), self.wanted.output)
+        return {**facts, "verdict": f"frame 0 {facts['verdict']}", "frames": f"all {self.count}"}
 
 
 def _write(frames: FrameFile, result: Array) -> None:
@@ -115,20 +124,11 @@ def _check_room(path: str | os.PathLike[str], result: Array, count: int) -> None
         )
 
 
-def _about(first: _Result, wanted: Wanted, path: str | os.PathLike[str], count: int) -> dict[str, Any]:
-    """The facts that a TIFF tells; an NPY file has no room for any."""
-    if Path(path).suffix.lower() != TIFF:
-        return {}
-    own = row(first.run, first.experiment, with_roofs=False)
-    facts = about_run(own, machine([wanted.pick.device], with_roofs=False), wanted.output)
-    return {**facts, "verdict": f"frame 0 {facts['verdict']}", "frames": f"all {count}"}
-
-
 def merge_frames(
     read: Callable[[int], Input],
     count: int,
     wanted: Wanted,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = lambda done, total: None,
 ) -> tuple[Run, Experiment]:
     """Run a mergeable filter on the frames read(0) to read(count - 1), as if they were one picture: histograms add up,
     and so do sums. The run of the last frame, with the outputs of all, and its experiment.
@@ -136,19 +136,22 @@ def merge_frames(
     `wanted.output` does not matter. `report(done, total)` comes before each frame. Raises ParamError where results of
     frames cannot be merged, and what `write_frames` raises.
     """
-    filter, parts, rows = find_filter(wanted.filter), list[Mapping[str, Array]](), list[int]()
-    for frame in range(count):
-        report(frame, count)
-        run, experiment = _run_frame(read, frame, wanted)
-        if frame == 0:
+    filter = find_filter(wanted.filter)
+    merged: Merged | None = None
+    last: tuple[Run, Experiment] | None = None
+
+    def add(frame: int, result: tuple[Run, Experiment]) -> None:
+        nonlocal merged, last
+        (run, experiment) = last = result
+        if merged is None:
             task = Task.of(full_meta(experiment.input), check_values(filter.params, wanted.params, filter.id))
             check_merging(filter, task)
-        parts.append({name: np.ascontiguousarray(array) for name, array in run.outputs.items()})
-        rows.append(run.shape[0])
-        if frame > 0:
-            assert filter.locality.merge is not None
-            parts, rows = [filter.locality.merge(task, parts, rows)], [sum(rows)]
-    return replace(run, outputs=parts[0]), experiment
+            merged = Merged(filter, task)
+        merged.add({name: np.ascontiguousarray(array) for name, array in run.outputs.items()}, run.shape[0])
+
+    Parts(range(count), partial(_run_frame, read, wanted), add).run(report)
+    assert merged is not None and last is not None
+    return replace(last[0], outputs=merged.outputs()), last[1]
 
 
 def check_merging(filter: Filter, task: Task) -> None:
@@ -163,30 +166,15 @@ def check_merging(filter: Filter, task: Task) -> None:
         raise ParamError(f"The results of frames cannot be merged: {reason}.")
 
 
-def _result(read: Callable[[int], Input], frame: int, wanted: Wanted) -> _Result:
-    """The run of one frame and the output that is wanted."""
-    run, experiment = _run_frame(read, frame, wanted)
-    return _Result(run, np.ascontiguousarray(run.outputs[wanted.output]), experiment)
+def _run_frame(read: Callable[[int], Input], wanted: Wanted, frame: int) -> tuple[Run, Experiment]:
+    """The run of one frame. The first one is compared with the reference."""
 
-
-def _run_frame(read: Callable[[int], Input], frame: int, wanted: Wanted) -> tuple[Run, Experiment]:
-    """The run of one frame. The steps within it tell no progress, but they can be stopped."""
-    with quiet():
+    def one() -> Input:
         try:
-            input = read(frame)
+            return read(frame)
         except NonFiniteError as error:
             raise InputError(
                 f"Frame {frame}: {error.problem}; open the stack so that these are kept or become 0, and run again."
             ) from None
-        stop = stop_request()
-        checks = "sample" if frame == 0 else "off"
-        experiment = Experiment(wanted.filter, input, wanted.params, (wanted.pick,), "none", checks=checks)  # type: ignore[arg-type]
-        *_, last = run_experiment(experiment, stop=stop)
-    if stop is not None and stop():
-        raise Cancelled
-    name = f"{wanted.pick.variant} on {wanted.pick.device}"
-    if last.failure:
-        raise KernelError(f"Frame {frame} of {input.name}: {name} fails: {last.failure}")
-    if last.ok is False:
-        raise KernelError(f"Frame {frame} of {input.name}: {name} gave a wrong result; choose another variant.")
-    return last, experiment
+
+    return run_part(wanted, one, f"Frame {frame}", check=frame == 0)

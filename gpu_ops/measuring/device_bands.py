@@ -14,10 +14,12 @@ from gpu_ops.errors import DeviceMemoryError
 from gpu_ops.filters.kit.borders import padded
 from gpu_ops.host import free_memory
 from gpu_ops.measuring import bands
+from gpu_ops.measuring.bands import Band
 from gpu_ops.measuring.declared import make_plan, mistakes
 from gpu_ops.measuring.jobs import INPUT_OVERWRITTEN, OUTSIDE_WRITTEN, BandRefused, Job, keep, same_bytes
+from gpu_ops.measuring.parts import Merged, Parts
 from gpu_ops.plan import Device, DeviceArray, How, Plan
-from gpu_ops.progress import advance, quiet
+from gpu_ops.progress import quiet
 from gpu_ops.task import Task
 
 Array = np.ndarray[Any, Any]
@@ -86,26 +88,24 @@ class DeviceBands:
 
     def _run(self, byte: int, how: How) -> dict[str, Array]:
         job = self.job
-        whole = _empty(job) if job.filter.locality.kind != "mergeable" else {}
-        parts: list[Mapping[str, Array]] = []
         places = bands.split(job.filter, job.task, self.rows)
-        for place, band in enumerate(places):
-            advance(place, len(places))
-            strip = padded(job.input.array, (slice(band.low, band.high),), str(job.task.params.get("border", "zero")))
-            part = self._outputs(strip, byte, how)
+        merged = Merged(job.filter, job.task) if job.filter.locality.kind == "mergeable" else None
+        whole = _empty(job) if merged is None else {}
+
+        def put(band: Band, part: Mapping[str, Array]) -> None:
             for name, array in whole.items():
                 array[band.start : band.stop] = part[name][band.inner]
-            if not whole:
-                parts.append(part)
-        if whole:
-            return whole
-        merge = job.filter.locality.merge
-        assert merge is not None
-        with mistakes(job.filter, job.variant):
-            return merge(job.task, parts, [band.stop - band.start for band in places])
+            if merged is not None:
+                with mistakes(job.filter, job.variant):
+                    merged.add(part, band.stop - band.start)
 
-    def _outputs(self, strip: Array, byte: int, how: How) -> dict[str, Array]:
+        Parts(places, lambda band: self._outputs(band, byte, how), put).run()
+        return whole if merged is None else merged.outputs()
+
+    def _outputs(self, band: Band, byte: int, how: How) -> dict[str, Array]:
         """The outputs of one band, with its halo."""
+        border = str(self.job.task.params.get("border", "zero"))
+        strip = padded(self.job.input.array, (slice(band.low, band.high),), border)
         held = self._memory(strip)
         for out in held.plan.outputs.values():
             wrong = np.full(out.nbytes, byte, np.uint8).view(out.dtype).reshape(out.shape)
