@@ -18,6 +18,7 @@ from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import save_result
 from gpu_ops.io.files import LIMIT
 from gpu_ops.io.opening import FRAME, RATE, SERIES
+from gpu_ops.io.results import check_held
 from gpu_ops.io.row_writer import check_rows_target
 from gpu_ops.io.rows import SMALL, Rows, open_rows
 from gpu_ops.measuring.about import about_input, about_machine
@@ -191,7 +192,7 @@ def _save(job: Job, done: InBands, targets: Mapping[str, str], args: argparse.Na
     for name, path in targets.items():
         output, array = declared[name], run.outputs[name]
         saving = outputs.saving_of(args, {**about, "output": name})
-        outputs.check_held(path, output.kind, array, saving)
+        check_held(path, output.kind, array, saving)
         save_result(path, output.kind, array, run.forms[name], output.unit, source.rate, saving=saving)
         streams.say(f"{plain(path)} holds {name} of {run.pick.variant} on {run.pick.device}")
 

@@ -14,9 +14,9 @@ from typing import Any
 
 from gpu_ops.cli import occupied, streams, tables
 from gpu_ops.cli.inputs import flag_values, make_experiment, read_input, todays_ids
-from gpu_ops.cli.measure import FINE, emit, exit_code, title
+from gpu_ops.cli.measure import emit, exit_code, title
 from gpu_ops.devices import device_statuses, open_device
-from gpu_ops.errors import ParamError, ReportError, plain
+from gpu_ops.errors import FINE, ParamError, ReportError, plain
 from gpu_ops.filters import find_filter
 from gpu_ops.measuring.ahead import compile_ahead
 from gpu_ops.measuring.file_lock import locked
