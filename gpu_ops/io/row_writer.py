@@ -1,4 +1,4 @@
-"""Writes images and signals row by row, for results that are larger than memory."""
+"""Writes what is larger than memory as it comes: rows of an image or a signal, or frames of a stack."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -17,9 +17,11 @@ from gpu_ops.io.files import replacing
 from gpu_ops.io.inputs import Array
 from gpu_ops.io.pieces import write_from
 from gpu_ops.io.tiff_writer import TiffWriter
+from gpu_ops.output_kinds import OUTPUT_KINDS, ViewKind
 from gpu_ops.types import Pixel
 
 NPY, TIFFS = ".npy", (".tif", ".tiff")
+Write = Callable[[Array], None]
 
 
 def check_rows_target(path: str | os.PathLike[str], shape: tuple[int, ...]) -> None:
@@ -30,27 +32,50 @@ def check_rows_target(path: str | os.PathLike[str], shape: tuple[int, ...]) -> N
         raise InputError(f"{name} cannot be written in bands; choose a name that ends in {allowed}.")
 
 
-@contextmanager
-def writing_rows(
+def check_frames_target(path: str | os.PathLike[str], kind: ViewKind) -> None:
+    """Raises InputError for a name whose ending cannot hold a stack of outputs of this kind."""
+    allowed = OUTPUT_KINDS[kind].stack_formats
+    if Path(path).suffix.lower() not in allowed:
+        raise InputError(
+            f"{plain(os.fspath(path))} cannot hold a stack of results, each {OUTPUT_KINDS[kind].title}; choose a name "
+            f"that ends in {' or '.join(allowed)}."
+        )
+
+
+def check_room(path: str | os.PathLike[str], needed: int, what: str, disk: str) -> None:
+    """Raises InputError where the disk of `path` has no room for so many bytes: `what` needs them of the `disk`."""
+    free = shutil.disk_usage(Path(os.path.realpath(path)).parent).free
+    if needed > free:
+        raise InputError(f"{what} {needed:,} bytes, and {disk} has {free:,} free; choose another disk.")
+
+
+def begin_rows(
+    file: IO[bytes],
     path: str | os.PathLike[str],
     shape: tuple[int, ...],
     dtype: np.dtype[Any],
+    frames: int | None = None,
     pixel: Pixel | None = None,
     note: str = "",
-    token: str = "",
-) -> Iterator[Callable[[Array], None]]:
-    """A function that takes the next rows of an array of `shape`, (H, W), (H, W, C), (N,) or (N, C). The file appears
-    at the end, when it has all rows; until then the old one stays as it is. `pixel` and a `note` go into a TIFF.
-    `token` names the file that grows, see `replacing`. Raises InputError where the disk has too little room."""
+) -> Write:
+    """A function that takes the next rows of an array of `shape` and writes them in the format of the path's ending, or
+    the next one of so many `frames` of this shape. `pixel` and a `note` go into a TIFF. A file that got fewer rows is
+    damaged. Raises InputError for what a TIFF cannot hold, OSError."""
+    if Path(path).suffix.lower() != NPY:
+        return TiffWriter(file, shape, dtype, frames or 1, plain(os.fspath(path)), pixel, note).write_rows
+    whole = shape if frames is None else (frames, *shape)
+    header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": whole}
+    np.lib.format.write_array_header_1_0(file, header)
+    return lambda rows: write_from(file, np.ascontiguousarray(rows, dtype).reshape(-1).view(np.uint8))
+
+
+@contextmanager
+def writing_rows(
+    path: str | os.PathLike[str], shape: tuple[int, ...], dtype: np.dtype[Any], pixel: Pixel | None, note: str
+) -> Iterator[Write]:
+    """`begin_rows` for a file that appears at the end, when it has all rows; until then the old one stays as it is.
+    Raises InputError where the disk has too little room."""
     check_rows_target(path, shape)
-    needed, name = math.prod(shape) * dtype.itemsize, plain(os.fspath(path))
-    with replacing(path, token=token) as file:
-        free = shutil.disk_usage(Path(os.path.realpath(path)).parent).free
-        if needed > free:
-            raise InputError(f"{name} needs {needed:,} bytes, and its disk has {free:,} free; choose another disk.")
-        if Path(path).suffix.lower() == NPY:
-            header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
-            np.lib.format.write_array_header_1_0(file, header)
-            yield lambda rows: write_from(file, np.ascontiguousarray(rows, dtype).reshape(-1).view(np.uint8))
-        else:
-            yield TiffWriter(file, shape, dtype, 1, name, pixel, note).write_rows
+    with replacing(path) as file:
+        check_room(path, math.prod(shape) * dtype.itemsize, f"{plain(os.fspath(path))} needs", "its disk")
+        yield begin_rows(file, path, shape, dtype, None, pixel, note)

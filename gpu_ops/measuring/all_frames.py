@@ -4,21 +4,22 @@ frame by frame and appears when it is complete; or merged to the result of all."
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 
 from gpu_ops.errors import InputError, NonFiniteError, ParamError, plain
 from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.io.files import replacing
-from gpu_ops.io.frame_files import TIFF, FrameFile, begin_frames, check_frame_file
+from gpu_ops.io.frame_axes import imagej_lines
 from gpu_ops.io.inputs import Array
+from gpu_ops.io.notes import lines_of
 from gpu_ops.io.pixel_size import pixel_of
+from gpu_ops.io.row_writer import TIFFS, Write, begin_rows, check_frames_target, check_room
 from gpu_ops.measuring.about import about_run
 from gpu_ops.measuring.one_part import Wanted, run_part
 from gpu_ops.measuring.parts import Merged, Parts, Report
@@ -42,7 +43,7 @@ class Written(NamedTuple):
 
 def check_target(path: str | os.PathLike[str], filter: str, output: str) -> None:
     """Raises InputError for a name that cannot hold a stack of this output of a filter."""
-    check_frame_file(path, next(o.kind for o in find_filter(filter).outputs if o.id == output))
+    check_frames_target(path, next(o.kind for o in find_filter(filter).outputs if o.id == output))
 
 
 def write_frames(
@@ -62,66 +63,54 @@ def write_frames(
     where the variant fails or is wrong; Cancelled.
     """
     check_target(path, wanted.filter, wanted.output)
-    with replacing(path, token=token) as file:
-        stack = _Stack(file, path, count, wanted)
-        Parts(range(count), partial(_run_frame, read, wanted), stack.add).run(report)
-        assert stack.first is not None and stack.run is not None
-        return Written((count, *stack.first.shape), stack.first.dtype.name, stack.run.ok is not None)
+    written: Written | None = None
+    write: Write | None = None
 
-
-@dataclass
-class _Stack:
-    """The file that gets the output of every frame, begun when the first one is known: the `first` output and `run`."""
-
-    file: IO[bytes]
-    path: str | os.PathLike[str]
-    count: int
-    wanted: Wanted
-    first: Array | None = None
-    run: Run | None = None
-    frames: FrameFile | None = None
-
-    def add(self, frame: int, result: tuple[Run, Experiment]) -> None:
-        """Write the output of the next frame. Raises InputError."""
-        run, experiment = result
-        array = np.ascontiguousarray(run.outputs[self.wanted.output])
-        if self.frames is None or self.first is None:
-            _check_room(self.path, array, self.count)
-            self.first, self.run = array, run
-            facts = experiment.input.facts
-            about = (pixel_of(facts.pixel, run.forms[self.wanted.output]), self._about(experiment, run))
-            self.frames = begin_frames(self.file, self.path, array, self.count, *about, facts.frame_axes)
-        elif (array.shape, array.dtype) != (self.first.shape, self.first.dtype):
+    def add(frame: int, result: tuple[Run, Experiment]) -> None:
+        nonlocal written, write
+        array = np.ascontiguousarray(result[0].outputs[wanted.output])
+        if written is None or write is None:
+            written = Written((count, *array.shape), array.dtype.name, result[0].ok is not None)
+            write = _begin(file, path, array, count, wanted.output, *result)
+        elif (array.shape, array.dtype.name) != (written.shape[1:], written.dtype):
             raise InputError(
                 f"The result of frame {frame} is {array.shape} of {array.dtype} and that of frame 0 is "
-                f"{self.first.shape} of {self.first.dtype}; one stack holds results of one size: save them one by one."
+                f"{written.shape[1:]} of {written.dtype}; one stack holds results of one size: save them one by one."
             )
-        _write(self.frames, array)
+        _write(write, array)
 
-    def _about(self, experiment: Experiment, first: Run) -> dict[str, Any]:
-        """The facts that a TIFF tells; an NPY file has no room for any."""
-        if Path(self.path).suffix.lower() != TIFF:
-            return {}
+    with replacing(path, token=token) as file:
+        Parts(range(count), partial(_run_frame, read, wanted), add).run(report)
+    assert written is not None
+    return written
+
+
+def _begin(
+    file: IO[bytes],
+    path: str | os.PathLike[str],
+    array: Array,
+    count: int,
+    output: str,
+    first: Run,
+    experiment: Experiment,
+) -> Write:
+    """Begin a stack of results like this one, of the first frame. A TIFF tells the facts about it; an NPY file has no
+    room for any. Raises InputError where the disk has no room for all."""
+    disk = f"the disk of {plain(os.fspath(path))}"
+    check_room(path, count * array.nbytes, f"The results of {count} frames need", disk)
+    pixel, note = pixel_of(experiment.input.facts.pixel, first.forms[output]), ""
+    if Path(path).suffix.lower() in TIFFS:
         own = row(first, experiment, with_roofs=False)
-        facts = about_run(own, machine([self.wanted.pick.device], with_roofs=False), self.wanted.output)
-        return {**facts, "verdict": f"frame 0 {facts['verdict']}", "frames": f"all {self.count}"}
+        about = about_run(own, machine([first.pick.device], with_roofs=False), output)
+        about |= {"verdict": f"frame 0 {about['verdict']}", "frames": f"all {count}"}
+        note = "\n".join((*imagej_lines(experiment.input.facts.frame_axes, count, pixel), *lines_of(about)))
+    return begin_rows(file, path, array.shape, array.dtype, count, pixel, note)
 
 
-def _write(frames: FrameFile, result: Array) -> None:
+def _write(write: Write, result: Array) -> None:
     """Write a frame without progress of its own."""
     with quiet():
-        frames.write(result)
-
-
-def _check_room(path: str | os.PathLike[str], result: Array, count: int) -> None:
-    """Raises InputError where the disk has no room for so many results."""
-    needed = count * result.nbytes
-    free = shutil.disk_usage(Path(os.path.realpath(path)).parent).free
-    if needed > free:
-        raise InputError(
-            f"The results of {count} frames need {needed:,} bytes, and the disk of {plain(os.fspath(path))} has "
-            f"{free:,} free; choose another disk."
-        )
+        write(result)
 
 
 def merge_frames(

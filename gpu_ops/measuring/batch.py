@@ -38,7 +38,7 @@ from gpu_ops.measuring.about import about_run
 from gpu_ops.measuring.batch_files import SCHEMA, Item, earlier_rows, find_files, is_done, items, result_facts, stamp
 from gpu_ops.measuring.choosing import checked, for_one, knobs_of, one_each, todays, unknown_name, with_defaults
 from gpu_ops.measuring.file_lock import locked
-from gpu_ops.measuring.parts import SERIAL, Parts, Threads
+from gpu_ops.measuring.parts import Executor, Parts, serial, threads
 from gpu_ops.measuring.provenance import machine
 from gpu_ops.measuring.report import row, target_of, write_report
 from gpu_ops.measuring.runner import default_picks, last_runs, run_experiment
@@ -164,7 +164,7 @@ class Batch:
             self.provenance = machine(self.devices, False)
             self._earlier = earlier_rows(self.target) if spec.resume else {}
             self._write()  # a report that cannot be written is said before anything is computed
-            executor = SERIAL if spec.workers == 1 else Threads(spec.workers)
+            executor: Executor[Item, Done] = serial if spec.workers == 1 else threads(spec.workers)
             parts = Parts(items(self.files, self.folder), self._one, self._add)
             try:
                 yield from parts.each(executor=executor, stop=stop)

@@ -7,12 +7,12 @@ says where the source runs: in this thread, or in several.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from threading import Event
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from gpu_ops.locality import Outputs
 from gpu_ops.progress import advance, listening, stop_request
@@ -23,39 +23,31 @@ P = TypeVar("P")
 R = TypeVar("R")
 Report = Callable[[int, int], None]
 """Gets the place of a part and the number of all parts."""
+Executor = Callable[[Callable[[P], R], Iterable[P]], Generator[R, None, None]]
+"""Gives the results of a function for parts, in their order. Closing it ends the work."""
 
 
-class Executor(Protocol):
-    """Runs `work` on the parts. The results come in their order; closing the iterator ends the work."""
-
-    def map(self, work: Callable[[P], R], parts: Iterable[P], /) -> Generator[R, None, None]: ...
-
-
-class Serial:
-    """Each part in this thread, when its result is asked for."""
-
-    def map(self, work: Callable[[P], R], parts: Iterable[P], /) -> Generator[R, None, None]:
-        return (work(part) for part in parts)
+def serial(work: Callable[[P], R], parts: Iterable[P]) -> Generator[R, None, None]:
+    """Work on each part in this thread, when its result is asked for."""
+    for part in parts:
+        yield work(part)
 
 
-@dataclass(frozen=True)
-class Threads:
-    """So many threads, each with one part. Work that is ended can be stopped where it calls `advance`."""
+def threads(workers: int) -> Executor[P, R]:
+    """Work on so many parts at a time, one in each thread. What is ended can be stopped where it calls `advance`."""
 
-    workers: int
-
-    def map(self, work: Callable[[P], R], parts: Iterable[P], /) -> Generator[R, None, None]:
+    def results(work: Callable[[P], R], parts: Iterable[P]) -> Generator[R, None, None]:
         stop, ended, begun = stop_request(), Event(), deque[Future[R]]()
 
         def run(part: P) -> R:
             with listening(lambda: ended.is_set() or (stop is not None and stop())):
                 return work(part)
 
-        with ThreadPoolExecutor(self.workers) as pool:
+        with ThreadPoolExecutor(workers) as pool:
             try:
                 for part in parts:
                     begun.append(pool.submit(run, part))
-                    if len(begun) > self.workers:
+                    if len(begun) > workers:
                         yield begun.popleft().result()
                 while begun:
                     yield begun.popleft().result()
@@ -64,8 +56,7 @@ class Threads:
                 for future in begun:
                     future.cancel()
 
-
-SERIAL = Serial()
+    return results
 
 
 @dataclass(frozen=True)
@@ -77,20 +68,20 @@ class Parts(Generic[P, R]):
     sink: Callable[[P, R], Any]
 
     def each(
-        self, report: Report = advance, executor: Executor = SERIAL, stop: Callable[[], bool] = lambda: False
-    ) -> Iterator[R]:
+        self, report: Report = advance, executor: Executor[P, R] = serial, stop: Callable[[], bool] = lambda: False
+    ) -> Generator[R, None, None]:
         """Yield each result when the sink has it. `report(place, count)` comes before a part begins, and no more parts
         begin when `stop` returns true. Raises what source, sink and report raise."""
 
-        def begin() -> Iterator[P]:
+        def begin() -> Iterable[P]:
             for place, part in enumerate(self.split):
                 if stop():
                     return
                 report(place, len(self.split))
                 yield part
 
-        with closing(executor.map(self.source, begin())) as results:
-            parts = iter(self.split)
+        parts = iter(self.split)
+        with closing(executor(self.source, begin())) as results:
             for result in results:
                 self.sink(next(parts), result)
                 yield result
@@ -101,22 +92,19 @@ class Parts(Generic[P, R]):
         deque(self.each(report), maxlen=0)
 
 
-@dataclass
 class Merged:
-    """Merges the outputs of parts, each with so many rows, into those of the whole."""
+    """Merges the outputs of parts, each with so many rows, to those of the whole."""
 
-    filter: Filter
-    task: Task
-    _parts: list[Outputs] = field(default_factory=list)
-    _rows: list[int] = field(default_factory=list)
+    def __init__(self, filter: Filter, task: Task) -> None:
+        self._filter, self._task = filter, task
+        self._parts, self._rows = list[Outputs](), list[int]()
 
     def add(self, outputs: Outputs, rows: int) -> None:
-        self._parts.append(outputs)
-        self._rows.append(rows)
+        self._parts, self._rows = [*self._parts, outputs], [*self._rows, rows]
         if len(self._parts) > 1:
             self._parts, self._rows = [self.outputs()], [sum(self._rows)]
 
     def outputs(self) -> dict[str, Any]:
         """Those of the whole so far."""
-        assert self.filter.locality.merge is not None
-        return self.filter.locality.merge(self.task, self._parts, self._rows)
+        assert self._filter.locality.merge is not None
+        return self._filter.locality.merge(self._task, self._parts, self._rows)
