@@ -11,9 +11,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from gpu_ops.cli import stopping, streams
-from gpu_ops.cli.bands import device_bytes
 from gpu_ops.cli.inputs import check_flags, flag_values, reading_of
 from gpu_ops.cli.outputs import saving_of
+from gpu_ops.cli.parts import device_bytes
 from gpu_ops.cli.tables import align, seconds
 from gpu_ops.errors import ParamError, plain
 from gpu_ops.filters import find_filter

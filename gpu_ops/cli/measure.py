@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from gpu_ops.cli import bands, frames, outputs, tables
+from gpu_ops.cli import outputs, parts, tables
 from gpu_ops.cli.inputs import check_flags, make_experiment, make_job, read_kernel, todays_ids
 from gpu_ops.cli.limits import within_limits
 from gpu_ops.device_names import is_simulated
@@ -35,13 +35,13 @@ from gpu_ops.types import Experiment, Filter, Pick, Run, Variant
 
 def run(args: argparse.Namespace) -> int:
     """Run a filter once per variant, verify, print the errors and save one result."""
-    frames.check_frames(args)
+    parts.check_frames(args)
     if args.kernel is not None:
         return _run_kernel(args)
-    source = bands.source_of(args)
+    source = parts.source_of(args)
     if source is not None:
-        return bands.run_over(args, source)
-    experiment = make_experiment(args, protocol="none", memory=bands.device_bytes(args))
+        return parts.run_bands(args, source)
+    experiment = make_experiment(args, protocol="none", memory=parts.device_bytes(args))
     filter = find_filter(experiment.filter, experiment.input.kind)
     if not args.variant:
         experiment = replace(
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
         )
     targets = outputs.targets(filter, experiment.params, args.output)
     if args.frames is not None:
-        return frames.run_over(args, experiment, targets)
+        return parts.run_frames(args, experiment, targets)
     runs = last_runs(run_experiment(experiment))
     outputs.save_all(targets, runs, experiment, outputs.saving_of(args))
     rows = [row(r, experiment) for r in runs]
@@ -143,7 +143,7 @@ def _run_kernel(args: argparse.Namespace) -> int:
         print(f"  {shortened(text)}")
     if wrong:
         return WRONG
-    final = replace(experiment, picks=(replace(pick, device=device),), memory=bands.device_bytes(args))
+    final = replace(experiment, picks=(replace(pick, device=device),), memory=parts.device_bytes(args))
     with within_limits(args, f"{experiment.input.name} on {device}"):
         runs = last_runs(run_experiment(final))
     outputs.save_all(outputs.targets(filter, final.params, args.output), runs, final, outputs.saving_of(args))

@@ -11,10 +11,9 @@ from typing import Any
 from gpu_ops.cli import streams
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.filters import find_filter
-from gpu_ops.io import Saving, save_result
+from gpu_ops.io import Saving
 from gpu_ops.io.mapping import MAP_HELP, MAPS
-from gpu_ops.io.results import check_held
-from gpu_ops.measuring.about import about_run
+from gpu_ops.measuring.about import about_run, save_output
 from gpu_ops.measuring.provenance import machine
 from gpu_ops.measuring.report import row
 from gpu_ops.output_kinds import Array, Form
@@ -68,15 +67,17 @@ def save_all(targets: Mapping[str, str], runs: Sequence[Run], experiment: Experi
     for name, path in targets.items():
         if not usable:
             raise InputError(f"Nothing is written to {plain(path)}: no variant gave a right result.")
-        run, output = usable[-1], next(o for o in find_filter(experiment.filter).outputs if o.id == name)
-        array, form = run.outputs[name], run.forms[name]
+        run = usable[-1]
         about = about_run(row(run, experiment, with_roofs=False), machine([run.pick.device], with_roofs=False), name)
         how = replace(saving, about=about, pixel=experiment.input.facts.pixel)
-        check_held(path, output.kind, array, saving)
-        mapping = save_result(path, output.kind, array, form, output.unit, experiment.input.rate, saving=how)
-        what = "the result" if len(run.outputs) == 1 else name
-        words = f"; {mapping}" if mapping else ""
-        streams.say(f"{plain(path)} holds {what} of {run.pick.variant} on {run.pick.device}{words}")
+        save_one(path, run, name, how, experiment.input.rate, "the result" if len(run.outputs) == 1 else name)
+
+
+def save_one(path: str, run: Run, name: str, saving: Saving, rate: float | None, what: str) -> None:
+    """Write an output of a run and say so, with `what` for its name."""
+    mapping = save_output(path, run, name, saving, rate)
+    words = f"; {mapping}" if mapping else ""
+    streams.say(f"{plain(path)} holds {what} of {run.pick.variant} on {run.pick.device}{words}")
 
 
 def describe(runs: Sequence[Run]) -> str:

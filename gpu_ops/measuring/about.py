@@ -5,15 +5,19 @@ Names come without folders: a file tells what it holds and nothing about the pla
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import Any
 
+from gpu_ops.filters import find_filter
 from gpu_ops.io.opening import NOTE
+from gpu_ops.io.results import Saving, check_held, save_result
 from gpu_ops.measuring.machines import device_model, machine_parts
 from gpu_ops.measuring.rows import Row
+from gpu_ops.types import Run
 from gpu_ops.version import __version__
 
 ORIGIN = ("path", "generator", "array", "hash", "steps", "choices", "kind", "clean")
@@ -167,3 +171,11 @@ def _shared(all_facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         if value not in ("", None):
             shared[name] = value
     return shared
+
+
+def save_output(path: str | os.PathLike[str], run: Run, name: str, saving: Saving, rate: float | None) -> str:
+    """Write an output of a run and return what became of its values, as save_result() does. Raises InputError, which
+    names the mappings where the format does not hold the values as they are."""
+    output, array = find_filter(run.filter).output(name), run.outputs[name]
+    check_held(path, output.kind, array, saving)
+    return save_result(path, output.kind, array, run.forms[name], output.unit, rate, saving=saving)

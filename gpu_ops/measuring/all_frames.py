@@ -43,7 +43,7 @@ class Written(NamedTuple):
 
 def check_target(path: str | os.PathLike[str], filter: str, output: str) -> None:
     """Raises InputError for a name that cannot hold a stack of this output of a filter."""
-    check_frames_target(path, next(o.kind for o in find_filter(filter).outputs if o.id == output))
+    check_frames_target(path, find_filter(filter).output(output).kind)
 
 
 def write_frames(

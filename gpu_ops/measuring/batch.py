@@ -29,11 +29,11 @@ from gpu_ops.errors import (
     plain,
 )
 from gpu_ops.filters import FILTERS, find_filter
-from gpu_ops.io import CHOICES, NOISE, save_result
+from gpu_ops.io import CHOICES, NOISE
 from gpu_ops.io.mapping import held
 from gpu_ops.io.opening import notes_in
 from gpu_ops.io.reading import Reading
-from gpu_ops.io.results import PLAIN, Saving, check_held
+from gpu_ops.io.results import PLAIN, Saving
 from gpu_ops.measuring.about import about_run
 from gpu_ops.measuring.batch_files import SCHEMA, Item, earlier_rows, find_files, is_done, items, result_facts, stamp
 from gpu_ops.measuring.choosing import checked, for_one, knobs_of, one_each, todays, unknown_name, with_defaults
@@ -249,14 +249,12 @@ def _compute(batch: Batch, item: Item, told: dict[str, Any], said: list[str]) ->
         told |= {"status": "wrong", "sentence": "the result is not within the tolerance, so nothing is saved"}
         return WRONG
     output = filter.given(dict(result.params))[0]
-    array, form = result.outputs[output.id], result.forms[output.id]
-    rate = input.rate if output.of_kind.heard else None
-    suffix = f".{spec.format}" if spec.format else default_suffix(output.kind, form.dtype, rate, spec.saving.map)
+    dtype, map = result.forms[output.id].dtype, spec.saving.map
+    suffix = f".{spec.format}" if spec.format else default_suffix(output.kind, dtype, input.rate, map)
     path = item.path(suffix)
-    check_held(path, output.kind, array, spec.saving)
     about = about_run(told_row, batch.provenance, output.id)
     saving = replace(spec.saving, about=about, pixel=input.facts.pixel)
-    told["mapping"] = save_result(path, output.kind, array, form, output.unit, rate, saving=saving)
+    told["mapping"] = save_output(path, result, output.id, saving, input.rate)
     told |= {"output": str(path), "status": "right" if result.ok else "unverified", **result_facts(path)}
     return FINE
 

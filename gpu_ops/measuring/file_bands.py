@@ -15,19 +15,27 @@ from gpu_ops.filters import find_filter
 from gpu_ops.host import free_memory
 from gpu_ops.io.inputs import Array, convert, make_input
 from gpu_ops.io.notes import lines_of
+from gpu_ops.io.opening import FRAME, RATE, SERIES
+from gpu_ops.io.reading import Reading
 from gpu_ops.io.row_writer import check_rows_target, writing_rows
-from gpu_ops.io.rows import Rows
+from gpu_ops.io.rows import SMALL, Rows, open_rows
 from gpu_ops.io.tones import conversions
 from gpu_ops.measuring import bands
+from gpu_ops.measuring.about import about_input, about_machine
 from gpu_ops.measuring.bands import Band
 from gpu_ops.measuring.one_part import Wanted, run_part
 from gpu_ops.measuring.parts import Merged, Parts, Report
+from gpu_ops.measuring.provenance import machine
 from gpu_ops.measuring.verify import Extremes, find_extremes, remember_extremes, with_extremes
+from gpu_ops.output_kinds import Form
 from gpu_ops.params import check_values
 from gpu_ops.progress import advance, quiet
 from gpu_ops.task import MAIN, Meta, Task
 from gpu_ops.types import Filter, Input, Run
 
+QUARTER = 4
+EXPANDED = 64
+"""Bytes of memory that one of a file can take, with its type converted, its result and the reference."""
 SHARE, SCRATCH = 4, 8
 """What a band takes: four times its input and outputs – what was read, copies on the device, results, and what they are
 compared with – and one double for each value, in which some variants add."""
@@ -45,6 +53,10 @@ class InBands(NamedTuple):
     bands: int
     rows: int
     last: Run
+
+    def in_words(self, job: Job) -> str:
+        """Such as "7 bands of 1,024 rows"."""
+        return bands.in_words(job.task, self.bands, self.rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +87,36 @@ class Job:
     def needed(self) -> int:
         """Bytes that the whole would take at once."""
         return SHARE * bands.footprint(self.filter, self.task) + SCRATCH * self.source.size
+
+    def form(self, output: str) -> Form:
+        """That of an output of the whole."""
+        return {o.id: o.form(self.task) for o in self.filter.given(self.task.params)}[output]
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """The facts about the result, but for its parts. Raises OSError."""
+        pick, output = self.wanted.pick, self.wanted.output
+        about = {**about_input(self.source.origin), "filter": self.filter.id, "parameters": dict(self.task.params)}
+        about |= {"variant": pick.variant, "device": pick.device}
+        about |= {name: value for name, value in (("knobs", dict(pick.knobs)), ("output", output)) if value}
+        return about | about_machine(machine([pick.device], with_roofs=False))
+
+
+def quarter() -> int:
+    """Bytes that a run may take where nobody says otherwise; what takes more goes in bands."""
+    return free_memory() // QUARTER
+
+
+def open_large(path: str, reading: Reading, always: bool = False) -> Rows | None:
+    """The rows of a file that is read so; None of a projection, of formats that are decoded as a whole and, unless
+    `always` is set, of a small file. Raises InputError and ParamError."""
+    if reading.values.get("project", "none") != "none":
+        return None
+    small = min(SMALL, quarter() // EXPANDED)
+    if not always and (not os.path.exists(path) or os.path.getsize(path) < small):
+        return None
+    choices: Any = (p.check(reading.values.get(p.name, p.default)) for p in (FRAME, RATE, SERIES))
+    return open_rows(path, reading.kind, *choices)
 
 
 def check_bands(job: Job) -> int:
@@ -125,7 +167,7 @@ def write_bands(
     written, KernelError where the variant fails or is wrong, Cancelled."""
     filter, task, output = job.filter, job.task, job.wanted.output
     places = bands.split(filter, task, check_bands(job))
-    form = {o.id: o.form(task) for o in filter.given(task.params)}[output]
+    form = job.form(output)
     check_rows_target(path, form.shape)
     note = "\n".join(lines_of({**about, "parts": bands.in_words(task, len(places), places[0].stop)}))
     with writing_rows(path, form.shape, np.dtype(form.dtype), job.source.facts.pixel, note) as write:
