@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from threading import Event
 
 from gpu_ops.cli import stopping, streams
 from gpu_ops.cli.inputs import check_flags, flag_values, reading_of
@@ -18,8 +19,8 @@ from gpu_ops.cli.tables import align, seconds
 from gpu_ops.errors import ParamError, plain
 from gpu_ops.filters import find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.measuring.batch import FORMAT_RULE, VARIANT_RULE, Batch, BatchSpec, family
-from gpu_ops.measuring.choosing import for_one
+from gpu_ops.measuring.batch import FORMAT_RULE, VARIANT_RULE, Batch, BatchSpec
+from gpu_ops.measuring.choosing import family, for_one
 from gpu_ops.output_kinds import OUTPUT_KINDS
 
 STOPPED = 130
@@ -65,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     began, batch = time.perf_counter(), Batch(_spec(args))
     count = len(batch.files)
     try:
-        with _stoppable() as stop, closing(batch.run(lambda: stop.asked)) as done:
+        with _stoppable() as stop, closing(batch.run(stop.is_set)) as done:
             for place, one in enumerate(done, start=1):
                 for sentence in one.said:
                     streams.say(sentence)
@@ -105,21 +106,15 @@ def _spec(args: argparse.Namespace) -> BatchSpec:
     )
 
 
-class _Stop:
-    """Whether a person asked for an end."""
-
-    asked = False
-
-
 @contextmanager
-def _stoppable() -> Iterator[_Stop]:
+def _stoppable() -> Iterator[Event]:
     """Inside, the first Ctrl-C or SIGTERM asks for an end after the present file, and the second stops at once."""
-    stop = _Stop()
+    stop = Event()
 
     def ask(number: int, frame: object) -> None:
-        if stop.asked:
+        if stop.is_set():
             raise KeyboardInterrupt
-        stop.asked = True
+        stop.set()
         streams.say("It ends after this file; press Ctrl-C again to stop at once.")
 
     with stopping.handled(ask, stopping.CTRL_C, stopping.TERMINATION):

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from gpu_ops.cli import streams
-from gpu_ops.devices import device_statuses, open_device
 from gpu_ops.errors import InputError, ParamError, plain
-from gpu_ops.filters import FILTERS, find_filter
+from gpu_ops.filters import find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import CHOICES, NOISE, SAMPLES, convert, sample
 from gpu_ops.io.opening import notes_in
 from gpu_ops.io.reading import Reading
 from gpu_ops.io.regular import require_regular
-from gpu_ops.measuring.choosing import checked, knobs_of, todays, unknown_name
+from gpu_ops.measuring.choosing import checked, devices_of, family, todays, unknown_name, with_knobs
 from gpu_ops.measuring.runner import default_picks
 from gpu_ops.measuring.suitable import check_type
 from gpu_ops.params import Param, Value, Values
@@ -126,10 +124,7 @@ def _all_options() -> list[Param]:
 
 
 def _default_sample(name: str) -> str:
-    filters = [f for f in FILTERS if name in (f.id, f.family)]
-    if not filters:
-        find_filter(name)  # raises, and names the filters
-    kinds = [f.accepts for f in filters]
+    kinds = [f.accepts for f in family(name)]
     return next(kind.sample for kind in INPUT_KINDS.values() if kind.id in kinds)
 
 
@@ -189,36 +184,21 @@ def make_picks(
     overrides: Mapping[str, str] = {},  # noqa: B006 - never changed
 ) -> tuple[Pick, ...]:
     """The variants on devices that the flags name, with their knobs; without names all that can run."""
-    # A simulated GPU runs only where --device names it: it is a thousand times slower, and has no time to report.
-    devices = args.device or [s.name for s in device_statuses() if s.available and s.kind != "sim"]
-    devices, variants = list(dict.fromkeys(devices)), todays_ids(args, filter, args.variant, meta, values)
-    for device in devices:
-        open_device(device)  # raises where it is not available
+    variants, devices = todays_ids(args, filter, args.variant, meta, values), devices_of(args.device)
     picks = default_picks(filter, devices, variants)
     if not picks:
         raise ParamError(_no_picks(filter, devices, variants))
     check_flags(args, filter, (filter.variant(p.variant) for p in picks), overrides)
-    return _with_knobs(filter, picks, values, strict=bool(variants))
+    kept, errors = with_knobs(filter, picks, values, strict=bool(variants))
+    for error in errors:
+        streams.say(f"left out: {error}")
+    return tuple(kept)
 
 
 def _no_picks(filter: Filter, devices: list[str], variants: list[str]) -> str:
     names = ", ".join(variants) or "no variant"
     runs = "; ".join(f"{v.id} on {v.device}" for v in filter.variants)
     return f"{names} of {filter.id} runs on {', '.join(devices)}; its variants are {runs}."
-
-
-def _with_knobs(filter: Filter, picks: Sequence[Pick], values: Mapping[str, Any], strict: bool) -> tuple[Pick, ...]:
-    """Picks with the knobs of the flags. A variant that does not take one is an error where --variant names it
-    (`strict`); else it is left out with a message."""
-    result = []
-    for pick in picks:
-        try:
-            result.append(replace(pick, knobs=knobs_of(filter.variant(pick.variant), values)))
-        except ParamError as error:
-            if strict:
-                raise
-            streams.say(f"left out: {error}")
-    return tuple(result)
 
 
 def read_kernel(path: str) -> str:

@@ -16,9 +16,9 @@ from gpu_ops.filters import find_filter
 from gpu_ops.host import free_memory
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.files import LIMIT
-from gpu_ops.io.row_writer import check_rows_target
+from gpu_ops.io.row_writer import check_frames_target, check_rows_target
 from gpu_ops.io.rows import Rows
-from gpu_ops.measuring.all_frames import check_target, merge_frames, write_frames
+from gpu_ops.measuring.all_frames import merge_frames, write_frames
 from gpu_ops.measuring.bands import whole_reason
 from gpu_ops.measuring.choosing import takes
 from gpu_ops.measuring.file_bands import InBands, Job, check_bands, merge_bands, open_large, quarter, write_bands
@@ -100,7 +100,7 @@ def run_frames(args: argparse.Namespace, experiment: Experiment, targets: Mappin
         what, checked, text = f"{name} of all {count} frames of {input.name}", True, outputs.describe([run])
     else:
         ((output, path),) = targets.items()
-        check_target(path, name, output)
+        check_frames_target(path, find_filter(name).output(output).kind)
         with _showing("frame") as report:
             written = write_frames(read, count, Wanted(name, experiment.params, pick, output), path, report)
         size = INPUT_KINDS[input.kind].size_text(written.shape[1:])

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpu_ops.errors import ParamError
+from gpu_ops.input_kinds import Kind
 from gpu_ops.io.files import LIMIT, load
 from gpu_ops.io.inputs import convert
 from gpu_ops.io.noise import NOISE, add_noise
@@ -22,7 +23,7 @@ class Reading:
     noise. `values` has CHOICES and NOISE by name, as values or as text, and may have others. Raises ParamError for
     steps and noise that nothing takes."""
 
-    kind: str | None = None
+    kind: Kind | None = None
     nonfinite: str | None = None
     limit: int | None = None
     dtype: str | None = None
@@ -45,7 +46,7 @@ class Reading:
         """The content of a file with its type converted, before the steps. Raises what load() raises."""
         choices = {p.name: self.values[p.name] for p in CHOICES if p.name in self.values}
         limit = LIMIT if self.limit is None else self.limit
-        found = load(path, kind=self.kind, limit=limit, nonfinite=self.nonfinite or "refuse", **choices)  # type: ignore[arg-type]
+        found = load(path, kind=self.kind, limit=limit, nonfinite=self.nonfinite or "refuse", **choices)
         return convert(found, self.dtype) if self.dtype else found
 
     def finish(self, input: Input) -> Input:

@@ -41,11 +41,6 @@ class Written(NamedTuple):
     checked: bool
 
 
-def check_target(path: str | os.PathLike[str], filter: str, output: str) -> None:
-    """Raises InputError for a name that cannot hold a stack of this output of a filter."""
-    check_frames_target(path, find_filter(filter).output(output).kind)
-
-
 def write_frames(
     read: Callable[[int], Input],
     count: int,
@@ -62,7 +57,7 @@ def write_frames(
     frames that cannot be read or whose results differ in shape or type, and where the disk is too small; KernelError
     where the variant fails or is wrong; Cancelled.
     """
-    check_target(path, wanted.filter, wanted.output)
+    check_frames_target(path, find_filter(wanted.filter).output(wanted.output).kind)
     written: Written | None = None
     write: Write | None = None
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gpu_ops.devices import device_statuses, open_device
 from gpu_ops.errors import (
     BAD_INPUT,
     FAILURE_CODES,
@@ -34,9 +33,19 @@ from gpu_ops.io.mapping import held
 from gpu_ops.io.opening import notes_in
 from gpu_ops.io.reading import Reading
 from gpu_ops.io.results import PLAIN, Saving
-from gpu_ops.measuring.about import about_run
+from gpu_ops.measuring.about import about_run, save_output
 from gpu_ops.measuring.batch_files import SCHEMA, Item, earlier_rows, find_files, is_done, items, result_facts, stamp
-from gpu_ops.measuring.choosing import checked, for_one, knobs_of, one_each, todays, unknown_name, with_defaults
+from gpu_ops.measuring.choosing import (
+    checked,
+    devices_of,
+    family,
+    for_one,
+    one_each,
+    todays,
+    unknown_name,
+    with_defaults,
+    with_knobs,
+)
 from gpu_ops.measuring.file_lock import locked
 from gpu_ops.measuring.parts import Executor, Parts, serial, threads
 from gpu_ops.measuring.provenance import machine
@@ -113,11 +122,6 @@ class BatchSpec:
                 raise ParamError(unknown_name(filter, name, names))
 
 
-def family(name: str) -> list[Filter]:
-    """The filters of an id or a family. Raises ParamError that names all."""
-    return [f for f in FILTERS if name in (f.id, f.family)] or [find_filter(name)]
-
-
 class Done(NamedTuple):
     """The row of a file in the report, the exit code that it asks for, and sentences that a person should know."""
 
@@ -131,7 +135,11 @@ class Batch:
 
     def __init__(self, spec: BatchSpec) -> None:
         spec.check()
-        self.spec, self.devices, self.files = spec, _devices(spec.devices), find_files(spec.inputs)
+        self.spec, self.devices, self.files = (
+            spec,
+            sorted(devices_of(spec.devices), key=lambda name: name == "cpu"),
+            find_files(spec.inputs),
+        )
         self.folder = _made(spec.folder)
         self.report = Path(spec.report) if spec.report else self.folder / REPORT
         self.target = target_of(self.report)
@@ -276,13 +284,7 @@ def _pick(
     """The variant that runs, by VARIANT_RULE where none is named, and what is to say about its name. Raises
     ParamError."""
     named, sentences = todays(filter, [spec.variant] if spec.variant else [], input.meta, values)
-    picks = []
-    for pick in default_picks(filter, devices, named):
-        try:
-            picks.append(replace(pick, knobs=knobs_of(filter.variant(pick.variant), values)))
-        except ParamError:  # a variant that does not take a knob's value is no choice, unless it is named
-            if named:
-                raise
+    picks, _ = with_knobs(filter, default_picks(filter, devices, named), values, strict=bool(named))
     if not named:
         picks = list(one_each(filter, picks, full_meta(input), checked(filter, values)))
     for device in devices:
@@ -291,14 +293,6 @@ def _pick(
                 return pick, sentences
     names = ", ".join(v.id for v in filter.variants)
     raise ParamError(f"No variant of {filter.id} takes this on {', '.join(devices)}; name one of {names} and a device.")
-
-
-def _devices(named: Sequence[str]) -> list[str]:
-    """The devices to choose from, GPUs first; a simulated one only where it is named."""
-    names = named or [s.name for s in device_statuses() if s.available and s.kind != "sim"]
-    for name in names:
-        open_device(name)  # raises where it is not available
-    return sorted(dict.fromkeys(names), key=lambda name: name == "cpu")
 
 
 def _made(folder: str) -> Path:

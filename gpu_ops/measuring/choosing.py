@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from gpu_ops.devices import open_device
+from gpu_ops.devices import device_statuses, open_device
 from gpu_ops.errors import ParamError, plain
+from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.params import Param, Value, Values, nearest
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Filter, Pick, Variant
+
+
+def family(name: str) -> list[Filter]:
+    """The filters of an id or a family. Raises ParamError that names all."""
+    return [f for f in FILTERS if name in (f.id, f.family)] or [find_filter(name)]
+
+
+def devices_of(named: Sequence[str]) -> list[str]:
+    """The named devices, else all that are available. Raises DeviceError. A simulated GPU runs only where it is named:
+    it is a thousand times slower, and has no time to report."""
+    names = named or [s.name for s in device_statuses() if s.available and s.kind != "sim"]
+    for name in names:
+        open_device(name)  # raises where it is not available
+    return list(dict.fromkeys(names))
 
 
 def for_one(filters: Iterable[Filter], check: Callable[[Filter], object]) -> None:
@@ -55,6 +71,21 @@ def knobs_of(variant: Variant, values: Mapping[str, Any]) -> dict[str, Value]:
         return {k.name: k.check(values[k.name]) for k in variant.knobs if k.name in values}
     except ParamError as error:
         raise ParamError(f"{variant.id}: {error}") from None
+
+
+def with_knobs(
+    filter: Filter, picks: Iterable[Pick], values: Mapping[str, Any], strict: bool
+) -> tuple[list[Pick], list[ParamError]]:
+    """Picks with their knobs, and the errors of those whose variant does not take one; `strict` raises the first."""
+    result, errors = list[Pick](), list[ParamError]()
+    for pick in picks:
+        try:
+            result.append(replace(pick, knobs=knobs_of(filter.variant(pick.variant), values)))
+        except ParamError as error:
+            if strict:
+                raise
+            errors.append(error)
+    return result, errors
 
 
 def todays(

@@ -42,7 +42,7 @@ class DeviceBands:
     rows: int
     nbytes: int
     faults: dict[str, None] = field(default_factory=dict)
-    _held: tuple[int, _Held] | None = None
+    _held: _Held | None = None
 
     @classmethod
     def of(cls, job: Job) -> DeviceBands:
@@ -122,13 +122,12 @@ class DeviceBands:
 
     def _memory(self, strip: Array) -> _Held:
         """A band on the device with a plan for it: the last plan where its size is the same, else a new one."""
-        rows = len(strip)
-        if self._held is not None and self._held[0] == rows:
-            self._held[1].session.upload(strip, out=self._held[1].x)
-            return self._held[1]
+        if self._held is not None and self._held.x.shape == strip.shape:
+            self._held.session.upload(strip, out=self._held.x)
+            return self._held
         self._held = None
         job = self.job
-        task = bands.part_task(job.task, rows)
+        task = bands.part_task(job.task, len(strip))
         with mistakes(job.filter, job.variant):
             reason = job.variant.refusal(task)
         if reason:
@@ -138,9 +137,8 @@ class DeviceBands:
         limited = cast(Device, LimitedSession(guarded, self.nbytes))
         x = limited.upload(strip)
         plan = make_plan(job.filter, job.variant, limited, task.on(x), job.run.pick.edits)
-        held = _Held(limited, x, plan)
-        self._held = rows, held
-        return held
+        self._held = _Held(limited, x, plan)
+        return self._held
 
 
 def _empty(job: Job) -> dict[str, Array]:

@@ -29,7 +29,7 @@ from gpu_ops.measuring.provenance import machine
 from gpu_ops.measuring.verify import Extremes, find_extremes, remember_extremes, with_extremes
 from gpu_ops.output_kinds import Form
 from gpu_ops.params import check_values
-from gpu_ops.progress import advance, quiet
+from gpu_ops.progress import quiet
 from gpu_ops.task import MAIN, Meta, Task
 from gpu_ops.types import Filter, Input, Run
 
@@ -98,8 +98,8 @@ class Job:
         pick, output = self.wanted.pick, self.wanted.output
         about = {**about_input(self.source.origin), "filter": self.filter.id, "parameters": dict(self.task.params)}
         about |= {"variant": pick.variant, "device": pick.device}
-        about |= {name: value for name, value in (("knobs", dict(pick.knobs)), ("output", output)) if value}
-        return about | about_machine(machine([pick.device], with_roofs=False))
+        about |= {"knobs": dict(pick.knobs)} if pick.knobs else {}
+        return {**about, **about_machine(machine([pick.device], with_roofs=False)), "output": output}
 
 
 def quarter() -> int:
@@ -182,7 +182,7 @@ def merge_bands(job: Job, report: Report = lambda done, total: None) -> InBands:
     places, extremes = bands.split(filter, task, check_bands(job)), list[Extremes]()
     if filter.locality.extremes(task):
         find = Parts(places, lambda band: _extremes(job, band), lambda band, found: extremes.append(found))
-        find.run(_told(report, 0, 2 * len(places)))
+        find.run(lambda done, total: report(done, 2 * total))
         task = replace(task, metas={MAIN: with_extremes(task.meta, extremes)})
     merged = Merged(filter, task)
 
@@ -193,16 +193,6 @@ def merge_bands(job: Job, report: Report = lambda done, total: None) -> InBands:
     forms = {o.id: job.source.facts.describe(o.form(task)) for o in filter.given(task.params)}
     last = replace(last, outputs=merged.outputs(), forms=forms, shape=task.meta.shape, work=filter.work(task))
     return InBands(task.meta.shape, task.meta.dtype, len(places), places[0].stop, last)
-
-
-def _told(report: Report, before: int, total: int) -> Report:
-    """Tells the caller and the listener how many bands of all passes are done."""
-
-    def tell(done: int, count: int) -> None:
-        report(before + done, total)
-        advance(before + done, total)
-
-    return tell
 
 
 def _extremes(job: Job, band: Band) -> Extremes:
@@ -231,7 +221,8 @@ def _run(
         sink(band, run)
         last[:] = [replace(run, outputs={})]
 
-    Parts(places, run, take).run(_told(report, len(extremes), len(extremes) + len(places)))
+    before = len(extremes)
+    Parts(places, run, take).run(lambda done, total: report(before + done, before + total))
     job.source.check_unchanged()
     return last[0]
 
