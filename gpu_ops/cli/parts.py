@@ -19,9 +19,9 @@ from gpu_ops.io.files import LIMIT
 from gpu_ops.io.row_writer import check_frames_target, check_rows_target
 from gpu_ops.io.rows import Rows
 from gpu_ops.measuring.all_frames import merge_frames, write_frames
-from gpu_ops.measuring.bands import whole_reason
+from gpu_ops.measuring.bands import in_words, whole_reason
 from gpu_ops.measuring.choosing import takes
-from gpu_ops.measuring.file_bands import InBands, Job, check_bands, merge_bands, open_large, quarter, write_bands
+from gpu_ops.measuring.file_bands import Job, check_bands, merge_bands, open_large, quarter, write_bands
 from gpu_ops.measuring.one_part import Wanted
 from gpu_ops.measuring.parts import Report
 from gpu_ops.types import Experiment, Filter, Input, Pick
@@ -143,42 +143,38 @@ def _does_all(args: argparse.Namespace, source: Rows) -> bool:
     if len(args.variant) > 1 or len(args.device) > 1 or (args.limit is not None and source.size > args.limit):
         return False
     try:
-        _check_flags(args, source)
-        filter = find_filter(args.filter, source.kind)
-        targets = outputs.targets(filter, checked_values(args, filter)[1], args.output)
-        job = _job(args, source, _pick(args, filter, source), next(iter(targets), ""))
+        job, targets = _prepared(args, source)
         check_bands(job)
-        merges = filter.locality.kind == "mergeable"
-        for output, path in targets.items() if not merges else ():
+        for output, path in targets.items() if job.filter.locality.kind != "mergeable" else ():
             check_rows_target(path, job.form(output).shape)
-        return (merges or len(targets) == 1) and takes(filter, job.wanted.pick, job.task.meta, job.task.params)
+        return takes(job.filter, job.wanted.pick, job.task.meta, job.task.params)
     except KernelscopeError:  # as a whole it works, or says better what is wrong
         return False
 
 
 def run_bands(args: argparse.Namespace, source: Rows) -> int:
     """Run one variant over the file in bands and write its result."""
-    _check_flags(args, source)
     say_notes(args, {"steps": source.steps})
-    filter = find_filter(args.filter, source.kind)
-    targets = outputs.targets(filter, checked_values(args, filter)[1], args.output)
-    job = _job(args, source, _pick(args, filter, source), next(iter(targets), ""))
-    merges = filter.locality.kind == "mergeable"
-    if not merges and len(targets) != 1 and not whole_reason(filter, job.task):
-        raise ParamError(
-            f"{source.name} does not fit in memory and goes in bands, which write one file; name it with one --output."
-        )
+    job, targets = _prepared(args, source)
+    merges = job.filter.locality.kind == "mergeable"
     with _showing("band") as report:
         if merges:
             done = merge_bands(job, report)
         else:
             done = write_bands(job, next(iter(targets.values()), ""), report, job.about)
+    how = in_words(job.task, done.bands, done.rows)
     for name, path in targets.items() if merges else ():
-        saving = outputs.saving_of(args, {**job.about, "parts": done.in_words(job), "output": name})
+        saving = outputs.saving_of(args, {**job.about, "parts": how, "output": name})
         outputs.save_one(path, done.last, name, saving, source.rate, name)
+    what = job.filter.id if merges else f"{plain(next(iter(targets.values())))} holds the output {job.wanted.output}"
+    size, pick = INPUT_KINDS[source.kind].size_text(done.shape), done.last.pick
     default = "" if args.memory else ", a quarter of what is free (--memory MIB allows more)"
-    first = f"{filter.id}" if merges else f"{plain(next(iter(targets.values())))} holds the output {job.wanted.output}"
-    print(f"{first} of {_story(job, done, default)}")
+    checked = "the first and the last were" if done.bands > 1 else "it was"
+    print(
+        f"{what} of {source.name}, {size} {done.dtype}, by {pick.variant} on {pick.device} in {how}, because "
+        f"the whole needs {job.needed:,} bytes and {job.memory:,} may be used{default}; {checked} compared with the "
+        "reference"
+    )
     for note in done.last.notes:
         print(f"the last band ran {note}")
     if merges and (text := outputs.describe([done.last])):
@@ -186,8 +182,8 @@ def run_bands(args: argparse.Namespace, source: Rows) -> int:
     return 0
 
 
-def _check_flags(args: argparse.Namespace, source: Rows) -> None:
-    """Raises ParamError for flags that need the whole input."""
+def _prepared(args: argparse.Namespace, source: Rows) -> tuple[Job, dict[str, str]]:
+    """What runs in bands, and the files of its outputs. Raises ParamError for flags that need the whole input."""
     flags = flag_values(args)
     for flag, given in (
         ("--step", bool(args.step)),
@@ -197,6 +193,14 @@ def _check_flags(args: argparse.Namespace, source: Rows) -> None:
     ):
         if given:
             raise ParamError(f"{source.name} does not fit in memory and goes in bands, without {flag}; leave it out.")
+    filter = find_filter(args.filter, source.kind)
+    targets = outputs.targets(filter, checked_values(args, filter)[1], args.output)
+    job = _job(args, source, _pick(args, filter, source), next(iter(targets), ""))
+    if filter.locality.kind != "mergeable" and len(targets) != 1 and not whole_reason(filter, job.task):
+        raise ParamError(
+            f"{source.name} does not fit in memory and goes in bands, which write one file; name it with one --output."
+        )
+    return job, targets
 
 
 def _job(args: argparse.Namespace, source: Rows, pick: Pick, output: str) -> Job:
@@ -213,14 +217,3 @@ def _pick(args: argparse.Namespace, filter: Filter, source: Rows) -> Pick:
     fitting = [p for p in make_picks(args, filter, meta, values) if args.variant or takes(filter, p, meta, params)]
     none = f"No variant of {filter.id} takes {source.name}; name one with --variant to see why."
     return _only(args, fitting, f"{source.name} goes in bands by one variant, not by", none)
-
-
-def _story(job: Job, done: InBands, default: str) -> str:
-    """What was computed, how and why."""
-    pick, size = done.last.pick, INPUT_KINDS[job.source.kind].size_text(done.shape)
-    checked = "the first and the last were" if done.bands > 1 else "it was"
-    return (
-        f"{job.source.name}, {size} {done.dtype}, by {pick.variant} on {pick.device} in {done.in_words(job)}, because "
-        f"the whole needs {job.needed:,} bytes and {job.memory:,} may be used{default}; {checked} compared with the "
-        "reference"
-    )

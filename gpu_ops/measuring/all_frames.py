@@ -3,6 +3,7 @@ frame by frame and appears when it is complete; or merged to the result of all."
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -58,48 +59,42 @@ def write_frames(
     where the variant fails or is wrong; Cancelled.
     """
     check_frames_target(path, find_filter(wanted.filter).output(wanted.output).kind)
-    written: Written | None = None
-    write: Write | None = None
+    written, write = list[Written](), list[Write]()
 
     def add(frame: int, result: tuple[Run, Experiment]) -> None:
-        nonlocal written, write
-        array = np.ascontiguousarray(result[0].outputs[wanted.output])
-        if written is None or write is None:
-            written = Written((count, *array.shape), array.dtype.name, result[0].ok is not None)
-            write = _begin(file, path, array, count, wanted.output, *result)
-        elif (array.shape, array.dtype.name) != (written.shape[1:], written.dtype):
+        run, experiment = result
+        array = np.ascontiguousarray(run.outputs[wanted.output])
+        this = Written((count, *array.shape), array.dtype.name, run.ok is not None)
+        if frame == 0:
+            written.append(this)
+            write.append(_begin(file, path, this, wanted.output, run, experiment))
+        elif this[:2] != (first := written[0])[:2]:
             raise InputError(
                 f"The result of frame {frame} is {array.shape} of {array.dtype} and that of frame 0 is "
-                f"{written.shape[1:]} of {written.dtype}; one stack holds results of one size: save them one by one."
+                f"{first.shape[1:]} of {first.dtype}; one stack holds results of one size: save them one by one."
             )
-        _write(write, array)
+        _write(write[0], array)
 
     with replacing(path, token=token) as file:
         Parts(range(count), partial(_run_frame, read, wanted), add).run(report)
-    assert written is not None
-    return written
+    return written[0]
 
 
 def _begin(
-    file: IO[bytes],
-    path: str | os.PathLike[str],
-    array: Array,
-    count: int,
-    output: str,
-    first: Run,
-    experiment: Experiment,
+    file: IO[bytes], path: str | os.PathLike[str], written: Written, output: str, first: Run, experiment: Experiment
 ) -> Write:
-    """Begin a stack of results like this one, of the first frame. A TIFF tells the facts about it; an NPY file has no
-    room for any. Raises InputError where the disk has no room for all."""
-    disk = f"the disk of {plain(os.fspath(path))}"
-    check_room(path, count * array.nbytes, f"The results of {count} frames need", disk)
+    """Begin a stack of results like that of the first frame. A TIFF tells the facts about it; an NPY file has no room
+    for any. Raises InputError where the disk has no room for all."""
+    (count, *shape), dtype = written.shape, np.dtype(written.dtype)
+    disk, needed = f"the disk of {plain(os.fspath(path))}", math.prod(written.shape) * dtype.itemsize
+    check_room(path, needed, f"The results of {count} frames need", disk)
     pixel, note = pixel_of(experiment.input.facts.pixel, first.forms[output]), ""
     if Path(path).suffix.lower() in TIFFS:
         own = row(first, experiment, with_roofs=False)
         about = about_run(own, machine([first.pick.device], with_roofs=False), output)
         about |= {"verdict": f"frame 0 {about['verdict']}", "frames": f"all {count}"}
         note = "\n".join((*imagej_lines(experiment.input.facts.frame_axes, count, pixel), *lines_of(about)))
-    return begin_rows(file, path, array.shape, array.dtype, count, pixel, note)
+    return begin_rows(file, path, tuple(shape), dtype, count, pixel, note)
 
 
 def _write(write: Write, result: Array) -> None:
@@ -109,10 +104,7 @@ def _write(write: Write, result: Array) -> None:
 
 
 def merge_frames(
-    read: Callable[[int], Input],
-    count: int,
-    wanted: Wanted,
-    report: Report = lambda done, total: None,
+    read: Callable[[int], Input], count: int, wanted: Wanted, report: Report = lambda done, total: None
 ) -> tuple[Run, Experiment]:
     """Run a mergeable filter on the frames read(0) to read(count - 1), as if they were one picture: histograms add up,
     and so do sums. The run of the last frame, with the outputs of all, and its experiment.
@@ -121,21 +113,18 @@ def merge_frames(
     frames cannot be merged, and what `write_frames` raises.
     """
     filter = find_filter(wanted.filter)
-    merged: Merged | None = None
-    last: tuple[Run, Experiment] | None = None
+    merged = list[Merged]()
 
     def add(frame: int, result: tuple[Run, Experiment]) -> None:
-        nonlocal merged, last
-        (run, experiment) = last = result
-        if merged is None:
+        run, experiment = result
+        if frame == 0:
             task = Task.of(full_meta(experiment.input), check_values(filter.params, wanted.params, filter.id))
             check_merging(filter, task)
-            merged = Merged(filter, task)
-        merged.add({name: np.ascontiguousarray(array) for name, array in run.outputs.items()}, run.shape[0])
+            merged.append(Merged(filter, task))
+        merged[0].add({name: np.ascontiguousarray(array) for name, array in run.outputs.items()}, run.shape[0])
 
-    Parts(range(count), partial(_run_frame, read, wanted), add).run(report)
-    assert merged is not None and last is not None
-    return replace(last[0], outputs=merged.outputs()), last[1]
+    run, experiment = Parts(range(count), partial(_run_frame, read, wanted), add).run(report)
+    return replace(run, outputs=merged[0].outputs()), experiment
 
 
 def check_merging(filter: Filter, task: Task) -> None:

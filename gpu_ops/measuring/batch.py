@@ -33,19 +33,9 @@ from gpu_ops.io.mapping import held
 from gpu_ops.io.opening import notes_in
 from gpu_ops.io.reading import Reading
 from gpu_ops.io.results import PLAIN, Saving
+from gpu_ops.measuring import choosing
 from gpu_ops.measuring.about import about_run, save_output
 from gpu_ops.measuring.batch_files import SCHEMA, Item, earlier_rows, find_files, is_done, items, result_facts, stamp
-from gpu_ops.measuring.choosing import (
-    checked,
-    devices_of,
-    family,
-    for_one,
-    one_each,
-    todays,
-    unknown_name,
-    with_defaults,
-    with_knobs,
-)
 from gpu_ops.measuring.file_lock import locked
 from gpu_ops.measuring.parts import Executor, Parts, serial, threads
 from gpu_ops.measuring.provenance import machine
@@ -109,17 +99,17 @@ class BatchSpec:
         """Raises ParamError for what no filter of the family takes, before any file is read."""
         if self.workers < 1:
             raise ParamError(f"workers must be at least 1, not {self.workers} (--workers N).")
-        for_one(family(self.filter), self._check)
+        choosing.for_one(choosing.family(self.filter), self._check)
 
     def _check(self, filter: Filter) -> None:
         values = self.of(filter)
-        checked(filter, values)
+        choosing.checked(filter, values)
         variants = [filter.variant(self.variant)] if self.variant else filter.variants
         knobs = (k for v in variants for k in v.knobs)
         names = sorted({p.name for p in (*filter.params, *knobs, *CHOICES, *NOISE)})
         for name in values:
             if name not in names:
-                raise ParamError(unknown_name(filter, name, names))
+                raise ParamError(choosing.unknown_name(filter, name, names))
 
 
 class Done(NamedTuple):
@@ -137,7 +127,7 @@ class Batch:
         spec.check()
         self.spec, self.devices, self.files = (
             spec,
-            sorted(devices_of(spec.devices), key=lambda name: name == "cpu"),
+            sorted(choosing.devices_of(spec.devices), key=lambda name: name == "cpu"),
             find_files(spec.inputs),
         )
         self.folder = _made(spec.folder)
@@ -225,7 +215,9 @@ class Batch:
         filters = [f for f in FILTERS if f.id == earlier.get("filter")]
         if not filters or earlier.get("command") != self.command:
             return False
-        return is_done(earlier, item, with_defaults(filters[0], checked(filters[0], self.spec.of(filters[0]))))
+        return is_done(
+            earlier, item, choosing.with_defaults(filters[0], choosing.checked(filters[0], self.spec.of(filters[0])))
+        )
 
 
 def _compute(batch: Batch, item: Item, told: dict[str, Any], said: list[str]) -> int:
@@ -237,12 +229,12 @@ def _compute(batch: Batch, item: Item, told: dict[str, Any], said: list[str]) ->
     filter = find_filter(spec.filter, input.kind)
     check_type(filter, input)
     values = spec.of(filter)
-    params = checked(filter, values)
+    params = choosing.checked(filter, values)
     told |= {"sha256": input.origin.get("hash", ""), "kind": input.kind, "dtype": input.array.dtype.name}
     told |= {"shape": list(input.array.shape), "filter": filter.id}
     pick, sentences = _pick(spec, filter, input, values, batch.devices)
     said += sentences
-    told |= {"variant": pick.variant, "device": pick.device, "params": with_defaults(filter, params)}
+    told |= {"variant": pick.variant, "device": pick.device, "params": choosing.with_defaults(filter, params)}
     told["knobs"] = {**{k.name: k.default for k in filter.variant(pick.variant).knobs}, **pick.knobs}
     how: Any = {"protocol": "none", "checks": spec.checks, "memory": spec.memory}
     experiment = Experiment(filter.id, input, params, (pick,), **how)
@@ -283,10 +275,10 @@ def _pick(
 ) -> tuple[Pick, list[str]]:
     """The variant that runs, by VARIANT_RULE where none is named, and what is to say about its name. Raises
     ParamError."""
-    named, sentences = todays(filter, [spec.variant] if spec.variant else [], input.meta, values)
-    picks, _ = with_knobs(filter, default_picks(filter, devices, named), values, strict=bool(named))
+    named, sentences = choosing.todays(filter, [spec.variant] if spec.variant else [], input.meta, values)
+    picks, _ = choosing.with_knobs(filter, default_picks(filter, devices, named), values, strict=bool(named))
     if not named:
-        picks = list(one_each(filter, picks, full_meta(input), checked(filter, values)))
+        picks = list(choosing.one_each(filter, picks, full_meta(input), choosing.checked(filter, values)))
     for device in devices:
         for pick in picks:
             if pick.device == device:

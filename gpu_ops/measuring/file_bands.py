@@ -54,10 +54,6 @@ class InBands(NamedTuple):
     rows: int
     last: Run
 
-    def in_words(self, job: Job) -> str:
-        """Such as "7 bands of 1,024 rows"."""
-        return bands.in_words(job.task, self.bands, self.rows)
-
 
 @dataclass(frozen=True, eq=False)
 class Job:
@@ -181,31 +177,22 @@ def merge_bands(job: Job, report: Report = lambda done, total: None) -> InBands:
     filter, task = job.filter, job.task
     places, extremes = bands.split(filter, task, check_bands(job)), list[Extremes]()
     if filter.locality.extremes(task):
-        find = Parts(places, lambda band: _extremes(job, band), lambda band, found: extremes.append(found))
-        find.run(lambda done, total: report(done, 2 * total))
+        find = Parts(places, lambda band: find_extremes(_input(job, band)), lambda band, found: extremes.append(found))
+        with quiet():
+            find.run(lambda done, total: report(done, 2 * total))
         task = replace(task, metas={MAIN: with_extremes(task.meta, extremes)})
     merged = Merged(filter, task)
-
-    def add(band: Band, run: Run) -> None:
-        merged.add(run.outputs, band.stop - band.start)
-
-    last = _run(job, places, add, report, extremes)
+    last = _run(job, places, lambda band, run: merged.add(run.outputs, band.stop - band.start), report, extremes)
     forms = {o.id: job.source.facts.describe(o.form(task)) for o in filter.given(task.params)}
     last = replace(last, outputs=merged.outputs(), forms=forms, shape=task.meta.shape, work=filter.work(task))
     return InBands(task.meta.shape, task.meta.dtype, len(places), places[0].stop, last)
-
-
-def _extremes(job: Job, band: Band) -> Extremes:
-    with quiet():
-        return find_extremes(_input(job, band))
 
 
 def _run(
     job: Job, places: list[Band], sink: Callable[[Band, Run], Any], report: Report, extremes: Sequence[Extremes] = ()
 ) -> Run:
     """Give the run of each band with its halo to the sink, as a part of a whole with these extremes where they are
-    known. Returns the last one without its outputs."""
-    last: list[Run] = []
+    known. Returns the last one."""
 
     def run(band: Band) -> Run:
         def read() -> Input:
@@ -217,14 +204,10 @@ def _run(
         check = band in (places[0], places[-1])
         return run_part(job.wanted, read, _place(job, band), check, job.source.name, job.device_memory)[0]
 
-    def take(band: Band, run: Run) -> None:
-        sink(band, run)
-        last[:] = [replace(run, outputs={})]
-
     before = len(extremes)
-    Parts(places, run, take).run(lambda done, total: report(before + done, before + total))
+    last = Parts(places, run, sink).run(lambda done, total: report(before + done, before + total))
     job.source.check_unchanged()
-    return last[0]
+    return last
 
 
 def _place(job: Job, band: Band) -> str:
@@ -240,9 +223,8 @@ def _input(job: Job, band: Band) -> Input:
         input = make_input(array, source.kind, *about)
         return convert(input, job.dtype) if job.dtype else input
     except NonFiniteError as error:
-        raise NonFiniteError(
-            f"{_place(job, band)} with their halo: {error.problem}", error.nan, error.infinite
-        ) from None
+        where = f"{_place(job, band)} with their halo"
+        raise NonFiniteError(f"{where}: {error.problem}", error.nan, error.infinite) from None
     except OSError as error:
         raise InputError(f"{source.name} cannot be read ({error.strerror}); check its disk and run again.") from None
 

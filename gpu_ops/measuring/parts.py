@@ -87,9 +87,12 @@ class Parts(Generic[P, R]):
                 yield result
                 del result  # it may be large, and the next one needs room
 
-    def run(self, report: Report = advance) -> None:
-        """Work on all parts, one after the other."""
-        deque(self.each(report), maxlen=0)
+    def run(self, report: Report = advance) -> R:
+        """Work on all parts, one after the other, and return the last result."""
+        with closing(self.each(report)) as results:
+            for _ in self.split[1:]:
+                next(results)
+            return next(results)
 
 
 class Merged:
