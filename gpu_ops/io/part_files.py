@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from gpu_ops.io.locks import is_same, lock
+from gpu_ops.io.locks import hold, lock
 from gpu_ops.progress import finite
 
 OLD = 60.0
@@ -33,9 +33,10 @@ def growing(target: Path, token: str = "") -> Iterator[IO[bytes]]:
     has the permissions of the file that it replaces, else those of any new file. Raises OSError."""
     tidy(target.parent)
     part = part_of(target, token or secrets.token_hex(8))
-    file = _create(part)
+    new = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    handle = os.open(part, new, 0o666) if sys.platform == "win32" else hold(part, new, needed=False)
     try:
-        with file:
+        with open(handle, "wb") as file:
             if sys.platform != "win32":
                 with suppress(OSError):  # there is none, or the file system has no permissions
                     os.fchmod(file.fileno(), target.stat().st_mode & 0o777)
@@ -50,23 +51,6 @@ def growing(target: Path, token: str = "") -> Iterator[IO[bytes]]:
     finally:
         with suppress(OSError):
             part.unlink()
-
-
-def _create(part: Path) -> IO[bytes]:
-    """Make the file and lock it, so that nobody takes it for one that was left behind."""
-    while True:
-        file = open(part, "xb")  # noqa: SIM115
-        try:
-            if sys.platform == "win32":  # nobody can remove an open file
-                return file
-            with suppress(OSError):  # a file system without locks: nobody else can have one either
-                lock(file.fileno())
-            if is_same(file.fileno(), part):
-                return file
-        except BaseException:
-            file.close()
-            raise
-        file.close()  # it was removed before it was locked
 
 
 def tidy(folder: Path) -> None:

@@ -31,16 +31,12 @@ class Reading:
     values: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._noise()
+        for param in NOISE:
+            param.check(self.values.get(param.name, param.default))
         if "noise_seed" in self.values and "noise" not in self.values:
             raise ParamError("--noise-seed is the seed of added noise; add some with --noise SIGMA, or leave it out.")
-        self._steps()
-
-    def _noise(self) -> tuple[Any, ...]:
-        return tuple(p.check(self.values.get(p.name, p.default)) for p in NOISE)
-
-    def _steps(self) -> list[dict[str, Any]]:
-        return [parse_step(text) for text in self.steps]
+        for text in self.steps:
+            parse_step(text)
 
     def load(self, path: str | os.PathLike[str]) -> Input:
         """The content of a file with its type converted, before the steps. Raises what load() raises."""
@@ -51,4 +47,5 @@ class Reading:
 
     def finish(self, input: Input) -> Input:
         """The input after the steps, with noise. Raises ParamError."""
-        return add_noise(apply_steps(input, self._steps()), *self._noise())
+        noise: Any = (p.check(self.values.get(p.name, p.default)) for p in NOISE)
+        return add_noise(apply_steps(input, [parse_step(text) for text in self.steps]), *noise)
