@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from gpu_ops.errors import (
     BAD_INPUT,
@@ -74,7 +74,7 @@ class BatchSpec:
     reading: Reading = Reading()
     saving: Saving = PLAIN
     format: str | None = None
-    checks: str = "full"
+    checks: Literal["full", "sample", "off"] = "full"
     memory: int | None = None
     report: str | None = None
     resume: bool = False
@@ -88,11 +88,10 @@ class BatchSpec:
     def settings(self) -> dict[str, Any]:
         """Everything that decides the results, beside the files, by the names of the command line."""
         reading, saving = self.reading, self.saving
-        found: dict[str, Any] = {"name": "run", "filter": self.filter, "kind": reading.kind, "limit": reading.limit}
-        found |= {"nonfinite": reading.nonfinite, "dtype": reading.dtype, "step": list(reading.steps)}
-        found |= {"variant": [self.variant] if self.variant else [], "device": list(self.devices)}
-        found |= {"preset": self.preset, "format": self.format, "checks": self.checks}
-        found |= {"map": saving.map, "map_levels": saving.levels}
+        found = {name: getattr(reading, name) for name in ("kind", "nonfinite", "limit", "dtype")}
+        found |= {name: getattr(self, name) for name in ("filter", "preset", "format", "checks")}
+        found |= {"step": list(reading.steps), "device": list(self.devices), "map_levels": saving.levels}
+        found |= {"name": "run", "variant": [self.variant] if self.variant else [], "map": saving.map}
         return {**{k: v for k, v in found.items() if v not in (None, [])}, **reading.values, **self.values}
 
     def check(self) -> None:
@@ -125,11 +124,8 @@ class Batch:
 
     def __init__(self, spec: BatchSpec) -> None:
         spec.check()
-        self.spec, self.devices, self.files = (
-            spec,
-            sorted(choosing.devices_of(spec.devices), key=lambda name: name == "cpu"),
-            find_files(spec.inputs),
-        )
+        self.spec, self.files = spec, find_files(spec.inputs)
+        self.devices = sorted(choosing.devices_of(spec.devices), key=lambda name: name == "cpu")
         self.folder = _made(spec.folder)
         self.report = Path(spec.report) if spec.report else self.folder / REPORT
         self.target = target_of(self.report)
@@ -212,12 +208,11 @@ class Batch:
 
     def _is_done(self, earlier: Mapping[str, Any], item: Item) -> bool:
         """Whether the result of an earlier row is there, and what this batch would make."""
-        filters = [f for f in FILTERS if f.id == earlier.get("filter")]
-        if not filters or earlier.get("command") != self.command:
+        filter = next((f for f in FILTERS if f.id == earlier.get("filter")), None)
+        if filter is None or earlier.get("command") != self.command:
             return False
-        return is_done(
-            earlier, item, choosing.with_defaults(filters[0], choosing.checked(filters[0], self.spec.of(filters[0])))
-        )
+        params = choosing.checked(filter, self.spec.of(filter))
+        return is_done(earlier, item, choosing.with_defaults(filter, params))
 
 
 def _compute(batch: Batch, item: Item, told: dict[str, Any], said: list[str]) -> int:
@@ -236,8 +231,7 @@ def _compute(batch: Batch, item: Item, told: dict[str, Any], said: list[str]) ->
     said += sentences
     told |= {"variant": pick.variant, "device": pick.device, "params": choosing.with_defaults(filter, params)}
     told["knobs"] = {**{k.name: k.default for k in filter.variant(pick.variant).knobs}, **pick.knobs}
-    how: Any = {"protocol": "none", "checks": spec.checks, "memory": spec.memory}
-    experiment = Experiment(filter.id, input, params, (pick,), **how)
+    experiment = Experiment(filter.id, input, params, (pick,), "none", checks=spec.checks, memory=spec.memory)
     with _computing:
         result = last_runs(run_experiment(experiment))[-1]
     told_row = row(result, experiment, with_roofs=False)

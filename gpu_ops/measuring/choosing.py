@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from gpu_ops.devices import device_statuses, open_device
 from gpu_ops.errors import ParamError, plain
 from gpu_ops.filters import FILTERS, find_filter
-from gpu_ops.params import Param, Value, Values, nearest
+from gpu_ops.params import Value, Values, nearest
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Filter, Pick, Variant
+
+T = TypeVar("T")
 
 
 def family(name: str) -> list[Filter]:
@@ -28,12 +30,12 @@ def devices_of(named: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def for_one(filters: Iterable[Filter], check: Callable[[Filter], object]) -> None:
-    """Check each filter. Raises the first ParamError where none of them passes."""
+def for_one(several: Iterable[T], check: Callable[[T], object]) -> None:
+    """Check each of several. Raises the first ParamError where none of them passes."""
     errors = []
-    for filter in filters:
+    for one in several:
         try:
-            check(filter)
+            check(one)
             return
         except ParamError as error:
             errors.append(error)
@@ -51,18 +53,8 @@ def checked(filter: Filter, values: Mapping[str, Any]) -> dict[str, Value]:
     params = {p.name: p.check(values[p.name]) for p in filter.params if p.name in values}
     knobs = [k for v in filter.variants for k in v.knobs if k.name in values]
     for name in dict.fromkeys(k.name for k in knobs):
-        errors = [error for k in knobs if k.name == name and (error := _refusal(k, values[name]))]
-        if len(errors) == sum(k.name == name for k in knobs):
-            raise errors[0]
+        for_one([k for k in knobs if k.name == name], lambda knob: knob.check(values[knob.name]))
     return params
-
-
-def _refusal(knob: Param, value: object) -> ParamError | None:
-    try:
-        knob.check(value)
-    except ParamError as error:
-        return error
-    return None
 
 
 def knobs_of(variant: Variant, values: Mapping[str, Any]) -> dict[str, Value]:
