@@ -17,9 +17,8 @@ from gpu_ops.errors import InputError, KernelError
 from gpu_ops.filters import find_filter
 from gpu_ops.io import from_origin, row_writer
 from gpu_ops.io.origins import of_frame
-from gpu_ops.measuring import all_frames, one_part
-from gpu_ops.measuring.all_frames import write_frames
-from gpu_ops.measuring.one_part import Wanted
+from gpu_ops.measuring import all_frames
+from gpu_ops.measuring.all_frames import Wanted, write_frames
 from gpu_ops.progress import Cancelled, listening
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Facts, Pick, Pixel
@@ -153,7 +152,7 @@ def test_a_variant_that_cannot_do_it(tmp_path, stack):
 
 
 def test_a_wrong_result_of_the_first_frame_stops_it(tmp_path, stack, monkeypatch):
-    run_experiment = one_part.run_experiment
+    run_experiment = all_frames.run_experiment
 
     def wrong(*args, **more):
         from dataclasses import replace
@@ -161,7 +160,7 @@ def test_a_wrong_result_of_the_first_frame_stops_it(tmp_path, stack, monkeypatch
         for run in run_experiment(*args, **more):
             yield replace(run, ok=None if run.ok is None else False)
 
-    monkeypatch.setattr(one_part, "run_experiment", wrong)
+    monkeypatch.setattr(all_frames, "run_experiment", wrong)
     with pytest.raises(KernelError, match="serial on cpu gave a wrong result; choose another variant"):
         write_frames(lambda k: load(stack, frame=k), 7, MEAN, tmp_path / "out.npy")
     assert left(tmp_path) == ["stack.npy"]

@@ -21,8 +21,8 @@ from gpu_ops.io import apart, memory, row_writer
 from gpu_ops.io import rows as rows_module
 from gpu_ops.io.rows import check_fits, open_rows
 from gpu_ops.measuring import file_bands
+from gpu_ops.measuring.all_frames import Wanted
 from gpu_ops.measuring.file_bands import Job, merge_bands, write_bands
-from gpu_ops.measuring.one_part import Wanted
 from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.progress import Cancelled, listening
 from gpu_ops.types import BORDERS, Experiment, Pick

@@ -16,14 +16,13 @@ from gpu_ops.cli.inputs import check_flags, flag_values, reading_of
 from gpu_ops.cli.outputs import saving_of
 from gpu_ops.cli.parts import device_bytes
 from gpu_ops.cli.tables import align, seconds
-from gpu_ops.errors import ParamError, plain
+from gpu_ops.errors import STOPPED, ParamError, plain
 from gpu_ops.filters import find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.measuring.batch import FORMAT_RULE, VARIANT_RULE, Batch, BatchSpec
 from gpu_ops.measuring.choosing import family, for_one
 from gpu_ops.output_kinds import OUTPUT_KINDS
 
-STOPPED = 130
 CHECKS = ("full", "sample", "off")
 
 

@@ -18,11 +18,10 @@ from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.files import LIMIT
 from gpu_ops.io.row_writer import check_frames_target, check_rows_target
 from gpu_ops.io.rows import Rows
-from gpu_ops.measuring.all_frames import merge_frames, write_frames
+from gpu_ops.measuring.all_frames import Wanted, merge_frames, write_frames
 from gpu_ops.measuring.bands import in_words, whole_reason
 from gpu_ops.measuring.choosing import takes
 from gpu_ops.measuring.file_bands import Job, check_bands, merge_bands, open_large, quarter, write_bands
-from gpu_ops.measuring.one_part import Wanted
 from gpu_ops.measuring.parts import Report
 from gpu_ops.types import Experiment, Filter, Input, Pick
 

@@ -40,11 +40,10 @@ from gpu_ops.io.origins import of_frame
 from gpu_ops.io.rows import check_fits
 from gpu_ops.measuring import comparison
 from gpu_ops.measuring.affordable import Crop, crop_note, exact_crop
-from gpu_ops.measuring.all_frames import write_frames
+from gpu_ops.measuring.all_frames import Wanted, write_frames
 from gpu_ops.measuring.doctor import examine
 from gpu_ops.measuring.explain import explain
 from gpu_ops.measuring.occupancies import launch_occupancy
-from gpu_ops.measuring.one_part import Wanted
 from gpu_ops.measuring.report import row
 from gpu_ops.measuring.rows import Row
 from gpu_ops.measuring.runner import run_experiment

@@ -13,7 +13,7 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from gpu_ops.errors import InputError, NonFiniteError, ParamError, plain
+from gpu_ops.errors import InputError, KernelError, NonFiniteError, ParamError, plain
 from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.io.files import replacing
 from gpu_ops.io.frame_axes import imagej_lines
@@ -22,15 +22,46 @@ from gpu_ops.io.notes import lines_of
 from gpu_ops.io.pixel_size import pixel_of
 from gpu_ops.io.row_writer import TIFFS, Write, begin_rows, check_frames_target, check_room
 from gpu_ops.measuring.about import about_run
-from gpu_ops.measuring.one_part import Wanted, run_part
 from gpu_ops.measuring.parts import Merged, Parts, Report
 from gpu_ops.measuring.provenance import machine
 from gpu_ops.measuring.report import row
+from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.measuring.verify import full_meta
-from gpu_ops.params import check_values
-from gpu_ops.progress import quiet
+from gpu_ops.params import Values, check_values
+from gpu_ops.progress import Cancelled, quiet, stop_request
 from gpu_ops.task import Task
-from gpu_ops.types import Experiment, Filter, Input, Run
+from gpu_ops.types import Experiment, Filter, Input, Pick, Run
+
+
+class Wanted(NamedTuple):
+    """What is computed: the `output` of a filter under one pick."""
+
+    filter: str
+    params: Values
+    pick: Pick
+    output: str
+
+
+def run_part(
+    wanted: Wanted, read: Callable[[], Input], place: str, check: bool, of: str = "", memory: int | None = None
+) -> tuple[Run, Experiment]:
+    """The run of the part that is read, and its experiment; with `check` it is compared with samples of the reference.
+    The steps within it report no progress, but they can be stopped. `memory` is as in an Experiment. Raises Cancelled,
+    what `read` raises, and KernelError where the variant fails or is wrong: it names the `place` in the whole, which is
+    `of` that name or the input's."""
+    stop = stop_request()
+    with quiet():
+        how = {"protocol": "none", "checks": "sample" if check else "off", "memory": memory}
+        experiment = Experiment(wanted.filter, read(), wanted.params, (wanted.pick,), **how)  # type: ignore[arg-type]
+        *_, last = run_experiment(experiment, stop=stop)
+    if stop is not None and stop():
+        raise Cancelled
+    what = f"{place} of {of or experiment.input.name}: {last.pick.variant} on {last.pick.device}"
+    if last.failure:
+        raise KernelError(f"{what} fails: {last.failure}")
+    if last.ok is False:
+        raise KernelError(f"{what} gave a wrong result; choose another variant.")
+    return last, experiment
 
 
 class Written(NamedTuple):

@@ -15,18 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from gpu_ops.errors import (
-    BAD_INPUT,
-    FAILURE_CODES,
-    FINE,
-    WRONG,
-    DeviceLost,
-    InputError,
-    KernelFault,
-    KernelscopeError,
-    ParamError,
-    plain,
-)
+from gpu_ops.errors import BAD_INPUT, FAILURE_CODES, FINE, WRONG, InputError, KernelscopeError, ParamError, plain
 from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.io import CHOICES, NOISE
 from gpu_ops.io.mapping import held
@@ -37,6 +26,7 @@ from gpu_ops.measuring import choosing
 from gpu_ops.measuring.about import about_run, save_output
 from gpu_ops.measuring.batch_files import SCHEMA, Item, earlier_rows, find_files, is_done, items, result_facts, stamp
 from gpu_ops.measuring.file_lock import locked
+from gpu_ops.measuring.jobs import FOR_ALL
 from gpu_ops.measuring.parts import Executor, Parts, serial, threads
 from gpu_ops.measuring.provenance import machine
 from gpu_ops.measuring.report import row, target_of, write_report
@@ -195,7 +185,7 @@ class Batch:
             if item.fault:
                 raise InputError(item.fault)
             code = _compute(self, item, row, said)
-        except (KernelFault, DeviceLost):  # the process cannot use the device any more: no file can go on
+        except FOR_ALL:  # the process cannot use the device any more: no file can go on
             raise
         except MemoryError:
             row["sentence"], code = "the machine has too little memory for it", BAD_INPUT
@@ -255,12 +245,11 @@ def _compute(batch: Batch, item: Item, told: dict[str, Any], said: list[str]) ->
 
 def default_suffix(kind: ViewKind, dtype: str, rate: float | None, map: str = "none") -> str:
     """The ending of a result where none is asked for, by FORMAT_RULE; with a mapping the first format that has one."""
-    formats = OUTPUT_KINDS[kind].formats
+    formats, mapped = OUTPUT_KINDS[kind].formats, map != "none"
     if kind == "image":
-        return ".png" if map != "none" or held(".png", dtype) else ".npy"
+        return ".png" if mapped or held(".png", dtype) else ".npy"
     if kind == "signal":
-        sound = map != "none" or (rate is not None and held(".wav", dtype))
-        return ".wav" if sound else ".npy"
+        return ".wav" if mapped or (rate is not None and held(".wav", dtype)) else ".npy"
     return ".csv" if formats[0] == ".csv" else ".npy" if ".npy" in formats else formats[0]
 
 

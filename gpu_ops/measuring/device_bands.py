@@ -79,7 +79,6 @@ class DeviceBands:
             try:
                 return self._run(byte, how)
             except DeviceMemoryError:
-                self._held = None
                 if self.rows == 1:
                     raise too_narrow(self.job, self.nbytes) from None
                 self.rows //= 2
@@ -100,7 +99,8 @@ class DeviceBands:
                     merged.add(part, band.stop - band.start)
 
         Parts(places, lambda band: self._outputs(band, byte, how), put).run()
-        return whole if merged is None else merged.outputs()
+        with mistakes(job.filter, job.variant):
+            return whole if merged is None else merged.outputs()
 
     def _outputs(self, band: Band, byte: int, how: How) -> dict[str, Array]:
         """The outputs of one band, with its halo."""

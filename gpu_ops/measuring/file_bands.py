@@ -22,8 +22,8 @@ from gpu_ops.io.rows import SMALL, Rows, open_rows
 from gpu_ops.io.tones import conversions
 from gpu_ops.measuring import bands
 from gpu_ops.measuring.about import about_input, about_machine
+from gpu_ops.measuring.all_frames import Wanted, run_part
 from gpu_ops.measuring.bands import Band
-from gpu_ops.measuring.one_part import Wanted, run_part
 from gpu_ops.measuring.parts import Merged, Parts, Report
 from gpu_ops.measuring.provenance import machine
 from gpu_ops.measuring.verify import Extremes, find_extremes, remember_extremes, with_extremes
