@@ -54,14 +54,10 @@ def _sample(args: argparse.Namespace, reading: Reading) -> Input:
     for name in ("kind", "limit", "nonfinite"):
         if getattr(args, name) is not None:
             raise ParamError(f"--{name} says how a file is read; name one with --input FILE, or leave --{name} out.")
-    options: dict[str, Any] = {
-        p.name: p.check(reading.values[p.name]) for p in _options(args) if p.name in reading.values
-    }
-    takes_dtype = any(p.name == "dtype" for p in _options(args))
-    if reading.dtype and takes_dtype:
-        options["dtype"] = reading.dtype
-    made = sample(_sample_name(args), **options)
-    return convert(made, reading.dtype) if reading.dtype and not takes_dtype else made
+    params, dtype = _options(args), reading.dtype
+    values = {**reading.values, **({"dtype": dtype} if dtype else {})}
+    made = sample(_sample_name(args), **{p.name: p.check(values[p.name]) for p in params if p.name in values})
+    return convert(made, dtype) if dtype and all(p.name != "dtype" for p in params) else made
 
 
 def say_notes(args: argparse.Namespace, origin: Mapping[str, Any]) -> None:

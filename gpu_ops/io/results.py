@@ -15,7 +15,7 @@ import numpy as np
 from gpu_ops.errors import InputError, plain
 from gpu_ops.input_kinds import SIGNAL
 from gpu_ops.io.files import replacing, save
-from gpu_ops.io.mapping import Levels, map_values, maps_for
+from gpu_ops.io.mapping import Levels, map_values
 from gpu_ops.io.notes import comment_lines, lines_of
 from gpu_ops.io.pixel_size import pixel_of
 from gpu_ops.io.units import cut_unit
@@ -83,16 +83,6 @@ def save_result(
     how: dict[str, Any] = {"rate": rate, "pixel": pixel_of(saving.pixel, form), "note": "\n".join(lines_of(about))}
     save(path, mapped.array, overwrite=overwrite, **how)
     return mapped.text
-
-
-def check_held(path: str | os.PathLike[str], kind: ViewKind, array: Array, saving: Saving) -> None:
-    """Raises InputError that names the mappings, where a format does not hold these values as they are."""
-    suffix, dtype = Path(path).suffix.lower(), array.dtype.name
-    low, high = (float(array.min()), float(array.max())) if suffix == ".flac" else (0.0, 0.0)
-    maps = maps_for(suffix, dtype, low, high) if saving.map == "none" and suffix in OUTPUT_KINDS[kind].formats else ()
-    if maps:
-        ways = " or ".join(f"--map {name}" for name in maps)
-        raise InputError(f"{plain(path)} cannot hold all values of this {dtype}; say how with {ways}, or save as .npy.")
 
 
 def _meaning(form: Form, unit: str) -> dict[str, str]:
