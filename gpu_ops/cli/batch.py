@@ -69,9 +69,9 @@ def run(args: argparse.Namespace) -> int:
             for place, one in enumerate(done, start=1):
                 for sentence in one.said:
                     streams.say(sentence)
-                row = one.row
-                verdict = f"{row['status']}, {seconds(row['seconds'])}, {row['sentence'] or plain(row['output'])}"
-                verdict = "done before" if row.get("skipped") else verdict
+                row, verdict = one.row, "done before"
+                if not row.get("skipped"):
+                    verdict = f"{row['status']}, {seconds(row['seconds'])}, {row['sentence'] or plain(row['output'])}"
                 streams.say(f"{place}/{count} {plain(row['file'], 60)}: {verdict}")
     except KeyboardInterrupt:
         pass  # the report has what was done
@@ -88,7 +88,7 @@ def _spec(args: argparse.Namespace) -> BatchSpec:
     for_one(family(args.filter), lambda f: check_flags(args, f, [f.variant(id) for id in named] or f.variants))
     return BatchSpec(
         inputs=args.input,
-        folder=args.output_dir,
+        output_dir=args.output_dir,
         filter=args.filter,
         values=flag_values(args),
         preset=getattr(args, "preset", None),

@@ -48,14 +48,14 @@ _computing = threading.Lock()
 
 @dataclass(frozen=True)
 class BatchSpec:
-    """What a batch does. `inputs` are names of files, folders and patterns, `folder` that of the results. `filter` is
+    """What a batch does. `inputs` are names of files, folders and patterns, `output_dir` is for the results. `filter` is
     an id or a family; `values` has those of parameters and knobs by name, as values or as text, beside those of a
     `preset`. Without a `variant` VARIANT_RULE chooses, without a `format` FORMAT_RULE. `memory` limits the bytes on a
     device. `report` is its file, by default REPORT in the folder. With `resume` files are left out whose result is
     there as it was made. So many `workers` read and save files at a time."""
 
     inputs: Sequence[str]
-    folder: str
+    output_dir: str
     filter: str
     values: Mapping[str, Any] = field(default_factory=dict)
     preset: str | None = None
@@ -116,7 +116,7 @@ class Batch:
         spec.check()
         self.spec, self.files = spec, find_files(spec.inputs)
         self.devices = sorted(choosing.devices_of(spec.devices), key=lambda name: name == "cpu")
-        self.folder = _made(spec.folder)
+        self.folder = _made(spec.output_dir)
         self.report = Path(spec.report) if spec.report else self.folder / REPORT
         self.target = target_of(self.report)
         self.command = hashlib.sha256(json.dumps(spec.settings, sort_keys=True).encode()).hexdigest()
