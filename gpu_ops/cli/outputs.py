@@ -13,7 +13,8 @@ from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.filters import find_filter
 from gpu_ops.io import Saving
 from gpu_ops.io.mapping import MAP_HELP, MAPS
-from gpu_ops.measuring.about import about_run, save_output
+from gpu_ops.io.results import save_output
+from gpu_ops.measuring.about import about_run
 from gpu_ops.measuring.provenance import machine
 from gpu_ops.measuring.report import row
 from gpu_ops.output_kinds import Array, Form
@@ -75,7 +76,8 @@ def save_all(targets: Mapping[str, str], runs: Sequence[Run], experiment: Experi
 
 def save_one(path: str, run: Run, name: str, saving: Saving, rate: float | None, what: str) -> None:
     """Write an output of a run and say so, with `what` for its name."""
-    mapping = save_output(path, run, name, saving, rate)
+    output = find_filter(run.filter).output(name)
+    mapping = save_output(path, output, run.outputs[name], run.forms[name], rate, saving)
     words = f"; {mapping}" if mapping else ""
     streams.say(f"{plain(path)} holds {what} of {run.pick.variant} on {run.pick.device}{words}")
 

@@ -5,21 +5,15 @@ Names come without folders: a file tells what it holds and nothing about the pla
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any
 
-from gpu_ops.errors import InputError, plain
-from gpu_ops.filters import find_filter
-from gpu_ops.io.mapping import maps_for
 from gpu_ops.io.opening import NOTE
-from gpu_ops.io.results import Saving, save_result
 from gpu_ops.measuring.machines import device_model, machine_parts
 from gpu_ops.measuring.rows import Row
-from gpu_ops.types import Run
 from gpu_ops.version import __version__
 
 ORIGIN = ("path", "generator", "array", "hash", "steps", "choices", "kind", "clean")
@@ -173,15 +167,3 @@ def _shared(all_facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         if value not in ("", None):
             shared[name] = value
     return shared
-
-
-def save_output(path: str | os.PathLike[str], run: Run, name: str, saving: Saving, rate: float | None) -> str:
-    """Write an output of a run and return what became of its values, as save_result() does. Raises InputError, which
-    names the mappings where the format does not hold the values as they are."""
-    output, array = find_filter(run.filter).output(name), run.outputs[name]
-    suffix, dtype = Path(path).suffix.lower(), array.dtype.name
-    ends = (float(array.min()), float(array.max())) if suffix == ".flac" else (0.0, 0.0)
-    if saving.map == "none" and suffix in output.of_kind.formats and (maps := maps_for(suffix, dtype, *ends)):
-        shown, ways = plain(os.fspath(path)), " or ".join(f"--map {name}" for name in maps)
-        raise InputError(f"{shown} cannot hold all values of this {dtype}; say how with {ways}, or save as .npy.")
-    return save_result(path, output.kind, array, run.forms[name], output.unit, rate, saving=saving)

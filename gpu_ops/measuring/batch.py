@@ -21,9 +21,9 @@ from gpu_ops.io import CHOICES, NOISE
 from gpu_ops.io.mapping import held
 from gpu_ops.io.opening import notes_in
 from gpu_ops.io.reading import Reading
-from gpu_ops.io.results import PLAIN, Saving
+from gpu_ops.io.results import PLAIN, Saving, save_output
 from gpu_ops.measuring import choosing
-from gpu_ops.measuring.about import about_run, save_output
+from gpu_ops.measuring.about import about_run
 from gpu_ops.measuring.batch_files import SCHEMA, Item, earlier_rows, find_files, is_done, items, result_facts, stamp
 from gpu_ops.measuring.file_lock import locked
 from gpu_ops.measuring.jobs import FOR_ALL
@@ -48,7 +48,7 @@ _computing = threading.Lock()
 
 @dataclass(frozen=True)
 class BatchSpec:
-    """What a batch does. `inputs` are names of files, folders and patterns, `output_dir` is for the results. `filter` is
+    """What a batch does. `inputs` are files, folders and patterns, `output_dir` gets the results. `filter` is
     an id or a family; `values` has those of parameters and knobs by name, as values or as text, beside those of a
     `preset`. Without a `variant` VARIANT_RULE chooses, without a `format` FORMAT_RULE. `memory` limits the bytes on a
     device. `report` is its file, by default REPORT in the folder. With `resume` files are left out whose result is
@@ -233,12 +233,12 @@ def _compute(batch: Batch, item: Item, told: dict[str, Any], said: list[str]) ->
         told |= {"status": "wrong", "sentence": "the result is not within the tolerance, so nothing is saved"}
         return WRONG
     output = filter.given(dict(result.params))[0]
-    dtype, map = result.forms[output.id].dtype, spec.saving.map
-    suffix = f".{spec.format}" if spec.format else default_suffix(output.kind, dtype, input.rate, map)
+    form, map = result.forms[output.id], spec.saving.map
+    suffix = f".{spec.format}" if spec.format else default_suffix(output.kind, form.dtype, input.rate, map)
     path = item.path(suffix)
     about = about_run(told_row, batch.provenance, output.id)
     saving = replace(spec.saving, about=about, pixel=input.facts.pixel)
-    told["mapping"] = save_output(path, result, output.id, saving, input.rate)
+    told["mapping"] = save_output(path, output, result.outputs[output.id], form, input.rate, saving)
     told |= {"output": str(path), "status": "right" if result.ok else "unverified", **result_facts(path)}
     return FINE
 
