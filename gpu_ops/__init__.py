@@ -89,7 +89,7 @@ _HOMES = {
     "parse_step": "io",
     "step_words": "io",
     "write_step": "io",
-    "conversions": "io.tones",
+    "conversions": "io.steps.tones",
     "convert": "io",
     "from_array": "io",
     "load": "io",

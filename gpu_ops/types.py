@@ -143,7 +143,8 @@ class Variant:
     `largest(task)` is the largest magnitude of floating samples with which nothing overflows; None: all of them.
     `refuses` are all the reasons that `supports` has for cases of the contract; `uncounted` says why a variant with
     kernels declares no accesses. `shapes` are those that the contract tries beside those of the kind of input, and
-    `trials(limits)` long cases, in which every loop of its kernels runs more than once on such a device.
+    `trials(limits)` long cases, in which every loop of its kernels runs more than once on such a device, or launches
+    take part that short ones do not need.
     """
 
     id: str

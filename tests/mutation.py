@@ -246,17 +246,16 @@ def _results() -> dict[str, Any]:
 
 
 def chosen(mutant: Mutant, content: dict[str, Any]) -> Iterator[str]:
-    """The tests that run the mutant's function: the fastest files first, as many as fit into LONGEST. Where only whole
-    files are known to run it, these."""
+    """The tests that run the mutant's function, or for a module's own lines any function of it: the fastest files
+    first, as many as fit into LONGEST. Whole files, which import the module or run it in a child, where no single test
+    is known to run it."""
     by_function = content["tests"].get(mutant.path, {})
-    tests = by_function.get(mutant.function) or by_function.get("", [])
+    own = [mutant.function] if mutant.function in by_function and mutant.function else list(by_function)
+    tests = list(dict.fromkeys(test for name in own for test in by_function[name]))
     single = [test for test in tests if "::" in test]
     files: dict[str, list[str]] = defaultdict(list)
-    for test in single:
+    for test in single or tests:
         files[test.partition("::")[0]].append(test)
-    for test in tests:
-        if "::" not in test:
-            files.setdefault(test, [test])
     spent = 0.0
     for file in sorted(files, key=lambda file: content["seconds"][file]):
         spent += content["seconds"][file]

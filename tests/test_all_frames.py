@@ -15,7 +15,8 @@ from gpu_ops import Input, add_noise, load, save
 from gpu_ops.cli import main
 from gpu_ops.errors import InputError, KernelError
 from gpu_ops.filters import find_filter
-from gpu_ops.io import from_origin, row_writer
+from gpu_ops.io import from_origin
+from gpu_ops.io import rows as rows_module
 from gpu_ops.io.origins import of_frame
 from gpu_ops.measuring import all_frames
 from gpu_ops.measuring.all_frames import Wanted, write_frames
@@ -167,7 +168,7 @@ def test_a_wrong_result_of_the_first_frame_stops_it(tmp_path, stack, monkeypatch
 
 
 def test_a_disk_without_room_is_known_after_the_first_frame(tmp_path, stack, monkeypatch):
-    monkeypatch.setattr(row_writer.shutil, "disk_usage", lambda folder: type("", (), {"free": 8399}))
+    monkeypatch.setattr(rows_module.shutil, "disk_usage", lambda folder: type("", (), {"free": 8399}))
     with pytest.raises(InputError, match="results of 7 frames need 8,400 bytes, and the disk of .* has 8,399 free"):
         write_frames(lambda k: load(stack, frame=k), 7, MEAN, tmp_path / "out.npy")
     assert left(tmp_path) == ["stack.npy"]

@@ -165,3 +165,16 @@ def test_every_public_name_is_there() -> None:
         assert getattr(gpu_ops, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         gpu_ops.nothing  # noqa: B018
+
+
+def test_files_of_the_readers_are_few_and_not_tiny() -> None:
+    """A small module that one neighbour alone imports belongs into that one, and a folder shows its parts at a look."""
+    modules = [path for path in MODULES if path.relative_to(ROOT).parts[1] == "io"]
+    folders = {path.parent for path in modules}
+    assert len(folders) > 3 and [_name(f) for f in folders if len(list(f.glob("*.py"))) > 22] == []
+    tiny = []
+    for path in (p for p in modules if p.name != "__init__.py" and len(p.read_text().splitlines()) < 60):
+        own = _name(path).removesuffix(".py").replace("/", ".")
+        importing = [user for user in MODULES if own in _imports(user)]
+        tiny += [_name(path)] if len(importing) < 2 and all(user.parent == path.parent for user in importing) else []
+    assert tiny == []

@@ -341,7 +341,7 @@ def test_counted_loads_are_those_declared(case: tuple[tuple[int, ...], str, int,
 def test_every_pass_is_a_named_step_and_fits_every_architecture(architecture: str) -> None:
     for variant in (v for v in BOX.variants if v.kernels):
         device = OfflineDevice(architecture)
-        x = device.empty((4096, 8192, 3), np.uint8)
+        x = device.empty((4096, 8192, 3), np.float32 if variant.id == "double" else np.uint8)
         knobs = {p.name: p.default for p in variant.knobs}
         plan = planned(BOX, variant.id, device, x, {"radius": 16, "border": "wrap"}, knobs)
         device.check(plan)

@@ -16,8 +16,8 @@ import pytest
 import gpu_ops as ks
 from gpu_ops.cli import main
 from gpu_ops.errors import ELSEWHERE, InputError, KernelscopeError, NonFiniteError, ParamError, in_python
-from gpu_ops.io.noise import NOISE
 from gpu_ops.io.opening import CHOICES
+from gpu_ops.io.steps.noise import NOISE
 from gpu_ops.measuring.batch import BatchSpec
 
 ROOT = Path(ks.__file__).parent

@@ -17,7 +17,7 @@ from gpu_ops import from_array, load, save
 from gpu_ops.cli import main
 from gpu_ops.cli import parts as cli_parts
 from gpu_ops.errors import InputError, KernelError, NonFiniteError, ParamError
-from gpu_ops.io import apart, memory, row_writer
+from gpu_ops.io import apart, memory
 from gpu_ops.io import rows as rows_module
 from gpu_ops.io.rows import check_fits, open_rows
 from gpu_ops.measuring import file_bands
@@ -222,7 +222,7 @@ class TestFromFileToFile:
 
     def test_a_disk_without_room_is_known_before_the_first_band(self, tmp_path, monkeypatch):
         np.save(tmp_path / "in.npy", IMAGE)
-        monkeypatch.setattr(row_writer.shutil, "disk_usage", lambda folder: type("", (), {"free": 5733}))
+        monkeypatch.setattr(rows_module.shutil, "disk_usage", lambda folder: type("", (), {"free": 5733}))
         with pytest.raises(InputError, match="out.npy needs 5,734 bytes, and its disk has 5,733 free"):
             write_bands(job(tmp_path / "in.npy", "mean2d", {}, 20_000), tmp_path / "out.npy")
         assert left(tmp_path) == ["in.npy"]

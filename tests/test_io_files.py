@@ -162,7 +162,7 @@ class TestNpy:
     @pytest.mark.parametrize("descr", ["'a\\nb'", "'<f8\\x1b[31m'", f"'{'x' * 3000}'", "'\\u202e'", "'<f16'"])
     def test_a_type_is_quoted_short_and_plain(self, tmp_path, descr):
         path = raw_npy(tmp_path, f"{{'descr': {descr}, 'fortran_order': False, 'shape': (1,)}}", b"\0" * 16)
-        message = refused(path, "holds values of type")
+        message = refused(path, "holds values of type" if descr == "'<f16'" else "damaged NPY header")
         assert message.isprintable() and len(message) < len(str(path)) + 150
 
     def test_a_careless_header_warns_nobody(self, tmp_path, recwarn, capfd):

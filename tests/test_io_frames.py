@@ -138,8 +138,10 @@ class TestWebp:
         with pytest.raises(InputError, match="cut short: .* bytes cannot hold 320036001 pixels"):
             load(write(tmp_path, "x.webp", content))
         content[24:30] = b"\xff" * 6
-        with pytest.raises(InputError, match="over the limit"):
+        with pytest.raises(InputError, match="is a damaged WebP file"):
             load(write(tmp_path, "x.webp", content))
+        with pytest.raises(InputError, match="over the limit of 100"):
+            load(write(tmp_path, "x.webp", encode(COLOURS, "WEBP", lossless=True)), limit=100)
 
 
 def make_dicom(path, array, meaning="MONOCHROME2", frames=1, compress=False, **tags):

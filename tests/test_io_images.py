@@ -15,7 +15,7 @@ import pytest
 from PIL import Image, ImageOps
 
 from gpu_ops.errors import InputError
-from gpu_ops.io import convert, from_origin, load, save
+from gpu_ops.io import apart, convert, from_origin, load, save
 from gpu_ops.io.codec import codec
 
 GRAY, RGB, PALETTE, GRAY_ALPHA, RGBA = 0, 2, 3, 4, 6
@@ -283,7 +283,7 @@ class TestOrientation:
 
     @pytest.mark.parametrize(
         "block",
-        [b"", b"II*", b"II*\0\xff\xff\xff\xff", exif(0), exif(9), exif(6, type=2), exif(6, count=2), exif(6, place=9),
+        [b"", b"II*", b"II*\0\xff\xff\xff\xff", exif(0), exif(9), exif(6, type=2), exif(6, place=9),
          exif(6, place=2**32 - 1), exif(6)[:24], b"XX" + exif(6)[2:]],
     )  # fmt: skip
     def test_what_makes_no_sense_is_upright(self, tmp_path, block):
@@ -302,10 +302,10 @@ class TestHostile:
     end = chunk(b"IEND", b"")
 
     @pytest.mark.parametrize("name", [b"tEXt", b"IDAT", b"aaAa"])
-    def test_chunks_without_end(self, tmp_path, name):
+    def test_a_hundred_thousand_chunks(self, tmp_path, name):
+        """They take the time that their bytes take."""
         content = self.png(self.header, chunk(name, b"") * 100_000, self.data, self.end)
-        with pytest.raises(InputError, match="has more than 5687 chunks, which no picture of its size needs"):
-            load(write(tmp_path, content))
+        assert load(write(tmp_path, content)).array.tobytes() == b"ab"
 
     def test_chunks_that_are_no_picture_are_not_decoded(self, tmp_path, capfd):
         rubbish = [chunk(name, b"rubbish") for name in (b"gAMA", b"iCCP", b"zTXt", b"acTL", b"fcTL", b"sBIT", b"hIST")]
@@ -344,25 +344,27 @@ class TestHostile:
 
     @pytest.mark.parametrize(
         ("part", "pattern"),
-        [(b"\xff\xe2\0\2" * 20_000, "more than 10000 segments"), (b"\xff" * 10**6, ""), (b"\xff\xd8" * 20_000, "more"),
+        [(b"\xff\xe2\0\2" * 20_000, ""), (b"\xff" * 10**6, ""), (b"\xff\xd8" * 20_000, ""),
          (b"\xff\xfe\0\0", "damaged|cut short"), (b"junk", "damaged JPEG")],
     )  # fmt: skip
     def test_jpeg_segments(self, tmp_path, part, pattern):
         content = encode(".jpg", picture())
         path = write(tmp_path, content[:20] + part + content[20:], "x.jpg")  # behind the first segment
-        if not pattern:  # fill bytes, any number of which is allowed
+        if not pattern:  # any number of these is allowed
             assert load(path).array.shape == picture().shape
             return
         with pytest.raises(InputError, match=pattern):
             load(path)
 
-    def test_jpeg_scans(self, tmp_path):
-        content = encode(".jpg", picture(), progressive=True)
-        assert 5 < content.count(b"\xff\xda") < 20
-        assert load(write(tmp_path, content, "x.jpg")).array.shape == picture().shape
+    def test_a_decoder_that_is_kept_busy_is_ended(self, tmp_path, monkeypatch):
+        """Every scan of a progressive JPEG goes over the whole picture."""
+        monkeypatch.setattr(apart, "here", False)
+        monkeypatch.setattr(apart, "DEADLINE", 1.0)
+        load(write(tmp_path, encode(".jpg", picture()), "x.jpg"))  # its start is not counted
+        content = encode(".jpg", np.zeros((4000, 6000), np.uint8), progressive=True)
         scan = content[content.rindex(b"\xff\xda") : -2]
-        with pytest.raises(InputError, match="has more than 100 scans"):
-            load(write(tmp_path, content[:-2] + scan * 100 + b"\xff\xd9", "x.jpg"))
+        with pytest.raises(InputError, match="its decoder was silent for 1 s and was ended"):
+            load(write(tmp_path, content[:-2] + scan * 1000 + b"\xff\xd9", "x.jpg"))
 
     def test_notes_are_not_decoded(self, tmp_path):
         content = encode(".jpg", picture())
@@ -431,7 +433,7 @@ class TestCodec:
         def fail(*arguments):
             raise ZeroDivisionError
 
-        monkeypatch.setattr("gpu_ops.io.images.turn_upright", fail)
+        monkeypatch.setattr("gpu_ops.io.images.jpeg_bmp.turn_upright", fail)
         with pytest.raises(ZeroDivisionError):
             load(write(tmp_path, make_png(random_values(8, GRAY), 8, GRAY)))
 

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 from gpu_ops.errors import InputError
-from gpu_ops.io import apart, load, png, png_fast
+from gpu_ops.io import apart, load
+from gpu_ops.io.images import png, png_fast
 from gpu_ops.io.memory import allocating
 
 GRAY, RGB, PALETTE, RGBA = 0, 2, 3, 6

@@ -9,7 +9,8 @@ import pytest
 from PIL import Image
 
 from gpu_ops.cli import main
-from gpu_ops.io import load, png, save
+from gpu_ops.io import load, save
+from gpu_ops.io.images import png
 from gpu_ops.types import Pixel
 
 

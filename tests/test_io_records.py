@@ -1,13 +1,11 @@
 """EDF and WFDB records: physical values, names, units and rates, checked against other readers and by hand."""
 
-import sys
-
 import numpy as np
 import pytest
 
 from gpu_ops.errors import InputError, ParamError
 from gpu_ops.io import from_origin, load, survey
-from gpu_ops.io.packed import BITS, MISSING
+from gpu_ops.io.signals.packed import BITS, MISSING
 
 pyedflib = pytest.importorskip("pyedflib")
 
@@ -108,6 +106,11 @@ def test_an_edf_channel_without_a_scale_is_named(tmp_path, ends):
     assert any(name == "note" and "EEG 1" in words for name, words in survey(path).facts)
 
 
+def test_a_scale_too_small_for_a_number_is_none(tmp_path):
+    path = patched(write_edf(tmp_path / "x.edf"), {256 + 3 * 104: b"0", 256 + 3 * 112: b"1e-323"})
+    assert "channel EEG 0: no scale" in load(path).origin["steps"][0]["words"]
+
+
 def test_damaged_edf(tmp_path):
     path = write_edf(tmp_path / "x.edf")
     whole = path.read_bytes()
@@ -181,15 +184,6 @@ class TestGaps:
         for content in (whole[:-1], whole + b"a", whole[:244] + b"0       " + whole[252:], whole[:600]):
             path.write_bytes(content)
             refused(path, "damaged|binary data|holds text")
-
-
-def test_edf_without_its_library(tmp_path, monkeypatch):
-    from gpu_ops.io import apart
-
-    path = write_edf(tmp_path / "x.edf")
-    monkeypatch.setattr(apart, "here", True)
-    monkeypatch.setitem(sys.modules, "pyedflib", None)
-    refused(path, r"needs pyedflib: install it with pip install 'kernelscope\[formats\]'")
 
 
 def pack(samples, format):
@@ -271,7 +265,7 @@ def test_channels_of_several_rates_in_one_frame(tmp_path):
 
 
 def test_a_long_record_is_read_in_pieces(tmp_path, monkeypatch):
-    from gpu_ops.io import wfdb
+    from gpu_ops.io.signals import wfdb
 
     frames = np.random.default_rng(1).integers(-2000, 2000, (5001, 3))
     path = write_record(tmp_path / "x.hea", frames, 212, ["212 1 12 0 0 {sum}"] * 3, length=False)

@@ -82,7 +82,7 @@ class TestClassic:
 
     def test_blocks_of_the_computation_leave_no_trace(self, monkeypatch):
         expected = sample("doppler", length=1000).array
-        monkeypatch.setattr("gpu_ops.io.samples.BLOCK", 7)
+        monkeypatch.setattr("gpu_ops.io.steps.samples.BLOCK", 7)
         np.testing.assert_array_equal(sample("doppler", length=1000).array, expected)
 
 

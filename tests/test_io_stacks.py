@@ -50,8 +50,8 @@ class TestArrays:
 
     def test_a_pass_through_a_file_in_fortran_order_keeps_neighbours_and_gives_copies(self, tmp_path, monkeypatch):
         stored = np.asfortranarray(frames(9, 20, 30))
-        monkeypatch.setattr("gpu_ops.io.array_stacks.BLOCK", 2 * 4 * 600)
-        monkeypatch.setattr("gpu_ops.io.array_stacks.PASS", 1000)
+        monkeypatch.setattr("gpu_ops.io.arrays.BLOCK", 2 * 4 * 600)
+        monkeypatch.setattr("gpu_ops.io.arrays.PASS", 1000)
         path = npy(tmp_path, stored)
         for k in (8, 0, 3, 3, 4, 7):
             array = load(path, frame=k).array

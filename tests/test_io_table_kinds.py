@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from gpu_ops.errors import InputError, NonFiniteError
-from gpu_ops.io import from_origin, load, survey, text
-from gpu_ops.io.cells import number
-from gpu_ops.io.table_layout import split
-from gpu_ops.io.units import cut_unit, is_unit
+from gpu_ops.io import from_origin, load, survey
+from gpu_ops.io.signals import text
+from gpu_ops.io.signals.cells import number
+from gpu_ops.io.signals.table_layout import split
+from gpu_ops.io.signals.units import cut_unit, is_unit
 
 VALUES = [round(10 * math.sin(i), 4) for i in range(40)]
 

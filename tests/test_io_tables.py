@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from gpu_ops.errors import InputError, ParamError
-from gpu_ops.io import load, survey, text
-from gpu_ops.io.stamps import rate_of
-from gpu_ops.io.units import time_unit
+from gpu_ops.io import load, survey
+from gpu_ops.io.signals import text
+from gpu_ops.io.signals.stamps import rate_of
+from gpu_ops.io.signals.units import time_unit
 
 ECG = b"time,ecg,resp\n0.000,1.5,-2\n0.002,1.25,-2.5\n0.004,1e-3,7\n0.006,2,8\n"
 

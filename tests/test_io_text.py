@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_ops.errors import InputError
-from gpu_ops.io import load, save, text
-from gpu_ops.io.text_numba import LONGEST, format_lines, parse_lines
+from gpu_ops.io import load, save
+from gpu_ops.io.signals import text
+from gpu_ops.io.signals.text_numba import LONGEST, format_lines, parse_lines
 
 QUIET = settings(max_examples=200, deadline=None, database=None)
 

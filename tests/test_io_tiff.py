@@ -13,11 +13,11 @@ from PIL import Image, ImageOps
 
 from gpu_ops.errors import InputError, ParamError
 from gpu_ops.io import from_origin, load, save, survey
-from gpu_ops.io import tiff_page as page_module
-from gpu_ops.io import tiff_writer as writer_module
+from gpu_ops.io.images import tiff_page as page_module
+from gpu_ops.io.images import tiff_writer as writer_module
+from gpu_ops.io.images.tiff import open_tiff, write_tiff
 from gpu_ops.io.memory import place_of, read_at
 from gpu_ops.io.opening import Opening
-from gpu_ops.io.tiff import TiffWriter, open_tiff, write_tiff
 from gpu_ops.progress import Cancelled, listening
 from gpu_ops.types import Pixel
 
@@ -396,7 +396,7 @@ class TestDamage:
         same(load_as(tmp_path, black, compression="deflate", rowsperstrip=3000).array, black)
 
     def test_more_pages_than_anybody_has(self, tmp_path, monkeypatch):
-        monkeypatch.setattr("gpu_ops.io.tiff_chain.MOST_PAGES", 3)
+        monkeypatch.setattr("gpu_ops.io.images.tiff_chain.MOST_PAGES", 3)
         tifffile.imwrite(tmp_path / "x.tif", values("uint8", (5, 6, 7)), metadata=None, photometric="minisblack")
         with pytest.raises(InputError, match="has more than 3 pages; split it into files of fewer"):
             load(tmp_path / "x.tif")
@@ -467,11 +467,11 @@ class TestWriting:
     def test_frames_one_after_the_other(self, tmp_path):
         array = values("float32", (3, 6, 9))
         with open(tmp_path / "x.tif", "wb") as file:
-            writer = TiffWriter(file, (6, 9), array.dtype, 3, "x.tif")
+            writer = writer_module.TiffWriter(file, (6, 9), array.dtype, 3, "x.tif")
             for frame in array:
-                writer.write(frame)
-            with pytest.raises(ValueError, match="is not one of 3"):
-                writer.write(array[0])
+                writer.write_rows(frame)
+            with pytest.raises(ValueError, match="do not go on with 0 rows"):
+                writer.write_rows(array[0])
         same(tifffile.imread(tmp_path / "x.tif"), array)
 
     @pytest.mark.parametrize("pixel", [None, Pixel(1, 1, "px"), Pixel(0, 1, "mm"), Pixel(1e-300, 1, "mm")])

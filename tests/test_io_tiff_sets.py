@@ -12,8 +12,8 @@ import tifffile
 from gpu_ops.cli import main
 from gpu_ops.errors import InputError
 from gpu_ops.io import from_origin, load, survey
+from gpu_ops.io.images.tiff_series import elsewhere, files_of_set
 from gpu_ops.io.rows import open_rows
-from gpu_ops.io.tiff_series import elsewhere, files_of_set
 
 FRAMES = np.arange(5 * 12 * 16, dtype=np.uint16).reshape(5, 12, 16) * 60
 OME = "http://www.openmicroscopy.org/Schemas/OME/2016-06"

@@ -14,8 +14,8 @@ from gpu_ops.cli.inputs import make_experiment
 from gpu_ops.cli.parser import parse
 from gpu_ops.errors import InputError, ParamError
 from gpu_ops.io import crop, from_origin
-from gpu_ops.io.noise import BLOCK
-from gpu_ops.io.steps import title_of
+from gpu_ops.io.steps.apply import title_of
+from gpu_ops.io.steps.noise import BLOCK
 from gpu_ops.measuring.report import read_report
 from gpu_ops.types import DTYPES
 
@@ -54,7 +54,7 @@ def test_the_seed_sets_the_noise() -> None:
 def test_blocks_leave_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     colour = sample("noise", size="33x57", channels=4, dtype="uint8")
     whole = add_noise(colour, 20).array
-    monkeypatch.setattr("gpu_ops.io.noise.BLOCK", 100)
+    monkeypatch.setattr("gpu_ops.io.steps.noise.BLOCK", 100)
     assert (add_noise(colour, 20).array == whole).all() and BLOCK > 33 * 57
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from difflib import SequenceMatcher
+from itertools import combinations
+
 import pytest
 
 from gpu_ops.devices.instruments import INSTRUMENTS
-from gpu_ops.devices.kernel_source import header_fields, kernel_files, read_source
+from gpu_ops.devices.kernel_source import code_of, header_fields, kernel_files, read_source
 from gpu_ops.errors import ParamError
 from gpu_ops.filters import FILTERS, all_claims, find_filter
 from gpu_ops.params import check_values
@@ -30,6 +35,49 @@ def test_ids_are_unique() -> None:
 
 def test_filters_of_a_family_differ_in_what_they_accept() -> None:
     assert len({(f.family, f.accepts) for f in FILTERS}) == len(FILTERS)
+
+
+OWN_TOKENS = 6
+"""Tokens by which two kernel files differ at least: a template argument or a flag is no idea of its own."""
+ENTRY = re.compile(r"__global__ void (?:__launch_bounds__ \(.*?\) )?(\w+)", re.S)
+
+
+def tokens_of(text: str) -> list[str]:
+    """The tokens of a file without comments and includes, its kernels' names all alike."""
+    code = re.sub(r"^# include.*$", "", code_of(text), flags=re.M)
+    names = set(ENTRY.findall(code))
+    return ["kernel" if token in names else token for token in code.split()]
+
+
+def are_alike(one: list[str], other: list[str]) -> bool:
+    """Whether all but a few tokens are in runs that both have in the same order."""
+    counts, others = Counter(one), Counter(other)
+    if (counts - others).total() + (others - counts).total() >= OWN_TOKENS:
+        return False
+    runs = SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks()
+    return len(one) + len(other) - 2 * sum(run.size for run in runs) < OWN_TOKENS
+
+
+def test_no_two_kernel_files_have_the_same_code() -> None:
+    code = {source: tokens_of(read_source(source)) for source in kernel_files()}
+    alike = [f"{a} and {b}" for a, b in combinations(code, 2) if are_alike(code[a], code[b])]
+    assert alike == [], "the idea of each stands in its comments alone: write it out in the file"
+
+
+@pytest.mark.parametrize(
+    ("written", "instead", "alike"),
+    [
+        ("fft_columns_lines", "fft_other_lines", True),
+        ("// Load", "// Fetch", True),
+        ('#include "fft_lines.cuh"', '#include "fft_others.cuh"', True),
+        ("Along<LANES, LANES>", "Along<ALONG_POINTS, ALONG_LINES>", True),
+        ("if (!inside) return;", "if (!inside || lane.t >= N / LAST) return;", False),
+    ],
+)
+def test_files_that_differ_by_names_comments_or_a_flag_are_alike(written: str, instead: str, alike: bool) -> None:
+    text = read_source("fft/9_columns.cu")
+    assert written in text
+    assert are_alike(tokens_of(text), tokens_of(text.replace(written, instead))) == alike
 
 
 @pytest.mark.parametrize("source", kernel_files())

@@ -10,7 +10,7 @@ import pytest
 from gpu_ops import apply_steps, convert, from_array, load, save
 from gpu_ops.cli import main
 from gpu_ops.errors import InputError
-from gpu_ops.io.tones import conversions
+from gpu_ops.io.steps.tones import conversions
 from gpu_ops.types import DTYPES
 
 OTHERS = ("int8", "int16", "int32", "uint32", "int64", "uint64", "float16")

@@ -21,8 +21,8 @@ from gpu_ops.cli import main
 from gpu_ops.errors import InputError, ParamError
 from gpu_ops.io import Saving, files, load, save, save_result, survey
 from gpu_ops.io.formats import Format
-from gpu_ops.io.mapping import MAPS, held, map_values, maps_for
 from gpu_ops.io.notes import LONGEST, comment_lines, lines_of
+from gpu_ops.io.steps.mapping import MAPS, held, map_values, maps_for
 from gpu_ops.measuring.about import SEVERAL, about_input, about_rows, about_run, input_name
 from gpu_ops.measuring.rows import Row
 from gpu_ops.output_kinds import Axis, Form
@@ -212,7 +212,7 @@ def test_mappings_are_offered_where_a_format_needs_one() -> None:
 def test_large_pictures_are_mapped_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     array = of("float32", (50, 21))
     whole = map_values(array, ".png", "scale")
-    monkeypatch.setattr("gpu_ops.io.mapping.BLOCK", 64)
+    monkeypatch.setattr("gpu_ops.io.steps.mapping.BLOCK", 64)
     pieces = map_values(array, ".png", "scale")
     assert np.array_equal(pieces.array, whole.array) and pieces.text == whole.text
     low, high = float(array.min()), float(array.max())

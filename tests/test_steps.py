@@ -17,7 +17,7 @@ from gpu_ops import Input, add_noise, apply_steps, from_array, load, sample, sav
 from gpu_ops.cli import main
 from gpu_ops.errors import InputError, KernelscopeError, ParamError
 from gpu_ops.io import STEPS, check_step, crop, from_origin, parse_step, write_step
-from gpu_ops.io.steps import step_words, title_of
+from gpu_ops.io.steps.apply import step_words, title_of
 from gpu_ops.measuring.report import read_report
 from gpu_ops.types import DTYPES, Facts, Pixel
 
@@ -226,7 +226,7 @@ def test_seeds_decide_and_blocks_leave_no_trace(id: str, monkeypatch: pytest.Mon
     x = picture("uint8", 33, 57, 4)
     first, same, other = (after(x, id, seed=seed) for seed in (1, 1, 2))
     assert (first == same).all() and (first != other).any()
-    monkeypatch.setattr("gpu_ops.io.noise.BLOCK", 100)
+    monkeypatch.setattr("gpu_ops.io.steps.noise.BLOCK", 100)
     np.testing.assert_array_equal(after(x, id, seed=1), first)
 
 

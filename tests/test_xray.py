@@ -13,6 +13,7 @@ from lanes import few
 from wrong import find_wrong
 
 from gpu_ops.cli import main
+from gpu_ops.devices.kernel_source import compiled_with
 from gpu_ops.devices.occupancy import Occupancy
 from gpu_ops.errors import ParamError
 from gpu_ops.filters import FILTERS, find_filter
@@ -126,14 +127,36 @@ def test_each_file_has_counts_of_its_own_that_add_up_to_all(ring: XRay) -> None:
 def test_the_line_of_a_call_has_what_it_calls_and_leads_there(ring: XRay) -> None:
     kernel = ring.kernels[0]
     own, files = kernel.files[0], {f.file: f for f in kernel.files}
-    (march,) = [n for n, t in enumerate(own.text.splitlines(), 1) if t.strip().startswith("march(")]
-    called = own.calls[march]["warp_instructions"] + own.lines.get(march, {}).get("warp_instructions", 0)
-    assert called == kernel.lines[march]["warp_instructions"] > 0.9 * kernel.totals["warp_instructions"]
-    assert own.lines.get(march, {}).get("warp_instructions", 0) < 0.1 * called
-    file, line = own.callees[march][0]
+    (step,) = [n for n, t in enumerate(own.text.splitlines(), 1) if t.strip().startswith("rows.step(")]
+    called = own.calls[step]["warp_instructions"] + own.lines.get(step, {}).get("warp_instructions", 0)
+    assert called == kernel.lines[step]["warp_instructions"] > 0.5 * kernel.totals["warp_instructions"]
+    assert own.lines.get(step, {}).get("warp_instructions", 0) < 0.1 * called
+    file, line = own.callees[step][0]
     assert line in {*files[file].lines, *files[file].calls}
     for one in kernel.files:
         assert set(one.callees) == set(one.calls)
+
+
+def test_the_defines_of_all_launches_are_shown_with_the_source() -> None:
+    """Rows and columns of an image are transformed by one kernel, compiled twice."""
+    filter = find_filter("fft_batch2d")
+    image = np.arange(8 * 16, dtype=np.float32).reshape(8, 16)
+    found = xray(filter, filter.variant("columns"), from_array(image), {"numbers": "real"}, {})
+    (kernel,) = found.kernels
+    assert [one["LANES"] for one in kernel.defines] == ["ALONG_POINTS", "ALONG_LINES"]
+    assert json.loads(json.dumps(as_dict(found)))["kernels"][0]["defines"] == [dict(one) for one in kernel.defines]
+    rows, columns = compiled_with(kernel.defines)
+    first = "LINE_PITCH={0}, LINE_POINTS={0}, RADICES={1}, ENDS={2}, LANES={3}, "
+    assert rows.startswith(first.format(16, "16", "HALF", "ALONG_POINTS"))
+    assert columns.startswith(first.format(8, "8", "WHOLE", "ALONG_LINES"))
+
+
+def test_defines_that_differ_come_first_then_numbers_then_words() -> None:
+    one = {"T": "float", "RADICES": "16,4", "N": 64}
+    assert compiled_with([one]) == compiled_with([one, one])[:1] == ["N=64, RADICES=16,4, T=float"]
+    assert compiled_with([one, {**one, "T": "double"}])[1] == "T=double, N=64, RADICES=16,4"
+    assert compiled_with([{}, one]) == ["no defines", "N=64, RADICES=16,4, T=float"]
+    assert compiled_with([]) == []
 
 
 def test_the_warps_that_are_followed_are_at_the_headers_lines_too(ring: XRay) -> None:
@@ -417,6 +440,7 @@ def test_the_source_with_counters_beside_it(capsys: pytest.CaptureFixture[str]) 
     titles = lines[heading].split()[1:-1]
     assert out.index("border.cuh  ") > out.index(text[-2].strip())
     assert {"instr", "lanes", "ld", "sec/ld", "idl/ld", "sh", "wav/sh", "const"} <= set(titles)
+    assert lines[heading - 1].startswith("  compiled with: ") and "SAMPLE=float" in lines[heading - 1]
     assert not {"atom", "tex", "local", "tra/ld"} & set(titles)
     legend = {line.split()[0] for line in lines if line.startswith("  ") and line.split()}
     assert set(titles) <= legend

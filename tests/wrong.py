@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
+from wrong_kernels.boxes import BOXES
 from wrong_kernels.histograms import HISTOGRAMS
 from wrong_kernels.layouts import LAYOUTS
 from wrong_kernels.means import MEANS
@@ -15,9 +15,7 @@ from wrong_kernels.wavelets import WAVELETS
 from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.filters import find_filter
 
-TABLES = (HISTOGRAMS, LAYOUTS, MEANS, SUMS, TRANSFORMS, WAVELETS)
-COPIES = Path(__file__).parent / "wrong_kernels"
-REASON = "// Wrong on purpose: "
+TABLES = (BOXES, HISTOGRAMS, LAYOUTS, MEANS, SUMS, TRANSFORMS, WAVELETS)
 
 RACES = {
     "fft1d.shared.missing_barrier": "its few warps mostly finish a stage together",
@@ -35,8 +33,6 @@ class Wrong:
     reason: str
     edits: tuple[tuple[str, str], ...]
     """What is replaced, found once in the shipped text, and by what."""
-    copy: Path | None = None
-    """A whole file in place of edits."""
 
     @property
     def filter(self) -> str:
@@ -57,8 +53,6 @@ class Wrong:
 
     def text(self) -> str:
         """The text with the fault. Fails where the shipped text has changed so that an edit has no place of its own."""
-        if self.copy:
-            return self.copy.read_text()
         shipped = text = read_source(self.file)
         for old, new in self.edits:
             found = shipped.count(old)
@@ -71,9 +65,6 @@ class Wrong:
 
 
 WRONG = [Wrong(name, reason, tuple(edits)) for table in TABLES for name, (reason, *edits) in table.items()]
-WRONG += [
-    Wrong(path.stem, path.read_text().splitlines()[0].removeprefix(REASON), (), path) for path in COPIES.glob("*.cu")
-]
 WRONG.sort(key=lambda wrong: wrong.name)
 
 

@@ -13,10 +13,13 @@ from app.figures import count
 from app.models.access_trace import WarpTrace, warp_trace
 from app.terms import counter_name
 from gpu_ops.counters import COUNTERS, FIGURES, in_order
+from gpu_ops.devices.kernel_source import compiled_with
 
 Counts = Mapping[str, int]
 SECTORS = FIGURES["global_sectors"].id
 """The first counter to show: sectors of all global accesses together."""
+SETS = 4
+"""Sets of defines that are shown above the source."""
 
 
 @dataclass(frozen=True)
@@ -146,6 +149,16 @@ class KernelView:
         for mark in marks:
             views[mark.file].marks[mark.line].append(mark)
         return marks[0]
+
+    @property
+    def compiled_with(self) -> list[str]:
+        """What the compiler got in addition to the source, a line for each set of defines; the first sets of many."""
+        sets, translate = self.kernel.get("defines", ()), QCoreApplication.translate
+        lines = [translate("XRay", "Compiled with: {defines}").format(defines=text) for text in compiled_with(sets)]
+        if len(lines) > SETS:
+            more = translate("XRay", "… and with {number} other sets of defines").format(number=len(lines) - SETS)
+            return [*lines[:SETS], more]
+        return lines
 
     @property
     def unplaced(self) -> int:

@@ -18,7 +18,7 @@ from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import FAILURE_CODES, FINE, WRONG, ParamError, plain, shortened
 from gpu_ops.filters import find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.io.steps import title_of
+from gpu_ops.io.steps.apply import title_of
 from gpu_ops.measuring.choosing import knobs_of, one_each, with_defaults
 from gpu_ops.measuring.contract import SIMULATED_WORK, check_case, covering_cases, long_cases
 from gpu_ops.measuring.declared import make_plan

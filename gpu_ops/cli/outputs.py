@@ -12,8 +12,8 @@ from gpu_ops.cli import streams
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.filters import find_filter
 from gpu_ops.io import Saving
-from gpu_ops.io.mapping import MAP_HELP, MAPS
 from gpu_ops.io.results import save_output
+from gpu_ops.io.steps.mapping import MAP_HELP, MAPS
 from gpu_ops.measuring.about import about_run
 from gpu_ops.measuring.provenance import machine
 from gpu_ops.measuring.report import row

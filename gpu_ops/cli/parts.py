@@ -16,8 +16,7 @@ from gpu_ops.filters import find_filter
 from gpu_ops.host import free_memory
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.files import LIMIT
-from gpu_ops.io.row_writer import check_frames_target, check_rows_target
-from gpu_ops.io.rows import Rows
+from gpu_ops.io.rows import Rows, check_frames_target, check_rows_target
 from gpu_ops.measuring.all_frames import Wanted, merge_frames, write_frames
 from gpu_ops.measuring.bands import in_words, whole_reason
 from gpu_ops.measuring.choosing import takes

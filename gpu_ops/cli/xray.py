@@ -14,11 +14,12 @@ from gpu_ops.cli.tables import align, value_text
 from gpu_ops.counters import COLUMNS, COUNTERS, Counter
 from gpu_ops.devices.coalescing import RULES
 from gpu_ops.devices.compiler import supported_architectures
+from gpu_ops.devices.kernel_source import compiled_with
 from gpu_ops.devices.limits import limits_of
 from gpu_ops.errors import FINE, WRONG, DeviceError, KernelError, ParamError, shortened
 from gpu_ops.filters import find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.io.steps import title_of
+from gpu_ops.io.steps.apply import title_of
 from gpu_ops.measuring.affordable import affordable, cut_note
 from gpu_ops.measuring.choosing import knobs_of
 from gpu_ops.measuring.comparison import sentences_json, side_by_side
@@ -161,7 +162,12 @@ def _kernel(kernel: KernelXRay) -> str:
     times = f", {kernel.launches} launches; the first" if kernel.launches > 1 else ""
     heading = f"{kernel.file}  {kernel.name}{times}: {grid} blocks of {block} threads"
     own = kernel.files[0]
-    return f"{heading}\n{_table(own, list(range(1, len(own.text.splitlines()) + 1)))}"
+    return "\n".join([heading, *_compiled(kernel), _table(own, list(range(1, len(own.text.splitlines()) + 1)))])
+
+
+def _compiled(kernel: KernelXRay) -> list[str]:
+    """What the compiler got in addition to the text, a line for each set of defines."""
+    return [f"  compiled with: {defines}" for defines in compiled_with(kernel.defines)]
 
 
 def _headers(kernel: KernelXRay) -> list[str]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 
 from gpu_ops.errors import KernelError, plain
+from gpu_ops.params import Value
 
 KERNELS = Path(__file__).resolve().parent.parent / "kernels"
 
@@ -130,6 +131,15 @@ def check_files(source: str, edits: Mapping[str, str] | None = None) -> None:
                 f"{source} does not compile: its Flags line has {plain(flag, 80)}, and may have "
                 f"{', '.join(FLAGS_OF_FILES)}; leave it out."
             )
+
+
+def compiled_with(sets: Sequence[Mapping[str, Value]]) -> list[str]:
+    """What the compiler got in addition to the source, a text for each set of defines: "N=1024, RADICES=16,16,4,
+    T=float". Names whose values differ between the sets come first, then numbers, then types and other words."""
+    known = [{name: str(value) for name, value in one.items()} for one in sets]
+    same = {pair for pair in known[0].items() if all(pair in one.items() for one in known)} if known else set()
+    order = [sorted(one.items(), key=lambda pair: (pair in same, not pair[1][:1].isdigit(), pair)) for one in known]
+    return [", ".join(f"{name}={value}" for name, value in one) or "no defines" for one in order]
 
 
 def flags_of(text: str) -> tuple[str, ...]:

@@ -1,18 +1,14 @@
 """Inputs and results: files, samples, arrays. A decoder is imported when a file first needs it."""
 
-from gpu_ops.io.crop import crop
 from gpu_ops.io.files import load, replacing, save, survey
 from gpu_ops.io.formats import FORMATS
 from gpu_ops.io.inputs import convert, from_array
-from gpu_ops.io.mapping import maps_for
-from gpu_ops.io.noise import NOISE, add_noise
 from gpu_ops.io.notes import comment_lines, lines_of
 from gpu_ops.io.opening import CHOICES, Survey
 from gpu_ops.io.origins import from_origin
 from gpu_ops.io.regular import require_regular
 from gpu_ops.io.results import Saving, save_result
-from gpu_ops.io.samples import SAMPLES, sample
-from gpu_ops.io.steps import (
+from gpu_ops.io.steps.apply import (
     STEPS,
     Step,
     active_steps,
@@ -23,6 +19,10 @@ from gpu_ops.io.steps import (
     step_words,
     write_step,
 )
+from gpu_ops.io.steps.geometry import crop
+from gpu_ops.io.steps.mapping import maps_for
+from gpu_ops.io.steps.noise import NOISE, add_noise
+from gpu_ops.io.steps.samples import SAMPLES, sample
 
 __all__ = [
     "CHOICES",

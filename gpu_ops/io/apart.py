@@ -30,9 +30,8 @@ import numpy as np
 from gpu_ops import processes
 from gpu_ops.errors import InputError, ParamError
 from gpu_ops.io.inputs import Array
-from gpu_ops.io.memory import LARGE, allocating, place_of, read_at
+from gpu_ops.io.memory import LARGE, Guest, Room, allocating, place_of, read_at
 from gpu_ops.io.opening import Decoded, Opening, Survey
-from gpu_ops.io.rooms import Guest, Room
 from gpu_ops.progress import advance, finite
 from gpu_ops.types import Facts, FrameAxes, Pixel
 
@@ -47,7 +46,7 @@ FORGOTTEN = 3600.0
 """Seconds after which nobody will take a decoded array any more."""
 IDLE = 0.5
 """Seconds without a request after which the process loads what makes the next files faster."""
-PREPARED = "gpu_ops.io.png_fast"
+PREPARED = "gpu_ops.io.images.png_fast"
 ERRORS: Mapping[str, type[Exception]] = {"InputError": InputError, "ParamError": ParamError}
 
 here = False

@@ -1,32 +1,43 @@
-"""NumPy's NPY files. This module reads the header itself, so that a file can unpickle and allocate nothing
+"""NumPy's NPY files: arrays, and those of three or four axes as stacks, of which one frame is read at a time, whatever
+the file's size and order. Only the header is NumPy's to read, so that a file can unpickle and allocate nothing
 unchecked."""
 
 from __future__ import annotations
 
-import ast
 import math
 import os
-import re
-import struct
+import tokenize
 import warnings
-from typing import IO, Any
+from pathlib import Path
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 from gpu_ops.errors import InputError, ParamError, plain
-from gpu_ops.io.array_stacks import ArrayStack, Layout, check_stack, is_stack
-from gpu_ops.io.columns import chosen_rate
+from gpu_ops.input_kinds import IMAGE_CHANNELS, STACK
 from gpu_ops.io.inputs import Array, check_file_shape, check_limit
 from gpu_ops.io.known import kept_stack
 from gpu_ops.io.memory import check_room, read_at
 from gpu_ops.io.opening import Decoded, Opening, Survey
-from gpu_ops.io.pieces import write_from
+from gpu_ops.io.pieces import read_into, write_from
+from gpu_ops.io.signals.columns import chosen_rate
 from gpu_ops.io.stacks import Stack, decode_stack
+from gpu_ops.progress import advance
+from gpu_ops.types import Facts
 
 MAGIC = b"\x93NUMPY"
-LONGEST_HEADER = 10_000
+HEADERS = {
+    1: np.lib.format.read_array_header_1_0,
+    2: np.lib.format.read_array_header_2_0,
+    3: np.lib.format.read_array_header_2_0,
+}
+"""Who reads the header of a version; the third differs only in the names of fields, which no input has."""
 WIDEST = 8
 """Bytes of the widest numbers that it reads."""
+BLOCK = 1 << 26
+"""Bytes of neighbouring frames that one pass through a file in Fortran order takes along."""
+PASS = 1 << 24
+"""Bytes of such a pass at a time."""
 
 
 def read_npy(opening: Opening) -> Decoded:
@@ -84,41 +95,21 @@ def read_header(file: IO[bytes], name: str) -> tuple[np.dtype[Any], tuple[int, .
     """The dtype and the shape of an array, and whether its columns lie together. Raises InputError for a damaged header
     and for types that no input has."""
     damaged = InputError(f"{name} has a damaged NPY header; save the array again with numpy.save.")
-    head = file.read(8)
-    sizes = {1: "<H", 2: "<I", 3: "<I"}.get(head[6] if len(head) == 8 else 0)
-    if sizes is None:
-        raise damaged
     try:
-        (length,) = struct.unpack(sizes, file.read(struct.calcsize(sizes)))
-        if length > LONGEST_HEADER:
-            raise damaged
+        read = HEADERS[np.lib.format.read_magic(file)[0]]
         with warnings.catch_warnings():  # about the spelling of the header
             warnings.simplefilter("ignore")
-            fields = ast.literal_eval(file.read(length).decode("utf-8").strip())
-        descr, shape, fortran = fields["descr"], fields["shape"], fields["fortran_order"]
-    except (struct.error, ValueError, SyntaxError, TypeError, KeyError, RecursionError, MemoryError):
+            shape, fortran, dtype = read(file)
+    except (KeyError, ValueError, SyntaxError, TypeError, RecursionError, MemoryError, tokenize.TokenError):
         raise damaged from None
-    if (
-        not isinstance(shape, tuple)
-        or any(type(n) is not int or not 0 <= n < 2**63 for n in shape)
-        or not isinstance(fortran, bool)
-    ):
+    if any(type(n) is not int or not 0 <= n < 2**63 for n in shape):
         raise damaged
-    return _dtype(descr, name, damaged), shape, fortran
-
-
-def _dtype(descr: object, name: str, damaged: InputError) -> np.dtype[Any]:
-    if not isinstance(descr, str) or not re.fullmatch(r"[<>|=]?[biuf]\d+", descr):
-        is_object = isinstance(descr, str) and "O" in descr
-        what = "pickled Python objects" if is_object else f"values of type {plain(descr, 40)}"
+    if dtype.kind not in "biuf":
+        what = "pickled Python objects" if dtype.hasobject else f"values of type {plain(dtype, 40)}"
         raise InputError(f"{name} holds {what}; only real numbers can be read: save it as integers or floats.")
-    try:
-        dtype = np.dtype(descr)
-    except TypeError:
-        raise damaged from None
     if dtype.itemsize > WIDEST:
         raise InputError(f"{name} holds values of type {dtype}, which not every machine has; save it as float64.")
-    return dtype
+    return dtype, shape, fortran
 
 
 def write_npy(file: IO[bytes], array: Array, rate: float | None, name: str) -> None:
@@ -129,3 +120,89 @@ def write_npy(file: IO[bytes], array: Array, rate: float | None, name: str) -> N
     whole = np.asarray(array, order="C")
     np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(whole))
     write_from(file, whole.reshape(-1).view(np.uint8))
+
+
+def is_stack(shape: tuple[int, ...], kind: str) -> bool:
+    """Whether a file's array is frames: (D, H, W), or (D, H, W, C) with C = 1, 3 or 4. Three axes whose last has 1, 3
+    or 4 elements are an image (H, W, C), unless the caller asks for the kind "stack"."""
+    if kind not in ("", STACK.id) or 0 in shape:
+        return False
+    colours = shape[-1:] and shape[-1] in IMAGE_CHANNELS
+    return bool(len(shape) == 4 and colours) or (len(shape) == 3 and (kind == STACK.id or not colours))
+
+
+def check_stack(shape: tuple[int, ...], kind: str, name: str) -> None:
+    """Raises InputError where the kind "stack" is asked for and the shape is none."""
+    if kind == STACK.id and not is_stack(shape, kind):
+        raise InputError(
+            f"{name} has shape {plain(shape, 60)}, and a stack is (D, H, W) or (D, H, W, C) with C = 1, 3 or 4; "
+            "leave the kind out."
+        )
+
+
+class Layout(NamedTuple):
+    """Where an NPY file has its values: their type and shape, whether the first axis varies fastest, and the offset of
+    the first one in bytes."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    fortran: bool
+    offset: int
+
+
+class ArrayStack:
+    """A Stack of an NPY file. The file is opened for each frame and never mapped: a file that is cut short meanwhile is
+    an error then, where a map would end the process. Boolean frames become uint8 of 0 and 255."""
+
+    def __init__(self, path: Path, name: str, layout: Layout) -> None:
+        self._path, self._name, self._layout = path, name, layout
+        self._block: tuple[int, Array] = (-1, np.empty(0))
+        self.shape = layout.shape[1:]
+        self.dtype = np.dtype(np.uint8) if layout.dtype == np.bool_ else layout.dtype.newbyteorder("=")
+        self.facts = Facts(frames=layout.shape[0])
+        self.steps: tuple[dict[str, Any], ...] = ()
+
+    def read(self, frame: int) -> Array:
+        stored = self._read_across(frame) if self._layout.fortran else self._read_along(frame)
+        if stored.dtype == np.bool_:
+            return stored.astype(np.uint8) * np.uint8(255)
+        values: Array = stored.astype(self.dtype, copy=False)
+        return values
+
+    def _read_along(self, frame: int) -> Array:
+        """A frame whose values lie together."""
+        layout, values = self._layout, np.empty(self.shape, self._layout.dtype)
+        with open(self._path, "rb") as file:
+            file.seek(layout.offset + frame * values.nbytes)
+            self._check(read_into(file, values.reshape(-1).view(np.uint8)), values.nbytes)
+        return values
+
+    def _read_across(self, frame: int) -> Array:
+        """A frame whose values lie as far apart as there are frames: a pass through the whole file, which keeps the
+        frames around it for the next ones."""
+        count = max(1, min(self._layout.shape[0], BLOCK // (math.prod(self.shape) * self._layout.dtype.itemsize)))
+        if self._block[0] != frame // count:
+            self._block = frame // count, self._pass(frame // count * count, count)
+        values: Array = self._block[1][frame % count].copy()
+        return values
+
+    def _pass(self, first: int, count: int) -> Array:
+        """The frames from `first` on, at most `count`."""
+        layout, frames = self._layout, self._layout.shape[0]
+        pixels = math.prod(self.shape)
+        found = np.empty((min(count, frames - first), pixels), layout.dtype)
+        step = max(1, PASS // (frames * layout.dtype.itemsize))
+        with open(self._path, "rb") as file:
+            file.seek(layout.offset)
+            for start in range(0, pixels, step):
+                advance(start, pixels)
+                piece = np.empty((min(step, pixels - start), frames), layout.dtype)
+                flat = piece.reshape(-1).view(np.uint8)
+                self._check(file.readinto(flat.data) or 0, flat.size)
+                found[:, start : start + step] = piece[:, first : first + len(found)].T
+        frames_found: Array = np.stack([values.reshape(self.shape, order="F") for values in found])
+        return frames_found
+
+    def _check(self, read: int, needed: int) -> None:
+        if read < needed:
+            raise InputError(f"{self._name} was cut short while it was read; copy or save it again.")

@@ -18,9 +18,10 @@ import numpy as np
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.input_kinds import IMAGE, Kind
 from gpu_ops.io import apart, folders, known
-from gpu_ops.io.dicom import SCALED
-from gpu_ops.io.dicom_slices import ORDER, Slices, sort_slices
 from gpu_ops.io.formats import BY_SUFFIX, FRAMES, IMAGE_SUFFIXES, SIGNALS, Format, find_format
+from gpu_ops.io.images.dicom import SCALED
+from gpu_ops.io.images.dicom_slices import ORDER, Slices, sort_slices
+from gpu_ops.io.images.tiff_series import beside_of
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE, Array, check_choice, enough_memory, make_input
 from gpu_ops.io.memory import place_of, read_at
 from gpu_ops.io.notes import add_note
@@ -28,7 +29,6 @@ from gpu_ops.io.opening import FRAME, Decoded, Opening, Survey
 from gpu_ops.io.part_files import growing
 from gpu_ops.io.regular import require_regular
 from gpu_ops.io.stacks import Stack, decode_stack
-from gpu_ops.io.tiff_series import beside_of
 from gpu_ops.params import Value
 from gpu_ops.progress import finite
 from gpu_ops.types import Input, Pixel

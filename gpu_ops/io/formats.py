@@ -8,24 +8,9 @@ from pathlib import Path
 
 from gpu_ops.errors import InputError, plain
 from gpu_ops.input_kinds import Kind
-from gpu_ops.io import (
-    animated,
-    apng,
-    arrays,
-    compressed,
-    dicom,
-    edf,
-    images,
-    npz,
-    png,
-    sound,
-    tables,
-    text,
-    tiff,
-    videos,
-    wfdb,
-)
-from gpu_ops.io.compressed import look_sound
+from gpu_ops.io import arrays, npz
+from gpu_ops.io.images import animated, apng, dicom, png, tiff, videos
+from gpu_ops.io.images import jpeg_bmp as images
 from gpu_ops.io.opening import (
     COLUMNS,
     DECIMAL,
@@ -41,6 +26,8 @@ from gpu_ops.io.opening import (
     Opening,
     Survey,
 )
+from gpu_ops.io.signals import compressed, edf, sound, tables, text, wfdb
+from gpu_ops.io.signals.compressed import look_sound
 from gpu_ops.params import Param
 
 Reader = Callable[[Opening], Decoded]
@@ -129,7 +116,7 @@ FORMATS = (
     ),
     Format("Ogg sound", (".ogg", ".oga", ".opus"), SIGNALS, compressed.read_ogg, None, (), look_sound, foreign=True),
     Format("text", TEXTS, SIGNALS, tables.read_table, text.write_text, TABLE, tables.look_table),
-    Format("an EDF record", (".edf", ".bdf"), SIGNALS, edf.read_edf, None, (COLUMNS, PART), edf.look_edf, foreign=True),
+    Format("an EDF record", (".edf", ".bdf"), SIGNALS, edf.read_edf, None, (COLUMNS, PART), edf.look_edf),
     Format("a WFDB record", (".hea",), SIGNALS, wfdb.read_record, None, (COLUMNS,), wfdb.look_record, text=True),
     Format("a video", videos.SUFFIXES, ("stack",), videos.read_video, None, FRAMES, videos.look_video, True),
 )

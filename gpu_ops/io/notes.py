@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import struct
-import zlib
 from collections.abc import Iterator, Mapping
 from typing import IO, Any
 
 from gpu_ops.errors import plain
+from gpu_ops.io.images.png import make_chunk
 from gpu_ops.version import __version__
 
 SOFTWARE = f"Kernelscope {__version__}"
-PNG_END = struct.pack(">I4sI", 0, b"IEND", zlib.crc32(b"IEND"))
+PNG_END = make_chunk(b"IEND")
 LARGEST_RIFF = 2**32 - 1
 
 LONGEST = 1000
@@ -56,8 +56,7 @@ def _note_png(file: IO[bytes], note: str) -> None:
     """Two international text chunks in front of the end chunk, by the PNG specification, section 11.3.3.4."""
     file.seek(-len(PNG_END), 2)
     for keyword, text in (("Software", SOFTWARE), ("Description", note)):
-        content = b"iTXt" + keyword.encode() + b"\0\0\0\0\0" + text.encode("utf-8", "replace")
-        file.write(struct.pack(">I", len(content) - 4) + content + struct.pack(">I", zlib.crc32(content)))
+        file.write(make_chunk(b"iTXt", keyword.encode() + b"\0\0\0\0\0", text.encode("utf-8", "replace")))
     file.write(PNG_END)
 
 

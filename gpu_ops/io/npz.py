@@ -14,10 +14,10 @@ import numpy as np
 
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.io.arrays import read_header
-from gpu_ops.io.columns import chosen_rate, listed
 from gpu_ops.io.inputs import check_file_shape, check_limit
 from gpu_ops.io.opening import Decoded, Opening, Survey
 from gpu_ops.io.pieces import read_into
+from gpu_ops.io.signals.columns import chosen_rate, listed
 
 MAGIC = b"PK\x03\x04"
 NPY = ".npy"

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gpu_ops.errors import InputError, plain
-from gpu_ops.io.dicom_slices import ORDER
 from gpu_ops.io.files import LIMIT, load, same_file
+from gpu_ops.io.images.dicom_slices import ORDER
+from gpu_ops.io.images.stored import STORED_STEPS
 from gpu_ops.io.opening import NOTE
-from gpu_ops.io.samples import sample
-from gpu_ops.io.steps import STEPS, apply_steps
-from gpu_ops.io.stored import STORED_STEPS
+from gpu_ops.io.steps.apply import STEPS, apply_steps
+from gpu_ops.io.steps.samples import sample
 from gpu_ops.types import Input
 
 DECODING = ("upright", "physical", "part", "nonfinite", "project", ORDER, NOTE, "times", *STORED_STEPS)

@@ -10,10 +10,10 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO
 
-from gpu_ops.io.locks import hold, lock
 from gpu_ops.progress import finite
 
 OLD = 60.0
@@ -33,10 +33,10 @@ def growing(target: Path, token: str = "") -> Iterator[IO[bytes]]:
     has the permissions of the file that it replaces, else those of any new file. Raises OSError."""
     tidy(target.parent)
     part = part_of(target, token or secrets.token_hex(8))
-    new = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    handle = os.open(part, new, 0o666) if sys.platform == "win32" else hold(part, new, needed=False)
+    # Windows removes no open file: one needs no lock there.
+    file = open(part, "xb", opener=None if sys.platform == "win32" else partial(hold, needed=False))  # noqa: SIM115
     try:
-        with open(handle, "wb") as file:
+        with file:
             if sys.platform != "win32":
                 with suppress(OSError):  # there is none, or the file system has no permissions
                     os.fchmod(file.fileno(), target.stat().st_mode & 0o777)
@@ -77,4 +77,36 @@ def _remove_left(path: Path) -> None:
         lock(handle)
         path.unlink()
     finally:
+        os.close(handle)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def lock(handle: int) -> None:
+        """Lock an open file for this process alone. Raises OSError where another one has it."""
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+else:
+    import fcntl
+
+    def lock(handle: int) -> None:
+        """Lock an open file for this process alone. Raises OSError where another one has it."""
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def hold(path: str | os.PathLike[str], flags: int, needed: bool = True) -> int:
+    """Open a file with these flags of os.open and lock it for this process alone, so that nobody takes it for one that
+    was left behind. Raises OSError where it cannot be opened and, if the lock is `needed`, where another process has it
+    or the file system has no locks."""
+    while True:
+        handle = os.open(path, flags, 0o666)
+        try:
+            with suppress(*(() if needed else (OSError,))):
+                lock(handle)
+            with suppress(FileNotFoundError):  # it was removed before it was locked
+                if os.path.samestat(os.fstat(handle), os.stat(path)):
+                    return handle
+        except BaseException:
+            os.close(handle)
+            raise
         os.close(handle)

@@ -11,9 +11,9 @@ from gpu_ops.errors import ParamError
 from gpu_ops.input_kinds import Kind
 from gpu_ops.io.files import LIMIT, load
 from gpu_ops.io.inputs import convert
-from gpu_ops.io.noise import NOISE, add_noise
 from gpu_ops.io.opening import CHOICES
-from gpu_ops.io.steps import apply_steps, parse_step
+from gpu_ops.io.steps.apply import apply_steps, parse_step
+from gpu_ops.io.steps.noise import NOISE, add_noise
 from gpu_ops.types import Input
 
 

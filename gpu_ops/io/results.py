@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -15,10 +17,10 @@ import numpy as np
 from gpu_ops.errors import InputError, plain
 from gpu_ops.input_kinds import SIGNAL
 from gpu_ops.io.files import replacing, save
-from gpu_ops.io.mapping import Levels, map_values, maps_for
+from gpu_ops.io.images.pixel_size import pixel_of
 from gpu_ops.io.notes import comment_lines, lines_of
-from gpu_ops.io.pixel_size import pixel_of
-from gpu_ops.io.units import cut_unit
+from gpu_ops.io.signals.units import cut_unit
+from gpu_ops.io.steps.mapping import Levels, map_values, maps_for
 from gpu_ops.output_kinds import OUTPUT_KINDS, Array, Axis, Form, ViewKind
 from gpu_ops.progress import advance
 from gpu_ops.types import Output, Pixel
@@ -30,7 +32,7 @@ ROWS = 1 << 12
 
 @dataclass(frozen=True)
 class Saving:
-    """How a result is saved: the mapping of its values (one of gpu_ops.io.mapping.MAPS), the levels that "levels"
+    """How a result is saved: the mapping of its values (one of gpu_ops.io.steps.mapping.MAPS), the levels that "levels"
     takes to black and white, the facts about it that its file tells, see gpu_ops.measuring.about, and the size of the
     `pixel` of its input, where that is known."""
 
@@ -115,12 +117,14 @@ def _as_table(kind: ViewKind, suffix: str, array: Array) -> bool:
 def _write_table(file: IO[bytes], kind: ViewKind, array: Array, form: Form, unit: str) -> None:
     """A heading, and a row for each element of one axis: the last axis of bars, the first of other kinds."""
     if array.ndim == 0:
-        file.write(f"{_cell(array[()])}\n".encode())
+        file.write(f"{array[()]!s}\n".encode())
         return
     heading, columns, axis, bars = _table(kind, array, form, unit)
-    file.write((",".join(map(_quote, heading)) + "\n").encode())
-    for line in _lines(columns, axis, bars):
-        file.write(line)
+    file.write(_lines([heading]))
+    for first in range(0, len(columns), ROWS):
+        advance(first, len(columns))
+        rows = enumerate(columns[first : first + ROWS], start=first)
+        file.write(_lines((*_places(axis, k, bars), *(p for v in row for p in _parts(v))) for k, row in rows))
 
 
 def _write_json(file: IO[bytes], kind: ViewKind, array: Array, form: Form, unit: str, about: Mapping[str, Any]) -> None:
@@ -163,14 +167,11 @@ def _table(kind: ViewKind, array: Array, form: Form, unit: str) -> tuple[list[st
     return heading, columns, axis, bars
 
 
-def _lines(columns: Array, axis: Axis, bars: bool) -> Iterator[bytes]:
-    for first in range(0, len(columns), ROWS):
-        advance(first, len(columns))
-        rows = []
-        for k, row in enumerate(columns[first : first + ROWS], start=first):
-            parts = (part for value in row for part in _parts(value))
-            rows.append(",".join(map(_cell, (*_places(axis, k, bars), *parts))))
-        yield ("\n".join(rows) + "\n").encode()
+def _lines(rows: Iterable[Iterable[Any]]) -> bytes:
+    """Rows of a table; a number has the digits that give the same number when read."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode()
 
 
 def _places(axis: Axis, k: int, bars: bool) -> list[Any]:
@@ -185,14 +186,3 @@ def _parts(value: Any) -> tuple[Any, ...]:
 
 def _title(name: str, axis: Axis) -> str:
     return f"{name} ({axis.unit})" if axis.unit else name
-
-
-def _cell(value: Any) -> str:
-    """A name unchanged, a number with the digits that give the same number when read."""
-    if isinstance(value, str):
-        return _quote(value)
-    return repr(value) if type(value) is float else str(value)
-
-
-def _quote(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"' if set(text) & set(',"\n') else text

@@ -1,4 +1,5 @@
-"""Files of which some rows can be read without the others: images and signals that are larger than memory.
+"""Files of which some rows can be read without the others, and those that are written row by row or frame by frame:
+images and signals that are larger than memory.
 
 Rows are read, not mapped: a file that becomes shorter meanwhile would end a process that has it mapped. A row of a
 signal is one sample with its channels.
@@ -8,30 +9,39 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from gpu_ops.errors import InputError, plain
 from gpu_ops.host import free_memory
 from gpu_ops.input_kinds import Kind
-from gpu_ops.io import arrays, sound, tiff
-from gpu_ops.io.array_stacks import is_stack
+from gpu_ops.io import arrays
+from gpu_ops.io.arrays import is_stack
 from gpu_ops.io.codec import codec
-from gpu_ops.io.files import LIMIT, hash_file
+from gpu_ops.io.files import LIMIT, hash_file, replacing
 from gpu_ops.io.formats import find_format
+from gpu_ops.io.images import tiff
+from gpu_ops.io.images.tiff_writer import TiffWriter
 from gpu_ops.io.inputs import Array, check_file_shape, find_kind
 from gpu_ops.io.known import Stamp, stamp_of
 from gpu_ops.io.memory import in_bands, read_at
 from gpu_ops.io.opening import Opening
+from gpu_ops.io.pieces import write_from
 from gpu_ops.io.regular import require_regular
-from gpu_ops.types import Facts
+from gpu_ops.io.signals import sound
+from gpu_ops.output_kinds import OUTPUT_KINDS, ViewKind
+from gpu_ops.types import Facts, Pixel
 
 ENDLESS = 1 << 62
 """A limit that no file reaches."""
+NPY, TIFFS = ".npy", (".tif", ".tiff")
+Write = Callable[[Array], None]
 SMALL = 1 << 26
 """Files of fewer bytes are loaded without a look at their size in memory."""
 
@@ -164,3 +174,60 @@ def _open_wav(file: Path, name: str, kind: Kind | None, frame: int, rate: float,
 
 
 _OPENERS = {".npy": _open_npy, ".tif": _open_tiff, ".tiff": _open_tiff, ".wav": _open_wav}
+
+
+def check_rows_target(path: str | os.PathLike[str], shape: tuple[int, ...]) -> None:
+    """Raises InputError for a name whose format is not written row by row, or cannot hold that shape."""
+    suffix, name = Path(path).suffix.lower(), plain(os.fspath(path))
+    if suffix != NPY and (suffix not in TIFFS or len(shape) < 2):
+        allowed = f"{NPY}, {' or '.join(TIFFS)}" if len(shape) > 1 else NPY
+        raise InputError(f"{name} cannot be written in bands; choose a name that ends in {allowed}.")
+
+
+def check_frames_target(path: str | os.PathLike[str], kind: ViewKind) -> None:
+    """Raises InputError for a name whose ending cannot hold a stack of outputs of this kind."""
+    allowed = OUTPUT_KINDS[kind].stack_formats
+    if Path(path).suffix.lower() not in allowed:
+        raise InputError(
+            f"{plain(os.fspath(path))} cannot hold a stack of results, each {OUTPUT_KINDS[kind].title}; choose a name "
+            f"that ends in {' or '.join(allowed)}."
+        )
+
+
+def check_disk(path: str | os.PathLike[str], needed: int, what: str, disk: str) -> None:
+    """Raises InputError where the disk of `path` has no room for so many bytes: `what` needs them of the `disk`."""
+    free = shutil.disk_usage(Path(os.path.realpath(path)).parent).free
+    if needed > free:
+        raise InputError(f"{what} {needed:,} bytes, and {disk} has {free:,} free; choose another disk.")
+
+
+def begin_rows(
+    file: IO[bytes],
+    path: str | os.PathLike[str],
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    frames: int | None = None,
+    pixel: Pixel | None = None,
+    note: str = "",
+) -> Write:
+    """A function that takes the next rows of an array of `shape` and writes them in the format of the path's ending, or
+    the next one of so many `frames` of this shape. `pixel` and a `note` go into a TIFF. A file that got fewer rows is
+    damaged. Raises InputError for what a TIFF cannot hold, OSError."""
+    if Path(path).suffix.lower() != NPY:
+        return TiffWriter(file, shape, dtype, frames or 1, plain(os.fspath(path)), pixel, note).write_rows
+    whole = shape if frames is None else (frames, *shape)
+    header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": whole}
+    np.lib.format.write_array_header_1_0(file, header)
+    return lambda rows: write_from(file, np.ascontiguousarray(rows, dtype).reshape(-1).view(np.uint8))
+
+
+@contextmanager
+def writing_rows(
+    path: str | os.PathLike[str], shape: tuple[int, ...], dtype: np.dtype[Any], pixel: Pixel | None, note: str
+) -> Iterator[Write]:
+    """`begin_rows` for a file that appears at the end, when it has all rows; until then the old one stays as it is.
+    Raises InputError where the disk has too little room."""
+    check_rows_target(path, shape)
+    with replacing(path) as file:
+        check_disk(path, math.prod(shape) * dtype.itemsize, f"{plain(os.fspath(path))} needs", "its disk")
+        yield begin_rows(file, path, shape, dtype, None, pixel, note)

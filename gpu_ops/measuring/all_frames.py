@@ -16,11 +16,12 @@ import numpy as np
 from gpu_ops.errors import InputError, KernelError, NonFiniteError, ParamError, plain
 from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.io.files import replacing
-from gpu_ops.io.frame_axes import imagej_lines
+from gpu_ops.io.images.frame_axes import imagej_lines
+from gpu_ops.io.images.pixel_size import pixel_of
+from gpu_ops.io.images.tiff_writer import resolution
 from gpu_ops.io.inputs import Array
 from gpu_ops.io.notes import lines_of
-from gpu_ops.io.pixel_size import pixel_of
-from gpu_ops.io.row_writer import TIFFS, Write, begin_rows, check_frames_target, check_room
+from gpu_ops.io.rows import TIFFS, Write, begin_rows, check_disk, check_frames_target
 from gpu_ops.measuring.about import about_run
 from gpu_ops.measuring.parts import Merged, Parts, Report
 from gpu_ops.measuring.provenance import machine
@@ -118,13 +119,14 @@ def _begin(
     for any. Raises InputError where the disk has no room for all."""
     (count, *shape), dtype = written.shape, np.dtype(written.dtype)
     disk, needed = f"the disk of {plain(os.fspath(path))}", math.prod(written.shape) * dtype.itemsize
-    check_room(path, needed, f"The results of {count} frames need", disk)
+    check_disk(path, needed, f"The results of {count} frames need", disk)
     pixel, note = pixel_of(experiment.input.facts.pixel, first.forms[output]), ""
     if Path(path).suffix.lower() in TIFFS:
         own = row(first, experiment, with_roofs=False)
         about = about_run(own, machine([first.pick.device], with_roofs=False), output)
         about |= {"verdict": f"frame 0 {about['verdict']}", "frames": f"all {count}"}
-        note = "\n".join((*imagej_lines(experiment.input.facts.frame_axes, count, pixel), *lines_of(about)))
+        size = pixel if resolution(pixel) else None  # no unit where the file has no size in it
+        note = "\n".join((*imagej_lines(experiment.input.facts.frame_axes, count, size), *lines_of(about)))
     return begin_rows(file, path, tuple(shape), dtype, count, pixel, note)
 
 

@@ -18,10 +18,10 @@ from typing import Any, Literal, NamedTuple
 from gpu_ops.errors import BAD_INPUT, FAILURE_CODES, FINE, WRONG, InputError, KernelscopeError, ParamError, plain
 from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.io import CHOICES, NOISE
-from gpu_ops.io.mapping import held
 from gpu_ops.io.opening import notes_in
 from gpu_ops.io.reading import Reading
 from gpu_ops.io.results import PLAIN, Saving, save_output
+from gpu_ops.io.steps.mapping import held
 from gpu_ops.measuring import choosing
 from gpu_ops.measuring.about import about_run
 from gpu_ops.measuring.batch_files import SCHEMA, Item, earlier_rows, find_files, is_done, items, result_facts, stamp

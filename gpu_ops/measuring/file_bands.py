@@ -17,9 +17,8 @@ from gpu_ops.io.inputs import Array, convert, make_input
 from gpu_ops.io.notes import lines_of
 from gpu_ops.io.opening import FRAME, RATE, SERIES
 from gpu_ops.io.reading import Reading
-from gpu_ops.io.row_writer import check_rows_target, writing_rows
-from gpu_ops.io.rows import SMALL, Rows, open_rows
-from gpu_ops.io.tones import conversions
+from gpu_ops.io.rows import SMALL, Rows, check_rows_target, open_rows, writing_rows
+from gpu_ops.io.steps.tones import conversions
 from gpu_ops.measuring import bands
 from gpu_ops.measuring.about import about_input, about_machine
 from gpu_ops.measuring.all_frames import Wanted, run_part

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gpu_ops.errors import ReportError, plain
-from gpu_ops.io.locks import hold
+from gpu_ops.io.part_files import hold
 
 
 @contextmanager

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from gpu_ops.errors import ParamError, plain
 from gpu_ops.io.inputs import nonfinite_words
-from gpu_ops.io.ranges import range_of
-from gpu_ops.io.tones import conversion_words
+from gpu_ops.io.steps.ranges import range_of
+from gpu_ops.io.steps.tones import conversion_words
 from gpu_ops.params import Values
 from gpu_ops.task import Task
 from gpu_ops.types import Filter, Input

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from typing import Any
@@ -20,7 +20,7 @@ from gpu_ops.measuring.files import FileXRay, by_file
 from gpu_ops.measuring.spills import spill_counts
 from gpu_ops.measuring.suitable import check_input
 from gpu_ops.measuring.verify import full_meta
-from gpu_ops.params import Values, check_values
+from gpu_ops.params import Value, Values, check_values
 from gpu_ops.plan import Access, Execution, Finding, Launch, Limits, LineCounts, Plan, Trace
 from gpu_ops.task import Task
 from gpu_ops.types import Accesses, Filter, Input, Variant
@@ -36,10 +36,10 @@ class KernelXRay:
     """One kernel of a variant, all its launches together; grid, block and `shared_bytes` are the first one's.
 
     `lines` has counts by line of its file, headers' counts at the line that uses them; `headers` by (file, line) of
-    the headers themselves; `files` has both apart, the kernel's file first. `block_loads` are global loads by threads
-    of the first, the inner and the last block of the first launch. `occupancy` is None where the architecture's is not
-    known. `traces` are those of the first launch that reached the line, by file and line; None where no warp was
-    followed.
+    the headers themselves; `files` has both apart, the kernel's file first. `block_loads` are global loads by
+    threads of the first, the inner and the last block of the first launch. `occupancy` is None where the
+    architecture's is not known. `defines` are those of the launches, each set once, in order. `traces` are those of
+    the first launch that reached the line, by file and line; None where no warp was followed.
     """
 
     name: str
@@ -57,6 +57,7 @@ class KernelXRay:
     occupancy: Occupancy | None
     by_block: Mapping[int, Occupancy]
     files: tuple[FileXRay, ...] = ()
+    defines: tuple[Mapping[str, Value], ...] = ()
     traces: Mapping[tuple[str, int], tuple[Trace, ...]] | None = None
 
 
@@ -230,7 +231,16 @@ def _kernel(
         occupancy=occupancy(architecture, threads, *demand) if has_occupancy else None,
         by_block=by_block_size(architecture, *demand) if has_occupancy else {},
         files=by_file(file, counts, edits),
+        defines=_different(launch.kernel.compiled.defines for launch, _ in launches),
     )
+
+
+def _different(defines: Iterable[Mapping[str, Value]]) -> tuple[Mapping[str, Value], ...]:
+    found: list[Mapping[str, Value]] = []
+    for one in defines:
+        if one not in found:
+            found.append(one)
+    return tuple(found)
 
 
 def _by_line(
@@ -288,6 +298,7 @@ def _kernel_dict(k: KernelXRay) -> dict[str, Any]:
         "file": k.file,
         "header": header_fields(k.text),
         "launches": k.launches,
+        "defines": [dict(one) for one in k.defines],
         "grid": list(k.grid),
         "block": list(k.block),
         "shared_bytes": k.shared_bytes,

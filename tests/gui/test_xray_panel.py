@@ -18,7 +18,7 @@ from app.controllers.session import SessionController
 from app.figures import count
 from app.models.results import Results
 from app.models.session import Session
-from app.models.xray import SECTORS
+from app.models.xray import SECTORS, KernelView
 from app.settings import Settings
 from app.theme import TEXT_CONTRAST, contrast, palette
 from app.views.window.main_window import MainWindow
@@ -334,3 +334,23 @@ def test_the_engine_looks_into_what_is_clicked_and_is_stopped_by_a_click(qtbot, 
         assert ray.state == "stopped" and engine.client.pid == child and ray.content["params"]["window"] == 3
     finally:
         engine.close()
+
+
+def test_what_the_compiler_got_is_above_the_source_and_never_widens_the_panel(qtbot, window, engine) -> None:
+    long = {f"NAME_{n}": "16,16,4" for n in range(40)}
+    answer = content()
+    sets = [{"N": 1024, "RADICES": "16,16,4", "T": "float"}, *({**long, "N": n} for n in range(5))]
+    answer["kernels"][0]["defines"] = sets
+    show(qtbot, window, engine, answer)
+    files = window.xray_panel.files
+    assert files.compiled[0].text() == "Compiled with: N=1024, RADICES=16,16,4, T=float"
+    assert [label.text() for label in files.compiled[4:]] == ["… and with 2 other sets of defines"]
+    cut = files.compiled[1]
+    assert "NAME_39=16,16,4" in cut.text() and cut.shown_text().endswith("…")
+    files.grab()
+    assert "NAME_39=16,16,4" in cut.toolTip()
+    assert all(label.isVisible() and label.height() >= label.fontMetrics().height() for label in files.compiled)
+    before = window.xray_panel.minimumSizeHint().width()
+    files.show_kernel(KernelView(content()["kernels"][0], content()["sources"], []))
+    assert not any(label.isVisible() for label in files.compiled), "an answer without defines"
+    assert window.xray_panel.minimumSizeHint().width() == before

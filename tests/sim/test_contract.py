@@ -50,7 +50,6 @@ FAULTS = {
     "missing_barrier": "read-after-write hazard",
     "missing_last_barrier": "read-after-atomic hazard",
     "groups_overlap": "write-after-write hazard within a warp",
-    "last_batch_lost": "read-after-write hazard",
     "half_a_halo": "uninitialised read",
     "last_line_lost": "uninitialised read",
     "last_row_lost": "uninitialised read",

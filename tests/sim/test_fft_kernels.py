@@ -122,15 +122,15 @@ def test_the_simulated_gpu_counts_the_wavefronts_of_the_formula(n: int, radix: i
         _, _, execution = executed(device, x, way, block=256, **knobs)
         found = wavefronts(n, radix, rule)
         both = 2 * found.loads
-        for code, passes in (("re[place] =", found.stores), ("im[place] =", found.stores), ("re[place], im", both)):
-            assert _passes_of(execution, code) == passes, (way, gap, code)
+        for code, passes in (("re[index] =", found.stores), ("im[index] =", found.stores), ("re[index], im", both)):
+            assert _passes_of(execution, STOCKHAM[way].file, code) == passes, (way, gap, code)
         assert found[:2] == SOURCES[n, radix][place] and found.least == SOURCES[n, radix][2][0]
 
 
-def _passes_of(execution: Execution, code: str) -> int:
-    """The wavefronts of the lines with this code."""
-    text = read_source("fft/fft_stockham.cuh").splitlines()
-    lines = [line for line in execution.lines if line.file.endswith("fft_stockham.cuh")]
+def _passes_of(execution: Execution, file: str, code: str) -> int:
+    """The wavefronts of the lines of a file with this code."""
+    text = read_source(file).splitlines()
+    lines = [line for line in execution.lines if line.file.endswith(file)]
     return sum(line.counts.get("shared_wavefronts", 0) for line in lines if code in text[line.line - 1])
 
 

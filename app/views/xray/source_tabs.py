@@ -8,9 +8,12 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QTabBar, QVBoxLayout, QWidget
 
 from app.figures import percent
-from app.models.xray import FileView, KernelView
+from app.models.xray import SETS, FileView, KernelView
+from app.views.parts import ElidedLabel
 from app.views.xray.source_view import Place, SourceView
 
+MARGIN = 2
+"""Pixels around a line of defines."""
 ROOM = 6
 """Extra pixels of a tab's height: underscores in file names would be cut off."""
 
@@ -41,6 +44,11 @@ class SourceTabs(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.bar)
+        self.compiled = [ElidedLabel(parent=self) for _ in range(SETS + 1)]
+        for place, label in enumerate(self.compiled):
+            label.setObjectName(f"xray.compiled.{place}")
+            label.setMargin(MARGIN)
+            layout.addWidget(label)
         layout.addWidget(self.source, 1)
         self._kernel: KernelView | None = None
         self._counter = ""
@@ -74,6 +82,10 @@ class SourceTabs(QWidget):
         self.bar.setCurrentIndex(files.index(chosen) if chosen in files and not new else 0)
         self.bar.blockSignals(False)
         self.bar.setVisible(len(kernel.files) > 1)
+        lines = kernel.compiled_with
+        for place, label in enumerate(self.compiled):
+            label.setText(lines[place] if place < len(lines) else "")
+            label.setVisible(place < len(lines))
         self._show_file()
         return new
 

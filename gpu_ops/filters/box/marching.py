@@ -1,7 +1,7 @@
 """The box filter in one pass down the image: the lanes, warps and rows of its blocks, so that they fit in shared
 memory, and the segments of an image.
 
-kernels/box/box_ring.cuh explains them. Every radius runs on every architecture: where no ring of rows fits in
+kernels/box/box_ring_shape.cuh explains them. Every radius runs on every architecture: where no ring of rows fits in
 shared memory, the kernel sums the rows that leave a second time.
 """
 
@@ -180,7 +180,7 @@ def plan(sums: str, job: Job) -> Plan:
     shared = shape.shared_bytes(radius, sum_bytes)
     blocks = resident(shape, shared, pixels, limits)
     defines: dict[str, Value] = {
-        **types,
+        **({} if sums == "double" else types),  # the kernel that sums in double has its types in its file
         "BORDER": job.border,
         "RADIUS": radius,
         "STRIDE": stride,
@@ -190,7 +190,6 @@ def plan(sums: str, job: Job) -> Plan:
         "PER": shape.per,
         "CHUNK": shape.chunk,
         "RING": int(shape.ring),
-        "COMPENSATED": int(types["SLIDE"] == "float"),
         "SHARED": shared,
         "BLOCKS": blocks,
     }
@@ -206,8 +205,15 @@ def plan(sums: str, job: Job) -> Plan:
 def _types(dtype: np.dtype[Any], pixels: bool, sums: str) -> dict[str, Value]:
     """The kernel's types. 513² values of 8 bits stay below 2^32, of 16 bits they do not."""
     if dtype.kind == "f":
-        return {"SAMPLE": CTYPES[dtype.name], "WORD": "float", "SLIDE": sums, "TOTAL": "double", "BYTES": 0}
+        types: dict[str, Value] = {
+            "SAMPLE": CTYPES[dtype.name],
+            "WORD": "float",
+            "SLIDE": sums,
+            "TOTAL": "double",
+            "BYTES": 0,
+        }
+        return {**types, "COMPENSATED": int(sums == "float")}
     whole = "unsigned int"
     total = whole if dtype.itemsize == 1 else "unsigned long long"
     sample = whole if pixels else CTYPES[dtype.name]
-    return {"SAMPLE": sample, "WORD": whole, "SLIDE": whole, "TOTAL": total, "BYTES": int(pixels)}
+    return {"SAMPLE": sample, "WORD": whole, "SLIDE": whole, "TOTAL": total, "BYTES": int(pixels), "COMPENSATED": 0}

@@ -20,9 +20,10 @@ from gpu_ops.filters.fft.passes import COLUMNS as IN_TWO
 from gpu_ops.filters.fft.radices import MOST_PRIME, largest_prime, stages_of
 from gpu_ops.filters.fft.transform import BLUESTEIN, GLOBAL, SHARED, Lines, Transforms, fits, longest_of, padded
 from gpu_ops.filters.kit.planning import CTYPES
+from gpu_ops.input_kinds import Shape
 from gpu_ops.params import Param
-from gpu_ops.plan import Device, DeviceArray, Launch, Plan
-from gpu_ops.task import Task
+from gpu_ops.plan import Device, DeviceArray, Launch, Limits, Plan
+from gpu_ops.task import Task, Trial
 from gpu_ops.types import Refusal, Variant
 
 FAST_BLOCK = Param(
@@ -216,6 +217,16 @@ def _by_rules(title: str, idea: str, rules: Rules, knobs: tuple[Param, ...], *re
     return Variant(id, title, idea, make, kernels=kernels, knobs=knobs, supports=support, refuses=refuses, **own)
 
 
+def _in_parts(rank: int, rules: Rules, device: Limits) -> tuple[Trial, ...]:
+    """The shortest line of real samples that takes two launches on such a device, and a third one that splits it."""
+    dtype, knobs = np.dtype(np.float64), {"radix": RADIX.default}
+    fit, n = Fit(knobs, device.shared_bytes, dtype.itemsize), 1
+    while parts_of(n, fit, rules, knobs) is None:
+        n *= 2
+    shape: Shape = (2 * n,) if rank == 1 else (1, 2 * n)
+    return (Trial(shape, dtype.name, "random", {"numbers": "real"}),)
+
+
 def variants(rank: int) -> tuple[Variant, ...]:
     """Those of signals (rank 1) or images (2)."""
     more = (BLUESTEIN, BATCH)
@@ -245,10 +256,11 @@ def variants(rank: int) -> tuple[Variant, ...]:
     mixed = Rules("fft/13_mixed_radix.cu", any_length=True)
     fast = Rules("fft/14_fast.cu", pack=True, split=True, any_length=True, tiles=True)
     fast_knobs = (COLUMNS, PARTS, TOGETHER, LOOKUPS, WIDTH, *([LAUNCHES] if rank == 2 else []))
+    halved: dict[str, Any] = {"operations": None, "trials": partial(_in_parts, rank, packed)}
     pairs = (Refusal(REAL_ALONE, {"param numbers": ("complex",)}), PAIRS[rank])
     ladder += [
         _by_rules("11 four-step", IN_PARTS, split, (*knobs, COLUMNS, PARTS), powers, **own),
-        _by_rules("12 packed real samples", PACKED, packed, (*knobs, COLUMNS), powers, *pairs, **own),
+        _by_rules("12 packed real samples", PACKED, packed, (*knobs, COLUMNS), powers, *pairs, **own | halved),
         _by_rules("13 mixed radices", MIXED, mixed, (*knobs, COLUMNS), primes, **own),
         _by_rules("14 fast", FAST, fast, (FAST_BLOCK, WIDE_RADIX, *fast_knobs), primes, WIDE[rank], **own),
     ]

@@ -61,7 +61,7 @@ def tiles(passes: Passes, batch: Batch, stages: Stages, y: DeviceArray) -> None:
     """Rows and columns of each tile by one block."""
     n = batch.width
     defines = passes.defines(n, stages, n, (batch.row, 0), PAIRS)
-    defines |= {"LANES_IN": POINTS, "LANES_OUT": POINTS, "ENDS": WHOLE, "TURNED": 0, "WIDTH": 64, "TILED": 1}
+    defines |= {"LANES_IN": POINTS, "LANES_OUT": POINTS, "ENDS": WHOLE, "TWIDDLED": 0, "WIDTH": 64, "TILED": 1}
     kernel = passes.device.kernel(passes.rules.file, passes.rules.kernel.replace("_lines", "_tiles"), defines)
     sizes = (np.int64(size) for size in (batch.row, 2 * n, 2, batch.across * n))
     args = (passes.task.x, y, passes.table(circle, n), np.uint32(batch.across), *sizes)

@@ -135,7 +135,7 @@ class Work(Transforms):
         out = self.outputs[name] = self.device.empty(self.task.x.shape, self.task.dtype)
         args = (z, out, np.int64(out.size), self.real.type(1 / points))
         self._on_samples(
-            "fft_samples_back",
+            "fft_samples_inverse",
             grid1d(out.size, self.block),
             *args,
             what="round" if out.dtype.kind == "u" else "real part",

@@ -69,6 +69,24 @@ class Rules:
         """The name of its kernel."""
         return f"fft_{self.file.partition('/')[2].partition('_')[2].removesuffix('.cu')}_lines"
 
+    def choices(self, knobs: Values) -> dict[str, Value]:
+        """The defines that only some kernels take; in the files of the others they are constants."""
+        defines: dict[str, Value] = {"LOW_BITS": LOW_BITS} if self.split else {}
+        if self.tiles:
+            defines |= {"PARTS": knobs["together"], "LOOKUPS": knobs["lookups"], "WIDTH": knobs["width"], "TILED": 0}
+        return defines
+
+    def lanes(self, lanes: tuple[str, str]) -> dict[str, Value]:
+        """The defines of what lanes run along as they load and as they store: a kernel that splits lines has both, one
+        that transposes has them in its file, and the others have the same in both stages."""
+        if self.split:
+            return {"LANES_IN": lanes[0], "LANES_OUT": lanes[1]}
+        if self.transpose:
+            assert lanes == (POINTS, LINES)
+            return {}
+        assert lanes[0] == lanes[1]
+        return {"LANES": lanes[0]}
+
 
 def circle(n: int) -> Any:
     """exp(-2 pi i k / n) for all k in complex128."""
@@ -177,9 +195,9 @@ class Passes:
         return {
             **{"REAL": "double" if double else "float", "SAMPLE": CTYPES[self.task.dtype.name]},
             **{"COMPLEX": "double2" if double else "float2", "PAIR_ALIGNED": int(aligned)},
-            **{"LINE_POINTS": n, "LINE_THREADS": stages.threads, "LINES": lines, "PLANE": place},
-            **{"RADICES": ",".join(map(str, stages.radices)), "PARTS": self.fit.parts, "NUMBERS": numbers},
-            **{"LOW_BITS": LOW_BITS, "TILED": 0, "LOOKUPS": self.task.knobs.get("lookups", 4)},
+            **{"LINE_POINTS": n, "LINE_THREADS": stages.threads, "LINES": lines, "LINE_PITCH": place},
+            **{"RADICES": ",".join(map(str, stages.radices)), "NUMBERS": numbers},
+            **self.rules.choices(self.task.knobs),
         }
 
     def launch(
@@ -202,14 +220,19 @@ class Passes:
         assert stages is not None  # the variant supports the length
         each = self.fit.lines(lines.n, stages, LINES in lanes, lines.total, times)
         defines = self.defines(lines.n, stages, each, (source.outer, source.middle), numbers)
-        unit = ends == WHOLE and lanes == (POINTS, POINTS) and lines.inner == 1
-        defines |= {"LANES_IN": lanes[0], "LANES_OUT": lanes[1], "ENDS": ends, "TURNED": int(turns > 0)}
-        defines |= {"WIDTH": int(self.task.knobs.get("width", 64)) if unit else 64}
+        defines |= {**self.rules.lanes(lanes), "ENDS": ends}
+        if self.rules.split:
+            defines |= {"TWIDDLED": int(turns > 0)}
+        if self.rules.tiles and (ends != WHOLE or lanes != (POINTS, POINTS) or lines.inner > 1):
+            defines |= {"WIDTH": 64}
         table = self.table(circle, lines.n)
-        unpacks = self.table(half_turns, lines.n) if ends == UNPACKED else table
-        turning = [self.table(make, turns) if turns else table for make in (low_turns, high_turns)]
+        tables = [table]
+        if self.rules.pack:
+            tables.append(self.table(half_turns, lines.n) if ends == UNPACKED else table)
+        if self.rules.split:
+            tables += [self.table(make, turns) if turns else table for make in (low_turns, high_turns)]
         counts = (np.uint32(n) for n in (lines.total, lines.inner, lines.middle))
-        args = (x, y, table, unpacks, *turning, *counts, *(np.int64(n) for n in (*source, *target)))
+        args = (x, y, *tables, *counts, *(np.int64(n) for n in (*source, *target)))
         kernel = self.device.kernel(self.rules.file, self.rules.kernel, defines)
         room = room_of(lines.n, stages.radices, each)[1] if len(stages.radices) > 1 or ends == UNPACKED else 0
         shared = self.fit.parts * room * self.fit.itemsize

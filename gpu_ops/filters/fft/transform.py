@@ -231,7 +231,7 @@ class Transforms:
         radix, line = way.radix_of(self.knobs), self.dtype.itemsize
         room = self.device.limits.shared_bytes // (with_gaps(n, min(radix, n)) * line)
         blocks = Blocks.of(n, radix, self.block, count, room)
-        defines, constants = {**self.defines, **blocks.defines, **way.defines(self.knobs)}, {}
+        defines, constants = {**self.defines, **way.defines(blocks, self.knobs)}, {}
         if way.twiddles == "constant":
             defines["TABLE"] = n // 2
             constants = {"twiddle_table": twiddles(n).astype(self.dtype)}

@@ -54,9 +54,10 @@ class Stockham:
         default = self.radix or next(knob.default for knob in self.knobs if knob.name == "radix")
         return int(knobs.get("radix", default))
 
-    def defines(self, knobs: Values) -> dict[str, Value]:
-        """Those that the knobs set beside the radix."""
-        return {"GAP": knobs.get("gap", GAP.default)} if GAP in self.knobs else {}
+    def defines(self, blocks: Blocks, knobs: Values) -> dict[str, Value]:
+        """Those of the blocks and of the knobs. A radix that no knob sets is a constant in the kernel's file."""
+        defines = {name: value for name, value in blocks.defines.items() if not (self.radix and name == "RADIX")}
+        return {**defines, **({"GAP": knobs.get("gap", GAP.default)} if GAP in self.knobs else {})}
 
     def longest(self, shared_bytes: int, dtype: np.dtype[Any], knobs: Values) -> int:
         """The points of the longest line of a block, a power of two."""

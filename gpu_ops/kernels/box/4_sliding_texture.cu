@@ -1,6 +1,6 @@
 // What:    mean of the square around each pixel, a thread a row and then a thread a column, rows read through a texture
-// Idea:    a texture's cache keeps neighbours in both directions, so threads that read the same column of different rows
-//          find their next values there; filling the texture is an extra copy
+// Idea:    a texture's cache keeps neighbours in both directions, so threads that read the same column of different
+//          rows find their next values there; filling the texture is an extra copy
 // Shapes:  image: (height, width * CHANNELS); y and the intermediate rows (height, width, CHANNELS) interleaved
 // Launch:  rows: 1D grid over height * CHANNELS; columns: 1D grid over width * CHANNELS
 // Traffic: 1 sample read and written for the texture, 2 read from it and 1 written an element; 1 of R written, 2 read

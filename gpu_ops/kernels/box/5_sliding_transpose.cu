@@ -1,10 +1,11 @@
-// What:    mean of the square around each pixel, a thread a row and then a thread a column, rows turned in shared memory
-// Idea:    the whole block reads along rows, tile by tile; then each lane of one warp walks along its own row of the tile
-//          in shared memory; a 33rd column avoids bank conflicts both ways. The values that enter, leave and come out
-//          all pass through such tiles, so all reads of global memory are coalesced
+// What:    mean of the square around each pixel, a thread a row and then a thread a column, rows transposed in shared
+//          memory
+// Idea:    the whole block reads along rows, tile by tile; then each lane of one warp sums along its own row of the
+//          tile in shared memory; a 33rd column avoids bank conflicts both ways. The values that enter, leave and come
+//          out all pass through such tiles, so all reads of global memory are coalesced
 // Shapes:  x, y and the intermediate rows (height, width, CHANNELS) interleaved
-// Launch:  rows: grid (height / 32, CHANNELS), blocks of a multiple of 32 threads, of which 32 add;
-//          columns: 1D grid over width * CHANNELS
+// Launch:  rows: grid (height / 32, CHANNELS), blocks of a multiple of 32 threads, of which 32 add; columns: 1D grid
+//          over width * CHANNELS
 // Traffic: 2 samples read and 1 written an element, and 1 of R written and 2 read; every CHANNELS-th is used a pass
 // Source:  S3
 #include "box.cuh"

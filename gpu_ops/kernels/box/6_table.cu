@@ -1,5 +1,5 @@
 // What:    mean of the square around each pixel, from a table of the sums of all rectangles that begin in the corner
-// Idea:    every square needs only four entries of the table, for any size and place; but the entries grow with the
+// Idea:    every square needs only four entries of the table, for any size and position; but the entries grow with the
 //          image, so they are doubles, and their rounding errors matter to small squares
 // Shapes:  x, y (height, width, CHANNELS) interleaved; table (height + 2 * radius, width + 2 * radius, CHANNELS): the
 //          image with its border around it
@@ -38,7 +38,7 @@ extern "C" __global__ void box_table_columns(double* __restrict__ table, int hei
     }
 }
 
-// The sum over everything above and to the left of a place, including the place itself.
+// The sum over everything above and to the left of an element, inclusive.
 __device__ __forceinline__ double corner(
     const double* __restrict__ table, int row, int column, int channel, long long pitch)
 {

@@ -1,9 +1,9 @@
 // What:    mean of the square around each pixel, both passes of a tile in shared memory, in one launch
-// Idea:    the rows' sums stay in the block: a block loads each pixel once, and every block sums the halo above and below
-//          again; the tile must fit into shared memory, which large radii do not
+// Idea:    the rows' sums stay in the block: a block loads each pixel once, and every block sums the halo above and
+//          below again; the tile must fit into shared memory, which large radii do not
 // Shapes:  x, y (height, width, CHANNELS) interleaved
-// Launch:  2D grid over (width * CHANNELS, height), any 2D block of bx x by; shared (by + 2 * radius) rows of
-//          bx of R and bx + 2 * radius * CHANNELS samples
+// Launch:  2D grid over (width * CHANNELS, height), any 2D block of bx x by; shared (by + 2 * radius) rows of bx of R
+//          and bx + 2 * radius * CHANNELS samples
 // Traffic: at least 1 sample read and 1 written an element; more than one block reads the halo
 // Source:  S3
 #include "box.cuh"
@@ -30,10 +30,10 @@ extern "C" __global__ void box_separable_fused(
         const int r = border_index(top + v - radius, height);
         for (int i = threadIdx.x; i < stride; i += blockDim.x) {
             // begin + i counts elements from one halo before the image, so it is not negative: the division is a floor.
-            const int place = (begin + i) / CHANNELS;
-            const int c = border_index(place - radius, width);
+            const int column = (begin + i) / CHANNELS;
+            const int c = border_index(column - radius, width);
             const bool inside = r >= 0 && c >= 0;
-            tile[v * stride + i] = inside ? x[r * pitch + c * CHANNELS + (begin + i - place * CHANNELS)] : (T)0;
+            tile[v * stride + i] = inside ? x[r * pitch + c * CHANNELS + (begin + i - column * CHANNELS)] : (T)0;
         }
     }
     __syncthreads();

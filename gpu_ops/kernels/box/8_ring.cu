@@ -1,12 +1,55 @@
-// What:    mean of the square around each pixel, in one trip down the image: rows summed and columns summed at once
-// Idea:    a block marches down a strip with the last window of rows' sums in a ring in shared memory. Some warps sum
-//          the rows that enter; the others add them to their columns' sums and subtract the rows that leave: running
-//          sums in both directions, with no intermediate image, and only the strip's sides are loaded twice
+// What:    mean of the square around each pixel in one pass down the image: rows and columns are summed at once
+// Idea:    a block marches down a strip of columns with a ring buffer in shared memory, which holds the row sums of the
+//          last window. Some warps sum the rows that enter; the others add them to the running sums of their columns
+//          and subtract the rows that leave. Both are running sums, there is no intermediate image, and only the sides
+//          of the strip are loaded twice. Named barriers let both kinds of warps work at the same time
 // Shapes:  x, y (height, width, STRIDE) interleaved, a channel a block in z; or (height, width) pixels of four bytes
 // Launch:  grid (width / COLUMNS, segments of `segment` rows, STRIDE), THREADS threads; shared: sizeof(Memory)
 // Traffic: 1 sample read and 1 written a value at least; 2 * radius columns more a strip, 2 * radius rows a segment
 // Source:  S3
+typedef SAMPLE T;
+typedef WORD Word;
+typedef SLIDE Part;
+typedef TOTAL Total;
+constexpr int PLANES = BYTES ? 2 : 1;  // the four bytes of a pixel are summed in two words, two sums of 16 bits in each
+#include "box_ring_shape.cuh"
+#include "box_ring_sums.cuh"
+#if BYTES
+#include "box_ring_pixels.cuh"
+#else
+#include "box_ring_values.cuh"
+#endif
 #include "box_ring.cuh"
+
+// COLUMNS columns of `segment` rows a block. Slot i of the ring is row i modulo SLOTS of those that enter.
+__device__ __forceinline__ void march(const T* __restrict__ x, T* __restrict__ y, int height, int width, int segment)
+{
+    Memory& shared = *(Memory*)bytes;
+    const int column = blockIdx.x * COLUMNS, row = blockIdx.y * segment, channel = blockIdx.z;
+    const int count = min(segment, height - row) + 2 * RADIUS;  // rows that enter
+    find_positions(shared, column, width);
+    __syncthreads();
+
+    // The same for a whole warp. The column warps have most to do and come first, so that all schedulers get some.
+    const int row_warp = threadIdx.x / 32 - COLUMN_WARPS;
+    if (row_warp >= 0) {
+        // A team sums every second batch n, once the columns have freed the slots of batch n - AHEAD.
+        Rows rows(shared, x + channel, height, width, row, column, count);
+        for (int n = row_warp / (ROW_WARPS / TEAMS); n * BATCH < count; n += TEAMS) {
+            if (n >= AHEAD) barrier_wait<TEAM_AND_COLUMNS>(freed(n));
+            rows.step(n * BATCH);
+            barrier_arrive<TEAM_AND_COLUMNS>(filled(n));
+        }
+    } else {
+        // The columns take every batch as soon as it is complete, and free its slots if another batch will need them.
+        Columns columns(shared, y + channel, height, width, row, column, count);
+        for (int n = 0; n * BATCH < count; ++n) {
+            barrier_wait<TEAM_AND_COLUMNS>(filled(n));
+            columns.step(n * BATCH);
+            if ((n + AHEAD) * BATCH < count) barrier_arrive<TEAM_AND_COLUMNS>(freed(n));
+        }
+    }
+}
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     box_ring(const T* __restrict__ x, T* __restrict__ y, int height, int width, int segment)

@@ -1,11 +1,67 @@
-// What:    mean of the square around each pixel, in one trip down the image, with rows summed in double
-// Idea:    the ring's march, but rows are summed in double and stored as means: this avoids the rounding errors of float
-//          additions, and no sum exceeds a float; the price is the conversions and a slower addition
+// What:    mean of the square around each pixel in one pass down the image, with rows summed in double
+// Idea:    the ring's march, but a lane sums the values of a row in double, and the ring holds means of rows instead of
+//          sums: no rounding errors of float additions, and no value that exceeds a float. A column is the running sum
+//          of those means in double. The price is the conversions and a slower addition
 // Shapes:  x, y (height, width, STRIDE) interleaved, a channel a block in z
 // Launch:  grid (width / COLUMNS, segments of `segment` rows, STRIDE), THREADS threads; shared: sizeof(Memory)
 // Traffic: 1 sample read and 1 written a value at least; 2 * radius columns more a strip, 2 * radius rows a segment
 // Source:  S3
+typedef float T, Word;
+typedef double Part, Total;
+constexpr int PLANES = 1;
+#include "box_ring_shape.cuh"
+
+// The sum of some values of a row in double.
+struct __align__(sizeof(Part)) Sum {
+    Part v[1];
+
+    __device__ __forceinline__ static Sum of(Word w) { return {{(Part)w}}; }
+    __device__ __forceinline__ void add(const Sum& other) { v[0] += other.v[0]; }
+    __device__ __forceinline__ void add(Word w) { v[0] += (Part)w; }
+    __device__ __forceinline__ void slide(Word in, Word out) { v[0] += (Part)in - (Part)out; }
+    // The ring holds the mean of the window, rounded to float once.
+    __device__ __forceinline__ Word stored(int) const { return (Word)(v[0] * (1.0 / WINDOW)); }
+};
+
+// The running sum of a column's means of rows.
+struct Column {
+    Total total;
+
+    __device__ __forceinline__ void begin() { total = 0; }
+    __device__ __forceinline__ void move(const Word* in, const Word* out) { total += (Total)in[0] - (Total)out[0]; }
+    __device__ __forceinline__ T mean() const { return (T)(total * (1.0 / WINDOW)); }
+};
 #include "box_ring.cuh"
+
+// As in 8_ring: row warps and column warps, which synchronise at named barriers.
+__device__ __forceinline__ void march(const T* __restrict__ x, T* __restrict__ y, int height, int width, int segment)
+{
+    Memory& shared = *(Memory*)bytes;
+    const int column = blockIdx.x * COLUMNS, row = blockIdx.y * segment, channel = blockIdx.z;
+    const int count = min(segment, height - row) + 2 * RADIUS;  // rows that enter
+    find_positions(shared, column, width);
+    __syncthreads();
+
+    // The same for a whole warp. The column warps have most to do and come first, so that all schedulers get some.
+    const int row_warp = threadIdx.x / 32 - COLUMN_WARPS;
+    if (row_warp >= 0) {
+        // A team sums every second batch n, once the columns have freed the slots of batch n - AHEAD.
+        Rows rows(shared, x + channel, height, width, row, column, count);
+        for (int n = row_warp / (ROW_WARPS / TEAMS); n * BATCH < count; n += TEAMS) {
+            if (n >= AHEAD) barrier_wait<TEAM_AND_COLUMNS>(freed(n));
+            rows.step(n * BATCH);
+            barrier_arrive<TEAM_AND_COLUMNS>(filled(n));
+        }
+    } else {
+        // The columns take every batch as soon as it is complete, and free its slots if another batch will need them.
+        Columns columns(shared, y + channel, height, width, row, column, count);
+        for (int n = 0; n * BATCH < count; ++n) {
+            barrier_wait<TEAM_AND_COLUMNS>(filled(n));
+            columns.step(n * BATCH);
+            if ((n + AHEAD) * BATCH < count) barrier_arrive<TEAM_AND_COLUMNS>(freed(n));
+        }
+    }
+}
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     box_double(const T* __restrict__ x, T* __restrict__ y, int height, int width, int segment)

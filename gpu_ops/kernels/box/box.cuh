@@ -29,7 +29,7 @@ __device__ __forceinline__ T finish(A sum, int window)
 #endif
 }
 
-// The value at position i, any i, of an axis of n values that begins at `axis`, `step` apart: see border.cuh.
+// The value at position i, any i, of an axis of n values with stride `step` that begins at `axis`: see border.cuh.
 template <typename V>
 __device__ __forceinline__ V value_at(const V* __restrict__ axis, int i, int n, long long step)
 {
@@ -37,8 +37,8 @@ __device__ __forceinline__ V value_at(const V* __restrict__ axis, int i, int n, 
     return inside < 0 ? (V)0 : axis[inside * step];
 }
 
-// One thread's column of means, from the first pass's results for the rows: the next square is the last one with one row
-// more and one row less.
+// One thread's column of means, from the first pass's results for the rows: the next square is the last one with one
+// row more and one row less.
 __device__ __forceinline__ void slide_down(
     const R* __restrict__ rows, T* __restrict__ y, int height, int width, int radius)
 {

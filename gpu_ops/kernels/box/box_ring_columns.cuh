@@ -1,12 +1,6 @@
 // The column warps of the marching box kernels: rows of sums to means, PER columns a lane.
 #pragma once
 
-#if BYTES
-#include "box_ring_pixels.cuh"
-#else
-#include "box_ring_values.cuh"
-#endif
-
 struct Columns {
     struct __align__(PER * PLANES * sizeof(Word)) Some { Word v[PER * PLANES]; };
     struct __align__(PER * sizeof(T)) Means { T v[PER]; };

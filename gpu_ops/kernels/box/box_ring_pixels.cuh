@@ -21,15 +21,16 @@ struct Pair {
 };
 #else
 // Of the sums of two bytes in a word, the sum of whole words, modulo 2^32, and that of their upper halves; what is left
-// of the whole is the sum of the lower ones. Sums below 2^23 begin at the first multiple of COUNT from 2^23 on: they are
-// the bits of a float, and their mean is off by a whole number.
+// of the whole is the sum of the lower ones. Sums below 2^23 begin at the first multiple of COUNT from 2^23 on: they
+// are the bits of a float, and their mean is off by a whole number.
 struct Pair {
     static_assert(COUNT < 1 << 16, "radius at most 127");
     static constexpr bool BITS = COUNT < 1 << 15; // whether sums are below 2^23
     static constexpr unsigned int TIMES = BITS ? ((1u << 23) + COUNT - 1) / COUNT : 0;
     static constexpr unsigned int BEGIN = BITS ? 0x4b000000 + TIMES * COUNT - (1u << 23) : 0;
     static constexpr double OFF = (double)COUNT * (1.0f / COUNT) - 1; // of the rounded 1 / COUNT, as a share of it
-    // A mean is at least 1 / (2 * COUNT) off the halves, COUNT being odd: whether no mean of such a sum is taken across.
+    // A mean is at least 1 / (2 * COUNT) off the halves, COUNT being odd: whether no mean of such a sum is taken
+    // across.
     static constexpr bool CLOSE = BITS && (OFF < 0 ? -OFF : OFF) * (TIMES + 255) * 2 * COUNT < 1;
     unsigned int whole, upper;
 
@@ -56,10 +57,10 @@ struct Pair {
     {
         return __byte_perm(mean_of(whole - (upper << 16)), mean_of(upper), 0x0040);
     }
-    // Adding 2^23 rounds to a whole number, which then is a float's last bits. Where 1 / COUNT is rounded too coarsely for
-    // the sum as it is, the sum is centred first: a mean is at least 2^-17 off the halves, the rounded 1 / COUNT is off by
-    // at most 2^-24 of it, and that takes at most 128 * 2^-24 = 2^-17 from a mean between -127 and 128; the multiplication
-    // itself does not round.
+    // Adding 2^23 rounds to a whole number, which then is a float's last bits. Where 1 / COUNT is rounded too coarsely
+    // for the sum as it is, the sum is centred first: a mean is at least 2^-17 off the halves, the rounded 1 / COUNT is
+    // off by at most 2^-24 of it, and that takes at most 128 * 2^-24 = 2^-17 from a mean between -127 and 128; the
+    // multiplication itself does not round.
     __device__ __forceinline__ static unsigned int mean_of(unsigned int sum)
     {
         if (CLOSE) return __float_as_uint(fmaf(__uint_as_float(sum), 1.0f / COUNT, 8388608.0f - TIMES));

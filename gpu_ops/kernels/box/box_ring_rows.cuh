@@ -1,9 +1,9 @@
 // The row warps of the marching box kernels: rows of samples to rows of sums, one row by LANES lanes.
 //
 // A lane owns OUTPUTS neighbouring outputs. The first is the sum of whole blocks of OUTPUTS values and single values at
-// the end; the others slide: one value enters, one leaves. A lane needs its own block and the block where its window ends
-// anyway, and shares their sums with all lanes. No result is a difference of sums from the row's beginning, so no large
-// numbers cancel, and a lane's eleven steps are too few to drift.
+// the end; the others slide: one value enters, one leaves. A lane needs its own block and the block where its window
+// ends anyway, and shares their sums with all lanes of its row. No result is a difference of sums from the row's
+// beginning, so no large numbers cancel, and a lane's eleven steps are too few to drift.
 #pragma once
 
 // Four samples in one load; the compiler would load a struct of our own in four parts.
@@ -20,12 +20,12 @@ struct Rows {
     static constexpr int ENDS = (REST + OUTPUTS - 2) / 4 + 1; // quads of the values that enter
     static constexpr int BETWEEN = WHOLE > LANES ? (WHOLE - 1) / LANES : 0; // rounds for blocks that no lane has loaded
 
-    struct __align__(16) Spots { int v[4]; };
+    struct __align__(16) Positions { int v[4]; };
 
     Memory& memory;
     const T* x;
     int height, width, top, left, count; // left: column of the first value of a row in shared memory
-    int task, lane;  // the lane's row of those in shared memory, and its place in the row
+    int task, lane;  // the lane's row of those in shared memory, and its index in the row
     int turn, ahead; // its row of those of a batch in the ring, and of those that enter
     int base;        // slot of the batch that comes next
     bool interior;   // whether the strip and all that its windows reach are inside the image
@@ -73,24 +73,24 @@ struct Rows {
         return {{(Word)four.x, (Word)four.y, (Word)four.z, (Word)four.w}};
     }
 
-    // Values k to k + 3 of a row in shared memory. Most of them are inside the image, even in its outer strips, which would
-    // delay the end of the launch if they looked up every value.
+    // Values k to k + 3 of a row in shared memory. Most of them are inside the image, even in its outer strips, which
+    // would delay the end of the launch if they looked up every value.
     __device__ __forceinline__ Quad quad(const T* row, int k) const
     {
         if (ALIGNED && left + k >= 0 && left + k + 4 <= width) return words(__ldg((const Four*)(row + left + k)));
         return gathered(row, k);
     }
 
-    // The same, each value from its place in the image.
+    // The same, each value from its own column of the image.
     __device__ __forceinline__ Quad gathered(const T* row, int k) const
     {
-        const Spots spots = *(const Spots*)(memory.places + k);
+        const Positions positions = *(const Positions*)(memory.positions + k);
         Quad quad;
         #pragma unroll
         for (int c = 0; c < 4; ++c) {
             // Loaded in any case: four loads in flight at once, and no branch.
-            const Word w = (Word)row[max(spots.v[c], 0) * STRIDE];
-            quad.v[c] = BORDER == 0 && spots.v[c] < 0 ? (Word)0 : w;
+            const Word w = (Word)row[max(positions.v[c], 0) * STRIDE];
+            quad.v[c] = BORDER == 0 && positions.v[c] < 0 ? (Word)0 : w;
         }
         return quad;
     }
@@ -132,7 +132,7 @@ struct Rows {
             for (int m = 1; m < WHOLE; ++m) sum.add(memory.parts[task][lane + m]);
         }
         if (WHOLE > 0 && REST > 0) sum.add(end);
-        Quad made[OUTPUTS * PLANES / 4];
+        Quad sums_of_lane[OUTPUTS * PLANES / 4];
         #pragma unroll
         for (int o = 0; o < OUTPUTS; ++o) {
             if (o > 0) {
@@ -140,15 +140,15 @@ struct Rows {
                 sum.slide(ends[in / 4].v[in % 4], own[out / 4].v[out % 4]);
             }
             #pragma unroll
-            for (int p = 0, w = o * PLANES; p < PLANES; ++p, ++w) made[w / 4].v[w % 4] = sum.stored(p);
+            for (int p = 0, w = o * PLANES; p < PLANES; ++p, ++w) sums_of_lane[w / 4].v[w % 4] = sum.stored(p);
         }
         Word* to = memory.ring[slot(base + turn)] + lane * OUTPUTS * PLANES;
         #pragma unroll
-        for (int k = 0; k < OUTPUTS * PLANES / 4; ++k) *(Quad*)(to + 4 * (k ^ swapped(lane))) = made[k];
+        for (int k = 0; k < OUTPUTS * PLANES / 4; ++k) *(Quad*)(to + 4 * (k ^ swapped(lane))) = sums_of_lane[k];
     }
 
-    // Stores the sums of all blocks in any lane's window: the lanes' own blocks, those in which windows end, and those in
-    // between. `sum` and `end` are the sums of the window's values in the first and in the last block.
+    // Stores the sums of all blocks in any lane's window: the lanes' own blocks, those in which windows end, and those
+    // in between. `sum` and `end` are the sums of the window's values in the first and in the last block.
     __device__ __forceinline__ void share(const Word* row, const Quad* own, Sum sum, const Quad* ends, Sum end)
     {
         add(sum, own, 0, LEAD);

@@ -1,4 +1,4 @@
-// The sums of the row warps of the marching box kernels.
+// The sums of the row warps of 8_ring: of floats, of whole numbers, or of the four bytes of a pixel.
 #pragma once
 
 // The sum of some values of a row.
@@ -38,13 +38,13 @@ struct __align__(PLANES * sizeof(Part)) Sum {
 #endif
     }
 
-    // The value of a row's sum in the ring: for doubles a mean, which fits a float for all samples.
+    // The words of a row's sum in the ring.
     __device__ __forceinline__ Word stored(int plane) const
     {
 #if BYTES
         return plane ? v[1] : v[0] - (v[1] << 8);
 #else
-        return (Word)(sizeof(Part) == 8 ? v[0] * (Part)(1.0 / WINDOW) : v[0]);
+        return (Word)v[0];
 #endif
     }
 

@@ -46,8 +46,7 @@ struct Column {
 
     __device__ __forceinline__ static T mean_of(double sum)
     {
-        // The ring holds sums of float rows, means of double ones.
-        constexpr Part scale = sizeof(Part) == 8 ? 1.0 / WINDOW : 1.0 / COUNT;
+        constexpr Part scale = 1.0 / COUNT;
         return (T)((Part)sum * scale);
     }
     __device__ __forceinline__ static T mean_of(unsigned int sum)

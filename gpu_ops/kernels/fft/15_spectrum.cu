@@ -1,8 +1,9 @@
 // What:    the level in dB of every frequency of a real image, in two launches: over rows, and over columns
-// Idea:    nothing has a pass of its own. The first launch reads the samples as they are, turns two rows at once as the
-//          parts of one complex line, separates them and stores half of each spectrum: the other half mirrors it. The
-//          second one turns neighbouring columns and stores a level where its frequency lies and where the opposite one
-//          does, with zero frequency in the middle or not. Columns 0 and width / 2 are real before it, so they share one
+// Idea:    nothing takes a separate launch. The first launch reads the samples as they are, transforms two rows at once
+//          as the parts of one complex line, separates them and stores half of each spectrum: the other half mirrors
+//          it. The second one transforms neighbouring columns and stores a level where its frequency lies and where the
+//          opposite one does, with zero frequency in the middle or not. Columns 0 and width / 2 are real before it, so
+//          they share one
 // Shapes:  x, out (height, width), y (height, width / 2), both extents powers of two from 2 on; window_y (height);
 //          window_x (width); means (1); table: the twiddles of the lines
 // Launch:  rows (COLUMNS 0): grid over pairs of rows, blocks (threads a line, pairs); columns: grid over the columns of
@@ -10,7 +11,7 @@
 // Traffic: 1 sample read, 1/2 complex number written and read, 1 level written a point; twiddles from the caches
 // Source:  S2
 #if COLUMNS
-#define LINE_PLACE threadIdx.y
+#define LINE_LANE threadIdx.y
 #define LINE_THREADS blockDim.y
 #endif
 #include "fft_level.cuh"
@@ -21,11 +22,11 @@ __device__ __forceinline__ C first_of(C a, C b) { return complex_of((R)0.5 * (a.
 __device__ __forceinline__ C second_of(C a, C b) { return complex_of((R)0.5 * (a.y + b.y), (R)0.5 * (b.x - a.x)); }
 
 #if COLUMNS
-// Columns lie side by side in shared memory, so that lanes of one point use banks side by side.
-struct GapsOfColumns {
-    __device__ __forceinline__ static int place(int point, int done, int radix_bits)
+// Shared memory interleaves the columns, so that lanes with the same point use neighbouring banks.
+struct ColumnPadding {
+    __device__ __forceinline__ static int index(int point, int done, int radix_bits)
     {
-        return GapsOfSpan::place(point, done, radix_bits) * COLUMNS;
+        return SpanPadding::index(point, done, radix_bits) * COLUMNS;
     }
 };
 
@@ -40,14 +41,14 @@ extern "C" __global__ void __launch_bounds__(THREADS) fft_spectrum_columns(
     R* im = re + plane * COLUMNS;
     C v[POINTS];
 #pragma unroll
-    for (int i = 0; i < POINTS; ++i) v[i] = y[(long long)(LINE_PLACE + i * LINE_THREADS) * half + column];
-    all_stages<false, GapsOfColumns>(v, re, im, bits, TableInGlobal{table});
+    for (int i = 0; i < POINTS; ++i) v[i] = y[(long long)(LINE_LANE + i * LINE_THREADS) * half + column];
+    all_stages<ColumnPadding>(v, re, im, bits, TableInGlobal{table});
 
     if (blockIdx.x == 0) {  // the column that is two needs its opposite points
         __syncthreads();
 #pragma unroll
         for (int i = 0; i < POINTS; ++i) {
-            const int row = LINE_PLACE + i * LINE_THREADS;
+            const int row = LINE_LANE + i * LINE_THREADS;
             re[row * COLUMNS] = v[i].x;
             im[row * COLUMNS] = v[i].y;
         }
@@ -55,19 +56,19 @@ extern "C" __global__ void __launch_bounds__(THREADS) fft_spectrum_columns(
     }
 #pragma unroll
     for (int i = 0; i < POINTS; ++i) {
-        const int row = LINE_PLACE + i * LINE_THREADS, opposite = (height - row) & (height - 1);
-        C here = v[i], there = v[i];
+        const int row = LINE_LANE + i * LINE_THREADS, opposite = (height - row) & (height - 1);
+        C first = v[i], second = v[i];
         if (column == 0) {
             const C other = complex_of(re[opposite * COLUMNS], im[opposite * COLUMNS]);
-            here = first_of(v[i], other);
-            there = second_of(v[i], other);
+            first = first_of(v[i], other);
+            second = second_of(v[i], other);
         }
-        const R level = level_of(here, factor, least);
+        const R level = level_of(first, factor, least);
         const int y1 = (row + down) & (height - 1), x1 = (column + right) & (width - 1);
         const int y2 = ((column ? opposite : row) + down) & (height - 1);
         const int x2 = ((column ? width - column : half) + right) & (width - 1);
         out[(long long)y1 * width + x1] = level;
-        out[(long long)y2 * width + x2] = column ? level : level_of(there, factor, least);
+        out[(long long)y2 * width + x2] = column ? level : level_of(second, factor, least);
     }
 }
 #else
@@ -102,7 +103,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) fft_spectrum_rows(
             v[i] = complex_of(v[i].x * (above * weight), v[i].y * (below * weight));
         }
     }
-    all_stages<false, GapsOfSpan>(v, re, im, bits, TableInGlobal{table});
+    all_stages<SpanPadding>(v, re, im, bits, TableInGlobal{table});
 
     __syncthreads();  // of the last exchange, others may still read
 #pragma unroll
@@ -116,7 +117,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) fft_spectrum_rows(
     for (int i = 0; i < POINTS / 2; ++i) {
         const int k = threadIdx.x + i * blockDim.x, opposite = k ? width - k : half;
         const C other = complex_of(re[opposite], im[opposite]);
-        // Points 0 and width / 2 of a real line are real: they share a place.
+        // Points 0 and width / 2 of a real line are real: they share an element.
         y[upper * half + k] = k ? first_of(v[i], other) : complex_of(v[i].x, other.x);
         y[lower * half + k] = k ? second_of(v[i], other) : complex_of(v[i].y, other.y);
     }

@@ -1,9 +1,10 @@
 // What:    one radix-2 stage of the Fourier transform of many lines, from one buffer of global memory into another
 // Idea:    a thread a butterfly and a launch a stage: the end of a launch is the barrier between stages, so a line may
-//          have any power of two as its length. The stages put their points where the next one looks for them
-//          (Stockham), and the last one leaves them in order
-// Shapes:  x, y (lines / inner, 2 << half, inner): a line's points lie `inner` apart; table (1 << half)
-// Launch:  1D grid over lines << half butterflies, any block; launches with `done` = 0, 1 ... half, buffers in turns
+//          have any power of two as its length. A stage stores its points where the next one loads them (Stockham), and
+//          the last one leaves them in order
+// Shapes:  x, y (lines / inner, 2 << half, inner): the points of a line have the stride `inner`; table (1 << half)
+// Launch:  1D grid over lines << half butterflies, any block; launches with `done` = 0, 1 ... half, which swap both
+//          buffers
 // Traffic: 1 complex number read and 1 written a point in each of log2 n stages; half a twiddle from the caches
 // Source:  S2
 #include "fft.cuh"
@@ -22,7 +23,7 @@ extern "C" __global__ void fft_global_stage(
     const long long begin = (outer << (half + 1)) * inner + (line - outer * inner);
 
     const C u = x[begin + j * inner];
-    const C v = times(x[begin + (j + (1LL << half)) * inner], turned(table[k << (half - done)], inverse));
+    const C v = times(x[begin + (j + (1LL << half)) * inner], conjugate_if(table[k << (half - done)], inverse));
     const long long first = begin + (2 * j - k) * inner;
     y[first] = plus(u, v);
     y[first + span * inner] = minus(u, v);

@@ -1,19 +1,81 @@
 // What:    the whole Fourier transform of a line in one launch, four points a butterfly
 // Idea:    two stages of radix 2 are one of radix 4 in registers: half as many exchanges through shared memory and
-//          barriers, and a quarter fewer products with twiddles. A last stage of radix 2 remains where bits is odd
-// Shapes:  x, y complex, anywhere: see Layout; table (1 << bits - 1); turns (1 << turn_bits - 1)
+//          barriers, and a quarter fewer products with twiddle factors, since one of the four is i. A last stage of
+//          radix 2 remains where bits is odd
+// Shapes:  x, y complex, addressed by Layout; table (1 << bits - 1): exp(-2 pi i k / 2^bits); long_table (1 <<
+//          long_bits - 1)
 // Launch:  grid over the lines, blocks (threads a line, lines), a thread POINTS points, at most THREADS in all; shared
 //          two planes of `plane` real numbers for each line of a block
-// Traffic: 1 complex number read and 1 written a point, twice for long lines; twiddles from the caches
+// Traffic: 1 complex number read and 1 written per point, twice for long lines; twiddle factors from the caches
 // Source:  S2
+constexpr int RADIX = 4;
 #include "fft_stockham.cuh"
 
-extern "C" __global__ void __launch_bounds__(THREADS) fft_radix4_lines(
-    const C* __restrict__ x, C* __restrict__ y, const C* __restrict__ table, const C* __restrict__ turns,
-    long long lines, int plane, int bits, int turn_bits, int inverse, long long inner, long long middle,
-    long long apart_outer, long long x_middle, long long x_step, long long y_middle, long long y_step)
+// Two stages of radix 2 at once. The first one combines points n / 2 apart: u[0] with u[2], u[1] with u[3]. The second
+// one combines points n / 4 apart, which are in the same thread; its twiddle factors are 1 and -i, which take no
+// product.
+__device__ __forceinline__ void two_stages(C (&u)[4])
 {
-    transform_lines<true, GapsOfSpan>(
-        x, y, turns, TableInGlobal{table}, lines, plane, bits, turn_bits, inverse, Layout{inner, middle, apart_outer},
-        x_middle, x_step, y_middle, y_step);
+    C even[2], odd[2];
+#pragma unroll
+    for (int k = 0; k < 2; ++k) {
+        even[k] = u[2 * k];
+        odd[k] = u[2 * k + 1];
+    }
+    butterfly<2>(even);
+    butterfly<2>(odd);
+#pragma unroll
+    for (int k = 0; k < 2; ++k) {
+        const C second = times_root(odd[k], k, 4);
+        u[k] = plus(even[k], second);
+        u[k + 2] = minus(even[k], second);
+    }
+}
+
+// The butterflies of a thread: points j + r n / 4 of the line for r = 0 ... 3.
+__device__ __forceinline__ void radix4(C (&v)[POINTS], int done, int bits, const C* __restrict__ table)
+{
+    constexpr int own = POINTS / 4;
+#pragma unroll
+    for (int m = 0; m < own; ++m) {
+        C u[4];
+#pragma unroll
+        for (int r = 0; r < 4; ++r) u[r] = v[m + r * own];
+        if (done) {
+            // By W^k, W^2k and W^3k of 4 << done points: those of both stages in one product a point.
+            const int k = (threadIdx.x + m * blockDim.x) & ((1 << done) - 1);
+            multiply_by_twiddles<4>(u, k << (bits - done - 2), TableInGlobal{table});
+        }
+        two_stages(u);
+#pragma unroll
+        for (int r = 0; r < 4; ++r) v[m + r * own] = u[r];
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) fft_radix4_lines(
+    const C* __restrict__ x, C* __restrict__ y, const C* __restrict__ table, const C* __restrict__ long_table,
+    long long lines, int plane, int bits, int long_bits, int inverse, long long inner, long long middle,
+    long long outer_stride, long long x_middle, long long x_step, long long y_middle, long long y_step)
+{
+    const Layout layout{inner, middle, outer_stride};
+    const long long line = (long long)blockIdx.x * blockDim.y + threadIdx.y;
+    const C* from = x + layout.begin(line, x_middle);
+    R* re = (R*)memory + 2 * threadIdx.y * plane;
+    C v[POINTS];
+    load_points(v, from, x_step, line < lines, inverse);
+    R* im = re + plane;
+
+    int done = 0;
+    for (; done + 2 <= bits; done += 2) {
+        radix4(v, done, bits, table);
+        exchange<RADIX, SpanPadding>(v, re, im, done);
+    }
+    if (bits - done == 1) {
+        stage<2>(v, done, bits, TableInGlobal{table});
+        exchange<2, SpanPadding>(v, re, im, done);
+    }
+
+    if (line >= lines) return;
+    C* to = y + layout.begin(line, y_middle);
+    store_points(v, to, y_step, long_table, long_bits, layout.along_middle(line), inverse);
 }

@@ -1,20 +1,56 @@
 // What:    the Fourier transforms of the columns of images, several neighbouring columns a block
-// Idea:    a column's points lie a row apart, and 8 bytes of each sector of 32 are used. So a block takes 4 columns,
-//          whose points fill a sector, or 16, which fill a line of the cache: lanes run across columns, and the
-//          exchanges between stages keep the columns side by side
-// Shapes:  x samples or complex, y complex, anywhere: see Where; table (N); half_turns (N + 1); low and high: see
-//          Turns
+// Idea:    the points of a column have a stride of one row, so a block for one column uses 8 of the 32 bytes of each
+//          sector. A block for 4 neighbouring columns uses whole sectors, one for 16 whole cache lines: lanes run
+//          across the columns, in global memory and in the exchanges between stages, where shared memory interleaves
+//          the columns
+// Shapes:  x samples or complex, y complex, addressed by Layout; table (N): exp(-2 pi i k / N)
 // Launch:  grid over the lines, blocks of LINE_THREADS a line times LINES lines; shared PARTS real numbers a point
-// Traffic: 1 complex number read and 1 written a point and axis, in whole sectors
+// Traffic: 1 complex number read and 1 written per point and axis, in whole sectors
 // Source:  S2
+constexpr int PARTS = 2, WIDTH = 64, LOOKUPS = 4;  // as in all kernels before 14_fast
 #include "fft_lines.cuh"
 
+// LANES: rows have lanes along their points, columns have lanes across columns.
+typedef Along<LANES, LANES> Lanes;
+
 extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_columns_lines(
-    const void* __restrict__ x, C* __restrict__ y, const C* __restrict__ table, const C* __restrict__ half_turns,
-    const C* __restrict__ low, const C* __restrict__ high, unsigned int lines, unsigned int inner, unsigned int middle,
+    const void* __restrict__ x, C* __restrict__ y, const C* __restrict__ table,
+    unsigned int lines, unsigned int inner, unsigned int middle,
     long long x_outer, long long x_middle, long long x_step, long long y_outer, long long y_middle, long long y_step)
 {
-    transform_lines<RADICES>(
-        x, y, table, half_turns, low, high, lines, Where{inner, middle, x_outer, x_middle, x_step},
-        Where{inner, middle, y_outer, y_middle, y_step});
+    const Layout from{inner, middle, x_outer, x_middle, x_step}, to{inner, middle, y_outer, y_middle, y_step};
+    // Across columns: neighbouring lanes have the same point of neighbouring columns, which are contiguous in memory.
+    const int id = threadIdx.x;
+    const Lane lane = LANES == ALONG_LINES ? Lane{id % LINES, id / LINES} : Lane{id / T, id % T};
+    const unsigned int line = blockIdx.x * LINES + lane.line;
+
+    // Load: the butterfly j of the first stage takes the points j + r N / FIRST.
+    C v[butterflies<FIRST>()][FIRST];
+    const long long x_begin = from.begin(line);
+    const bool inside = line < lines;
+#pragma unroll
+    for (int c = 0; c < butterflies<FIRST>(); ++c) {
+        const int j = lane.t + c * T;
+        const bool read = inside && exists<FIRST>(j);
+        long long index = x_begin + j * from.point_stride;
+#pragma unroll
+        for (int r = 0; r < FIRST; ++r, index += N / FIRST * from.point_stride)
+            v[c][r] = read ? number_at(x, index) : complex_of(0, 0);
+    }
+
+    stages<Lanes, 1, RADICES>(v, lane, table, [&](C (&v)[butterflies<LAST>()][LAST], Lane lane) {
+        // Store: the last stage leaves the points in order. The second half of a real line's spectrum mirrors the
+        // first.
+        C* begin = y + to.begin(line);
+        if (!inside) return;
+#pragma unroll
+        for (int c = 0; c < butterflies<LAST>(); ++c) {
+            const int j = lane.t + c * T;
+            if (!exists<LAST>(j)) continue;
+            C* own = begin + j * to.point_stride;
+#pragma unroll
+            for (int r = 0; r < LAST; ++r, own += N / LAST * to.point_stride)
+                if (ENDS == WHOLE || j + r * (N / LAST) <= N / 2) *own = v[c][r];
+        }
+    });
 }

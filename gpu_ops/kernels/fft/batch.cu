@@ -29,11 +29,11 @@ extern "C" __global__ void fft_batch_half(
     y[t] = z[line * n * channels + (t - line * bins * channels)];
 }
 
-// z (lines, n) is the transform of samples in pairs, y (lines, apart) has the n + 1 bins of all 2 n samples: the
-// spectra of the even and of the odd samples, the odd ones turned by `turns` (n + 1).
+// z (lines, n) is the transform of samples in pairs, y (lines, stride) has the n + 1 bins of all 2 n samples: the
+// spectra of the even and of the odd samples, the odd ones multiplied by `split_table` (n + 1).
 extern "C" __global__ void fft_batch_unpack(
-    const C* __restrict__ z, C* __restrict__ y, const C* __restrict__ turns, long long count, long long n,
-    long long apart)
+    const C* __restrict__ z, C* __restrict__ y, const C* __restrict__ split_table, long long count, long long n,
+    long long stride)
 {
     const long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (t >= count) return;
@@ -41,5 +41,5 @@ extern "C" __global__ void fft_batch_unpack(
     const C one = z[line * n + (k < n ? k : 0)], other = z[line * n + (k ? n - k : 0)];
     const C even = complex_of((one.x + other.x) / 2, (one.y - other.y) / 2);
     const C odd = complex_of((one.y + other.y) / 2, (other.x - one.x) / 2);
-    y[line * apart + k] = plus(even, times(odd, turns[k]));
+    y[line * stride + k] = plus(even, times(odd, split_table[k]));
 }

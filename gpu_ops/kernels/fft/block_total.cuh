@@ -1,18 +1,19 @@
-// One value of each thread of a block becomes one of the block: halves are joined until a single value is left. The
-// block has a power of two of threads, `room` a place for each; every thread gets the result.
+// One value of each thread of a block becomes one of the block: a tree reduction, halving the threads each step. The
+// block has a power of two of threads, `scratch` an element for each; every thread gets the result.
 #pragma once
 
-template <typename Value, typename Join>
-__device__ __forceinline__ Value block_total(Value mine, Value* room, Join join)
+template <typename Value, typename Combine>
+__device__ __forceinline__ Value block_total(Value value, Value* scratch, Combine combine)
 {
     __syncthreads();
-    room[threadIdx.x] = mine;
+    scratch[threadIdx.x] = value;
     for (int half = blockDim.x / 2; half > 0; half /= 2) {
         __syncthreads();
-        if (threadIdx.x < half) room[threadIdx.x] = join(room[threadIdx.x], room[threadIdx.x + half]);
+        if (threadIdx.x < half)
+            scratch[threadIdx.x] = combine(scratch[threadIdx.x], scratch[threadIdx.x + half]);
     }
     __syncthreads();
-    return room[0];
+    return scratch[0];
 }
 
 struct Add {

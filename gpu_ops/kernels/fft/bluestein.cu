@@ -1,11 +1,12 @@
 // What:    what surrounds the transforms of a power of two when a line has any other length: chirps and a product
 // Idea:    2 j k = j^2 + k^2 - (k - j)^2 makes a transform of n points a convolution with a chirp, and a convolution is
 //          a product of two transforms of m points, m the first power of two from 2 n - 1 on (Bluestein)
-// Shapes:  x, y (lines / inner, n, inner), z (lines / inner, m, inner): a line's points lie `inner` apart; chirp (n):
-//          exp(-pi i k^2 / n), its phase from k^2 modulo 2 n; spectrum (m): the transform of the chirp that turns back, divided
-//          by m
+// Shapes:  x, y (lines / inner, n, inner), z (lines / inner, m, inner): the points of a line have the stride `inner`;
+//          chirp (n): exp(-pi i k^2 / n), its phase from k^2 modulo 2 n; spectrum (m): the transform of the conjugate
+//          chirp, divided by m
 // Launch:  1D grid over lines * m points (chirp, product) or lines * n (result), any block
-// Traffic: chirp n read and m written a line, product m and m, result n and n: beside both transforms of m points
+// Traffic: chirp n read and m written a line, product m and m, result n and n: in addition to both transforms of m
+//          points
 // Source:  S2
 #include "fft.cuh"
 
@@ -18,7 +19,7 @@ extern "C" __global__ void fft_bluestein_chirp(
     const long long outer = t / (m * inner);
     const long long k = t / inner - outer * m;
     const long long i = t % inner;
-    z[t] = k < n ? times(x[(outer * n + k) * inner + i], turned(chirp[k], inverse)) : complex_of(0, 0);
+    z[t] = k < n ? times(x[(outer * n + k) * inner + i], conjugate_if(chirp[k], inverse)) : complex_of(0, 0);
 }
 
 extern "C" __global__ void fft_bluestein_product(
@@ -27,7 +28,7 @@ extern "C" __global__ void fft_bluestein_product(
     const long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (t >= lines * m) return;
     // The chirp is the same from either end, and so is its transform: of the other chirp it is the conjugate.
-    z[t] = times(z[t], turned(spectrum[t / inner % m], inverse));
+    z[t] = times(z[t], conjugate_if(spectrum[t / inner % m], inverse));
 }
 
 extern "C" __global__ void fft_bluestein_result(
@@ -39,5 +40,5 @@ extern "C" __global__ void fft_bluestein_result(
     const long long outer = t / (n * inner);
     const long long k = t / inner - outer * n;
     const long long i = t % inner;
-    y[t] = times(z[(outer * m + k) * inner + i], turned(chirp[k], inverse));
+    y[t] = times(z[(outer * m + k) * inner + i], conjugate_if(chirp[k], inverse));
 }

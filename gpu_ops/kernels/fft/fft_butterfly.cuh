@@ -1,9 +1,10 @@
 // Butterflies of any small number of points in registers: of primes by sums and differences of the points that mirror
-// each other, of products by butterflies of their factors with twiddles between. All turn forward.
+// each other, of products by butterflies of their factors with twiddle factors between. All are of the forward
+// transform.
 #pragma once
 #include "fft_radix.cuh"
 
-// exp(-2 pi i k / POINTS) for all k, in double. Sums of 14 terms are exact to the last bit below a quarter of a turn.
+// exp(-2 pi i k / POINTS) for all k, in double. Sums of 14 terms are exact to the last bit below pi / 2.
 template <int POINTS>
 struct Circle {
     double re[POINTS], im[POINTS];
@@ -33,7 +34,7 @@ __device__ constexpr int smallest_factor(int n)
     return n;
 }
 
-// z times exp(-2 pi i k / POINTS), k known when this is compiled; quarters of a turn take no products.
+// z times exp(-2 pi i k / POINTS), k known at compile time; multiples of pi / 2 take no product.
 template <int POINTS>
 __device__ __forceinline__ C on_circle(C z, int k)
 {

@@ -1,5 +1,6 @@
-// Butterflies of 2, 4, 8, 16 or 32 points in registers, and the twiddles before them. All turn forward: an inverse
-// transform is the forward one of points whose parts are swapped, with the parts of its results swapped again.
+// Butterflies of 2, 4, 8, 16 or 32 points in registers, and the twiddle factors before them, of the forward transform.
+// The inverse transform is the forward one of points whose real and imaginary parts are swapped, with the parts of its
+// results swapped again.
 #pragma once
 #include "fft.cuh"
 
@@ -13,19 +14,19 @@ __device__ __forceinline__ C product(C a, C b)
     return complex_of(fma(a.x, b.x, -(a.y * b.y)), fma(a.x, b.y, a.y * b.x));
 }
 
-// z times exp(-2 pi i k / points), for k below points / 2 that are known when this is compiled.
-__device__ __forceinline__ C turned_by(C z, int k, int points)
+// z times exp(-2 pi i k / points), for k below points / 2 known at compile time.
+__device__ __forceinline__ C times_root(C z, int k, int points)
 {
     constexpr double cosines[17] = {
         1.0, 0.98078528040323044913, 0.92387953251128675613, 0.83146961230254523708, 0.70710678118654752440,
         0.55557023301960222474, 0.38268343236508977173, 0.19509032201612826785, 0.0, -0.19509032201612826785,
         -0.38268343236508977173, -0.55557023301960222474, -0.70710678118654752440, -0.83146961230254523708,
         -0.92387953251128675613, -0.98078528040323044913, -1.0};
-    const int place = k * (32 / points);
-    if (place == 0) return z;
-    if (place == 8) return complex_of(z.y, -z.x);
-    const int quarter = place < 8 ? 8 - place : place - 8;
-    return product(z, complex_of((R)cosines[place], -(R)cosines[quarter]));
+    const int index = k * (32 / points);
+    if (index == 0) return z;
+    if (index == 8) return complex_of(z.y, -z.x);
+    const int quarter = index < 8 ? 8 - index : index - 8;
+    return product(z, complex_of((R)cosines[index], -(R)cosines[quarter]));
 }
 
 // The transform of RAD points in place, results in order: of the even and of the odd points, and then of pairs.
@@ -47,17 +48,17 @@ __device__ __forceinline__ void butterfly(C (&u)[RAD])
         butterfly<RAD / 2>(odd);
 #pragma unroll
         for (int k = 0; k < RAD / 2; ++k) {
-            const C second = turned_by(odd[k], k, RAD);
+            const C second = times_root(odd[k], k, RAD);
             u[k] = plus(even[k], second);
             u[k + RAD / 2] = minus(even[k], second);
         }
     }
 }
 
-// Turns point r by W^(r * first), W the twiddle of the whole line. Twiddles of r = 1, 2, 4, 8 are looked up, where no
-// place reaches half a turn; the others are products of two of those before, at most three deep.
+// Point r is multiplied by W^(r * first), W = exp(-2 pi i / n) of the whole line. The factors of r = 1, 2, 4, 8 are
+// loaded, whose exponents stay below n / 2; the others are products of two of those, at most three deep.
 template <int RAD, typename Twiddles>
-__device__ __forceinline__ void turn(C (&u)[RAD], int first, const Twiddles& twiddles)
+__device__ __forceinline__ void multiply_by_twiddles(C (&u)[RAD], int first, const Twiddles& twiddles)
 {
     C w[RAD];
 #pragma unroll

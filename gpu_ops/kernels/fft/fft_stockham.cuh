@@ -1,18 +1,20 @@
-// Stockham's transform of many lines: a thread has POINTS points of its line in registers, RADIX of them a butterfly,
-// and stages exchange points through shared memory, the real parts in one plane and the imaginary parts in another, so
-// that lanes use banks of 4 bytes. Stages put their points where the next one looks for them, so none is out of order.
-// A thread always takes the points LINE_PLACE + i * LINE_THREADS, whatever the radix: only what it does with them
-// depends on it. The last stage has a smaller radix where bits is no multiple of RADIX's.
+// What the kernels of powers of two share: addresses of lines, butterflies, and stages by Stockham's method. A thread
+// has POINTS points of its line in registers, RADIX of them a butterfly, and stages exchange points through shared
+// memory, real parts in one plane and imaginary parts in another, so that lanes use banks of 4 bytes. A stage stores
+// its points where the next one loads them, so none is out of order. A thread always has the points LINE_LANE + i *
+// LINE_THREADS, whatever the radix. The last stage has a smaller radix where bits is no multiple of RADIX's.
 #pragma once
 #include "fft_radix.cuh"
 
-// A thread's place in its line, and the threads of a line: along x, where a kernel has nothing else there.
-#ifndef LINE_PLACE
-#define LINE_PLACE threadIdx.x
+// A thread's index among those of its line, and their number: along x, unless the kernel needs x for something else.
+#ifndef LINE_LANE
+#define LINE_LANE threadIdx.x
 #define LINE_THREADS blockDim.x
 #endif
 
 extern __shared__ __align__(16) unsigned char memory[];
+
+constexpr int RADIX_BITS = log2_of(RADIX);
 
 struct TableInGlobal {
     const C* __restrict__ table;
@@ -20,27 +22,59 @@ struct TableInGlobal {
     __device__ __forceinline__ C operator()(int k) const { return table[k]; }
 };
 
-// As many points stay free after every RADIX << done as lie between the results of a butterfly: 1 << done.
-struct GapsOfSpan {
-    __device__ __forceinline__ static int place(int point, int done, int radix_bits)
+// The index of a point in shared memory after the stage of radix 1 << radix_bits: 1 << done elements of padding follow
+// every 1 << done + radix_bits points, see 4_padded.
+struct SpanPadding {
+    __device__ __forceinline__ static int index(int point, int done, int radix_bits)
     {
         return point + (point >> (done + radix_bits) << done);
     }
 };
 
-// Where a line begins, in points, and its place along middle. Lines are counted along inner, then middle, then outer.
+// The first point of a line, and its index along middle. Lines are counted along inner (stride 1), then middle, then
+// outer.
 struct Layout {
-    long long inner, middle, apart_outer;
+    long long inner, middle, outer_stride;
 
-    __device__ __forceinline__ long long place(long long line) const { return line / inner % middle; }
-    __device__ __forceinline__ long long begin(long long line, long long apart_middle) const
+    __device__ __forceinline__ long long along_middle(long long line) const { return line / inner % middle; }
+    __device__ __forceinline__ long long begin(long long line, long long middle_stride) const
     {
         const long long group = line / inner;
-        return line - group * inner + group % middle * apart_middle + group / middle * apart_outer;
+        return line - group * inner + group % middle * middle_stride + group / middle * outer_stride;
     }
 };
 
-// Butterflies over all points of a thread; the first stage has no twiddles.
+// A thread's points of a line; of lines beyond the last one, zeros.
+__device__ __forceinline__ void load_points(
+    C (&v)[POINTS], const C* __restrict__ from, long long stride, bool inside, int inverse)
+{
+#pragma unroll
+    for (int i = 0; i < POINTS; ++i) {
+        v[i] = complex_of(0, 0);
+        if (inside) v[i] = swapped_if(from[(LINE_LANE + i * LINE_THREADS) * stride], inverse);
+    }
+}
+
+// Its results, in order. Of a line in two parts, result k is multiplied by the twiddle factor W^(m k) of 2^long_bits
+// points; long_bits 0: it is not.
+__device__ __forceinline__ void store_points(
+    const C (&v)[POINTS], C* __restrict__ to, long long stride, const C* __restrict__ long_table, int long_bits,
+    long long m, int inverse)
+{
+#pragma unroll
+    for (int i = 0; i < POINTS; ++i) {
+        const int k = LINE_LANE + i * LINE_THREADS;
+        C z = v[i];
+        if (long_bits) {
+            const long long exponent = m * k, half = 1LL << (long_bits - 1);
+            const C w = long_table[exponent & (half - 1)];
+            z = times(z, exponent & half ? complex_of(-w.x, -w.y) : w);
+        }
+        to[k * stride] = swapped_if(z, inverse);
+    }
+}
+
+// The butterflies of a thread; the first stage has no twiddle factors.
 template <int RAD, typename Twiddles>
 __device__ __forceinline__ void stage(C (&v)[POINTS], int done, int bits, const Twiddles& twiddles)
 {
@@ -51,8 +85,8 @@ __device__ __forceinline__ void stage(C (&v)[POINTS], int done, int bits, const 
 #pragma unroll
         for (int r = 0; r < RAD; ++r) u[r] = v[m + r * own];
         if (done) {
-            const int k = (LINE_PLACE + m * LINE_THREADS) & ((1 << done) - 1);
-            turn<RAD>(u, k << (bits - done - log2_of(RAD)), twiddles);
+            const int k = (LINE_LANE + m * LINE_THREADS) & ((1 << done) - 1);
+            multiply_by_twiddles<RAD>(u, k << (bits - done - log2_of(RAD)), twiddles);
         }
         butterfly<RAD>(u);
 #pragma unroll
@@ -60,87 +94,41 @@ __device__ __forceinline__ void stage(C (&v)[POINTS], int done, int bits, const 
     }
 }
 
-// The results of a stage go to their places in shared memory, and the points of the next stage come from there.
-template <int RAD, typename Gaps>
+// The results of a stage are stored in shared memory, and the points of the next stage are loaded from there.
+template <int RAD, typename Padding>
 __device__ __forceinline__ void exchange(C (&v)[POINTS], R* re, R* im, int done)
 {
     constexpr int own = POINTS / RAD, radix_bits = log2_of(RAD);
     if (done) __syncthreads();
 #pragma unroll
     for (int m = 0; m < own; ++m) {
-        const int j = LINE_PLACE + m * LINE_THREADS;
+        const int j = LINE_LANE + m * LINE_THREADS;
         const int k = j & ((1 << done) - 1);
 #pragma unroll
         for (int r = 0; r < RAD; ++r) {
-            const int place = Gaps::place((j - k) * RAD + k + (r << done), done, radix_bits);
-            re[place] = v[m + r * own].x;
-            im[place] = v[m + r * own].y;
+            const int index = Padding::index((j - k) * RAD + k + (r << done), done, radix_bits);
+            re[index] = v[m + r * own].x;
+            im[index] = v[m + r * own].y;
         }
     }
     __syncthreads();
 #pragma unroll
     for (int i = 0; i < POINTS; ++i) {
-        const int place = Gaps::place(LINE_PLACE + i * LINE_THREADS, done, radix_bits);
-        v[i] = complex_of(re[place], im[place]);
+        const int index = Padding::index(LINE_LANE + i * LINE_THREADS, done, radix_bits);
+        v[i] = complex_of(re[index], im[index]);
     }
 }
 
-template <int RAD, bool EVERY, typename Gaps, typename Twiddles>
-__device__ __forceinline__ void last_stage(
-    C (&v)[POINTS], R* re, R* im, int done, int bits, const Twiddles& twiddles)
-{
-    if constexpr (RAD < RADIX) {
-        stage<RAD>(v, done, bits, twiddles);
-        if constexpr (EVERY) exchange<RAD, Gaps>(v, re, im, done);
-    }
-}
-
-// All stages. EVERY stage exchanges its results, or all but the last one, whose results are in order as they are.
-template <bool EVERY, typename Gaps, typename Twiddles>
+// All stages; the results of the last one stay in registers, in order, see 6_registers.
+template <typename Padding, typename Twiddles>
 __device__ __forceinline__ void all_stages(C (&v)[POINTS], R* re, R* im, int bits, const Twiddles& twiddles)
 {
-    constexpr int radix_bits = log2_of(RADIX);
     int done = 0;
-    for (; done + radix_bits <= bits; done += radix_bits) {
+    for (; done + RADIX_BITS <= bits; done += RADIX_BITS) {
         stage<RADIX>(v, done, bits, twiddles);
-        if (EVERY || done + radix_bits < bits) exchange<RADIX, Gaps>(v, re, im, done);
+        if (done + RADIX_BITS < bits) exchange<RADIX, Padding>(v, re, im, done);
     }
-    if (bits - done == 1) last_stage<2, EVERY, Gaps>(v, re, im, done, bits, twiddles);
-    if (bits - done == 2) last_stage<4, EVERY, Gaps>(v, re, im, done, bits, twiddles);
-    if (bits - done == 3) last_stage<8, EVERY, Gaps>(v, re, im, done, bits, twiddles);
-}
-
-// The lines of a block, one for each threadIdx.y; `plane` holds the points of a line and its gaps. The store of point k
-// turns it by W^(m k) of 2^turn_bits points, m its line's place along middle; 0: it does not.
-template <bool EVERY, typename Gaps, typename Twiddles>
-__device__ __forceinline__ void transform_lines(
-    const C* __restrict__ x, C* __restrict__ y, const C* __restrict__ turns, const Twiddles& twiddles,
-    long long lines, int plane, int bits, int turn_bits, int inverse, Layout layout,
-    long long x_middle, long long x_step, long long y_middle, long long y_step)
-{
-    const long long line = (long long)blockIdx.x * blockDim.y + threadIdx.y;
-    const C* from = x + layout.begin(line, x_middle);
-    R* re = (R*)memory + 2 * threadIdx.y * plane;
-    C v[POINTS];
-#pragma unroll
-    for (int i = 0; i < POINTS; ++i) {
-        v[i] = complex_of(0, 0);
-        if (line < lines) v[i] = swapped_if(from[(threadIdx.x + i * blockDim.x) * x_step], inverse);
-    }
-    all_stages<EVERY, Gaps>(v, re, re + plane, bits, twiddles);
-    if (line >= lines) return;
-
-    C* to = y + layout.begin(line, y_middle);
-    const long long m = layout.place(line);
-#pragma unroll
-    for (int i = 0; i < POINTS; ++i) {
-        const int k = threadIdx.x + i * blockDim.x;
-        C z = v[i];
-        if (turn_bits) {
-            const long long by = m * k, half = 1LL << (turn_bits - 1);
-            const C w = turns[by & (half - 1)];
-            z = times(z, by & half ? complex_of(-w.x, -w.y) : w);
-        }
-        to[k * y_step] = swapped_if(z, inverse);
-    }
+    if (RADIX > 2 && bits - done == 1) stage<2>(v, done, bits, twiddles);
+    if (RADIX > 4 && bits - done == 2) stage<4>(v, done, bits, twiddles);
+    if (RADIX > 8 && bits - done == 3) stage<8>(v, done, bits, twiddles);
 }

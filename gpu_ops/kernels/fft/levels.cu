@@ -1,5 +1,5 @@
 // What:    the level in dB of every frequency of an image's transform
-// Idea:    a thread a value, as for magnitudes; zero frequency moves to the middle by what is added to the place of a
+// Idea:    a thread a value, as for magnitudes; zero frequency moves to the middle by what is added to the index of a
 //          store
 // Shapes:  z (height, width, channels) complex; out the same real
 // Launch:  1D grid over the values, any block

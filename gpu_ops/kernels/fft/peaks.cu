@@ -1,12 +1,12 @@
 // What:    the peaks of magnitudes or power densities, in order, and their number
-// Idea:    a block looks through a piece of the places, block by block of threads, and notes the first 16 peaks of its
-//          piece; then a thread a channel goes through the pieces in order until the table is full. Largest values come
-//          first, in two steps: of pieces, then of the pieces' values
-// Shapes:  values (n, channels) or (height, width, channels); largest (channels); places (channels, pieces, 16) and
+// Idea:    a block tests a piece of the positions, as many at once as it has threads, and stores the first 16 peaks of
+//          its piece; then a thread per channel reads the pieces in order until the table is full. Largest values
+//          come first, in two steps: of pieces, then of the pieces' values
+// Shapes:  values (n, channels) or (height, width, channels); largest (channels); positions (channels, pieces, 16) and
 //          counts (channels, pieces); table (16, 2 or 3 a channel): frequencies and height; total: one number
 // Launch:  largest, signal, image: grid (pieces, channels), a power of two of threads, shared a value for each in
 //          largest; tables: one block
-// Traffic: 1 value read a place, and the neighbours of the few large ones
+// Traffic: 1 value read a position, and the neighbours of the few large ones
 // Source:  S2
 #include "fft.cuh"
 #include "block_total.cuh"
@@ -16,8 +16,8 @@
 
 extern __shared__ __align__(16) unsigned char memory[];
 
-// Whether a value stands above a neighbour: twice above one that is as far away as counts; of equal ones the first.
-__device__ __forceinline__ bool stands_above(R here, R other, bool far, bool later)
+// Whether a value exceeds a neighbour: twice one at the full distance; of equal ones the first counts.
+__device__ __forceinline__ bool exceeds(R here, R other, bool far, bool later)
 {
     if (far) return (R)0.5 * here > other;
     return later ? here >= other : here > other;
@@ -53,9 +53,9 @@ struct Signal {
         const R here = at(k);
         if (k < 1 || k >= bins - 1 || !(here >= least)) return false;
         for (int s = -reach; s <= reach; ++s) {
-            const long long there = k + s;
-            if (s == 0 || there < 0 || there >= bins) continue;
-            if (!stands_above(here, at(there), s == reach || s == -reach, s > 0)) return false;
+            const long long neighbour = k + s;
+            if (s == 0 || neighbour < 0 || neighbour >= bins) continue;
+            if (!exceeds(here, at(neighbour), s == reach || s == -reach, s > 0)) return false;
         }
         return true;
     }
@@ -75,17 +75,17 @@ struct Image {
         return values[(y * width + x) * channels];
     }
 
-    __device__ __forceinline__ R level(long long place) const
+    __device__ __forceinline__ R level(long long position) const
     {
-        const long long y = place / width, x = place - y * width;
+        const long long y = position / width, x = position - y * width;
         return counted(at(y, x), (y < reach || height - y < reach) && (x < reach || width - x < reach));
     }
 
-    __device__ bool is_peak(long long place) const
+    __device__ bool is_peak(long long position) const
     {
-        const long long y = place / width, x = place - y * width;
+        const long long y = position / width, x = position - y * width;
         const bool edge = y == 0 || 2 * y == height;
-        if (2 * y > height || (edge && 2 * x > width) || place == 0) return false;
+        if (2 * y > height || (edge && 2 * x > width) || position == 0) return false;
         const R here = at(y, x);
         if (!(here >= least)) return false;
         for (int dy = -reach; dy <= reach; ++dy)
@@ -93,7 +93,7 @@ struct Image {
                 if (dy == 0 && dx == 0) continue;
                 const bool far = dy == reach || dy == -reach || dx == reach || dx == -reach;
                 const bool later = dy > 0 || (dy == 0 && dx > 0);
-                if (!stands_above(here, at(y + dy, x + dx), far, later)) return false;
+                if (!exceeds(here, at(y + dy, x + dx), far, later)) return false;
             }
         return true;
     }
@@ -133,8 +133,8 @@ extern "C" __global__ void fft_peaks_image_largest(
 }
 
 template <typename Rule>
-__device__ __forceinline__ void look_through(
-    const Rule& rule, long long n, long long* __restrict__ places, unsigned int* __restrict__ counts)
+__device__ __forceinline__ void find_peaks(
+    const Rule& rule, long long n, long long* __restrict__ positions, unsigned int* __restrict__ counts)
 {
     __shared__ int found[MOST_THREADS];
     const long long piece = (n + gridDim.x - 1) / gridDim.x;
@@ -149,7 +149,7 @@ __device__ __forceinline__ void look_through(
         if (threadIdx.x == 0)
             for (int j = 0; j < blockDim.x; ++j)
                 if (found[j]) {
-                    if (count < PEAKS) places[own * PEAKS + count] = start + j;
+                    if (count < PEAKS) positions[own * PEAKS + count] = start + j;
                     ++count;
                 }
         __syncthreads();
@@ -158,22 +158,22 @@ __device__ __forceinline__ void look_through(
 }
 
 extern "C" __global__ void fft_peaks_signal(
-    const R* __restrict__ values, const R* __restrict__ largest, long long* __restrict__ places,
+    const R* __restrict__ values, const R* __restrict__ largest, long long* __restrict__ positions,
     unsigned int* __restrict__ counts, long long bins, long long doubled, int channels, int reach)
 {
     const int c = blockIdx.y;
     const Signal signal = {values + c, bins, doubled, channels, reach, (R)0.1 * largest[c]};
-    look_through(signal, bins, places, counts);
+    find_peaks(signal, bins, positions, counts);
 }
 
 extern "C" __global__ void fft_peaks_image(
-    const R* __restrict__ values, const R* __restrict__ largest, long long* __restrict__ places,
+    const R* __restrict__ values, const R* __restrict__ largest, long long* __restrict__ positions,
     unsigned int* __restrict__ counts, long long height, long long width, long long down, long long right,
     int channels, int reach)
 {
     const int c = blockIdx.y;
     const Image image = {values + c, height, width, down, right, channels, reach, (R)0.1 * largest[c]};
-    look_through(image, height * width, places, counts);
+    find_peaks(image, height * width, positions, counts);
 }
 
 // How far the vertex of a parabola through the logarithms lies from the middle one of three values, in bins.
@@ -185,15 +185,15 @@ __device__ __forceinline__ R vertex(R before, R here, R after)
     return bend < 0 ? (R)0.5 * (a - c) / bend : (R)0;
 }
 
-// The peaks of a channel, in order, through `row(number, place)`; returns how many there are.
+// The peaks of a channel, in order, through `row(number, position)`; returns how many there are.
 template <typename Row>
 __device__ __forceinline__ unsigned int rows_of(
-    const long long* __restrict__ places, const unsigned int* __restrict__ counts, int pieces, int channel, Row row)
+    const long long* __restrict__ positions, const unsigned int* __restrict__ counts, int pieces, int channel, Row row)
 {
     unsigned int count = 0;
     for (int p = 0; p < pieces; ++p) {
         const long long own = (long long)channel * pieces + p;
-        for (unsigned int j = 0; j < counts[own] && count + j < PEAKS; ++j) row(count + j, places[own * PEAKS + j]);
+        for (unsigned int j = 0; j < counts[own] && count + j < PEAKS; ++j) row(count + j, positions[own * PEAKS + j]);
         count += counts[own];
     }
     for (unsigned int r = count; r < PEAKS; ++r) row(r, -1);
@@ -201,14 +201,14 @@ __device__ __forceinline__ unsigned int rows_of(
 }
 
 extern "C" __global__ void fft_peaks_signal_table(
-    const R* __restrict__ values, const long long* __restrict__ places, const unsigned int* __restrict__ counts,
+    const R* __restrict__ values, const long long* __restrict__ positions, const unsigned int* __restrict__ counts,
     R* __restrict__ table, unsigned int* __restrict__ total, long long bins, long long doubled, int channels,
     int pieces, double spacing)
 {
     unsigned int count = 0;
     for (int c = threadIdx.x; c < channels; c += blockDim.x) {
         const Signal signal = {values + c, bins, doubled, channels, 0, (R)0};
-        count += rows_of(places, counts, pieces, c, [&](unsigned int number, long long k) {
+        count += rows_of(positions, counts, pieces, c, [&](unsigned int number, long long k) {
             R* row = table + (number * channels + c) * 2;
             row[0] = row[1] = 0;
             if (k < 0) return;
@@ -222,18 +222,18 @@ extern "C" __global__ void fft_peaks_signal_table(
 }
 
 extern "C" __global__ void fft_peaks_image_table(
-    const R* __restrict__ values, const long long* __restrict__ places, const unsigned int* __restrict__ counts,
+    const R* __restrict__ values, const long long* __restrict__ positions, const unsigned int* __restrict__ counts,
     R* __restrict__ table, unsigned int* __restrict__ total, long long height, long long width, long long down,
     long long right, int channels, int pieces)
 {
     unsigned int count = 0;
     for (int c = threadIdx.x; c < channels; c += blockDim.x) {
         const Image image = {values + c, height, width, down, right, channels, 0, (R)0};
-        count += rows_of(places, counts, pieces, c, [&](unsigned int number, long long place) {
+        count += rows_of(positions, counts, pieces, c, [&](unsigned int number, long long position) {
             R* row = table + (number * channels + c) * 3;
             row[0] = row[1] = row[2] = 0;
-            if (place < 0) return;
-            const long long y = place / width, x = place - y * width;
+            if (position < 0) return;
+            const long long y = position / width, x = position - y * width;
             const R here = image.at(y, x);
             const double fy = y + (double)vertex(image.at(y - 1, x), here, image.at(y + 1, x));
             const double fx = x + (double)vertex(image.at(y, x - 1), here, image.at(y, x + 1));

@@ -1,10 +1,11 @@
-// What:    samples become the complex numbers that are transformed: segments, less their mean, times a window; and back
-// Idea:    a thread a complex number; a segment is read where it lies, so overlapping ones need no copies. Means are
+// What:    samples become the complex numbers that are transformed: segments, less their mean, times
+//          a window; and the real parts of an inverse transform become samples
+// Idea:    a thread a complex number; segments are read from x itself, so overlapping ones need no copies. Means are
 //          sums of pieces in double, a block a piece, and then a thread adds the pieces of its mean
 // Shapes:  x (n, CHANNELS) of signals, (height, width, CHANNELS) of images; z (segments, n, CHANNELS) or as the image;
 //          sums (segments * CHANNELS, pieces) and means (segments * CHANNELS) double; windows: the length of their axis
-// Launch:  convert: 1D grid over the complex numbers; sums: grid (pieces, segments * CHANNELS in turns), a power of two
-//          of threads, shared a double for each; means: 1D grid over segments * CHANNELS
+// Launch:  convert: 1D grid over the complex numbers; sums: grid (pieces, segments * CHANNELS, grid-stride), a power of
+//          two of threads, shared a double for each; means: 1D grid over segments * CHANNELS
 // Traffic: 1 sample read and 1 complex number written a point; a second read for the means
 // Source:  S2
 #include "fft.cuh"
@@ -75,7 +76,7 @@ extern "C" __global__ void fft_samples_image(
 }
 
 // The real parts times a factor as samples: integers are rounded half up and kept in range.
-extern "C" __global__ void fft_samples_back(const C* __restrict__ z, T* __restrict__ out, long long n, R factor)
+extern "C" __global__ void fft_samples_inverse(const C* __restrict__ z, T* __restrict__ out, long long n, R factor)
 {
     const long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (t >= n) return;

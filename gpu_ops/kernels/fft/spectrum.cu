@@ -1,6 +1,6 @@
-// What:    what is made of a transform: magnitudes, power densities, phases or rings
+// What:    magnitudes, power densities, phases or means over rings of a transform
 // Idea:    a thread a value. A signal is an image one pixel wide; zero frequency moves to the middle by what is added
-//          to the place of a store. Sums over segments and over rings are in double; rings are added up by atomics
+//          to the index of a store. Sums over segments and over rings are in double; rings are added up by atomics
 // Shapes:  z (height, width, channels) complex, or (segments, n, channels); the results in the same order
 // Launch:  1D grid over the values, any block
 // Traffic: 1 complex number read and 1 real one written a point
@@ -62,10 +62,10 @@ extern "C" __global__ void fft_spectrum_sums(
     const long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (t >= values * pieces) return;
     const long long share = (segments + pieces - 1) / pieces;
-    const long long first = t / values * share, place = t % values;
+    const long long first = t / values * share, index = t % values;
     double sum = 0;
     for (long long s = first; s < first + share && s < segments; ++s) {
-        const C v = z[s * n + place];
+        const C v = z[s * n + index];
         sum += (double)(v.x * v.x + v.y * v.y);
     }
     sums[t] = sum;
@@ -96,7 +96,7 @@ extern "C" __global__ void fft_spectrum_phase(
     out[moved(t, height, width, channels, down, right)] = noise ? (R)0 : atan2(v.y, v.x);
 }
 
-// The ring of a bin. Each step is rounded by itself, so that everybody gets the same rings.
+// The ring of a bin. Each operation is rounded separately, so that all devices compute equal rings.
 __device__ __forceinline__ long long ring_of(long long y, long long x, long long height, long long width)
 {
     const long long ky = y < height - y ? y : height - y, kx = x < width - x ? x : width - x;

@@ -1,5 +1,5 @@
 // What:    the product of an image's spectrum and a mask, between the transform and the inverse one
-// Idea:    a step of its own: it reads and writes the whole spectrum once, and the transforms know nothing of it
+// Idea:    a separate launch, which reads and writes the whole spectrum once, without a change of the transforms
 // Shapes:  z (height, width, channels) complex, mask (height, width), magnitude as z
 // Launch:  1D grid over height * width * channels, any block
 // Traffic: 1 complex number and 1 value of the mask read, 1 complex number and its magnitude written a point

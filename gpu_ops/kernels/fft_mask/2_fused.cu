@@ -1,11 +1,12 @@
-// What:    along the columns of an image: the transform, the product with a mask, and the inverse transform, in one launch
-// Idea:    a block keeps its column in shared memory from the first to the last: two reads and two writes of the spectrum
-//          in global memory are gone. Nothing is put in order in between: the first transform leaves its points in
-//          reversed order, the mask is read in that order, and the second one begins with it. Other heights than
-//          powers of two are convolutions with a chirp in the same memory; the last chirp of the first transform and
-//          the first of the second cancel
-// Shapes:  x, y (height, columns) complex, columns = width * channels; mask (height, width); magnitude (height, columns);
-//          chirp (height) and spectrum (1 << bits) as in fft/bluestein.cu, unused where height is 1 << bits
+// What:    along the columns of an image: the transform, the product with a mask, and the inverse transform, in one
+//          launch
+// Idea:    a block keeps its column in shared memory from the first to the last: two reads and two writes of the
+//          spectrum in global memory are gone. Nothing is put in order in between: the first transform leaves its
+//          points in reversed order, the mask is read in that order, and the second one begins with it. Other heights
+//          than powers of two are convolutions with a chirp in the same memory; the last chirp of the first transform
+//          and the first of the second cancel
+// Shapes:  x, y (height, columns) complex, columns = width * channels; mask (height, width); magnitude (height,
+//          columns); chirp (height) and spectrum (1 << bits) as in fft/bluestein.cu, unused where height is 1 << bits
 // Launch:  grid (columns), any block; shared (1 << bits) complex numbers
 // Traffic: 1 complex number and 1 value of the mask read, 1 complex number and its magnitude written a point
 // Source:  S2
@@ -13,14 +14,14 @@
 
 extern __shared__ __align__(16) unsigned char memory[];
 
-// Multiplies the transform of the line by that of a chirp, and turns it back: a convolution.
+// A convolution with a chirp: the transform, the product with the chirp's transform, the inverse transform.
 __device__ __forceinline__ void convolve(
     C* line, const C* __restrict__ table, const C* __restrict__ spectrum, int bits, int inverse)
 {
     stages_to_reversed(line, table, bits, 0);
     __syncthreads();
     for (int k = threadIdx.x; k < 1 << bits; k += blockDim.x)
-        line[k] = times(line[k], turned(spectrum[reversed(k, bits)], inverse));
+        line[k] = times(line[k], conjugate_if(spectrum[reversed(k, bits)], inverse));
     stages_from_reversed(line, table, bits, 1);
     __syncthreads();
 }
@@ -63,6 +64,6 @@ extern "C" __global__ void fft_mask_fused(
         convolve(line, table, spectrum, bits, 1);
     }
     for (int k = threadIdx.x; k < height; k += blockDim.x) {
-        y[k * columns + blockIdx.x] = whole ? line[k] : times(line[k], turned(chirp[k], 1));
+        y[k * columns + blockIdx.x] = whole ? line[k] : times(line[k], conjugate_if(chirp[k], 1));
     }
 }

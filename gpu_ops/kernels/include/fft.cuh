@@ -1,5 +1,5 @@
 // Complex numbers of the FFT kernels. REAL names their parts, float or double; COMPLEX is float2 or double2. A table of
-// twiddles for n points holds exp(-2 pi i k / n) for k = 0 ... n / 2 - 1, rounded from double.
+// twiddle factors for n points holds exp(-2 pi i k / n) for k = 0 ... n / 2 - 1, rounded from double.
 #pragma once
 
 typedef REAL R;
@@ -18,5 +18,5 @@ __device__ __forceinline__ C minus(C a, C b) { return complex_of(a.x - b.x, a.y 
 __device__ __forceinline__ C times(C a, C b) { return complex_of(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }
 __device__ __forceinline__ C scaled(C a, R factor) { return complex_of(a.x * factor, a.y * factor); }
 
-// A twiddle or a chirp as the transform needs it: the inverse one turns the other way.
-__device__ __forceinline__ C turned(C w, int inverse) { return complex_of(w.x, inverse ? -w.y : w.y); }
+// A twiddle factor or a chirp; the inverse transform takes its conjugate.
+__device__ __forceinline__ C conjugate_if(C w, int inverse) { return complex_of(w.x, inverse ? -w.y : w.y); }

@@ -9,7 +9,8 @@ __device__ __forceinline__ unsigned int reversed(unsigned int i, int bits)
     return bits ? __brev(i) >> (32 - bits) : 0;
 }
 
-// From reversed order into natural order: spans 1, 2, 4 ... points; the second point is turned, then they are added.
+// From reversed order into natural order: spans 1, 2, 4 ... points; the second point is multiplied by the twiddle
+// factor, then the sum and the difference replace both.
 __device__ __forceinline__ void stages_from_reversed(C* line, const C* __restrict__ table, int bits, int inverse)
 {
     for (int stage = 0; stage < bits; ++stage) {
@@ -19,14 +20,15 @@ __device__ __forceinline__ void stages_from_reversed(C* line, const C* __restric
             const int k = b & (span - 1);
             const int i = 2 * b - k;
             const C u = line[i];
-            const C v = times(line[i + span], turned(table[k << (bits - 1 - stage)], inverse));
+            const C v = times(line[i + span], conjugate_if(table[k << (bits - 1 - stage)], inverse));
             line[i] = plus(u, v);
             line[i + span] = minus(u, v);
         }
     }
 }
 
-// From natural order into reversed order: spans n / 2, n / 4 ... 1; the points are added, then the second is turned.
+// From natural order into reversed order: spans n / 2, n / 4 ... 1; the sum and the difference replace both, then the
+// second is multiplied by the twiddle factor.
 __device__ __forceinline__ void stages_to_reversed(C* line, const C* __restrict__ table, int bits, int inverse)
 {
     for (int stage = bits - 1; stage >= 0; --stage) {
@@ -38,7 +40,7 @@ __device__ __forceinline__ void stages_to_reversed(C* line, const C* __restrict_
             const C u = line[i];
             const C v = line[i + span];
             line[i] = plus(u, v);
-            line[i + span] = times(minus(u, v), turned(table[k << (bits - 1 - stage)], inverse));
+            line[i + span] = times(minus(u, v), conjugate_if(table[k << (bits - 1 - stage)], inverse));
         }
     }
 }

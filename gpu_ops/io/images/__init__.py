@@ -1,0 +1,1 @@
+"""Formats of images and stacks of them, and what their values mean."""

@@ -1,0 +1,1 @@
+"""Formats of signals: sound, records, tables and text."""
