@@ -22,7 +22,7 @@ from gpu_ops.measuring import all_frames
 from gpu_ops.measuring.all_frames import Wanted, write_frames
 from gpu_ops.progress import Cancelled, listening
 from gpu_ops.task import Meta, Task
-from gpu_ops.types import Facts, Pick, Pixel
+from gpu_ops.types import Facts, FrameAxes, Pick, Pixel
 
 MEAN = Wanted("mean2d", {"window": 3}, Pick("serial", "cpu"), "image")
 
@@ -80,6 +80,16 @@ def test_pages_of_a_tiff_are_the_results_with_the_size_of_a_pixel(tmp_path, name
     assert any(t.startswith("verdict: frame 0 right") for t in told)
     again = load(tmp_path / "out.tif", frame=3)
     assert again.facts == Facts(4, Pixel(0.5, 0.25, "mm")) and np.array_equal(again.array, found[3])
+
+
+@pytest.mark.parametrize("side, unit", [(0.5, "unit=cm"), (1e-300, None)])
+def test_frames_of_a_tiff_name_a_unit_only_where_it_has_a_resolution(tmp_path, stack, side, unit):
+    facts = Facts(7, Pixel(side, side, "mm"), frame_axes=FrameAxes("T", (7,), 0.5))
+    write_frames(lambda k: replace(load(stack, frame=k), facts=facts), 7, MEAN, tmp_path / "out.tif")
+    with tifffile.TiffFile(tmp_path / "out.tif") as file:
+        lines = file.pages[0].description.splitlines()
+        assert "finterval=0.5" in lines and [line for line in lines if line.startswith("unit=")] == [unit] * bool(unit)
+        assert (file.pages[0].tags[296].value == 3) == bool(unit), "centimetres"
 
 
 def test_a_full_disk_keeps_the_old_tiff(tmp_path, stack, monkeypatch):
