@@ -9,7 +9,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from app.paths import DEFAULT_SAMPLE, is_session
-from gpu_ops.cli import STOPPED, guarded, streams
+from gpu_ops.cli import guarded, streams
+from gpu_ops.errors import BAD_INPUT, STOPPED
 
 if TYPE_CHECKING:
     from app.models.results import Results
@@ -61,7 +62,7 @@ def report(session: Session, results: Results) -> int:
 
     rows = [entry.row for entry in results.entries() if entry.row is not None and not entry.recorded]
     if session.input is None or not rows:
-        return measure.BAD_INPUT  # the sentence that says why is printed already
+        return BAD_INPUT  # the sentence that says why is printed already
     input, rows = session.input, with_speedups(rows, session.baseline)
     timed = [row for row in rows if not (row.simulated and row.counters)]
     size = INPUT_KINDS[input.kind].size_text(input.array.shape)

@@ -9,6 +9,9 @@ from functools import wraps
 from inspect import isgeneratorfunction
 from typing import Any
 
+FINE, BAD_INPUT, WRONG, UNAVAILABLE, STOPPED = 0, 2, 3, 4, 130
+"""The exit codes of the command line."""
+FAILURE_CODES = {"unsupported": BAD_INPUT, "kernel": BAD_INPUT, "memory": UNAVAILABLE}
 LONGEST = 240
 """The most characters of a name from outside that a sentence shows."""
 LONGEST_MESSAGE = 400

@@ -230,6 +230,10 @@ class Filter:
             )
         return self.presets[name]
 
+    def output(self, id: str) -> Output:
+        """The output with this id."""
+        return next(o for o in self.outputs if o.id == id)
+
     def variant(self, id: str) -> Variant:
         """The variant with this id. Raises ParamError that names all variants."""
         for variant in self.variants:

@@ -10,8 +10,9 @@ from typing import Any
 
 from gpu_ops.cli import parser
 from gpu_ops.cli.benches import _axis
-from gpu_ops.cli.inputs import checked_values, flag_values, knobs_of
+from gpu_ops.cli.inputs import checked_values, flag_values
 from gpu_ops.filters import find_filter
+from gpu_ops.measuring.choosing import knobs_of
 from gpu_ops.measuring.rows import Report, Row
 from gpu_ops.types import Filter, Timing, Variant
 

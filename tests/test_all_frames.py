@@ -16,12 +16,13 @@ from gpu_ops.cli import main
 from gpu_ops.errors import InputError, KernelError
 from gpu_ops.filters import find_filter
 from gpu_ops.io import from_origin
+from gpu_ops.io import rows as rows_module
 from gpu_ops.io.origins import of_frame
 from gpu_ops.measuring import all_frames
 from gpu_ops.measuring.all_frames import Wanted, write_frames
 from gpu_ops.progress import Cancelled, listening
 from gpu_ops.task import Meta, Task
-from gpu_ops.types import Facts, Pick, Pixel
+from gpu_ops.types import Facts, FrameAxes, Pick, Pixel
 
 MEAN = Wanted("mean2d", {"window": 3}, Pick("serial", "cpu"), "image")
 
@@ -79,6 +80,16 @@ def test_pages_of_a_tiff_are_the_results_with_the_size_of_a_pixel(tmp_path, name
     assert any(t.startswith("verdict: frame 0 right") for t in told)
     again = load(tmp_path / "out.tif", frame=3)
     assert again.facts == Facts(4, Pixel(0.5, 0.25, "mm")) and np.array_equal(again.array, found[3])
+
+
+@pytest.mark.parametrize("side, unit", [(0.5, "unit=cm"), (1e-300, None)])
+def test_frames_of_a_tiff_name_a_unit_only_where_it_has_a_resolution(tmp_path, stack, side, unit):
+    facts = Facts(7, Pixel(side, side, "mm"), frame_axes=FrameAxes("T", (7,), 0.5))
+    write_frames(lambda k: replace(load(stack, frame=k), facts=facts), 7, MEAN, tmp_path / "out.tif")
+    with tifffile.TiffFile(tmp_path / "out.tif") as file:
+        lines = file.pages[0].description.splitlines()
+        assert "finterval=0.5" in lines and [line for line in lines if line.startswith("unit=")] == [unit] * bool(unit)
+        assert (file.pages[0].tags[296].value == 3) == bool(unit), "centimetres"
 
 
 def test_a_full_disk_keeps_the_old_tiff(tmp_path, stack, monkeypatch):
@@ -167,7 +178,7 @@ def test_a_wrong_result_of_the_first_frame_stops_it(tmp_path, stack, monkeypatch
 
 
 def test_a_disk_without_room_is_known_after_the_first_frame(tmp_path, stack, monkeypatch):
-    monkeypatch.setattr(all_frames.shutil, "disk_usage", lambda folder: type("", (), {"free": 8399}))
+    monkeypatch.setattr(rows_module.shutil, "disk_usage", lambda folder: type("", (), {"free": 8399}))
     with pytest.raises(InputError, match="results of 7 frames need 8,400 bytes, and the disk of .* has 8,399 free"):
         write_frames(lambda k: load(stack, frame=k), 7, MEAN, tmp_path / "out.npy")
     assert left(tmp_path) == ["stack.npy"]

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_ops.cli import batch, main
+from gpu_ops.cli import main
 from gpu_ops.io import load, save
+from gpu_ops.measuring import batch
 from gpu_ops.measuring.file_lock import locked
 
 CPU = ("--device", "cpu")

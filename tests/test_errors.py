@@ -6,6 +6,7 @@ import ast
 import inspect
 import pickle
 import re
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ import gpu_ops as ks
 from gpu_ops.cli import main
 from gpu_ops.errors import ELSEWHERE, InputError, KernelscopeError, NonFiniteError, ParamError, in_python
 from gpu_ops.io.opening import CHOICES
+from gpu_ops.io.steps.noise import NOISE
+from gpu_ops.measuring.batch import BatchSpec
 
 ROOT = Path(ks.__file__).parent
 SENTENCES = {
@@ -95,7 +98,8 @@ def _is_error(node: ast.AST) -> bool:
 def test_each_option_in_a_sentence_is_an_argument_in_python() -> None:
     public = (getattr(ks, name) for name in ks.__all__)
     arguments = {name for value in public if inspect.isfunction(value) for name in inspect.signature(value).parameters}
-    arguments |= {choice.name for choice in CHOICES} | {*ELSEWHERE, *IN_A_SHELL}
+    arguments |= {param.name for param in (*CHOICES, *NOISE)} | {field.name for field in fields(BatchSpec)}
+    arguments |= {*ELSEWHERE, *IN_A_SHELL}
     named = options()
     unknown = {name: file for name, file in named.items() if name.replace("-", "_") not in arguments}
     assert len(named) > 5 and not unknown, f"no public function takes {unknown}: add it to ELSEWHERE, or say it so"

@@ -14,12 +14,13 @@ import soundfile
 import tifffile
 
 from gpu_ops import from_array, load, save
-from gpu_ops.cli import bands as cli_bands
 from gpu_ops.cli import main
+from gpu_ops.cli import parts as cli_parts
 from gpu_ops.errors import InputError, KernelError, NonFiniteError, ParamError
 from gpu_ops.io import apart, memory
 from gpu_ops.io import rows as rows_module
 from gpu_ops.io.rows import check_fits, open_rows
+from gpu_ops.measuring import file_bands
 from gpu_ops.measuring.all_frames import Wanted
 from gpu_ops.measuring.file_bands import Job, merge_bands, write_bands
 from gpu_ops.measuring.runner import run_experiment
@@ -312,8 +313,8 @@ class TestCommandLine:
 
     def test_more_values_than_are_loaded_at_once(self, tmp_path, capsys, monkeypatch):
         np.save(tmp_path / "in.npy", IMAGE)
-        monkeypatch.setattr(cli_bands, "LIMIT", 2000)
-        monkeypatch.setattr(cli_bands, "SMALL", 0)
+        monkeypatch.setattr(cli_parts, "LIMIT", 2000)
+        monkeypatch.setattr(file_bands, "SMALL", 0)
         assert self.run("histogram", "--input", tmp_path / "in.npy", "--output", tmp_path / "out.csv") == 0
         said = capsys.readouterr()
         assert "histogram2d of" in said.out and "2867 samples" in said.out and "in one band of 61 rows" in said.out
@@ -324,7 +325,8 @@ class TestCommandLine:
     @pytest.fixture
     def little_memory(self, monkeypatch):
         """Little is free: the whole fits, and takes more than a quarter of it."""
-        monkeypatch.setattr(cli_bands, "free_memory", lambda: 3_000_000)
+        for module in (cli_parts, file_bands):
+            monkeypatch.setattr(module, "free_memory", lambda: 3_000_000)
 
     @pytest.mark.parametrize("name", ["in.npy", "in.tif"])
     def test_what_takes_more_than_a_quarter_of_memory_goes_in_bands(self, tmp_path, capsys, little_memory, name):
@@ -369,7 +371,8 @@ class TestCommandLine:
 
     @pytest.mark.parametrize("filter, dtype", [("fft", "float32"), ("box", "int32")])
     def test_a_filter_that_needs_the_whole_gets_it_while_it_fits(self, tmp_path, capsys, monkeypatch, filter, dtype):
-        monkeypatch.setattr(cli_bands, "free_memory", lambda: 6_000_000)
+        for module in (cli_parts, file_bands):
+            monkeypatch.setattr(module, "free_memory", lambda: 6_000_000)
         save(tmp_path / "in.npy", np.tile(IMAGE, (4, 5)).astype(dtype))
         code = self.run(filter, "--input", tmp_path / "in.npy", "--output", tmp_path / "out.npy")
         said = capsys.readouterr()

@@ -15,7 +15,7 @@ from gpu_ops.errors import InputError, ParamError
 from gpu_ops.io import from_origin, load, save, survey
 from gpu_ops.io.images import tiff_page as page_module
 from gpu_ops.io.images import tiff_writer as writer_module
-from gpu_ops.io.images.tiff import TiffWriter, open_tiff, write_tiff
+from gpu_ops.io.images.tiff import open_tiff, write_tiff
 from gpu_ops.io.memory import place_of, read_at
 from gpu_ops.io.opening import Opening
 from gpu_ops.progress import Cancelled, listening
@@ -467,11 +467,11 @@ class TestWriting:
     def test_frames_one_after_the_other(self, tmp_path):
         array = values("float32", (3, 6, 9))
         with open(tmp_path / "x.tif", "wb") as file:
-            writer = TiffWriter(file, (6, 9), array.dtype, 3, "x.tif")
+            writer = writer_module.TiffWriter(file, (6, 9), array.dtype, 3, "x.tif")
             for frame in array:
-                writer.write(frame)
-            with pytest.raises(ValueError, match="is not one of 3"):
-                writer.write(array[0])
+                writer.write_rows(frame)
+            with pytest.raises(ValueError, match="do not go on with 0 rows"):
+                writer.write_rows(array[0])
         same(tifffile.imread(tmp_path / "x.tif"), array)
 
     @pytest.mark.parametrize("pixel", [None, Pixel(1, 1, "px"), Pixel(0, 1, "mm"), Pixel(1e-300, 1, "mm")])

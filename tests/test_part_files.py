@@ -94,3 +94,19 @@ def test_a_file_that_fails_leaves_nothing(tmp_path: Path) -> None:
     with replacing(target) as file:
         file.write(b"after")
     assert target.read_text() == "after" and list(tmp_path.iterdir()) == [target]
+
+
+@POSIX
+def test_a_file_that_another_process_removes_before_it_is_locked_is_made_anew(tmp_path: Path, monkeypatch) -> None:
+    lock, locked = part_files.lock, list[int]()
+
+    def late(handle: int) -> None:
+        if not locked:
+            part_of(tmp_path / "a.txt", "1").unlink()
+        locked.append(handle)
+        lock(handle)
+
+    monkeypatch.setattr(part_files, "lock", late)
+    with growing(tmp_path / "a.txt", "1") as file:
+        file.write(b"whole")
+    assert len(locked) == 2 and [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("a.txt", b"whole")]

@@ -12,10 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gpu_ops.cli import stopping, streams
-from gpu_ops.errors import KernelFault, KernelscopeError, plain, shortened
+from gpu_ops.errors import BAD_INPUT, FINE, STOPPED, WRONG, KernelFault, KernelscopeError, plain, shortened
 from gpu_ops.progress import has_abandoned_calls
 
-FINE, BAD_INPUT, WRONG, STOPPED = 0, 2, 3, 130
 NOT_WRITTEN = "Standard output cannot be written ({}); redirect it to a place with room."
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 MOST = 2000

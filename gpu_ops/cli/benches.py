@@ -14,11 +14,12 @@ from typing import Any
 
 from gpu_ops.cli import occupied, streams, tables
 from gpu_ops.cli.inputs import flag_values, make_experiment, read_input, todays_ids
-from gpu_ops.cli.measure import FINE, emit, exit_code, title
-from gpu_ops.devices import device_statuses, open_device
-from gpu_ops.errors import ParamError, ReportError, plain
+from gpu_ops.cli.measure import emit, exit_code, title
+from gpu_ops.devices import open_device
+from gpu_ops.errors import FINE, ParamError, ReportError, plain
 from gpu_ops.filters import find_filter
 from gpu_ops.measuring.ahead import compile_ahead
+from gpu_ops.measuring.choosing import devices_of
 from gpu_ops.measuring.file_lock import locked
 from gpu_ops.measuring.machines import same_machine
 from gpu_ops.measuring.provenance import machine
@@ -104,7 +105,7 @@ def sweep(args: argparse.Namespace) -> int:
 
 def _runs_here(args: argparse.Namespace, axes: Iterable[str]) -> bool:
     """Whether variants run here that take all knobs of a sweep."""
-    devices = args.device or [s.name for s in device_statuses() if s.available and s.kind != "sim"]
+    devices = devices_of(args.device)
     filter = find_filter(args.filter, read_input(args).kind)
     picks = default_picks(filter, devices, args.variant)
     knobs = {k.name for v in filter.variants for k in v.knobs}

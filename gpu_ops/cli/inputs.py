@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from gpu_ops.cli import streams
-from gpu_ops.devices import device_statuses, open_device
 from gpu_ops.errors import InputError, ParamError, plain
-from gpu_ops.filters import FILTERS, find_filter
+from gpu_ops.filters import find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.io import CHOICES, NOISE, SAMPLES, add_noise, apply_steps, convert, load, parse_step, sample
+from gpu_ops.io import CHOICES, NOISE, SAMPLES, convert, sample
 from gpu_ops.io.opening import notes_in
+from gpu_ops.io.reading import Reading
 from gpu_ops.io.regular import require_regular
+from gpu_ops.measuring.choosing import checked, devices_of, family, todays, unknown_name, with_knobs
 from gpu_ops.measuring.runner import default_picks
 from gpu_ops.measuring.suitable import check_type
-from gpu_ops.params import Param, Value, Values, nearest
+from gpu_ops.params import Param, Value, Values
 from gpu_ops.task import Meta
 from gpu_ops.types import Experiment, Filter, Input, Pick, Variant
 
@@ -32,43 +32,42 @@ def flag_values(args: argparse.Namespace) -> dict[str, str]:
     return {k: v for k, v in flags.items() if v is not None}
 
 
+def reading_of(args: argparse.Namespace, overrides: Mapping[str, str] = {}) -> Reading:  # noqa: B006 - never changed
+    """How the flags say that an input is read. Raises ParamError."""
+    values, dtype = {**flag_values(args), **overrides}, overrides.get("dtype", args.dtype)
+    return Reading(args.kind, args.nonfinite, args.limit, dtype, tuple(args.step), values)
+
+
 def read_input(args: argparse.Namespace, overrides: Mapping[str, str] = {}) -> Input:  # noqa: B006 - never changed
     """The input that the flags name, after its steps and with noise where they ask for it; `overrides` are further
     sample options, noise and dtype, as text."""
-    values = {**flag_values(args), **overrides}
-    sigma, seed = (p.check(values.get(p.name, p.default)) for p in NOISE)
-    if "noise_seed" in values and "noise" not in values:
-        raise ParamError("--noise-seed is the seed of added noise; add some with --noise SIGMA, or leave it out.")
-    steps = [parse_step(text) for text in args.step]
-    stepped = apply_steps(_clean_input(args, values, overrides), steps)
-    return add_noise(stepped, float(sigma), int(seed))  # type: ignore[arg-type]
+    reading = reading_of(args, overrides)
+    if args.input is None:
+        return reading.finish(_sample(args, reading))
+    clean = reading.load(args.input)
+    say_notes(args, clean.origin)
+    return reading.finish(clean)
 
 
-def _clean_input(args: argparse.Namespace, values: Mapping[str, str], overrides: Mapping[str, str]) -> Input:
-    """The input without steps and noise."""
-    dtype = overrides.get("dtype", args.dtype)
-    if args.input is not None:
-        options: dict[str, Any] = {} if args.limit is None else {"limit": args.limit}
-        options |= {p.name: values[p.name] for p in CHOICES if p.name in values}
-        file_input = load(args.input, kind=args.kind, nonfinite=args.nonfinite or "refuse", **options)
-        say_notes(args, file_input.origin)
-        return convert(file_input, dtype) if dtype else file_input
+def _sample(args: argparse.Namespace, reading: Reading) -> Input:
+    """The sample that the flags name, without steps and noise."""
     for name in ("kind", "limit", "nonfinite"):
         if getattr(args, name) is not None:
             raise ParamError(f"--{name} says how a file is read; name one with --input FILE, or leave --{name} out.")
-    options = {p.name: p.check(values[p.name]) for p in _options(args) if p.name in values}
-    takes_dtype = any(p.name == "dtype" for p in _options(args))
-    if dtype and takes_dtype:
-        options["dtype"] = dtype
-    sample_input = sample(_sample_name(args), **options)
-    return convert(sample_input, dtype) if dtype and not takes_dtype else sample_input
+    params, dtype = _options(args), reading.dtype
+    values = {**reading.values, **({"dtype": dtype} if dtype else {})}
+    made = sample(_sample_name(args), **{p.name: p.check(values[p.name]) for p in params if p.name in values})
+    return convert(made, dtype) if dtype and all(p.name != "dtype" for p in params) else made
 
 
 def say_notes(args: argparse.Namespace, origin: Mapping[str, Any]) -> None:
     """Say once what a person should know about how a file was read."""
+    _say_once(args, (f"{plain(args.input)}: {words}." for words in notes_in(origin)))
+
+
+def _say_once(args: argparse.Namespace, sentences: Iterable[str]) -> None:
     said: set[str] = vars(args).setdefault("said", set())
-    for words in notes_in(origin):
-        sentence = f"{plain(args.input)}: {words}."
+    for sentence in sentences:
         if sentence not in said:
             said.add(sentence)
             streams.say(sentence)
@@ -112,7 +111,7 @@ def _unknown_flag(name: str, args: argparse.Namespace, filter: Filter, names: Se
             return f"{name} is an option of samples, and --input names a file; leave one of them out."
         options = ", ".join(p.name for p in _options(args)) or "none"
         return f"Sample {_sample_name(args)} has no option {plain(name, 60)!r}; it has {options}."
-    return f"Nothing in {filter.id} is called {plain(name, 40)}{nearest(name, names)}; there are {', '.join(names)}."
+    return unknown_name(filter, name, names)
 
 
 def _all_options() -> list[Param]:
@@ -121,10 +120,7 @@ def _all_options() -> list[Param]:
 
 
 def _default_sample(name: str) -> str:
-    filters = [f for f in FILTERS if name in (f.id, f.family)]
-    if not filters:
-        find_filter(name)  # raises, and names the filters
-    kinds = [f.accepts for f in filters]
+    kinds = [f.accepts for f in family(name)]
     return next(kind.sample for kind in INPUT_KINDS.values() if kind.id in kinds)
 
 
@@ -158,9 +154,7 @@ def checked_values(
 ) -> tuple[dict[str, Any], dict[str, Value]]:
     """The values of all flags, and those of the filter's parameters, checked."""
     values = {**preset(args, filter), **flag_values(args), **overrides}
-    params = {p.name: p.check(values[p.name]) for p in filter.params if p.name in values}
-    check_knobs(filter, values)
-    return values, params
+    return values, checked(filter, values)
 
 
 def make_experiment(args: argparse.Namespace, overrides: Mapping[str, str] = {}, **how: Any) -> Experiment:  # noqa: B006
@@ -173,15 +167,9 @@ def todays_ids(
     args: argparse.Namespace, filter: Filter, names: Sequence[str], meta: Meta | None, values: Mapping[str, Any]
 ) -> list[str]:
     """The named variants by the ids of this version; standard error says once what is called otherwise."""
-    params = {p.name: p.check(values[p.name]) for p in filter.params if p.name in values}
-    knobs = {name: values[name] for name in values if name not in params}
-    found = [filter.today(name, meta, params, knobs) for name in names]
-    said: set[str] = vars(args).setdefault("said", set())
-    for sentence in (filter.renaming(a, b) for a, b in zip(names, found, strict=True) if a != b):
-        if sentence not in said:
-            said.add(sentence)
-            streams.say(sentence)
-    return list(dict.fromkeys(found))
+    found, sentences = todays(filter, names, meta, values)
+    _say_once(args, sentences)
+    return found
 
 
 def make_picks(
@@ -192,61 +180,21 @@ def make_picks(
     overrides: Mapping[str, str] = {},  # noqa: B006 - never changed
 ) -> tuple[Pick, ...]:
     """The variants on devices that the flags name, with their knobs; without names all that can run."""
-    # A simulated GPU runs only where --device names it: it is a thousand times slower, and has no time to report.
-    devices = args.device or [s.name for s in device_statuses() if s.available and s.kind != "sim"]
-    devices, variants = list(dict.fromkeys(devices)), todays_ids(args, filter, args.variant, meta, values)
-    for device in devices:
-        open_device(device)  # raises where it is not available
+    variants, devices = todays_ids(args, filter, args.variant, meta, values), devices_of(args.device)
     picks = default_picks(filter, devices, variants)
     if not picks:
         raise ParamError(_no_picks(filter, devices, variants))
     check_flags(args, filter, (filter.variant(p.variant) for p in picks), overrides)
-    return _with_knobs(filter, picks, values, strict=bool(variants))
+    kept, errors = with_knobs(filter, picks, values, strict=bool(variants))
+    for error in errors:
+        streams.say(f"left out: {error}")
+    return tuple(kept)
 
 
 def _no_picks(filter: Filter, devices: list[str], variants: list[str]) -> str:
     names = ", ".join(variants) or "no variant"
     runs = "; ".join(f"{v.id} on {v.device}" for v in filter.variants)
     return f"{names} of {filter.id} runs on {', '.join(devices)}; its variants are {runs}."
-
-
-def check_knobs(filter: Filter, values: Mapping[str, Any]) -> None:
-    """Raises ParamError for a value of a knob that none of the filter's variants takes."""
-    knobs = [k for v in filter.variants for k in v.knobs if k.name in values]
-    for name in dict.fromkeys(k.name for k in knobs):
-        errors = [error for k in knobs if k.name == name and (error := _refusal(k, values[name]))]
-        if len(errors) == sum(k.name == name for k in knobs):
-            raise errors[0]
-
-
-def _refusal(knob: Param, value: object) -> ParamError | None:
-    try:
-        knob.check(value)
-    except ParamError as error:
-        return error
-    return None
-
-
-def knobs_of(variant: Variant, values: Mapping[str, Any]) -> dict[str, Value]:
-    """The values of the flags for the knobs of a variant. Raises ParamError that names the variant."""
-    try:
-        return {k.name: k.check(values[k.name]) for k in variant.knobs if k.name in values}
-    except ParamError as error:
-        raise ParamError(f"{variant.id}: {error}") from None
-
-
-def _with_knobs(filter: Filter, picks: Sequence[Pick], values: Mapping[str, Any], strict: bool) -> tuple[Pick, ...]:
-    """Picks with the knobs of the flags. A variant that does not take one is an error where --variant names it
-    (`strict`); else it is left out with a message."""
-    result = []
-    for pick in picks:
-        try:
-            result.append(replace(pick, knobs=knobs_of(filter.variant(pick.variant), values)))
-        except ParamError as error:
-            if strict:
-                raise
-            streams.say(f"left out: {error}")
-    return tuple(result)
 
 
 def read_kernel(path: str) -> str:

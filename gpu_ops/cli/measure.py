@@ -5,80 +5,56 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from gpu_ops.cli import bands, frames, outputs, tables
-from gpu_ops.cli.inputs import check_flags, knobs_of, make_experiment, make_job, read_kernel, todays_ids
+from gpu_ops.cli import outputs, parts, tables
+from gpu_ops.cli.inputs import check_flags, make_experiment, make_job, read_kernel, todays_ids
 from gpu_ops.cli.limits import within_limits
 from gpu_ops.device_names import is_simulated
 from gpu_ops.devices import device_statuses, open_device
 from gpu_ops.devices.offline import OfflineDevice
-from gpu_ops.errors import ParamError, plain, shortened
+from gpu_ops.errors import FAILURE_CODES, FINE, WRONG, ParamError, plain, shortened
 from gpu_ops.filters import find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.steps.apply import title_of
+from gpu_ops.measuring.choosing import knobs_of, one_each, with_defaults
 from gpu_ops.measuring.contract import SIMULATED_WORK, check_case, covering_cases, long_cases
 from gpu_ops.measuring.declared import make_plan
 from gpu_ops.measuring.file_lock import locked
 from gpu_ops.measuring.provenance import machine
 from gpu_ops.measuring.report import row, target_of, write_report
 from gpu_ops.measuring.rows import Report, Row
-from gpu_ops.measuring.runner import run_experiment
+from gpu_ops.measuring.runner import last_runs, run_experiment
 from gpu_ops.measuring.verify import full_meta
 from gpu_ops.params import Values
-from gpu_ops.run_key import RunKey
 from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Filter, Pick, Run, Variant
-
-FINE, BAD_INPUT, WRONG, UNAVAILABLE = 0, 2, 3, 4
-FAILURE_CODES = {"unsupported": BAD_INPUT, "kernel": BAD_INPUT, "memory": UNAVAILABLE}
 
 
 def run(args: argparse.Namespace) -> int:
     """Run a filter once per variant, verify, print the errors and save one result."""
-    frames.check_frames(args)
+    parts.check_frames(args)
     if args.kernel is not None:
         return _run_kernel(args)
-    source = bands.source_of(args)
+    source = parts.source_of(args)
     if source is not None:
-        return bands.run_over(args, source)
-    experiment = make_experiment(args, protocol="none", memory=bands.device_bytes(args))
+        return parts.run_bands(args, source)
+    experiment = make_experiment(args, protocol="none", memory=parts.device_bytes(args))
     filter = find_filter(experiment.filter, experiment.input.kind)
     if not args.variant:
-        experiment = replace(experiment, picks=one_each(filter, experiment))
+        experiment = replace(
+            experiment, picks=one_each(filter, experiment.picks, full_meta(experiment.input), experiment.params)
+        )
     targets = outputs.targets(filter, experiment.params, args.output)
     if args.frames is not None:
-        return frames.run_over(args, experiment, targets)
+        return parts.run_frames(args, experiment, targets)
     runs = last_runs(run_experiment(experiment))
     outputs.save_all(targets, runs, experiment, outputs.saving_of(args))
     rows = [row(r, experiment) for r in runs]
     _print_runs(args, experiment, rows, outputs.describe(runs))
     return exit_code(rows, explicit=bool(args.variant))
-
-
-def one_each(filter: Filter, experiment: Experiment) -> tuple[Pick, ...]:
-    """For each device the last of the filter's own variants that supports the input: the top of the ladder there."""
-    best: dict[str, Pick] = {}
-    for pick in experiment.picks:
-        variant = filter.variant(pick.variant)
-        limits = open_device(pick.device).limits
-        defaults = {p.name: p.default for p in filter.params}
-        knobs = {**{k.name: k.default for k in variant.knobs}, **pick.knobs}
-        task = Task.of(full_meta(experiment.input), {**defaults, **experiment.params}, knobs, limits)
-        if variant.library or variant.refusal(task):
-            continue
-        best[pick.device] = pick
-    return tuple(best.values())
-
-
-def last_runs(runs: Iterable[Run]) -> list[Run]:
-    """The last run of each pick, in the order of their first runs."""
-    last: dict[RunKey, Run] = {}
-    for one in runs:
-        last[one.key] = one
-    return list(last.values())
 
 
 def _print_runs(args: argparse.Namespace, experiment: Experiment, rows: Sequence[Row], description: str) -> None:
@@ -167,7 +143,7 @@ def _run_kernel(args: argparse.Namespace) -> int:
         print(f"  {shortened(text)}")
     if wrong:
         return WRONG
-    final = replace(experiment, picks=(replace(pick, device=device),), memory=bands.device_bytes(args))
+    final = replace(experiment, picks=(replace(pick, device=device),), memory=parts.device_bytes(args))
     with within_limits(args, f"{experiment.input.name} on {device}"):
         runs = last_runs(run_experiment(final))
     outputs.save_all(outputs.targets(filter, final.params, args.output), runs, final, outputs.saving_of(args))
@@ -201,7 +177,7 @@ def _check_offline(filter: Filter, variant: Variant, experiment: Experiment) -> 
     that the variant does not take."""
     (pick,) = experiment.picks
     device = OfflineDevice("sm_75", pick.edits)
-    params = {**{p.name: p.default for p in filter.params}, **experiment.params}
+    params = with_defaults(filter, experiment.params)
     knobs = {**{k.name: k.default for k in variant.knobs}, **pick.knobs}
     if reason := variant.refusal(Task.of(experiment.input.meta, params, knobs)):  # whatever the device's limits are
         raise ParamError(f"{filter.id} {variant.id} does not take {title_of(experiment.input)}: {reason}.")

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from gpu_ops.cli import streams
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.filters import find_filter
-from gpu_ops.io import Saving, save_result
-from gpu_ops.io.steps.mapping import MAP_HELP, MAPS, maps_for
+from gpu_ops.io import Saving
+from gpu_ops.io.results import save_output
+from gpu_ops.io.steps.mapping import MAP_HELP, MAPS
 from gpu_ops.measuring.about import about_run
 from gpu_ops.measuring.provenance import machine
 from gpu_ops.measuring.report import row
-from gpu_ops.output_kinds import OUTPUT_KINDS, Array, Form, ViewKind
+from gpu_ops.output_kinds import Array, Form
 from gpu_ops.params import Values, check_values
 from gpu_ops.types import Experiment, Filter, Output, Pixel, Run
 
@@ -69,25 +68,18 @@ def save_all(targets: Mapping[str, str], runs: Sequence[Run], experiment: Experi
     for name, path in targets.items():
         if not usable:
             raise InputError(f"Nothing is written to {plain(path)}: no variant gave a right result.")
-        run, output = usable[-1], next(o for o in find_filter(experiment.filter).outputs if o.id == name)
-        array, form = run.outputs[name], run.forms[name]
+        run = usable[-1]
         about = about_run(row(run, experiment, with_roofs=False), machine([run.pick.device], with_roofs=False), name)
         how = replace(saving, about=about, pixel=experiment.input.facts.pixel)
-        check_held(path, output.kind, array, saving)
-        mapping = save_result(path, output.kind, array, form, output.unit, experiment.input.rate, saving=how)
-        what = "the result" if len(run.outputs) == 1 else name
-        words = f"; {mapping}" if mapping else ""
-        streams.say(f"{plain(path)} holds {what} of {run.pick.variant} on {run.pick.device}{words}")
+        save_one(path, run, name, how, experiment.input.rate, "the result" if len(run.outputs) == 1 else name)
 
 
-def check_held(path: str | os.PathLike[str], kind: ViewKind, array: Array, saving: Saving) -> None:
-    """Raises InputError that names the mappings, where a format does not hold these values as they are."""
-    suffix, dtype = Path(path).suffix.lower(), array.dtype.name
-    low, high = (float(array.min()), float(array.max())) if suffix == ".flac" else (0.0, 0.0)
-    maps = maps_for(suffix, dtype, low, high) if saving.map == "none" and suffix in OUTPUT_KINDS[kind].formats else ()
-    if maps:
-        ways = " or ".join(f"--map {name}" for name in maps)
-        raise InputError(f"{plain(path)} cannot hold all values of this {dtype}; say how with {ways}, or save as .npy.")
+def save_one(path: str, run: Run, name: str, saving: Saving, rate: float | None, what: str) -> None:
+    """Write an output of a run and say so, with `what` for its name."""
+    output = find_filter(run.filter).output(name)
+    mapping = save_output(path, output, run.outputs[name], run.forms[name], rate, saving)
+    words = f"; {mapping}" if mapping else ""
+    streams.say(f"{plain(path)} holds {what} of {run.pick.variant} on {run.pick.device}{words}")
 
 
 def describe(runs: Sequence[Run]) -> str:

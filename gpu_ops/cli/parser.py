@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from gpu_ops import __version__
-from gpu_ops.cli import bands, batch, benches, figures, info, measure, outputs, result_tables, xray
+from gpu_ops.cli import batch, benches, figures, info, measure, outputs, parts, result_tables, xray
 from gpu_ops.cli.limits import KERNEL_MIB, positive
 from gpu_ops.cli.streams import Parser
 from gpu_ops.devices.coalescing import RULES
@@ -147,7 +147,7 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
     )
     outputs.add_saving(parser)
     batch.add_arguments(parser)
-    bands.add_arguments(_add_limits(parser, "a case of --kernel", ", of a file in bands a quarter of what is free"))
+    parts.add_arguments(_add_limits(parser, "a case of --kernel", ", of a file in bands a quarter of what is free"))
 
 
 def _add_input(parser: argparse.ArgumentParser, many: bool = False) -> None:

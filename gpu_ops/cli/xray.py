@@ -7,16 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gpu_ops.cli import streams
-from gpu_ops.cli.inputs import (
-    check_flags,
-    check_knobs,
-    flag_values,
-    knobs_of,
-    preset,
-    read_input,
-    read_kernel,
-    todays_ids,
-)
+from gpu_ops.cli.inputs import check_flags, checked_values, read_input, read_kernel, todays_ids
 from gpu_ops.cli.limits import within_limits
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align, value_text
@@ -25,11 +16,12 @@ from gpu_ops.devices.coalescing import RULES
 from gpu_ops.devices.compiler import supported_architectures
 from gpu_ops.devices.kernel_source import compiled_with
 from gpu_ops.devices.limits import limits_of
-from gpu_ops.errors import DeviceError, KernelError, ParamError, shortened
+from gpu_ops.errors import FINE, WRONG, DeviceError, KernelError, ParamError, shortened
 from gpu_ops.filters import find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.steps.apply import title_of
 from gpu_ops.measuring.affordable import affordable, cut_note
+from gpu_ops.measuring.choosing import knobs_of
 from gpu_ops.measuring.comparison import sentences_json, side_by_side
 from gpu_ops.measuring.explain import Sentence, compare, explain, number
 from gpu_ops.measuring.files import FileXRay
@@ -41,7 +33,6 @@ from gpu_ops.params import check_values
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Filter, Input, Variant
 
-FINE, WRONG = 0, 3
 Counts = Mapping[str, int]
 WIDEST = 160
 """Letters of a source line that are shown."""
@@ -103,9 +94,7 @@ def _top(args: argparse.Namespace, filter: Filter, meta: Meta) -> Variant:
 
 def _values(args: argparse.Namespace, filter: Filter) -> tuple[dict[str, Any], dict[str, Any]]:
     """The values of all flags, and the filter's parameters, checked."""
-    values = {**preset(args, filter), **flag_values(args)}
-    check_knobs(filter, values)
-    params = {p.name: values[p.name] for p in filter.params if p.name in values}
+    values, params = checked_values(args, filter)
     return values, check_values(filter.params, params, filter.id)
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from gpu_ops.device_names import is_simulated
 from gpu_ops.devices.occupancy import LaunchOccupancy
 from gpu_ops.engine.desk import Desk
-from gpu_ops.engine.frames import run_frames
 from gpu_ops.engine.messages import (
     DoctorAnswer,
     DoctorRequest,
@@ -35,11 +34,13 @@ from gpu_ops.engine.statistics import statistics
 from gpu_ops.errors import DeviceError, InputError, KernelError, KernelscopeError, ParamError, plain
 from gpu_ops.filters import find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.io import SAMPLES, apply_steps, convert, load, sample, save_result
+from gpu_ops.io import SAMPLES, apply_steps, convert, from_origin, load, sample, save_result
 from gpu_ops.io.inputs import make_input
+from gpu_ops.io.origins import of_frame
 from gpu_ops.io.rows import check_fits
 from gpu_ops.measuring import comparison
 from gpu_ops.measuring.affordable import Crop, crop_note, exact_crop
+from gpu_ops.measuring.all_frames import Wanted, write_frames
 from gpu_ops.measuring.doctor import examine
 from gpu_ops.measuring.explain import explain
 from gpu_ops.measuring.occupancies import launch_occupancy
@@ -80,7 +81,7 @@ def work(desk: Desk, job: Job) -> None:
                 mapping = save_result(job.path, result.kind, array, *how, saving=job.saving)
                 desk.send(Saved(job.job, job.path, mapping))
             case FramesRequest():
-                run_frames(desk, job)
+                _frames(desk, job)
             case DoctorRequest():
                 desk.progress("measuring bandwidth" if job.roofs else "looking at devices and libraries")
                 desk.send(DoctorAnswer(job.job, examine(job.roofs)))
@@ -132,6 +133,18 @@ def _result(desk: Desk, request: ResultRequest) -> None:
         about = (takers[0], request.name, request.origin, request.rate, "keep", request.name, request.facts)
         input = make_input(array, *about)
     desk.send(Loaded(request.job, _shared_input(desk, input)))
+
+
+def _frames(desk: Desk, request: FramesRequest) -> None:
+    """Read every frame again with the input's own steps, run the filter on it, and write the results."""
+    origin = request.input.origin
+
+    def report(done: int, total: int) -> None:
+        desk.progress(f"computing frame {done + 1} of {total}", done, total)
+
+    wanted, count = Wanted(request.filter, request.params, request.pick, request.output), request.input.facts.frames
+    frames = (lambda frame: from_origin(of_frame(origin, frame)), count, wanted)
+    write_frames(*frames, request.path, report, request.token)
 
 
 def _answer(desk: Desk, job: int, input: Input, dtype: str | None) -> None:

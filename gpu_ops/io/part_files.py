@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -32,7 +33,8 @@ def growing(target: Path, token: str = "") -> Iterator[IO[bytes]]:
     has the permissions of the file that it replaces, else those of any new file. Raises OSError."""
     tidy(target.parent)
     part = part_of(target, token or secrets.token_hex(8))
-    file = _create(part)
+    # Windows removes no open file: one needs no lock there.
+    file = open(part, "xb", opener=None if sys.platform == "win32" else partial(hold, needed=False))  # noqa: SIM115
     try:
         with file:
             if sys.platform != "win32":
@@ -49,23 +51,6 @@ def growing(target: Path, token: str = "") -> Iterator[IO[bytes]]:
     finally:
         with suppress(OSError):
             part.unlink()
-
-
-def _create(part: Path) -> IO[bytes]:
-    """Make the file and lock it, so that nobody takes it for one that was left behind."""
-    while True:
-        file = open(part, "xb")  # noqa: SIM115
-        try:
-            if sys.platform == "win32":  # nobody can remove an open file
-                return file
-            with suppress(OSError):  # a file system without locks: nobody else can have one either
-                lock(file.fileno())
-            if is_same(file.fileno(), part):
-                return file
-        except BaseException:
-            file.close()
-            raise
-        file.close()  # it was removed before it was locked
 
 
 def tidy(folder: Path) -> None:
@@ -109,9 +94,19 @@ else:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def is_same(handle: int, path: Path) -> bool:
-    """Whether the open file is still the one of that name."""
-    try:
-        return os.path.samestat(os.fstat(handle), os.stat(path))
-    except FileNotFoundError:
-        return False
+def hold(path: str | os.PathLike[str], flags: int, needed: bool = True) -> int:
+    """Open a file with these flags of os.open and lock it for this process alone, so that nobody takes it for one that
+    was left behind. Raises OSError where it cannot be opened and, if the lock is `needed`, where another process has it
+    or the file system has no locks."""
+    while True:
+        handle = os.open(path, flags, 0o666)
+        try:
+            with suppress(*(() if needed else (OSError,))):
+                lock(handle)
+            with suppress(FileNotFoundError):  # it was removed before it was locked
+                if os.path.samestat(os.fstat(handle), os.stat(path)):
+                    return handle
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 import numpy as np
 
@@ -27,23 +27,21 @@ from gpu_ops.io.codec import codec
 from gpu_ops.io.files import LIMIT, hash_file, replacing
 from gpu_ops.io.formats import find_format
 from gpu_ops.io.images import tiff
-from gpu_ops.io.images.frame_axes import imagej_lines
-from gpu_ops.io.images.tiff_writer import TiffWriter, resolution
+from gpu_ops.io.images.tiff_writer import TiffWriter
 from gpu_ops.io.inputs import Array, check_file_shape, find_kind
 from gpu_ops.io.known import Stamp, stamp_of
 from gpu_ops.io.memory import in_bands, read_at
-from gpu_ops.io.notes import lines_of
 from gpu_ops.io.opening import Opening
 from gpu_ops.io.pieces import write_from
 from gpu_ops.io.regular import require_regular
 from gpu_ops.io.signals import sound
 from gpu_ops.output_kinds import OUTPUT_KINDS, ViewKind
-from gpu_ops.types import Facts, FrameAxes, Pixel
+from gpu_ops.types import Facts, Pixel
 
 ENDLESS = 1 << 62
 """A limit that no file reaches."""
-NPY, TIFF, TIFFS = ".npy", ".tif", (".tif", ".tiff")
-UNKNOWN = FrameAxes()
+NPY, TIFFS = ".npy", (".tif", ".tiff")
+Write = Callable[[Array], None]
 SMALL = 1 << 26
 """Files of fewer bytes are loaded without a look at their size in memory."""
 
@@ -186,37 +184,7 @@ def check_rows_target(path: str | os.PathLike[str], shape: tuple[int, ...]) -> N
         raise InputError(f"{name} cannot be written in bands; choose a name that ends in {allowed}.")
 
 
-@contextmanager
-def writing_rows(
-    path: str | os.PathLike[str],
-    shape: tuple[int, ...],
-    dtype: np.dtype[Any],
-    pixel: Pixel | None = None,
-    note: str = "",
-    token: str = "",
-) -> Iterator[Callable[[Array], None]]:
-    """A function that takes the next rows of an array of `shape`, (H, W), (H, W, C), (N,) or (N, C). The file appears
-    at the end, when it has all rows; until then the old one stays as it is. `pixel` and a `note` go into a TIFF.
-    `token` names the file that grows, see `replacing`. Raises InputError where the disk has too little room."""
-    check_rows_target(path, shape)
-    needed, name = math.prod(shape) * dtype.itemsize, plain(os.fspath(path))
-    with replacing(path, token=token) as file:
-        free = shutil.disk_usage(Path(os.path.realpath(path)).parent).free
-        if needed > free:
-            raise InputError(f"{name} needs {needed:,} bytes, and its disk has {free:,} free; choose another disk.")
-        if Path(path).suffix.lower() == NPY:
-            yield _NpyFile(file, shape, dtype).write
-        else:
-            yield TiffWriter(file, shape, dtype, 1, name, pixel, note).write_rows
-
-
-class FrameFile(Protocol):
-    """Gets frames of one shape and type in order. A file that got fewer than it was made for is damaged."""
-
-    def write(self, frame: Array) -> None: ...
-
-
-def check_frame_file(path: str | os.PathLike[str], kind: ViewKind) -> None:
+def check_frames_target(path: str | os.PathLike[str], kind: ViewKind) -> None:
     """Raises InputError for a name whose ending cannot hold a stack of outputs of this kind."""
     allowed = OUTPUT_KINDS[kind].stack_formats
     if Path(path).suffix.lower() not in allowed:
@@ -226,32 +194,40 @@ def check_frame_file(path: str | os.PathLike[str], kind: ViewKind) -> None:
         )
 
 
-def begin_frames(
+def check_disk(path: str | os.PathLike[str], needed: int, what: str, disk: str) -> None:
+    """Raises InputError where the disk of `path` has no room for so many bytes: `what` needs them of the `disk`."""
+    free = shutil.disk_usage(Path(os.path.realpath(path)).parent).free
+    if needed > free:
+        raise InputError(f"{what} {needed:,} bytes, and {disk} has {free:,} free; choose another disk.")
+
+
+def begin_rows(
     file: IO[bytes],
     path: str | os.PathLike[str],
-    first: Array,
-    count: int,
-    pixel: Pixel | None,
-    about: Mapping[str, Any],
-    axes: FrameAxes = UNKNOWN,
-) -> FrameFile:
-    """A file of `count` frames like the `first`, in the format of the path's ending: (D, …) as NPY, or pages of a TIFF
-    with the size of a `pixel`, the `axes` along which they lie and the facts `about` them. Raises InputError for what a
-    TIFF cannot hold, OSError."""
-    if Path(path).suffix.lower() == TIFF:
-        pixel = pixel if resolution(pixel) else None  # no unit where the file has no size in it
-        note = "\n".join((*imagej_lines(axes, count, pixel), *lines_of(about)))
-        return TiffWriter(file, first.shape, first.dtype, count, plain(os.fspath(path)), pixel, note)
-    return _NpyFile(file, (count, *first.shape), first.dtype)
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    frames: int | None = None,
+    pixel: Pixel | None = None,
+    note: str = "",
+) -> Write:
+    """A function that takes the next rows of an array of `shape` and writes them in the format of the path's ending, or
+    the next one of so many `frames` of this shape. `pixel` and a `note` go into a TIFF. A file that got fewer rows is
+    damaged. Raises InputError for what a TIFF cannot hold, OSError."""
+    if Path(path).suffix.lower() != NPY:
+        return TiffWriter(file, shape, dtype, frames or 1, plain(os.fspath(path)), pixel, note).write_rows
+    whole = shape if frames is None else (frames, *shape)
+    header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": whole}
+    np.lib.format.write_array_header_1_0(file, header)
+    return lambda rows: write_from(file, np.ascontiguousarray(rows, dtype).reshape(-1).view(np.uint8))
 
 
-class _NpyFile:
-    """An NPY file of that shape and type, whose values come one part after the other."""
-
-    def __init__(self, file: IO[bytes], shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        self._file, self._dtype = file, dtype
-        header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
-        np.lib.format.write_array_header_1_0(file, header)
-
-    def write(self, frame: Array) -> None:
-        write_from(self._file, np.ascontiguousarray(frame, self._dtype).reshape(-1).view(np.uint8))
+@contextmanager
+def writing_rows(
+    path: str | os.PathLike[str], shape: tuple[int, ...], dtype: np.dtype[Any], pixel: Pixel | None, note: str
+) -> Iterator[Write]:
+    """`begin_rows` for a file that appears at the end, when it has all rows; until then the old one stays as it is.
+    Raises InputError where the disk has too little room."""
+    check_rows_target(path, shape)
+    with replacing(path) as file:
+        check_disk(path, math.prod(shape) * dtype.itemsize, f"{plain(os.fspath(path))} needs", "its disk")
+        yield begin_rows(file, path, shape, dtype, None, pixel, note)

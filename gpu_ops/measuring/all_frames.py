@@ -3,22 +3,27 @@ frame by frame and appears when it is complete; or merged to the result of all."
 
 from __future__ import annotations
 
+import math
 import os
-import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 
 from gpu_ops.errors import InputError, KernelError, NonFiniteError, ParamError, plain
 from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.io.files import replacing
+from gpu_ops.io.images.frame_axes import imagej_lines
 from gpu_ops.io.images.pixel_size import pixel_of
+from gpu_ops.io.images.tiff_writer import resolution
 from gpu_ops.io.inputs import Array
-from gpu_ops.io.rows import TIFF, FrameFile, begin_frames, check_frame_file
+from gpu_ops.io.notes import lines_of
+from gpu_ops.io.rows import TIFFS, Write, begin_rows, check_disk, check_frames_target
 from gpu_ops.measuring.about import about_run
+from gpu_ops.measuring.parts import Merged, Parts, Report
 from gpu_ops.measuring.provenance import machine
 from gpu_ops.measuring.report import row
 from gpu_ops.measuring.runner import run_experiment
@@ -38,12 +43,26 @@ class Wanted(NamedTuple):
     output: str
 
 
-class _Result(NamedTuple):
-    """The run of one frame, its output in C order, and the experiment that it answers."""
-
-    run: Run
-    array: Array
-    experiment: Experiment
+def run_part(
+    wanted: Wanted, read: Callable[[], Input], place: str, check: bool, of: str = "", memory: int | None = None
+) -> tuple[Run, Experiment]:
+    """The run of the part that is read, and its experiment; with `check` it is compared with samples of the reference.
+    The steps within it report no progress, but they can be stopped. `memory` is as in an Experiment. Raises Cancelled,
+    what `read` raises, and KernelError where the variant fails or is wrong: it names the `place` in the whole, which is
+    `of` that name or the input's."""
+    stop = stop_request()
+    with quiet():
+        how = {"protocol": "none", "checks": "sample" if check else "off", "memory": memory}
+        experiment = Experiment(wanted.filter, read(), wanted.params, (wanted.pick,), **how)  # type: ignore[arg-type]
+        *_, last = run_experiment(experiment, stop=stop)
+    if stop is not None and stop():
+        raise Cancelled
+    what = f"{place} of {of or experiment.input.name}: {last.pick.variant} on {last.pick.device}"
+    if last.failure:
+        raise KernelError(f"{what} fails: {last.failure}")
+    if last.ok is False:
+        raise KernelError(f"{what} gave a wrong result; choose another variant.")
+    return last, experiment
 
 
 class Written(NamedTuple):
@@ -55,17 +74,12 @@ class Written(NamedTuple):
     checked: bool
 
 
-def check_target(path: str | os.PathLike[str], filter: str, output: str) -> None:
-    """Raises InputError for a name that cannot hold a stack of this output of a filter."""
-    check_frame_file(path, next(o.kind for o in find_filter(filter).outputs if o.id == output))
-
-
 def write_frames(
     read: Callable[[int], Input],
     count: int,
     wanted: Wanted,
     path: str | os.PathLike[str],
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Report = lambda done, total: None,
     token: str = "",
 ) -> Written:
     """Run a filter on the frames read(0) to read(count - 1) and write the output of each, (D, …), as NPY, or as pages
@@ -76,59 +90,54 @@ def write_frames(
     frames that cannot be read or whose results differ in shape or type, and where the disk is too small; KernelError
     where the variant fails or is wrong; Cancelled.
     """
-    check_target(path, wanted.filter, wanted.output)
+    check_frames_target(path, find_filter(wanted.filter).output(wanted.output).kind)
+    written, write = list[Written](), list[Write]()
+
+    def add(frame: int, result: tuple[Run, Experiment]) -> None:
+        run, experiment = result
+        array = np.ascontiguousarray(run.outputs[wanted.output])
+        this = Written((count, *array.shape), array.dtype.name, run.ok is not None)
+        if frame == 0:
+            written.append(this)
+            write.append(_begin(file, path, this, wanted.output, run, experiment))
+        elif this[:2] != (first := written[0])[:2]:
+            raise InputError(
+                f"The result of frame {frame} is {array.shape} of {array.dtype} and that of frame 0 is "
+                f"{first.shape[1:]} of {first.dtype}; one stack holds results of one size: save them one by one."
+            )
+        _write(write[0], array)
+
     with replacing(path, token=token) as file:
-        report(0, count)
-        first = _result(read, 0, wanted)
-        _check_room(path, first.array, count)
-        pixel = pixel_of(first.experiment.input.facts.pixel, first.run.forms[wanted.output])
-        axes = first.experiment.input.facts.frame_axes
-        frames = begin_frames(file, path, first.array, count, pixel, _about(first, wanted, path, count), axes)
-        _write(frames, first.array)
-        for frame in range(1, count):
-            report(frame, count)
-            result = _result(read, frame, wanted).array
-            if (result.shape, result.dtype) != (first.array.shape, first.array.dtype):
-                raise InputError(
-                    f"The result of frame {frame} is {result.shape} of {result.dtype} and that of frame 0 is "
-                    f"{first.array.shape} of {first.array.dtype}; one stack holds results of one size: save them one "
-                    "by one."
-                )
-            _write(frames, result)
-        return Written((count, *first.array.shape), first.array.dtype.name, first.run.ok is not None)
+        Parts(range(count), partial(_run_frame, read, wanted), add).run(report)
+    return written[0]
 
 
-def _write(frames: FrameFile, result: Array) -> None:
+def _begin(
+    file: IO[bytes], path: str | os.PathLike[str], written: Written, output: str, first: Run, experiment: Experiment
+) -> Write:
+    """Begin a stack of results like that of the first frame. A TIFF tells the facts about it; an NPY file has no room
+    for any. Raises InputError where the disk has no room for all."""
+    (count, *shape), dtype = written.shape, np.dtype(written.dtype)
+    disk, needed = f"the disk of {plain(os.fspath(path))}", math.prod(written.shape) * dtype.itemsize
+    check_disk(path, needed, f"The results of {count} frames need", disk)
+    pixel, note = pixel_of(experiment.input.facts.pixel, first.forms[output]), ""
+    if Path(path).suffix.lower() in TIFFS:
+        own = row(first, experiment, with_roofs=False)
+        about = about_run(own, machine([first.pick.device], with_roofs=False), output)
+        about |= {"verdict": f"frame 0 {about['verdict']}", "frames": f"all {count}"}
+        size = pixel if resolution(pixel) else None  # no unit where the file has no size in it
+        note = "\n".join((*imagej_lines(experiment.input.facts.frame_axes, count, size), *lines_of(about)))
+    return begin_rows(file, path, tuple(shape), dtype, count, pixel, note)
+
+
+def _write(write: Write, result: Array) -> None:
     """Write a frame without progress of its own."""
     with quiet():
-        frames.write(result)
-
-
-def _check_room(path: str | os.PathLike[str], result: Array, count: int) -> None:
-    """Raises InputError where the disk has no room for so many results."""
-    needed = count * result.nbytes
-    free = shutil.disk_usage(Path(os.path.realpath(path)).parent).free
-    if needed > free:
-        raise InputError(
-            f"The results of {count} frames need {needed:,} bytes, and the disk of {plain(os.fspath(path))} has "
-            f"{free:,} free; choose another disk."
-        )
-
-
-def _about(first: _Result, wanted: Wanted, path: str | os.PathLike[str], count: int) -> dict[str, Any]:
-    """The facts that a TIFF tells; an NPY file has no room for any."""
-    if Path(path).suffix.lower() != TIFF:
-        return {}
-    own = row(first.run, first.experiment, with_roofs=False)
-    facts = about_run(own, machine([wanted.pick.device], with_roofs=False), wanted.output)
-    return {**facts, "verdict": f"frame 0 {facts['verdict']}", "frames": f"all {count}"}
+        write(result)
 
 
 def merge_frames(
-    read: Callable[[int], Input],
-    count: int,
-    wanted: Wanted,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    read: Callable[[int], Input], count: int, wanted: Wanted, report: Report = lambda done, total: None
 ) -> tuple[Run, Experiment]:
     """Run a mergeable filter on the frames read(0) to read(count - 1), as if they were one picture: histograms add up,
     and so do sums. The run of the last frame, with the outputs of all, and its experiment.
@@ -136,19 +145,19 @@ def merge_frames(
     `wanted.output` does not matter. `report(done, total)` comes before each frame. Raises ParamError where results of
     frames cannot be merged, and what `write_frames` raises.
     """
-    filter, parts, rows = find_filter(wanted.filter), list[Mapping[str, Array]](), list[int]()
-    for frame in range(count):
-        report(frame, count)
-        run, experiment = _run_frame(read, frame, wanted)
+    filter = find_filter(wanted.filter)
+    merged = list[Merged]()
+
+    def add(frame: int, result: tuple[Run, Experiment]) -> None:
+        run, experiment = result
         if frame == 0:
             task = Task.of(full_meta(experiment.input), check_values(filter.params, wanted.params, filter.id))
             check_merging(filter, task)
-        parts.append({name: np.ascontiguousarray(array) for name, array in run.outputs.items()})
-        rows.append(run.shape[0])
-        if frame > 0:
-            assert filter.locality.merge is not None
-            parts, rows = [filter.locality.merge(task, parts, rows)], [sum(rows)]
-    return replace(run, outputs=parts[0]), experiment
+            merged.append(Merged(filter, task))
+        merged[0].add({name: np.ascontiguousarray(array) for name, array in run.outputs.items()}, run.shape[0])
+
+    run, experiment = Parts(range(count), partial(_run_frame, read, wanted), add).run(report)
+    return replace(run, outputs=merged[0].outputs()), experiment
 
 
 def check_merging(filter: Filter, task: Task) -> None:
@@ -163,30 +172,15 @@ def check_merging(filter: Filter, task: Task) -> None:
         raise ParamError(f"The results of frames cannot be merged: {reason}.")
 
 
-def _result(read: Callable[[int], Input], frame: int, wanted: Wanted) -> _Result:
-    """The run of one frame and the output that is wanted."""
-    run, experiment = _run_frame(read, frame, wanted)
-    return _Result(run, np.ascontiguousarray(run.outputs[wanted.output]), experiment)
+def _run_frame(read: Callable[[int], Input], wanted: Wanted, frame: int) -> tuple[Run, Experiment]:
+    """The run of one frame. The first one is compared with the reference."""
 
-
-def _run_frame(read: Callable[[int], Input], frame: int, wanted: Wanted) -> tuple[Run, Experiment]:
-    """The run of one frame. The steps within it tell no progress, but they can be stopped."""
-    with quiet():
+    def one() -> Input:
         try:
-            input = read(frame)
+            return read(frame)
         except NonFiniteError as error:
             raise InputError(
                 f"Frame {frame}: {error.problem}; open the stack so that these are kept or become 0, and run again."
             ) from None
-        stop = stop_request()
-        checks = "sample" if frame == 0 else "off"
-        experiment = Experiment(wanted.filter, input, wanted.params, (wanted.pick,), "none", checks=checks)  # type: ignore[arg-type]
-        *_, last = run_experiment(experiment, stop=stop)
-    if stop is not None and stop():
-        raise Cancelled
-    name = f"{wanted.pick.variant} on {wanted.pick.device}"
-    if last.failure:
-        raise KernelError(f"Frame {frame} of {input.name}: {name} fails: {last.failure}")
-    if last.ok is False:
-        raise KernelError(f"Frame {frame} of {input.name}: {name} gave a wrong result; choose another variant.")
-    return last, experiment
+
+    return run_part(wanted, one, f"Frame {frame}", check=frame == 0)

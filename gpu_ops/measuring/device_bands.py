@@ -14,10 +14,12 @@ from gpu_ops.errors import DeviceMemoryError
 from gpu_ops.filters.kit.borders import padded
 from gpu_ops.host import free_memory
 from gpu_ops.measuring import bands
+from gpu_ops.measuring.bands import Band
 from gpu_ops.measuring.declared import make_plan, mistakes
 from gpu_ops.measuring.jobs import INPUT_OVERWRITTEN, OUTSIDE_WRITTEN, BandRefused, Job, keep, same_bytes
+from gpu_ops.measuring.parts import Merged, Parts
 from gpu_ops.plan import Device, DeviceArray, How, Plan
-from gpu_ops.progress import advance, quiet
+from gpu_ops.progress import quiet
 from gpu_ops.task import Task
 
 Array = np.ndarray[Any, Any]
@@ -40,7 +42,7 @@ class DeviceBands:
     rows: int
     nbytes: int
     faults: dict[str, None] = field(default_factory=dict)
-    _held: tuple[int, _Held] | None = None
+    _held: _Held | None = None
 
     @classmethod
     def of(cls, job: Job) -> DeviceBands:
@@ -77,7 +79,6 @@ class DeviceBands:
             try:
                 return self._run(byte, how)
             except DeviceMemoryError:
-                self._held = None
                 if self.rows == 1:
                     raise too_narrow(self.job, self.nbytes) from None
                 self.rows //= 2
@@ -86,26 +87,25 @@ class DeviceBands:
 
     def _run(self, byte: int, how: How) -> dict[str, Array]:
         job = self.job
-        whole = _empty(job) if job.filter.locality.kind != "mergeable" else {}
-        parts: list[Mapping[str, Array]] = []
         places = bands.split(job.filter, job.task, self.rows)
-        for place, band in enumerate(places):
-            advance(place, len(places))
-            strip = padded(job.input.array, (slice(band.low, band.high),), str(job.task.params.get("border", "zero")))
-            part = self._outputs(strip, byte, how)
+        merged = Merged(job.filter, job.task) if job.filter.locality.kind == "mergeable" else None
+        whole = _empty(job) if merged is None else {}
+
+        def put(band: Band, part: Mapping[str, Array]) -> None:
             for name, array in whole.items():
                 array[band.start : band.stop] = part[name][band.inner]
-            if not whole:
-                parts.append(part)
-        if whole:
-            return whole
-        merge = job.filter.locality.merge
-        assert merge is not None
-        with mistakes(job.filter, job.variant):
-            return merge(job.task, parts, [band.stop - band.start for band in places])
+            if merged is not None:
+                with mistakes(job.filter, job.variant):
+                    merged.add(part, band.stop - band.start)
 
-    def _outputs(self, strip: Array, byte: int, how: How) -> dict[str, Array]:
+        Parts(places, lambda band: self._outputs(band, byte, how), put).run()
+        with mistakes(job.filter, job.variant):
+            return whole if merged is None else merged.outputs()
+
+    def _outputs(self, band: Band, byte: int, how: How) -> dict[str, Array]:
         """The outputs of one band, with its halo."""
+        border = str(self.job.task.params.get("border", "zero"))
+        strip = padded(self.job.input.array, (slice(band.low, band.high),), border)
         held = self._memory(strip)
         for out in held.plan.outputs.values():
             wrong = np.full(out.nbytes, byte, np.uint8).view(out.dtype).reshape(out.shape)
@@ -122,13 +122,12 @@ class DeviceBands:
 
     def _memory(self, strip: Array) -> _Held:
         """A band on the device with a plan for it: the last plan where its size is the same, else a new one."""
-        rows = len(strip)
-        if self._held is not None and self._held[0] == rows:
-            self._held[1].session.upload(strip, out=self._held[1].x)
-            return self._held[1]
+        if self._held is not None and self._held.x.shape == strip.shape:
+            self._held.session.upload(strip, out=self._held.x)
+            return self._held
         self._held = None
         job = self.job
-        task = bands.part_task(job.task, rows)
+        task = bands.part_task(job.task, len(strip))
         with mistakes(job.filter, job.variant):
             reason = job.variant.refusal(task)
         if reason:
@@ -138,9 +137,8 @@ class DeviceBands:
         limited = cast(Device, LimitedSession(guarded, self.nbytes))
         x = limited.upload(strip)
         plan = make_plan(job.filter, job.variant, limited, task.on(x), job.run.pick.edits)
-        held = _Held(limited, x, plan)
-        self._held = rows, held
-        return held
+        self._held = _Held(limited, x, plan)
+        return self._held
 
 
 def _empty(job: Job) -> dict[str, Array]:

@@ -3,36 +3,43 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gpu_ops.devices import open_device
-from gpu_ops.errors import InputError, KernelError, NonFiniteError, ParamError
+from gpu_ops.errors import InputError, NonFiniteError, ParamError
 from gpu_ops.filters import find_filter
 from gpu_ops.host import free_memory
 from gpu_ops.io.inputs import Array, convert, make_input
 from gpu_ops.io.notes import lines_of
-from gpu_ops.io.rows import Rows, check_rows_target, writing_rows
+from gpu_ops.io.opening import FRAME, RATE, SERIES
+from gpu_ops.io.reading import Reading
+from gpu_ops.io.rows import SMALL, Rows, check_rows_target, open_rows, writing_rows
 from gpu_ops.io.steps.tones import conversions
 from gpu_ops.measuring import bands
-from gpu_ops.measuring.all_frames import Wanted
+from gpu_ops.measuring.about import about_input, about_machine
+from gpu_ops.measuring.all_frames import Wanted, run_part
 from gpu_ops.measuring.bands import Band
-from gpu_ops.measuring.runner import run_experiment
+from gpu_ops.measuring.parts import Merged, Parts, Report
+from gpu_ops.measuring.provenance import machine
 from gpu_ops.measuring.verify import Extremes, find_extremes, remember_extremes, with_extremes
+from gpu_ops.output_kinds import Form
 from gpu_ops.params import check_values
-from gpu_ops.progress import Cancelled, advance, quiet, stop_request
+from gpu_ops.progress import quiet
 from gpu_ops.task import MAIN, Meta, Task
-from gpu_ops.types import Experiment, Filter, Input, Run
+from gpu_ops.types import Filter, Input, Run
 
+QUARTER = 4
+EXPANDED = 64
+"""Bytes of memory that one of a file can take, with its type converted, its result and the reference."""
 SHARE, SCRATCH = 4, 8
 """What a band takes: four times its input and outputs – what was read, copies on the device, results, and what they are
 compared with – and one double for each value, in which some variants add."""
 MOST = 1 << 25
 """Values of a band at most: more is no faster, and progress and a stop come between two bands."""
-Report = Callable[[int, int], None]
 NOTHING: Mapping[str, Any] = {}
 
 
@@ -75,6 +82,36 @@ class Job:
     def needed(self) -> int:
         """Bytes that the whole would take at once."""
         return SHARE * bands.footprint(self.filter, self.task) + SCRATCH * self.source.size
+
+    def form(self, output: str) -> Form:
+        """That of an output of the whole."""
+        return {o.id: o.form(self.task) for o in self.filter.given(self.task.params)}[output]
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """The facts about the result, but for its parts. Raises OSError."""
+        pick, output = self.wanted.pick, self.wanted.output
+        about = {**about_input(self.source.origin), "filter": self.filter.id, "parameters": dict(self.task.params)}
+        about |= {"variant": pick.variant, "device": pick.device}
+        about |= {"knobs": dict(pick.knobs)} if pick.knobs else {}
+        return {**about, **about_machine(machine([pick.device], with_roofs=False)), "output": output}
+
+
+def quarter() -> int:
+    """Bytes that a run may take where nobody says otherwise; what takes more goes in bands."""
+    return free_memory() // QUARTER
+
+
+def open_large(path: str, reading: Reading, always: bool = False) -> Rows | None:
+    """The rows of a file that is read so; None of a projection, of formats that are decoded as a whole and, unless
+    `always` is set, of a small file. Raises InputError and ParamError."""
+    if reading.values.get("project", "none") != "none":
+        return None
+    small = min(SMALL, quarter() // EXPANDED)
+    if not always and (not os.path.exists(path) or os.path.getsize(path) < small):
+        return None
+    choices: Any = (p.check(reading.values.get(p.name, p.default)) for p in (FRAME, RATE, SERIES))
+    return open_rows(path, reading.kind, *choices)
 
 
 def check_bands(job: Job) -> int:
@@ -125,92 +162,51 @@ def write_bands(
     written, KernelError where the variant fails or is wrong, Cancelled."""
     filter, task, output = job.filter, job.task, job.wanted.output
     places = bands.split(filter, task, check_bands(job))
-    form = {o.id: o.form(task) for o in filter.given(task.params)}[output]
+    form = job.form(output)
     check_rows_target(path, form.shape)
-    last: Run | None = None
     note = "\n".join(lines_of({**about, "parts": bands.in_words(task, len(places), places[0].stop)}))
-    pixel = job.source.facts.pixel
-    with writing_rows(path, form.shape, np.dtype(form.dtype), pixel, note) as write:
-        for band, last in _runs(job, places, [], report):
-            write(last.outputs[output][band.inner])
-            last = replace(last, outputs={})
-        job.source.check_unchanged()
-    assert last is not None
+    with writing_rows(path, form.shape, np.dtype(form.dtype), job.source.facts.pixel, note) as write:
+        last = _run(job, places, lambda band, run: write(run.outputs[output][band.inner]), report)
     return InBands(form.shape, form.dtype, len(places), places[0].stop, last)
 
 
 def merge_bands(job: Job, report: Report = lambda done, total: None) -> InBands:
     """Run a mergeable filter and merge the outputs of its parts. Where these depend on the extremes of all values, the
     file is read twice. Raises what `write_bands` raises."""
-    filter, task, merge = job.filter, job.task, job.filter.locality.merge
-    places = bands.split(filter, task, check_bands(job))
-    assert merge is not None
-    extremes = _find_extremes(job, places, report) if filter.locality.extremes(task) else []
-    if extremes:
+    filter, task = job.filter, job.task
+    places, extremes = bands.split(filter, task, check_bands(job)), list[Extremes]()
+    if filter.locality.extremes(task):
+        find = Parts(places, lambda band: find_extremes(_input(job, band)), lambda band, found: extremes.append(found))
+        with quiet():
+            find.run(lambda done, total: report(done, 2 * total))
         task = replace(task, metas={MAIN: with_extremes(task.meta, extremes)})
-    parts, rows, last = [], list[int](), None
-    before = len(extremes)
-    for band, last in _runs(job, places, extremes, lambda done, total: report(before + done, before + total)):
-        parts.append(last.outputs)
-        rows.append(band.stop - band.start)
-        if len(parts) > 1:
-            parts, rows = [merge(task, parts, rows)], [sum(rows)]
-    job.source.check_unchanged()
-    assert last is not None
-    outputs = merge(task, parts, rows)
+    merged = Merged(filter, task)
+    last = _run(job, places, lambda band, run: merged.add(run.outputs, band.stop - band.start), report, extremes)
     forms = {o.id: job.source.facts.describe(o.form(task)) for o in filter.given(task.params)}
-    last = replace(last, outputs=outputs, forms=forms, shape=task.meta.shape, work=filter.work(task))
+    last = replace(last, outputs=merged.outputs(), forms=forms, shape=task.meta.shape, work=filter.work(task))
     return InBands(task.meta.shape, task.meta.dtype, len(places), places[0].stop, last)
 
 
-def _find_extremes(job: Job, places: list[Band], report: Report) -> list[Extremes]:
-    """The extremes of each band."""
-    found = []
-    for done, band in enumerate(places):
-        report(done, 2 * len(places))
-        advance(done, 2 * len(places))
-        with quiet():
-            found.append(find_extremes(_input(job, band)))
-    return found
+def _run(
+    job: Job, places: list[Band], sink: Callable[[Band, Run], Any], report: Report, extremes: Sequence[Extremes] = ()
+) -> Run:
+    """Give the run of each band with its halo to the sink, as a part of a whole with these extremes where they are
+    known. Returns the last one."""
 
+    def run(band: Band) -> Run:
+        def read() -> Input:
+            input = _input(job, band)
+            if extremes:
+                remember_extremes(input, extremes)
+            return input
 
-def _runs(job: Job, places: list[Band], extremes: list[Extremes], report: Report) -> Iterator[tuple[Band, Run]]:
-    """The run of each band with its halo, as a part of a whole with these extremes where they are known."""
-    for done, band in enumerate(places):
-        report(done, len(places))
-        advance(done, len(places))
-        yield band, _run(job, band, extremes, checked=done in (0, len(places) - 1))
+        check = band in (places[0], places[-1])
+        return run_part(job.wanted, read, _place(job, band), check, job.source.name, job.device_memory)[0]
 
-
-def _run(job: Job, band: Band, extremes: list[Extremes], checked: bool) -> Run:
-    wanted, stop = job.wanted, stop_request()
-    with quiet():
-        input = _input(job, band)
-        if extremes:
-            remember_extremes(input, extremes)
-        experiment = Experiment(
-            wanted.filter,
-            input,
-            wanted.params,
-            (wanted.pick,),
-            "none",
-            checks="sample" if checked else "off",
-            memory=job.device_memory,
-        )
-        *_, last = run_experiment(experiment, stop=stop)
-    if stop is not None and stop():
-        raise Cancelled
-    _check_run(job, band, last)
+    before = len(extremes)
+    last = Parts(places, run, sink).run(lambda done, total: report(before + done, before + total))
+    job.source.check_unchanged()
     return last
-
-
-def _check_run(job: Job, band: Band, run: Run) -> None:
-    """Raises KernelError where a band failed or is wrong."""
-    what = f"{_place(job, band)} of {job.source.name}: {run.pick.variant} on {run.pick.device}"
-    if run.failure:
-        raise KernelError(f"{what} fails: {run.failure}")
-    if run.ok is False:
-        raise KernelError(f"{what} gave a wrong result; choose another variant.")
 
 
 def _place(job: Job, band: Band) -> str:
@@ -226,9 +222,8 @@ def _input(job: Job, band: Band) -> Input:
         input = make_input(array, source.kind, *about)
         return convert(input, job.dtype) if job.dtype else input
     except NonFiniteError as error:
-        raise NonFiniteError(
-            f"{_place(job, band)} with their halo: {error.problem}", error.nan, error.infinite
-        ) from None
+        where = f"{_place(job, band)} with their halo"
+        raise NonFiniteError(f"{where}: {error.problem}", error.nan, error.infinite) from None
     except OSError as error:
         raise InputError(f"{source.name} cannot be read ({error.strerror}); check its disk and run again.") from None
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gpu_ops.errors import ReportError, plain
-from gpu_ops.io.part_files import is_same, lock
+from gpu_ops.io.part_files import hold
 
 
 @contextmanager
@@ -20,39 +20,18 @@ def locked(path: Path, named: Path | None = None, other: str = "another file for
     Raises ReportError at once when another process holds it, and when no file can be made there; it calls it `named`
     and proposes the `other`.
     """
-    beside = path.with_name(f".{path.name}.lock")
+    beside, name = path.with_name(f".{path.name}.lock"), plain(named or path)
     try:
-        handle = _acquire(beside)
-    except (BlockingIOError, PermissionError) as error:
-        if not beside.exists():
-            raise _unwritable(named or path, other, error) from error
-        raise ReportError(
-            f"Another Kernelscope is writing {plain(named or path)} now; wait for it, or choose {other}."
-        ) from error
+        handle = hold(beside, os.O_RDWR | os.O_CREAT)
     except OSError as error:
-        raise _unwritable(named or path, other, error) from error
+        sentence = f"{name} cannot be written ({error.strerror}); choose {other}."
+        if isinstance(error, BlockingIOError | PermissionError) and beside.exists():
+            sentence = f"Another Kernelscope is writing {name} now; wait for it, or choose {other}."
+        raise ReportError(sentence) from error
     try:
         yield
     finally:
         _release(handle, beside)
-
-
-def _unwritable(path: Path, other: str, error: OSError) -> ReportError:
-    return ReportError(f"{plain(path)} cannot be written ({error.strerror}); choose {other}.")
-
-
-def _acquire(beside: Path) -> int:
-    """Open and lock the file. Its last holder may have removed it in the meantime: then make a new one."""
-    while True:
-        handle = os.open(beside, os.O_RDWR | os.O_CREAT, 0o666)
-        try:
-            lock(handle)
-            if is_same(handle, beside):
-                return handle
-        except BaseException:
-            os.close(handle)
-            raise
-        os.close(handle)
 
 
 def _release(handle: int, beside: Path) -> None:

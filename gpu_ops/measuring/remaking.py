@@ -79,7 +79,7 @@ def _shown(run: Run, output: str, whole: Input, part: Input, place: tuple[int, .
 
 def _input(origin: Mapping[str, Any], run: Run, array: Array, whole: Input) -> Input:
     """The array as an input with the same name, rate and size of a pixel as the first time."""
-    kind = next(o.kind for o in find_filter(run.filter).outputs if o.id == origin["output"])
+    kind = find_filter(run.filter).output(origin["output"]).kind
     takers = [k.id for k in INPUT_KINDS.values() if k.view == kind and k.sample]
     if not takers:
         raise InputError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -92,6 +92,11 @@ def run_experiment(
             yield from _count(group, watch)
         else:
             yield from time_jobs(group, resident[name], watch)
+
+
+def last_runs(runs: Iterable[Run]) -> list[Run]:
+    """The last run of each pick, in the order of their first runs."""
+    return list({run.key: run for run in runs}.values())
 
 
 def default_picks(filter: Filter, devices: Sequence[str], variants: Sequence[str] = ()) -> tuple[Pick, ...]:

@@ -43,7 +43,7 @@ from gpu_ops.io.images.tiff_series import (
     missing_of,
     series_words,
 )
-from gpu_ops.io.images.tiff_writer import TIFF_TYPES, TiffWriter, write_tiff
+from gpu_ops.io.images.tiff_writer import TIFF_TYPES, write_tiff
 from gpu_ops.io.inputs import Array, check_limit
 from gpu_ops.io.memory import check_room, read_at
 from gpu_ops.io.opening import SERIES, Decoded, Opening, Survey, note
@@ -51,7 +51,7 @@ from gpu_ops.io.stacks import decode_stack
 from gpu_ops.progress import advance
 from gpu_ops.types import Facts, Pixel
 
-__all__ = ["TIFF_TYPES", "TiffStack", "TiffWriter", "look_tiff", "open_tiff", "read_tiff", "write_tiff"]
+__all__ = ["TIFF_TYPES", "TiffStack", "look_tiff", "open_tiff", "read_tiff", "write_tiff"]
 
 MAGICS = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 """Little and big byte order, with offsets of 4 and of 8 bytes."""

@@ -40,7 +40,7 @@ def write_tiff(
         )
     writer = TiffWriter(file, frames.shape[1:], frames.dtype, len(frames), name, pixel, about)
     for frame in frames:
-        writer.write(frame)
+        writer.write_rows(frame)
 
 
 class TiffWriter:
@@ -84,12 +84,6 @@ class TiffWriter:
                 returnoffset=True,
             )
         file.seek(place)
-
-    def write(self, frame: Array) -> None:
-        """The next frame."""
-        if frame.shape != self._shape or self._done >= self._frames:
-            raise ValueError(f"a frame of {frame.shape} is not one of {self._frames} of {self._shape}")
-        self.write_rows(frame)
 
     def write_rows(self, rows: Array) -> None:
         """The next rows of the present frame, as many as it still lacks at most."""

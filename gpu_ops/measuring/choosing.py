@@ -1,0 +1,109 @@
+"""Which variants take an input, and with which values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from gpu_ops.devices import device_statuses, open_device
+from gpu_ops.errors import ParamError, plain
+from gpu_ops.filters import FILTERS, find_filter
+from gpu_ops.params import Value, Values, nearest
+from gpu_ops.task import Meta, Task
+from gpu_ops.types import Filter, Pick, Variant
+
+T = TypeVar("T")
+
+
+def family(name: str) -> list[Filter]:
+    """The filters of an id or a family. Raises ParamError that names all."""
+    return [f for f in FILTERS if name in (f.id, f.family)] or [find_filter(name)]
+
+
+def devices_of(named: Sequence[str]) -> list[str]:
+    """The named devices, else all that are available. Raises DeviceError. A simulated GPU runs only where it is named:
+    it is a thousand times slower, and has no time to report."""
+    names = named or [s.name for s in device_statuses() if s.available and s.kind != "sim"]
+    for name in names:
+        open_device(name)  # raises where it is not available
+    return list(dict.fromkeys(names))
+
+
+def for_one(several: Iterable[T], check: Callable[[T], object]) -> None:
+    """Check each of several. Raises the first ParamError where none of them passes."""
+    errors = []
+    for one in several:
+        try:
+            check(one)
+            return
+        except ParamError as error:
+            errors.append(error)
+    raise errors[0]
+
+
+def unknown_name(filter: Filter, name: str, names: Sequence[str]) -> str:
+    """The sentence about a value whose name is none of these."""
+    return f"Nothing in {filter.id} is called {plain(name, 40)}{nearest(name, names)}; there are {', '.join(names)}."
+
+
+def checked(filter: Filter, values: Mapping[str, Any]) -> dict[str, Value]:
+    """Of values by name those of the filter's parameters, checked. Raises ParamError for them, and for a value of a
+    knob that none of the filter's variants takes."""
+    params = {p.name: p.check(values[p.name]) for p in filter.params if p.name in values}
+    knobs = [k for v in filter.variants for k in v.knobs if k.name in values]
+    for name in dict.fromkeys(k.name for k in knobs):
+        for_one([k for k in knobs if k.name == name], lambda knob: knob.check(values[knob.name]))
+    return params
+
+
+def knobs_of(variant: Variant, values: Mapping[str, Any]) -> dict[str, Value]:
+    """Of values by name those of a variant's knobs, checked. Raises ParamError that names the variant."""
+    try:
+        return {k.name: k.check(values[k.name]) for k in variant.knobs if k.name in values}
+    except ParamError as error:
+        raise ParamError(f"{variant.id}: {error}") from None
+
+
+def with_knobs(
+    filter: Filter, picks: Iterable[Pick], values: Mapping[str, Any], strict: bool
+) -> tuple[list[Pick], list[ParamError]]:
+    """Picks with their knobs, and the errors of those whose variant does not take one; `strict` raises the first."""
+    result, errors = list[Pick](), list[ParamError]()
+    for pick in picks:
+        try:
+            result.append(replace(pick, knobs=knobs_of(filter.variant(pick.variant), values)))
+        except ParamError as error:
+            if strict:
+                raise
+            errors.append(error)
+    return result, errors
+
+
+def todays(
+    filter: Filter, names: Sequence[str], meta: Meta | None, values: Mapping[str, Any]
+) -> tuple[list[str], list[str]]:
+    """The named variants by the ids of this version, and a sentence about each that is called otherwise."""
+    params = {p.name: p.check(values[p.name]) for p in filter.params if p.name in values}
+    knobs = {name: values[name] for name in values if name not in params}
+    found = [filter.today(name, meta, params, knobs) for name in names]
+    sentences = [filter.renaming(a, b) for a, b in zip(names, found, strict=True) if a != b]
+    return list(dict.fromkeys(found)), sentences
+
+
+def with_defaults(filter: Filter, params: Values) -> dict[str, Value]:
+    """The value of every parameter."""
+    return {**{p.name: p.default for p in filter.params}, **params}
+
+
+def takes(filter: Filter, pick: Pick, meta: Meta, params: Values) -> bool:
+    """Whether the pick runs one of the filter's own variants, which supports this input on its device."""
+    variant = filter.variant(pick.variant)
+    knobs = {**{k.name: k.default for k in variant.knobs}, **pick.knobs}
+    task = Task.of(meta, with_defaults(filter, params), knobs, open_device(pick.device).limits)
+    return not variant.library and not variant.refusal(task)
+
+
+def one_each(filter: Filter, picks: Iterable[Pick], meta: Meta, params: Values) -> tuple[Pick, ...]:
+    """For each device the last of the filter's own variants that supports the input: the top of the ladder there."""
+    return tuple({pick.device: pick for pick in picks if takes(filter, pick, meta, params)}.values())

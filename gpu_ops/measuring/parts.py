@@ -1,0 +1,113 @@
+"""The loop over the parts of something large: frames of a stack, bands on a device or of a file, files of a batch.
+
+A source makes the result of each part of a split, and a sink takes the results in the order of the parts. An executor
+says where the source runs: in this thread, or in several.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+from threading import Event
+from typing import Any, Generic, TypeVar
+
+from gpu_ops.locality import Outputs
+from gpu_ops.progress import advance, listening, stop_request
+from gpu_ops.task import Task
+from gpu_ops.types import Filter
+
+P = TypeVar("P")
+R = TypeVar("R")
+Report = Callable[[int, int], None]
+"""Gets the place of a part and the number of all parts."""
+Executor = Callable[[Callable[[P], R], Iterable[P]], Generator[R, None, None]]
+"""Gives the results of a function for parts, in their order. Closing it ends the work."""
+
+
+def serial(work: Callable[[P], R], parts: Iterable[P]) -> Generator[R, None, None]:
+    """Work on each part in this thread, when its result is asked for."""
+    for part in parts:
+        yield work(part)
+
+
+def threads(workers: int) -> Executor[P, R]:
+    """Work on so many parts at a time, one in each thread. What is ended can be stopped where it calls `advance`."""
+
+    def results(work: Callable[[P], R], parts: Iterable[P]) -> Generator[R, None, None]:
+        stop, ended, begun = stop_request(), Event(), deque[Future[R]]()
+
+        def run(part: P) -> R:
+            with listening(lambda: ended.is_set() or (stop is not None and stop())):
+                return work(part)
+
+        with ThreadPoolExecutor(workers) as pool:
+            try:
+                for part in parts:
+                    begun.append(pool.submit(run, part))
+                    if len(begun) > workers:
+                        yield begun.popleft().result()
+                while begun:
+                    yield begun.popleft().result()
+            finally:
+                ended.set()
+                for future in begun:
+                    future.cancel()
+
+    return results
+
+
+@dataclass(frozen=True)
+class Parts(Generic[P, R]):
+    """Parts to work on: `source(part)` makes the result of each, and `sink(part, result)` takes it."""
+
+    split: Sequence[P]
+    source: Callable[[P], R]
+    sink: Callable[[P, R], Any]
+
+    def each(
+        self, report: Report = advance, executor: Executor[P, R] = serial, stop: Callable[[], bool] = lambda: False
+    ) -> Generator[R, None, None]:
+        """Yield each result when the sink has it. `report(place, count)` comes before a part begins, and no more parts
+        begin when `stop` returns true. Raises what source, sink and report raise."""
+
+        def begin() -> Iterable[P]:
+            for place, part in enumerate(self.split):
+                if stop():
+                    return
+                report(place, len(self.split))
+                yield part
+
+        parts = iter(self.split)
+        with closing(executor(self.source, begin())) as results:
+            for result in results:
+                self.sink(next(parts), result)
+                yield result
+                del result  # it may be large, and the next one needs room
+
+    def run(self, report: Report = advance) -> R:
+        """Work on all parts, one after the other, and return the last result."""
+        with closing(self.each(report)) as results:
+            for _ in self.split[1:]:
+                next(results)
+            return next(results)
+
+
+class Merged:
+    """Merges the outputs of parts, each with so many rows, to those of the whole."""
+
+    def __init__(self, filter: Filter, task: Task) -> None:
+        self._filter, self._task = filter, task
+        self._parts, self._rows = list[Outputs](), list[int]()
+
+    def add(self, outputs: Outputs, rows: int) -> None:
+        self._parts, self._rows = [*self._parts, outputs], [*self._rows, rows]
+        if len(self._parts) > 1:
+            self._parts, self._rows = [self.outputs()], [sum(self._rows)]
+
+    def outputs(self) -> dict[str, Any]:
+        """Those of the whole so far."""
+        assert self._filter.locality.merge is not None
+        return self._filter.locality.merge(self._task, self._parts, self._rows)
