@@ -127,12 +127,14 @@ def bring(
     results: Mapping[str, Made],
     device: str = "cpu",
     stage: Any = "verified",
+    params: Mapping[str, Any] | None = None,
     **more: Any,
 ) -> None:
-    """All outputs of a variant come for what is asked now."""
+    """All outputs of a variant come for what is asked now, or for other parameters."""
     controller: Any = window.controller
     session, engine = controller.session, controller._engine
-    news = row(variant, device, None, filter=session.filter.id, params=dict(session.choice.params), **more)
+    params = dict(session.choice.params if params is None else params)
+    news = row(variant, device, None, filter=session.filter.id, params=params, **more)
     outputs = {name: shared(engine, result) for name, result in results.items()}
     update = RunUpdate(engine.jobs, controller.queue.generation, stage, news, outputs)
     engine.answered.emit(update)

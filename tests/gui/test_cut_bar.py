@@ -218,10 +218,11 @@ def test_a_newer_threshold_waits_for_pictures_but_not_for_verdicts(qtbot: Any, w
 
     session.set_param("value", 2.0)
     assert asked()[-1] == 2
+    first = dict(session.params)
     session.set_param("value", 3.0)
-    bring(window, "serial", parts((2.0,) * 6), stage="computed")
+    bring(window, "serial", parts((2.0,) * 6), stage="computed", params=first)
     assert asked()[-1] == 2, "the picture of the other variant has not come yet"
-    bring(window, "parallel", parts((2.0,) * 6), stage="computed")
+    bring(window, "parallel", parts((2.0,) * 6), stage="computed", params=first)
     assert asked()[-1] == 3
     bring(window, "serial", parts((3.0,) * 6), stage="computed")
     bring(window, "parallel", parts((3.0,) * 6), stage="computed")

@@ -219,8 +219,8 @@ def test_a_saved_result_is_said_and_its_name_proposed(engine, window, files, tmp
     assert "no result to save" in said(window)[0]
     engine.arrays["result"] = np.zeros((6, 7), np.uint8)
     made = shared_result("image", "result", engine.arrays["result"], None)
-    window.controller._held["parallel", window.controller.session.output.id] = made
-    window.controller._made["parallel", window.controller.session.output.id] = Origin()
+    window.controller._outputs.results["parallel", window.controller.session.output.id] = made
+    window.controller._outputs.origins["parallel", window.controller.session.output.id] = Origin()
     asked: list[tuple[str, ...]] = []
 
     def target(parent, title: str, proposed: str, kinds: str) -> str:

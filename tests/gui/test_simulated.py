@@ -173,6 +173,7 @@ def test_the_mark_stands_on_the_picture_whatever_happens(qtbot, shown: MainWindo
     qtbot.keyClick(canvas, Qt.Key.Key_Plus)
     qtbot.mouseMove(canvas, QPoint(50, 50))
     assert marked()
+    shown.controller.session.set_device("cuda:0")
     bring(shown, engine, rows()[2], picture())  # measured on a GPU since
     assert not marked() and canvas.accessibleName() == "Image 1 naive"
 

@@ -25,6 +25,7 @@ PUBLIC = (
     *("gpu_ops.measuring.row_kinds",),
     *("gpu_ops.measuring.rows", "gpu_ops.measuring.standing", "gpu_ops.measuring.machines", "gpu_ops.measuring.sweeps"),
     *("gpu_ops.measuring.about", "gpu_ops.measuring.kernel_age", "gpu_ops.devices.occupancy", "gpu_ops.processes"),
+    "gpu_ops.devices.kernel_source",
 )
 """What the window may name of the engine besides gpu_ops' public names: types, messages, and what rows say."""
 

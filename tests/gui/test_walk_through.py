@@ -99,7 +99,7 @@ class Walk:
 
     def shown(self, output: str) -> np.ndarray:
         """The array of an output as the window got it."""
-        held = self.controller._held["serial", output]
+        held = self.controller._outputs.results["serial", output]
         return np.array(self.controller._engine.array(held.array))
 
 
