@@ -117,13 +117,19 @@ class Shown:
         return Pin.of(Pick(key.variant, key.device, key.knobs, pick.edits, key.params))
 
     def titles(self) -> dict[str, str]:
-        """By id the variant's title, and where results are pinned what differs between those of one variant."""
+        """By id the variant's title; where results of one variant are pinned what differs between them comes first, and
+        stands alone where no other variant is shown."""
         filter = self._session.filter
         titles = {v.id: v.title for v in filter.variants}
+        alone = len({variant_of(id) for id in self.ids}) == 1
         for variant in {pin.pick.variant for pin in self._session.choice.pins}:
-            members = [id for id in self.ids if variant_of(id) == variant]
-            for id, settings in zip(members, self._settings(members), strict=True):
-                titles[id] = BETWEEN.join(text for text in (filter.variant(variant).title, settings) if text)
+            members, title = [id for id in self.ids if variant_of(id) == variant], filter.variant(variant).title
+            settings = self._settings(members)
+            whole = not (alone and all(settings))
+            titles |= {
+                id: BETWEEN.join(text for text in (own, title if whole else "") if text)
+                for id, own in zip(members, settings, strict=True)
+            }
         return titles
 
     def _settings(self, ids: list[str]) -> list[str]:

@@ -73,8 +73,8 @@ def test_two_settings_stand_side_by_side(qtbot: QtBot, window: MainWindow) -> No
     assert variant_of(other) == "parallel" and session.choice.picks == ("parallel",)
     assert grid.keys == [INPUT, "parallel", other]
     assert [grid.pane(key).layer.title for key in ("parallel", other)] == [
-        "CPU, all cores · window 9",
-        "CPU, all cores · window 3",
+        "window 9",
+        "window 3",
     ]
     assert {grid.pane(key).layer.state for key in ("parallel", other)} == {"fresh"}
     assert entries(window) == {"parallel": ("fresh", 9, True), other: ("fresh", 3, True)}
@@ -121,7 +121,7 @@ def test_undo_brings_back_what_was_unpinned(qtbot: QtBot, window: MainWindow) ->
     assert session.params["window"] == 3
     assert [window.panes.pane(k).layer.title for k in ("parallel", other)] == [
         "CPU, all cores",
-        "CPU, all cores · pinned",
+        "pinned · CPU, all cores",
     ]
     session.undo()
     assert not session.choice.pins
@@ -165,7 +165,7 @@ def test_there_are_no_more_than_the_most(window: MainWindow) -> None:
 def test_the_menu_of_a_picture_unpins(qtbot: QtBot, window: MainWindow) -> None:
     other, menus = pin(qtbot, window, 9), window.context_menus
     menus._fill_picture(window.panes.pane(other).canvas, None)
-    assert menus.key == other and menus.hide_variant.text() == "U&npin CPU, all cores · window 3"
+    assert menus.key == other and menus.hide_variant.text() == "U&npin window 3"
     menus.hide_variant.trigger()
     assert not window.controller.session.choice.pins
 

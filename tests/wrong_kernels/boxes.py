@@ -7,7 +7,8 @@ BOXES = {
     ),
     "box.ring.missing_barrier": (
         "the columns do not wait for the rows",
-        ("barrier_wait<TEAM_AND_COLUMNS>(filled(n));", "barrier_arrive<TEAM_AND_COLUMNS>(filled(n));"),
+        ("            barrier_arrive<TEAM_AND_COLUMNS>(filled(n));\n", ""),
+        ("            barrier_wait<TEAM_AND_COLUMNS>(filled(n));\n", ""),
     ),
     "box.sliding.loses_too_late": (
         "the row's window loses a pixel late, so that it is one pixel too wide",
