@@ -233,6 +233,7 @@ def test_without_the_library_a_folder_says_so(tmp_path, monkeypatch):
 def test_a_damaged_slice_is_named(tmp_path):
     write_slices(tmp_path, at(3, 2, 1))
     (tmp_path / "b.dcm").write_bytes(bytes(128) + b"DICM" + bytes(40))
-    assert load(tmp_path).array[0, 0] == 100
+    found = load(tmp_path)
+    assert found.array[0, 0] == 100 and found.facts.frame_axes == FrameAxes()
     with pytest.raises(InputError, match="b.dcm"):
         load(tmp_path, frame=1)

@@ -190,6 +190,7 @@ CLOCKS = {
     "with a comma": lambda i: f"1:00:{i // 10:02d},{i % 10}",
     "milliseconds behind a colon": lambda i: f"01:00:{i // 10:02d}:{i % 10}00",
     "minutes and seconds": lambda i: f"59:{i // 10:02d}.{i % 10}",
+    "minutes that could be hours": lambda i: f"{'12:59' if i < 10 else f'13:{i // 10 - 1:02d}'}.{i % 10}",
     "more than a day": lambda i: f"100:00:{i // 10:02d}.{i % 10}",
     "afternoon": lambda i: f"11:59:{i // 10:02d}.{i % 10} PM",
     "ISO": lambda i: f"2026-11-23T12:00:{i // 10:02d}.{i % 10}",
@@ -305,6 +306,10 @@ def test_a_damaged_first_line_is_no_heading(write, content, words):
         load(write(content))
 
 
+def test_names_with_a_number_among_them_below_a_blank_line(write):
+    assert load(write("\nx,7\n1,2\n3,4\n5,7\n")).facts.labels == ("x", "7")
+
+
 def test_a_heading_that_begins_with_a_digit_is_told(write):
     found = load(write("1.5x\n2.5\n3.5\n"))
     assert found.facts.labels == ("1.5x",) and "line 1, with '1.5x', is taken as the names" in notes(found)[0]
@@ -336,6 +341,14 @@ def test_nothing_is_left_out_without_a_word(write):
     guess = load(write(lines(lambda i, v: f"{0.5 + i / 4} {v}")))
     assert guess.rate == 4.0 and "column 1 grows evenly and is taken as times in seconds" in notes(guess)[0]
     assert notes(load(write("sample,mode,u\n" + lines(lambda i, v: f"{i},auto,{v}")), columns="u")) == []
+
+
+def test_long_names_of_columns_that_are_left_out_are_cut(write):
+    found = load(write(f"no{'.' * 60},{'m' * 60},u\n" + lines(lambda i, v: f"{i},auto,{v}")))
+    assert notes(found) == [
+        f"column 'no{'.' * 17}…{'.' * 20}' counts the samples and is left out",
+        f"column '{'m' * 19}…{'m' * 20}' is left out: it has words, such as 'auto'",
+    ]
 
 
 def test_units_behind_the_numbers(write):

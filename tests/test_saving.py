@@ -264,6 +264,9 @@ def test_a_format_that_tells_gets_the_note_itself(tmp_path: Path, monkeypatch: p
     monkeypatch.setitem(files.BY_SUFFIX, ".npy", told)
     files.save(tmp_path / "a.npy", np.zeros(3), note="a: 1")
     assert (tmp_path / "a.npy").read_text() == "a: 1"
+    files.save(tmp_path / "a.tif", np.zeros((3, 4)), note="a: 1")
+    with tifffile.TiffFile(tmp_path / "a.tif") as file:
+        assert file.pages[0].description == "a: 1"
 
 
 def test_a_table_begins_with_facts_that_readers_skip(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def _iso(cell: bytes, kind: str) -> int | None:
             at, days = (stamp := datetime.fromisoformat(words)).timetz(), stamp.toordinal()
     except ValueError:
         return None
-    if b":" not in cell or at.tzinfo is not None:
+    if cell.count(b":") < 2 or at.tzinfo is not None:  # Python takes "12:30.5" for hours and minutes
         return None
     return days * DAY + ((at.hour * 60 + at.minute) * 60 + at.second) * SECOND + at.microsecond * 1000
 
