@@ -145,6 +145,7 @@ def test_two_ways_are_asked_about_and_told(write):
     for content, value, other, flags in (
         ("1,5\n2,25\n3,0\n", 2.25, 25, {"separator": "comma"}),
         ("-1,5\n2,25\n-3,0\n", 2.25, [2, 25], {"separator": "comma"}),
+        ("512 498\n530 477\n541 460\n", [530, 477], 530477, {"separator": "tab"}),
         ("n;m\n" + lines(lambda i, v: f"{i};{i + 4}.288"), [1, 5.288], [1, 5288], {"decimal": "comma"}),
         ("n,m\n" + lines(lambda i, v: f'{i},"{i + 4},288"'), [1, 5288], [1, 5.288], {"decimal": "comma"}),
         ("n;m\n" + lines(lambda i, v: f"{i};{i + 4},288"), [1, 5.288], [1, 5288], {"decimal": "point"}),
@@ -158,6 +159,11 @@ def test_two_ways_are_asked_about_and_told(write):
         assert load(path, **flags).array[1].tolist() == other
         assert not survey(path, **flags).asks
         assert from_origin(found.origin).array.tolist() == found.array.tolist()
+
+
+def test_a_tab_is_no_mark_between_thousands(write):
+    path = write("512\t498\n530\t477\n541\t460\n")
+    assert load(path).array[1].tolist() == [530, 477] and not survey(path).asks
 
 
 @pytest.mark.parametrize(
@@ -297,6 +303,7 @@ def test_cells_without_a_value_are_nan_and_counted(write, word, alone):
         ("--1\n2\n3\n4\n", "line 1: '--1' is not a number"),
         ("1O,5.5\n2,6.5\n3,7.5\n", "line 1, column 1: '1O' is not a number.*add --header 1"),
         ("1,--5\n2,6.5\n3,7.5\n", "line 1, column 2: '--5' is not a number"),
+        ("859\nx\n3,1\n", "line 2, column 1: 'x' is not a number"),  # of two ways, one has its first line below x
         ("t,u\n--1,5.5\n2,6.5\n3,7.5\n", "line 2, column 1, 't': '--1' is not a number"),
         ("t,u,w\n0,oops,1\n2,6.5,3\n4,7.5,4\n", "line 2, column 2, 'u': 'oops' is not a number"),
     ],
