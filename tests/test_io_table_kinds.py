@@ -317,6 +317,10 @@ def test_names_with_a_number_among_them_below_a_blank_line(write):
     assert load(write("\nx,7\n1,2\n3,4\n5,7\n")).facts.labels == ("x", "7")
 
 
+def test_a_number_above_a_single_row_is_no_column(write):
+    assert load(write("100\n1.5;2.5\n")).array.tolist() == [[1.5, 2.5]]
+
+
 def test_a_heading_that_begins_with_a_digit_is_told(write):
     found = load(write("1.5x\n2.5\n3.5\n"))
     assert found.facts.labels == ("1.5x",) and "line 1, with '1.5x', is taken as the names" in notes(found)[0]
