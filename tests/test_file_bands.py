@@ -92,6 +92,12 @@ def test_rows_are_those_of_the_whole(tmp_path, name):
         assert np.array_equal(found, expected.array[start:stop]) and found.dtype == expected.array.dtype
 
 
+@pytest.mark.parametrize("name, piece", [("image.npy", 0), ("plain.tif", 0), ("strips.tif", 7 * IMAGE[0].nbytes)])
+def test_bytes_that_are_decoded_at_once(tmp_path, name, piece):
+    stored(tmp_path / name, name)
+    assert open_rows(tmp_path / name).piece_bytes == piece
+
+
 def test_files_whose_rows_cannot_be_read_alone(tmp_path):
     tifffile.imwrite(tmp_path / "turned.tif", IMAGE, extratags=[(274, "H", 1, 6, True)])
     assert "turned" in open_rows(tmp_path / "turned.tif").whole_reason

@@ -105,6 +105,11 @@ def test_one_process_reads_all_files_and_ends_with_us(toy: Path) -> None:
         os.kill(pid, 0)
 
 
+def test_all_but_our_own_decoders_run_there() -> None:
+    ours = [format.suffixes[0] for format in formats.FORMATS if not format.foreign]
+    assert ours == [".npy", ".npz", ".txt", ".edf", ".hea"]
+
+
 def test_a_picture_is_the_same_from_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     picture = np.random.default_rng(0).integers(0, 65536, (37, 53, 3)).astype(np.uint16)
     cv2.imwrite(str(tmp_path / "ü.png"), picture)

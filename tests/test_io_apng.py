@@ -175,6 +175,12 @@ class TestStack:
             assert (found.array[:4, 5, 3] == 0).all() and np.count_nonzero(found.array[..., 3] == 0) == 4
             np.testing.assert_array_equal(found.array[:4, :5, 1], small[..., 0])
 
+    def test_alpha_comes_where_the_first_frame_is_smaller_than_the_canvas(self, tmp_path):
+        small = self.GRAYS[1][:4, :5]
+        found = load(write(tmp_path, animation([(small, 2, 1, KEEP, REPLACE)], 8, 0, still=self.GRAYS[0]))).array
+        np.testing.assert_array_equal(found[1:5, 2:7, 0], small[..., 0])
+        assert found.shape == (*SIZE, 4) and np.count_nonzero(found[..., 3]) == 4 * 5
+
     @pytest.mark.parametrize("depth", [2, 8])
     def test_one_gray_that_is_transparent(self, tmp_path, depth):
         values = CHANCE.integers(0, 2**depth, (2, *SIZE, 1)) % 4

@@ -230,6 +230,13 @@ def test_without_the_library_a_folder_says_so(tmp_path, monkeypatch):
         load(tmp_path)
 
 
+def test_without_all_headers_there_is_no_distance(tmp_path):
+    write_slices(tmp_path, at(3, 2, 1))
+    (tmp_path / "b.dcm").write_bytes(b"no header")
+    found = load(tmp_path)
+    assert found.array[0, 0] == 100 and found.facts.frame_axes == FrameAxes()
+
+
 def test_a_damaged_slice_is_named(tmp_path):
     write_slices(tmp_path, at(3, 2, 1))
     (tmp_path / "b.dcm").write_bytes(bytes(128) + b"DICM" + bytes(40))

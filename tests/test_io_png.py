@@ -8,7 +8,9 @@ import struct
 import sys
 import zlib
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -104,6 +106,23 @@ def test_what_is_not_plain_is_decoded_as_ever(way: str, decode: Callable[..., np
         expected, found = decode(content, "usual"), decode(content, way)
         assert found.dtype == expected.dtype
         np.testing.assert_array_equal(found, expected)
+
+
+def test_bands_of_rows_need_no_other_band(prepared: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are undone from the last to the first, where a row that needs the one above it would find zeros."""
+
+    class Backwards(ThreadPoolExecutor):
+        def map(self, work: Any, *items: Any, **_: Any) -> Any:
+            return map(work, *(reversed(list(each)) for each in items))
+
+    monkeypatch.setattr(png_fast, "ThreadPoolExecutor", Backwards)
+    monkeypatch.setattr(png_fast, "WORKERS", 4)
+    picture = np.random.default_rng(5).integers(0, 4, (40, 6), np.uint8)
+    up = np.diff(picture, axis=0, prepend=np.zeros((1, 6), np.uint8))
+    kinds = np.where(np.arange(40)[:, None] % 9, 2, 0).astype(np.uint8)
+    rows = np.zeros_like(picture)
+    assert png_fast._unfilter(np.hstack((kinds, np.where(kinds, up, picture))), rows, 1)
+    np.testing.assert_array_equal(rows, picture)
 
 
 def _spoilt() -> dict[str, bytes]:

@@ -41,6 +41,7 @@ def test_edf_agrees_with_pyedflib(tmp_path, bdf):
     assert found.origin["steps"] == [{"step": "physical", "units": ["uV", "uV"]}]
     assert np.array_equal(from_origin(found.origin).array, expected)
     assert np.array_equal(load(path, columns="eeg 1").array, expected[:, 1])
+    assert ("rate", "256 Hz") in survey(path).facts
 
 
 def test_edf_with_several_rates_asks(tmp_path):
@@ -48,6 +49,7 @@ def test_edf_with_several_rates_asks(tmp_path):
     refused(path, r"channels of 256 Hz \(1, 3\) and 1 Hz \(2\); choose those of one with --columns")
     found = survey(path)
     assert found.asks and found.found == {} and len(found.rows) == 3
+    assert ("rate", "256 Hz (1, 3) and 1 Hz (2)") in found.facts
     chosen = survey(path, columns="2")
     assert not chosen.asks and chosen.found == {"columns": "2"} and ("length", "4 samples, 4 s") in chosen.facts
     assert load(path, columns="2").array.shape == (4,) and load(path, columns="1,3").array.shape == (1024, 2)
@@ -172,6 +174,12 @@ class TestGaps:
         found = load(with_gaps(path, ("5", "6", "7")))
         np.testing.assert_allclose(found.array, whole.array, rtol=0, atol=1e-9)
         assert not survey(path).asks and found.origin["steps"][0]["of"] == 1
+
+    def test_an_onset_may_have_a_long_duration_behind_it(self, tmp_path):
+        """64 bytes with its last sign."""
+        path = with_gaps(write_edf(tmp_path / "x.edf", seconds=3), ("5\x15" + "0" * 60, "6", "7"))
+        assert load(path).array.shape == (768, 2)
+        refused(with_gaps(path, ("5\x15" + "0" * 61, "6", "7")), "record 0 does not say when it begins")
 
     def test_damage(self, tmp_path):
         path = write_edf(tmp_path / "x.edf", seconds=3)
@@ -363,6 +371,7 @@ class TestSegments:
         [("v.hea", "v_2 3", "v_2 4", "says 10 frames, and its segments have 11"),
          ("v.hea", "10\nv_0 0\nv_1 2\n~ 5\nv_2 3", "11\nv_0 0\nv_1 2\n~ 5\nv_2 4", "v_2.hea has 3 frames, .* says 4"),
          ("v.hea", "v_1 2", "../v_1 2", "segment 2: '../v_1 2' is no name and length"),
+         ("v.hea", "v_1 2", "b\\v_1 2", "segment 2: .* is no name and length"),
          ("v.hea", "v_1 2", "v_9 2", "needs v_9.hea beside it"),
          ("v.hea", "v/4 2", "v/4 3", "has 3 channels, and its first segment 2"),
          ("v_2.hea", "100 3", "250 3", "v_2.hea has 250 Hz, and its record 100 Hz"),

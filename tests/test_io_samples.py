@@ -226,6 +226,7 @@ class TestFromArray:
         found = from_array(array, rate=10.0)
         assert np.shares_memory(found.array, array)
         assert (found.kind, found.name, found.rate) == ("signal", "array", 10.0)
+        assert from_array(array, rate=1e-300).rate == 1e-300
         assert set(found.origin) == {"array", "hash", "steps"} and json.dumps(found.origin)
 
     def test_hash_follows_the_values(self):

@@ -145,6 +145,7 @@ def test_two_ways_are_asked_about_and_told(write):
     for content, value, other, flags in (
         ("1,5\n2,25\n3,0\n", 2.25, 25, {"separator": "comma"}),
         ("-1,5\n2,25\n-3,0\n", 2.25, [2, 25], {"separator": "comma"}),
+        ("512 498\n530 477\n541 460\n", [530, 477], 530477, {"separator": "tab"}),
         ("n;m\n" + lines(lambda i, v: f"{i};{i + 4}.288"), [1, 5.288], [1, 5288], {"decimal": "comma"}),
         ("n,m\n" + lines(lambda i, v: f'{i},"{i + 4},288"'), [1, 5288], [1, 5.288], {"decimal": "comma"}),
         ("n;m\n" + lines(lambda i, v: f"{i};{i + 4},288"), [1, 5.288], [1, 5288], {"decimal": "point"}),
@@ -158,6 +159,11 @@ def test_two_ways_are_asked_about_and_told(write):
         assert load(path, **flags).array[1].tolist() == other
         assert not survey(path, **flags).asks
         assert from_origin(found.origin).array.tolist() == found.array.tolist()
+
+
+def test_a_tab_is_no_mark_between_thousands(write):
+    path = write("512\t498\n530\t477\n541\t460\n")
+    assert load(path).array[1].tolist() == [530, 477] and not survey(path).asks
 
 
 @pytest.mark.parametrize(
@@ -190,6 +196,7 @@ CLOCKS = {
     "with a comma": lambda i: f"1:00:{i // 10:02d},{i % 10}",
     "milliseconds behind a colon": lambda i: f"01:00:{i // 10:02d}:{i % 10}00",
     "minutes and seconds": lambda i: f"59:{i // 10:02d}.{i % 10}",
+    "minutes that could be hours": lambda i: f"{'12:59' if i < 10 else f'13:{i // 10 - 1:02d}'}.{i % 10}",
     "more than a day": lambda i: f"100:00:{i // 10:02d}.{i % 10}",
     "afternoon": lambda i: f"11:59:{i // 10:02d}.{i % 10} PM",
     "ISO": lambda i: f"2026-11-23T12:00:{i // 10:02d}.{i % 10}",
@@ -296,6 +303,7 @@ def test_cells_without_a_value_are_nan_and_counted(write, word, alone):
         ("--1\n2\n3\n4\n", "line 1: '--1' is not a number"),
         ("1O,5.5\n2,6.5\n3,7.5\n", "line 1, column 1: '1O' is not a number.*add --header 1"),
         ("1,--5\n2,6.5\n3,7.5\n", "line 1, column 2: '--5' is not a number"),
+        ("859\nx\n3,1\n", "line 2, column 1: 'x' is not a number"),  # of two ways, one has its first line below x
         ("t,u\n--1,5.5\n2,6.5\n3,7.5\n", "line 2, column 1, 't': '--1' is not a number"),
         ("t,u,w\n0,oops,1\n2,6.5,3\n4,7.5,4\n", "line 2, column 2, 'u': 'oops' is not a number"),
     ],
@@ -303,6 +311,14 @@ def test_cells_without_a_value_are_nan_and_counted(write, word, alone):
 def test_a_damaged_first_line_is_no_heading(write, content, words):
     with pytest.raises(InputError, match=words):
         load(write(content))
+
+
+def test_names_with_a_number_among_them_below_a_blank_line(write):
+    assert load(write("\nx,7\n1,2\n3,4\n5,7\n")).facts.labels == ("x", "7")
+
+
+def test_a_number_above_a_single_row_is_no_column(write):
+    assert load(write("100\n1.5;2.5\n")).array.tolist() == [[1.5, 2.5]]
 
 
 def test_a_heading_that_begins_with_a_digit_is_told(write):
@@ -336,6 +352,14 @@ def test_nothing_is_left_out_without_a_word(write):
     guess = load(write(lines(lambda i, v: f"{0.5 + i / 4} {v}")))
     assert guess.rate == 4.0 and "column 1 grows evenly and is taken as times in seconds" in notes(guess)[0]
     assert notes(load(write("sample,mode,u\n" + lines(lambda i, v: f"{i},auto,{v}")), columns="u")) == []
+
+
+def test_long_names_of_columns_that_are_left_out_are_cut(write):
+    found = load(write(f"no{'.' * 60},{'m' * 60},u\n" + lines(lambda i, v: f"{i},auto,{v}")))
+    assert notes(found) == [
+        f"column 'no{'.' * 17}…{'.' * 20}' counts the samples and is left out",
+        f"column '{'m' * 19}…{'m' * 20}' is left out: it has words, such as 'auto'",
+    ]
 
 
 def test_units_behind_the_numbers(write):

@@ -11,6 +11,7 @@ from gpu_ops.errors import InputError, ParamError
 from gpu_ops.io import load, survey
 from gpu_ops.io.signals import text
 from gpu_ops.io.signals.stamps import rate_of
+from gpu_ops.io.signals.table_numba import parse_rows
 from gpu_ops.io.signals.units import time_unit
 
 ECG = b"time,ecg,resp\n0.000,1.5,-2\n0.002,1.25,-2.5\n0.004,1e-3,7\n0.006,2,8\n"
@@ -195,6 +196,14 @@ def test_a_bad_line_is_quoted_with_its_number(write, way, row, words):
 def test_numbers_of_space_separated_lines_stand_apart(write, way):
     refused(write(b"1 2\n" * 60 + b"1-2\n"), "line 61: 1 columns where others have 2")
     assert load(write(b" 5 2 \n\t3   4\r\n")).array.tolist() == [[5, 2], [3, 4]]
+
+
+def test_compiled_lines_of_numbers_between_blanks_are_sure():
+    content, wrong = b"1 2\n 3\t4 \r\n5  6\n7-8\n9 10", [False, False, False, True, False]
+    bits, doubtful = np.zeros((5, 2), np.uint64), np.zeros(5, np.bool_)
+    parse_rows(np.frombuffer(content, np.uint8), ord(" "), np.arange(2), bits, doubtful)
+    assert doubtful.tolist() == wrong
+    assert bits.view(np.float64)[~doubtful].tolist() == [[1, 2], [3, 4], [5, 6], [9, 10]]
 
 
 def test_the_choices_overrule_what_is_found(write, way):

@@ -212,8 +212,11 @@ def test_mappings_are_offered_where_a_format_needs_one() -> None:
 def test_large_pictures_are_mapped_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     array = of("float32", (50, 21))
     whole = map_values(array, ".png", "scale")
+    firsts: list[int] = []
     monkeypatch.setattr("gpu_ops.io.steps.mapping.BLOCK", 64)
+    monkeypatch.setattr("gpu_ops.io.steps.mapping.advance", lambda first, _: firsts.append(first))
     pieces = map_values(array, ".png", "scale")
+    assert firsts == list(range(0, 50, 3)), "as many rows as fit"
     assert np.array_equal(pieces.array, whole.array) and pieces.text == whole.text
     low, high = float(array.min()), float(array.max())
     expected = np.floor((array.astype(np.float64) - low) / (high - low) * 65535 + 0.5)
@@ -264,6 +267,9 @@ def test_a_format_that_tells_gets_the_note_itself(tmp_path: Path, monkeypatch: p
     monkeypatch.setitem(files.BY_SUFFIX, ".npy", told)
     files.save(tmp_path / "a.npy", np.zeros(3), note="a: 1")
     assert (tmp_path / "a.npy").read_text() == "a: 1"
+    files.save(tmp_path / "a.tif", np.zeros((3, 4)), note="a: 1")
+    with tifffile.TiffFile(tmp_path / "a.tif") as file:
+        assert file.pages[0].description == "a: 1"
 
 
 def test_a_table_begins_with_facts_that_readers_skip(tmp_path: Path) -> None:

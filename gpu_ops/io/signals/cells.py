@@ -22,7 +22,7 @@ MISSING = frozenset(
 INFINITE = frozenset((b"\xe2\x88\x9e", b"-\xe2\x88\x9e", b"1.#inf", b"-1.#inf"))
 """Infinity as instruments and compilers write it, beside the ways that float() knows."""
 MINUS = b"\xe2\x88\x92"
-APART = re.compile(rb"(?<=\d)(?:['\s]|\xe2\x80[\x99\xaf]|\xc2\xa0|[\xa0\x92])(?=\d{3})")
+APART = re.compile(rb"(?<=\d)(?:[' ]|\xe2\x80[\x99\xaf]|\xc2\xa0|[\xa0\x92])(?=\d{3})")
 """Marks between thousands that are no decimal mark anywhere: an apostrophe and blanks."""
 GROUPED = {
     mark: re.compile(rb"[+-]?[1-9]\d{0,2}(?:'\d{3})+(?:D\d*)?(?:[eE][+-]?\d+)?".replace(b"D", re.escape(mark)))
@@ -126,7 +126,7 @@ def _iso(cell: bytes, kind: str) -> int | None:
             at, days = (stamp := datetime.fromisoformat(words)).timetz(), stamp.toordinal()
     except ValueError:
         return None
-    if b":" not in cell or at.tzinfo is not None:
+    if cell.count(b":") < 2 or at.tzinfo is not None:  # Python takes "12:30.5" for hours and minutes
         return None
     return days * DAY + ((at.hour * 60 + at.minute) * 60 + at.second) * SECOND + at.microsecond * 1000
 
