@@ -6,9 +6,11 @@ BOXES = {
         ("for (int n = 0; n * BATCH < count; ++n) {", "for (int n = 0; (n + 1) * BATCH < count; ++n) {"),
     ),
     "box.ring.missing_barrier": (
-        "the columns do not wait for the rows",
+        "neither columns nor rows wait for each other",
+        ("            if (n >= AHEAD) barrier_wait<TEAM_AND_COLUMNS>(freed(n));\n", ""),
         ("            barrier_arrive<TEAM_AND_COLUMNS>(filled(n));\n", ""),
         ("            barrier_wait<TEAM_AND_COLUMNS>(filled(n));\n", ""),
+        ("            if ((n + AHEAD) * BATCH < count) barrier_arrive<TEAM_AND_COLUMNS>(freed(n));\n", ""),
     ),
     "box.sliding.loses_too_late": (
         "the row's window loses a pixel late, so that it is one pixel too wide",
