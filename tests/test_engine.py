@@ -654,12 +654,14 @@ def test_closing_while_a_job_hangs_ends_everything(monkeypatch: pytest.MonkeyPat
     assert (talk.client.pid, talk.client.running, talk.client.busy) == (None, False, False)
 
 
-def test_an_engine_that_is_asked_to_stop_ends_without_an_error() -> None:
+@pytest.mark.parametrize(("grace", "ending"), [(PATIENCE, "ended with code 0"), (0.0, "was stopped")])
+def test_an_engine_ends_without_an_error_when_it_has_time_and_at_once_without(grace: float, ending: str) -> None:
     said: queue.Queue[Any] = queue.Queue()
     child = Child(lambda child, message: said.put(message))
     assert isinstance(said.get(timeout=PATIENCE), Ready)
-    child.send(None)
-    assert child.end(PATIENCE) == "ended with code 0"
+    if grace:
+        child.send(None)
+    assert child.end(grace) == ending
 
 
 def test_closing_before_anything_was_started() -> None:
