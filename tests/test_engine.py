@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,10 @@ from gpu_ops import progress
 from gpu_ops.devices.cpu import cpu_model
 from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.engine import client as clients
-from gpu_ops.engine import messages, segments
+from gpu_ops.engine import messages, region_numba, segments, statistics_numba
+from gpu_ops.engine import shared as shared_types
 from gpu_ops.engine import statistics as statistics_module
+from gpu_ops.engine.child import Child
 from gpu_ops.engine.client import EngineClient
 from gpu_ops.engine.desk import Desk
 from gpu_ops.engine.messages import (
@@ -278,6 +280,12 @@ def test_jobs_are_done_in_the_order_they_came(shared: Talk, small: SharedInput) 
     assert shared.client.busy
     done = [a for a in shared.until(Finished, requests[-1].job) if isinstance(a, Finished)]
     assert [a.job for a in done] == [r.job for r in requests]
+
+
+def test_nobody_changes_a_message_that_others_hold() -> None:
+    kinds = [one for module in (messages, shared_types) for one in vars(module).values() if is_dataclass(one)]
+    assert len(kinds) > 20
+    assert [one.__name__ for one in kinds if not one.__dataclass_params__.frozen] == []
 
 
 def test_segments_are_reused(shared: Talk, small: SharedInput) -> None:
@@ -646,6 +654,16 @@ def test_closing_while_a_job_hangs_ends_everything(monkeypatch: pytest.MonkeyPat
     assert (talk.client.pid, talk.client.running, talk.client.busy) == (None, False, False)
 
 
+@pytest.mark.parametrize(("grace", "ending"), [(PATIENCE, "ended with code 0"), (0.0, "was stopped")])
+def test_an_engine_ends_without_an_error_when_it_has_time_and_at_once_without(grace: float, ending: str) -> None:
+    said: queue.Queue[Any] = queue.Queue()
+    child = Child(lambda child, message: said.put(message))
+    assert isinstance(said.get(timeout=PATIENCE), Ready)
+    if grace:
+        child.send(None)
+    assert child.end(grace) == ending
+
+
 def test_closing_before_anything_was_started() -> None:
     before = threading.active_count()
     for _ in range(50):
@@ -830,7 +848,17 @@ def test_statistics_of_very_many_floats(dtype: str, law: str, monkeypatch: pytes
         array[:] = 7
     monkeypatch.setattr(statistics_module, "MANY_FLOATS", 1)
     monkeypatch.setattr(statistics_module, "FLOATS", 1 << 14)
+    slow, extremes = [], statistics_module._extremes
+    monkeypatch.setattr(statistics_module, "_extremes", lambda flat: slow.append(flat) or extremes(flat))
     _same(statistics(array), array)
+    assert bool(slow) == (law == "same"), "all others are done in compiled passes"
+
+
+@pytest.mark.parametrize("module", [region_numba, statistics_numba])
+def test_compiled_passes_let_other_threads_run(module: Any) -> None:
+    """They share an array between them, and the window goes on meanwhile."""
+    compiled = {name: f.targetoptions for name, f in vars(module).items() if hasattr(f, "targetoptions")}
+    assert len(compiled) >= 4 and [name for name, options in compiled.items() if not options.get("nogil")] == []
 
 
 @pytest.mark.parametrize("value", [0.0, 7.0, -1e300, 5e-324])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from queue import SimpleQueue
 from typing import Any
 
@@ -13,6 +14,7 @@ from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine import client as clients
 from gpu_ops.engine.client import EngineClient
 from gpu_ops.engine.messages import PROTOCOL, Answer, Failed, Finished, Progress, Ready, SampleRequest, SurveyRequest
+from gpu_ops.engine.segments import SegmentPool
 
 READY = Ready(PROTOCOL, (DeviceStatus("cpu", "Xeon", True),))
 
@@ -111,3 +113,15 @@ def test_an_engine_that_says_nonsense_at_once_fails_all_jobs(
     for job in jobs:
         assert isinstance(answers.last(job), Failed)
     assert not client.busy
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_client_removes_its_own_segments_and_leaves_those_of_a_given_pool(
+    monkeypatch: pytest.MonkeyPatch, own: bool
+) -> None:
+    monkeypatch.setattr(clients, "Child", FakeChild)
+    with closing(SegmentPool()) as pool:
+        client = EngineClient(lambda answer: None, pool=None if own else pool)
+        client.pool.take(1)
+        client.close()
+        assert bool(client.pool.nbytes) != own

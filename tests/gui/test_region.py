@@ -186,6 +186,21 @@ def test_the_median_does_not_depend_on_the_sample(compiled: None, monkeypatch: A
     assert found is not None and found.median == np.median(values.astype(np.float64))
 
 
+@pytest.mark.parametrize(("dtype", "counts"), [("float32", 2), ("float64", 4)])
+def test_the_median_needs_counts_only_where_the_sample_misses_it(
+    compiled: None, monkeypatch: Any, dtype: str, counts: int
+) -> None:
+    """Then there is one for every 16 bits."""
+    values = np.random.default_rng(8).normal(0, 1, (91, 71)).astype(dtype)
+    begun, at_ranks = [], region._at_ranks
+    monkeypatch.setattr(region, "_at_ranks", lambda *all: begun.append(all) or at_ranks(*all))
+    found = figures_of(values)
+    assert found is not None and found.median == np.median(values) and not begun
+    keys = region._keys(values.dtype).of(np.array([8.0, 9.0], dtype))
+    monkeypatch.setattr(region, "_middle", lambda values: (keys[0], keys[1]))
+    assert figures_of(values) == found and len(begun) == counts
+
+
 def test_many_values_have_a_distance_and_stop(compiled: None) -> None:
     image = np.random.default_rng(2).random((80, 60), np.float32)
     lost = image + 2

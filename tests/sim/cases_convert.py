@@ -172,3 +172,14 @@ def _half_pairs() -> Any:
         columns = [v.view(np.uint32) for v in (a + b, a * b, once, a - c)]
     args = (*(v.view(np.uint32) for v in (a, b, c)), np.zeros(4 * N, np.uint32), N)
     return case("convert.cu", "half_pairs", args), (SAME, SAME, SAME, np.stack(columns, 1).reshape(-1))
+
+
+@entry("convert.flushed")
+def _flushed() -> Any:
+    least = np.finfo(np.float32).tiny
+    a = np.tile(np.array([1e-40, 1e-45, least * 0.999, least, 0.5, 0.0, 2.25], np.float32), 2)
+    a[7:] *= -1
+    wide = np.where(np.abs(a) < least, np.copysign(0.0, a), a.astype(np.float64))
+    ends = np.stack((np.floor(wide), np.ceil(wide)), 1).astype(np.int32).reshape(-1)
+    made = np.zeros(14), np.zeros(14, np.float32), np.zeros(28, np.int32)
+    return case("convert.cu", "flushed", (a, *made, 14)), (SAME, wide, np.ceil(wide).astype(np.float32), ends)

@@ -206,6 +206,13 @@ def test_local_memory_lies_side_by_side() -> None:
     assert spread["local_sectors"] == 32  # eight words of one group of lanes lie in eight sectors
 
 
+@pytest.mark.parametrize(("bytes", "sectors"), [(1, 4), (2, 4), (4, 4), (5, 8), (8, 8)])
+def test_four_bytes_of_local_memory_are_a_word(bytes: int, sectors: int) -> None:
+    """The words of 32 lanes at one offset are 128 bytes."""
+    load = at("byte load", execute("local_bytes", Y, np.arange(32, dtype=np.int32) % bytes))
+    assert (load["local_requests"], load["local_sectors"], load["local_bytes"]) == (1, sectors, 32)
+
+
 def test_a_sample_of_batches_stands_for_all() -> None:
     n = 1 << 19
     full, part = (

@@ -139,3 +139,40 @@ def test_checks_can_be_left_out_but_for_bounds() -> None:
     options = Options(checks=False)
     assert launch(_case("read_after_write", right=False), "sim", options).findings == ()
     assert launch(_case("read_past", right=False), "sim", options).kinds() == {"out of bounds"}
+
+
+ALL_READ = """
+extern "C" __global__ void k(int* out) {
+    __shared__ int box[1];
+    if (threadIdx.x == 0) box[0] = 1;
+    __syncthreads();
+    out[threadIdx.x] = box[0];
+    if (threadIdx.x == WRITER) box[0] = 2;
+}
+"""
+
+
+@pytest.mark.parametrize("writer", [0, 30, 31, 62, 63])
+def test_who_reads_a_place_last_may_not_write_what_others_read(writer: int) -> None:
+    """All lanes read it at once, the writer among them; a lane of its own warp is the one that is named."""
+    given = Case(ALL_READ, "k", (1, 1, 1), (64, 1, 1), (np.zeros(64, np.int32),), defines={"WRITER": writer})
+    (hazard,) = launch(given).findings
+    assert hazard.kind.startswith("write-after-read hazard") and hazard.thread == (writer, 0, 0)
+
+
+APART = """
+extern "C" __global__ void k(int* out) {
+    if (threadIdx.x < 64) {
+        __syncthreads();
+    } else {
+        asm volatile("barrier.sync 1, 96;" : : : "memory");
+    }
+    out[threadIdx.x] = 1;
+}
+"""
+
+
+def test_threads_at_a_barrier_of_the_block_do_not_help_those_at_a_numbered_one() -> None:
+    """The numbered one never has its 96 threads: that is told, and the kernel ends."""
+    outcome = launch(Case(APART, "k", (1, 1, 1), (128, 1, 1), (np.zeros(128, np.int32),)))
+    assert outcome.kinds() == {"barrier that never opens"} and outcome.arrays[0].all()

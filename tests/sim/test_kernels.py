@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 
 from gpu_ops.devices.sim import launch as runs
 from gpu_ops.devices.sim import schedule
 from gpu_ops.devices.sim.launch import Options
-from tests.sim.bench import launch
+from tests.sim.bench import Case, launch
 from tests.sim.cases import TABLE
 from tests.sim.compare import deviations
 from tests.sim.table import KERNELS, Entry
@@ -50,3 +53,25 @@ def test_every_kernel_file_is_used() -> None:
 def test_there_are_enough_kernels() -> None:
     layout = {(case.kernel, case.text) for case, _ in (e.build() for e in TABLE.values())}
     assert len(layout) >= 80
+
+
+REGISTERS = """
+extern "C" __global__ void k(int* out) {
+    const int t = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+    int* r = out + 4 * (t + blockIdx.x * blockDim.x * blockDim.y * blockDim.z);
+    asm("mov.u32 %0, %%warpid;" : "=r"(r[0]));
+    asm("mov.u32 %0, %%nwarpid;" : "=r"(r[1]));
+    asm("mov.u32 %0, %%laneid;" : "=r"(r[2]));
+    asm("mov.u32 %0, %%nctaid.x;" : "=r"(r[3]));
+}
+"""
+
+
+@pytest.mark.parametrize("block", [(96, 1, 1), (5, 7, 2), (1, 1, 40)])
+def test_threads_know_their_warp(block: tuple[int, int, int]) -> None:
+    """Warps are counted along x, then y, then z; the last one may have fewer threads."""
+    threads = np.arange(math.prod(block))
+    fixed = np.full_like(threads, -(-threads.size // 32)), threads % 32, np.full_like(threads, 3)
+    wanted = np.tile(np.stack((threads // 32, *fixed), 1).reshape(-1), 3).astype(np.int32)
+    outcome = launch(Case(REGISTERS, "k", (3, 1, 1), block, (np.zeros_like(wanted),)))
+    np.testing.assert_array_equal(outcome.arrays[0], wanted)

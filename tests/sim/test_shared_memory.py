@@ -7,8 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from gpu_ops.devices import open_device
 from gpu_ops.devices.sim.shared import SharedMemory
-from tests.sim.bench import Case, launch
+from tests.sim.bench import FILE, Case, launch
 
 SOURCE = """
 extern "C" __global__ void k(float* out, volatile int* flag, int n) {
@@ -73,3 +74,20 @@ def test_a_byte_belongs_to_the_variable_around_it(names: tuple[tuple[str, int, i
     memory = SimpleNamespace(names=names)
     found = [SharedMemory.name(memory, byte) for byte in (0, 7, 8, 15, 16)]  # type: ignore[arg-type]
     assert found == ["byte 0 of a", "byte 7 of a", "byte 0 of b", "byte 7 of b", "byte 16 of shared memory"]
+
+
+VARIABLES = """
+__constant__ float weights[4];
+__device__ int counter;
+extern "C" __global__ void k(float* out) {
+    __shared__ float box[64];
+    box[threadIdx.x] = weights[threadIdx.x & 3] + counter;
+    __syncthreads();
+    out[threadIdx.x] = box[63 - threadIdx.x];
+}
+"""
+
+
+def test_shared_variables_have_no_memory_of_the_device() -> None:
+    kernel = open_device("sim").session({FILE: VARIABLES}).kernel(FILE, "k")
+    assert set(kernel.variables) == {"weights", "counter"}

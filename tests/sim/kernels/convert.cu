@@ -119,3 +119,12 @@ extern "C" __global__ void half_pairs(const unsigned* a, const unsigned* b, cons
     asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(r[2]) : "r"(a[i]), "r"(b[i]), "r"(c[i]));
     asm("sub.f16x2 %0, %1, %2;" : "=r"(r[3]) : "r"(a[i]), "r"(c[i]));
 }
+
+// Subnormal numbers count as zeros of their sign.
+extern "C" __global__ void flushed(const float* a, double* wide, float* whole, int* up, int n) {
+    START
+    asm("cvt.ftz.f64.f32 %0, %1;" : "=d"(wide[i]) : "f"(a[i]));
+    asm("cvt.rpi.ftz.f32.f32 %0, %1;" : "=f"(whole[i]) : "f"(a[i]));
+    asm("cvt.rmi.ftz.s32.f32 %0, %1;" : "=r"(up[2 * i]) : "f"(a[i]));
+    asm("cvt.rpi.ftz.s32.f32 %0, %1;" : "=r"(up[2 * i + 1]) : "f"(a[i]));
+}

@@ -176,3 +176,10 @@ extern "C" __global__ void scattered_shared(const int* at, float* y, int n)
         if (i >= 0) y[t] = s[i];  //! scattered shared
     }
 }
+
+extern "C" __global__ void local_bytes(float* y, const int* at)
+{
+    unsigned char a[8];
+    for (int k = 0; k < 8; ++k) a[(k + at[0]) & 7] = k;
+    y[threadIdx.x] = a[at[threadIdx.x] & 7];  //! byte load
+}
