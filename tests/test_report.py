@@ -76,6 +76,8 @@ def test_a_filter_that_only_reads_is_held_to_the_read_roof() -> None:
     row = reports.row(_run("serial", 4e-6, work=Work(16000, 8, 5000)), EXPERIMENT)
     assert row.roof.kind == "read"
     assert row.share == pytest.approx(0.2, rel=1e-3)
+    row = reports.row(_run("serial", 4e-6, work=Work(16000, 800, 5000)), EXPERIMENT)
+    assert row.roof.kind == "copy", "one that writes a twentieth"
 
 
 def test_an_infinite_error_is_a_word_and_not_bad_json() -> None:
