@@ -125,6 +125,14 @@ def test_samples_that_are_not_finite_get_a_plan_that_takes_them(size: int, odd: 
         ks.apply("fft", holed)
 
 
+@pytest.mark.parametrize("rows", [20, SHORT // 80 + 20])
+def test_alpha_is_no_part_of_the_range_of_a_histogram(rows: int) -> None:
+    image = RANDOM.random((rows, 20, 4)).astype(np.float32)
+    image[..., 3] = 50
+    ks.apply("histogram", image, verify=True)
+    assert [one.task.meta.high for one in applying._kept.values()] == [image[..., :3].max()]
+
+
 @pytest.mark.parametrize("size", [400, SHORT + 400])
 def test_samples_that_are_too_large_are_refused_after_smaller_ones(size: int) -> None:
     signal = RANDOM.random(size)

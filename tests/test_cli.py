@@ -17,6 +17,7 @@ from gpu_ops.cli.occupied import Place
 from gpu_ops.devices import cuda_devices
 from gpu_ops.io import load, save
 from gpu_ops.measuring.contract import Case, covering_cases
+from gpu_ops.measuring.doctor import examine
 from gpu_ops.measuring.rows import Row
 from gpu_ops.types import Timing
 
@@ -190,6 +191,8 @@ def test_doctor_says_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert code == 0
     for word in ("processor", "cuda:0", "NVRTC", "numpy"):
         assert word in out
+    state = examine(with_roofs=False)
+    assert state["cpu"] == next(device["model"] for device in state["devices"] if device["name"] == "cpu")
 
 
 def test_doctor_measures_roofs(capsys: pytest.CaptureFixture[str]) -> None:

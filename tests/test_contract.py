@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from importlib.util import find_spec
 
+import numpy as np
 import pytest
 from lanes import few, of_one_kind, todays
 from recording import Recording, plan_of
@@ -27,6 +28,7 @@ from gpu_ops.measuring.contract import (
     unsupported,
     values_of,
 )
+from gpu_ops.measuring.contract.covering import Pairs
 from gpu_ops.params import Param
 from gpu_ops.plan import Launch
 from gpu_ops.types import Filter, Variant
@@ -143,6 +145,34 @@ def test_cases_are_the_same_every_time() -> None:
     first = covering_cases(filter, filter.variants[0], limits)
     assert first == covering_cases(filter, filter.variants[0], limits)
     assert (case_data(first[0], 1) == case_data(first[0], 1)).all()
+
+
+def test_the_row_that_covers_most_open_pairs_comes_first() -> None:
+    filter = FILTERS[0]
+    pairs = Pairs(filter, axes_of(filter, filter.variants[0]), np.random.default_rng(0))
+    drawn = pairs.random.integers(pairs.lengths, size=(20, len(pairs.lengths)))
+    for row in drawn[:10]:
+        pairs.close(row)
+
+    def closed(row: np.ndarray) -> int:
+        before, kept = pairs.open.sum(), pairs.open.copy()
+        pairs.close(row)
+        after, pairs.open = pairs.open.sum(), kept
+        return int(before - after)
+
+    counts = [closed(row) for row in pairs.most_first(pairs.all()[0], drawn)]
+    assert counts == sorted(counts, reverse=True) and len(set(counts)) > 1
+
+
+def test_pairs_of_kept_choices_are_open_again() -> None:
+    filter = FILTERS[0]
+    pairs = Pairs(filter, axes_of(filter, filter.variants[0]), np.random.default_rng(0))
+    every = pairs.all()
+    pairs.open[:] = False
+    again = pairs.open_again(every, [[length - 1] for length in pairs.lengths])
+    ends = set((pairs.starts + pairs.lengths - 1).tolist())
+    assert [tuple(p) for p in again] == [tuple(p) for p in every if set(p.tolist()) <= ends] != []
+    assert pairs.open.sum() == len(again)
 
 
 OF_KERNELS = [(f, v) for f in FILTERS for v in f.variants if v.kernels]

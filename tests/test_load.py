@@ -23,6 +23,7 @@ def test_a_quiet_series_is_in_no_doubt() -> None:
     "samples, others, words",
     [
         ([0.145, 3.0, 6.9, 7.1, 12.0], 0.0, "spread"),
+        ([1.0, 2.0, 3.4], 0.0, "spread over 60% of their median"),
         ([0.145, 6.8, 6.9, 7.0, 7.1], 0.0, "fastest sample"),
         ([1.0, 1.2, 1.3, 1.5, 1.6], 0.6, "other programs used 60%"),
     ],

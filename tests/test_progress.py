@@ -258,6 +258,18 @@ def test_a_stopped_experiment_gives_no_result() -> None:
     assert told[-1][0] == "computing serial on cpu"
 
 
+def test_the_scale_is_the_first_half_of_a_check_of_regions(monkeypatch: pytest.MonkeyPatch) -> None:
+    filter, input = find_filter("mean2d"), sample("noise", size="600x600")
+    task = Task.of(input.meta, {"window": 3, "border": "zero"})
+    outputs, told = {"image": filter.reference(task.on(input.array))["image"]}, []
+    plain = verify._scale
+    monkeypatch.setattr(progress, "EVERY", 0.0)
+    monkeypatch.setattr(verify, "_scale", lambda *of: advance(1, 2) or plain(*of))
+    with listening(None, told.append):
+        verify.verify(filter, filter.variant("serial"), input, task, outputs, "sample")
+    assert told[0] == 0.25 and 0.5 < told[-1] < 1
+
+
 def test_stages_share_the_whole_and_nobody_need_listen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "EVERY", 0.0)
     told: list[float] = []

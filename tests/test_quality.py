@@ -190,6 +190,11 @@ def test_a_wrong_result_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not any(r.quality for r in runs(noisy_ramp()))
 
 
+def test_a_right_result_after_a_wrong_one_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpu_ops.measuring.runner.faultless", lambda run: run.pick.variant != "serial")
+    assert [r.pick.variant for r in runs(noisy_ramp()) if r.quality] == ["parallel"]
+
+
 # Reports
 
 

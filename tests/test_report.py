@@ -15,8 +15,9 @@ from gpu_ops.filters import all_claims
 from gpu_ops.io import from_array, sample
 from gpu_ops.measuring import report as reports
 from gpu_ops.measuring.judging import RECORDED, judge_by_reports, recorded_reports, run_of
+from gpu_ops.measuring.report_check import fault_of
 from gpu_ops.measuring.roofline import Roofs
-from gpu_ops.measuring.rows import Report, Row
+from gpu_ops.measuring.rows import MAJOR, SCHEMA, Report, Row
 from gpu_ops.measuring.standing import with_speedups
 from gpu_ops.types import Error, Experiment, Pick, Run, Timing, Work
 
@@ -76,6 +77,16 @@ def test_a_filter_that_only_reads_is_held_to_the_read_roof() -> None:
     row = reports.row(_run("serial", 4e-6, work=Work(16000, 8, 5000)), EXPERIMENT)
     assert row.roof.kind == "read"
     assert row.share == pytest.approx(0.2, rel=1e-3)
+    row = reports.row(_run("serial", 4e-6, work=Work(16000, 800, 5000)), EXPERIMENT)
+    assert row.roof.kind == "copy", "one that writes a twentieth"
+
+
+def test_a_report_has_32_levels_at_most() -> None:
+    def nested(levels: int) -> dict[str, Any]:
+        lists = "[" * (levels - 1) + "]" * (levels - 1)
+        return {"schema": f"{SCHEMA}/{MAJOR}", "runs": [], "provenance": {}, "more": json.loads(lists)}
+
+    assert fault_of(nested(32)) == "" and "more than 32 levels" in fault_of(nested(33))
 
 
 def test_an_infinite_error_is_a_word_and_not_bad_json() -> None:

@@ -49,9 +49,9 @@ def line(device: str, times: dict[int, float], variant: str = "") -> Line:
 
 
 def test_lines_that_are_straight_on_logarithmic_axes_cross_where_their_powers_meet() -> None:
-    """n² / 10⁶ against a constant 10⁻²: they meet at 100, whatever the values around it."""
+    """n² / 10⁶ against n / 10⁴: they meet at 100, after 10⁻², whatever the values around it."""
     values = (16, 64, 256, 1024)
-    cpu, gpu = line("cpu", {n: n * n / 1e6 for n in values}), line("cuda:0", dict.fromkeys(values, 1e-2))
+    cpu, gpu = line("cpu", {n: n * n / 1e6 for n in values}), line("cuda:0", {n: n / 1e4 for n in values})
     (found,) = break_even([cpu, gpu])
     (crossing,) = found.crossings
     assert crossing.value == pytest.approx(100) and crossing.seconds == pytest.approx(1e-2)
@@ -218,6 +218,11 @@ def test_proposed_sizes_fit(largest: int) -> None:
     sizes = proposed_sizes(largest)
     assert 1 <= len(sizes) <= 8 and largest / 2 < sizes[-1] <= largest
     assert all(size & (size - 1) == 0 for size in sizes)
+
+
+def test_proposed_sizes_lie_farther_apart_from_16384_on() -> None:
+    assert proposed_sizes((1 << 14) - 1)[-2:] == (1 << 12, 1 << 13)
+    assert proposed_sizes(1 << 14)[-2:] == (1 << 12, 1 << 14)
 
 
 def test_an_image_keeps_its_middle_and_a_signal_its_beginning() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fake_engine import FakeEngine, make
+from fake_engine import FakeEngine, act, make
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QApplication
@@ -14,13 +14,13 @@ from pytestqt.qtbot import QtBot
 from result_rows import row
 from test_belonging import engine, finish, run, verify
 
-from app.models.lanes import Lanes
+from app.models.lanes import ChannelChoice, Lanes
 from app.models.peaks import peaks_of
 from app.models.view_data import INPUT, OutputData
 from app.views.results.channel_bar import ChannelBar
 from app.views.results.curve_view import CurveView
 from app.views.window.main_window import MainWindow
-from gpu_ops.engine.messages import RunUpdate
+from gpu_ops.engine.messages import ResultRequest, RunUpdate
 from gpu_ops.engine.shared import SharedArray, SharedResult, Statistics
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.output_kinds import Axis, Form
@@ -231,6 +231,30 @@ def test_lanes_of_constant_and_missing_values() -> None:
     assert lanes.names_at(20, 16) == [(1.5, "a")]
     lanes.set_order((4,), ("a",))
     assert not lanes and lanes.place(4, 3.0) == 3.0
+
+
+def test_a_number_that_just_fits_into_its_lane_is_written() -> None:
+    lanes = Lanes()
+    lanes.set_order((0, 1), ("a", "b"))
+    lanes.limits = {0: (6.0, 22.0), 1: (-22.0, -6.0)}  # half a number is 4 tall
+    assert lanes.marks(64, 16) == [(1.25, 10.0), (0.75, -10.0)]
+
+
+def test_other_channels_are_shown_from_the_first_on(qapp) -> None:
+    choice = ChannelChoice()
+    assert choice.first == 0
+    choice.set_names([f"channel {k}" for k in range(256)])
+    choice.show_from(64)
+    choice.set_names([f"lead {k}" for k in range(256)])
+    assert choice.first == 0 and choice.only is None
+
+
+def test_a_result_as_the_input_keeps_the_names_of_its_channels(window: MainWindow) -> None:
+    show(window, waves(3), LEADS)
+    bring(window, "serial", waves(3))
+    act(window, "use_result")
+    (request,) = (r for r in engine(window).asked if isinstance(r, ResultRequest))
+    assert request.facts.labels == LEADS
 
 
 def test_names_of_channels_belong_to_as_many() -> None:

@@ -72,7 +72,8 @@ def test_files_are_listed_as_people_count(folder: Path) -> None:
     assert [Path(p).name for p in found.paths] == ["f1.png", "f2.png", "f10.png"] and found.images == 3
     names = ["b", "a10", "A2", "a", "10", "9", "2a", "a2b"]
     assert sorted(names, key=natural) == ["2a", "9", "10", "a", "A2", "a2b", "a10", "b"]
-    assert files_in(str(folder / "nothing")).reason.startswith(f"{folder}/nothing cannot be read")
+    nothing = files_in(str(folder / "nothing"))
+    assert nothing.reason.startswith(f"{folder}/nothing cannot be read") and nothing[:2] == ((), 0)
 
 
 def test_a_dropped_folder_asks_and_opens_its_files_one_by_one(qtbot, window, folder: Path) -> None:

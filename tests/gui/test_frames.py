@@ -294,6 +294,7 @@ class Clock:
 def test_playing_leaves_out_what_comes_too_fast_and_says_the_real_rate(window: MainWindow, qtbot: QtBot) -> None:
     verified(window)
     clock, bar = Clock(frames(window)), window.frame_bar
+    assert frames(window).real_rate == 0
     bar.rate.setValue(20)
     key(qtbot, window, Qt.Key.Key_Space)
     assert frames(window).playing and bar.play.toolTip() == "Stop (Space)"

@@ -11,10 +11,11 @@ import pixels
 import pytest
 from fake_engine import FakeEngine
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
 
 from app.models.curve import Curve, Trace
 from app.models.extremes import SignalPyramid
-from app.models.nonfinite import INFINITE_COLOR, NAN_COLOR, count_words, value_word
+from app.models.nonfinite import INFINITE_COLOR, NAN_COLOR, count_words, drawn_words, value_word
 from app.models.pyramid import Pyramid, to_uint8
 from app.models.viewport import Frame, Tone, Viewport
 from app.views.experiment.nonfinite_legend import NonFiniteLegend
@@ -126,6 +127,11 @@ def test_marks_stand_below_gaps_however_short(qtbot) -> None:
 
 def test_a_cleared_curve_has_no_gaps() -> None:
     assert Curve().gaps(0, 100).size == 0
+
+
+def test_the_colours_are_those_that_the_tooltip_names() -> None:
+    assert QColor(*NAN_COLOR) == QColor("magenta") and "NaN in magenta" in drawn_words()
+    assert QColor(*INFINITE_COLOR) == QColor("cyan") and "values in cyan" in drawn_words()
 
 
 # Counting

@@ -153,6 +153,7 @@ class TestGenerations:
         assert [r.generation for r in bench.engine.requests] == [1, 1, 2]
         assert [r.protocol for r in bench.engine.requests] == ["none", "quick", "careful"]
         assert [r.checks for r in bench.engine.requests] == ["sample", "sample", "full"]
+        assert [r.roofs for r in bench.engine.requests] == [False, False, True]
 
     def test_simulated_runs_have_that_of_their_choice(self, bench: Bench) -> None:
         bench.queue.timed_after_pause = False

@@ -228,6 +228,12 @@ def test_rows_have_the_distance_from_the_input_where_both_have_values() -> None:
     assert beyond is not None and beyond[2].figures.count == 0
 
 
+def test_every_channel_of_a_single_row_has_figures() -> None:
+    image = np.arange(60, dtype=np.float32).reshape(4, 5, 3)
+    rows = figure_rows([Sampled(INPUT, "in", image, (0, 0), ("R", "G", "B"))], (2, 0), (1, 5))
+    assert rows is not None and [row.figures.mean for row in rows] == [36.0, 37.0, 38.0]
+
+
 def test_a_stop_ends_the_computation() -> None:
     source = Sampled(INPUT, "in", np.zeros((900, 900), np.float32), (0, 0))
     assert figure_rows([source], (0, 0), (900, 900), lambda: True) is None

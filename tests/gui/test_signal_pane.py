@@ -119,6 +119,16 @@ def test_buckets_are_kept_while_the_samples_are_the_same(qtbot: QtBot) -> None:
             assert curve.pyramid is not first and not curve.sharp
 
 
+def test_each_pixel_of_a_logarithmic_axis_has_its_least_and_greatest_sample(qtbot: QtBot) -> None:
+    curve = Curve()
+    curve.set_signal("a", np.arange(20_001.0), time_axis(1.0), True)
+    x, y = curve.points(10.0, 10_000.0, 30, log=True)
+    inside = (x >= 10) & (x < 10_000)
+    assert np.allclose(
+        np.unique(np.floor(10 * np.log10(x[inside]) + 1e-9), return_counts=True), [range(10, 40), [2] * 30]
+    )
+
+
 def test_memory_given_to_another_array_is_not_taken_for_the_same_samples(qtbot: QtBot) -> None:
     memory = bytearray(8 * 5000)
     curve = Curve()

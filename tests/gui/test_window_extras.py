@@ -339,6 +339,8 @@ def test_without_a_recorded_run_of_the_job_it_is_said(window, files: list[str]) 
     said = window.messages.current().text
     assert said.startswith("There is no recorded run of Mean (image), window 3, border reflect, of 9 × 8 uint8.")
     assert "nearest recorded runs: window 3, border reflect, 256 × 256 float32" in said and "mean2d" not in said
+    act(window, "recorded")
+    assert window.messages.messages() == (), "who hides recorded runs misses none"
 
 
 def test_recorded_runs_that_appear_take_back_that_there_are_none(window, files: list[str]) -> None:
