@@ -236,9 +236,8 @@ class Filter:
 
     def variant(self, id: str) -> Variant:
         """The variant with this id. Raises ParamError that names all variants."""
-        for variant in self.variants:
-            if variant.id == id:
-                return variant
+        if (found := next((v for v in self.variants if v.id == id), None)) is not None:
+            return found
         if id in self.renamed:
             return self.variant(self.today(id))
         raise ParamError(
@@ -335,8 +334,7 @@ class Quality:
 
 @dataclass(frozen=True)
 class Pick:
-    """A variant on a device with its knobs. `edits` {kernel file: text} replace shipped kernel files. `params` are
-    values of parameters that this pick has in place of the experiment's, so that two settings stand side by side."""
+    """A variant on a device with its knobs. `edits` {kernel file: text} replace kernels, `params` the experiment's."""
 
     variant: str
     device: str

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from app.models.shown import Pin
+from app.models.pin import Pin
 from app.models.steps import Steps
 from gpu_ops import find_filter
 from gpu_ops.engine.shared import SharedInput

@@ -11,7 +11,8 @@ from PySide6.QtCore import QObject, Signal
 
 from app.models.history import Choice, History, default_choice, difference, meta_of
 from app.models.noise import Noise
-from app.models.shown import MOST_PINS, Shown
+from app.models.pin import MOST_PINS
+from app.models.shown import Shown
 from app.models.steps import Steps, kept_steps, noise_of, with_noise
 from gpu_ops import FILTERS, KernelscopeError, ParamError, active_steps, check_step, find_filter, find_step
 from gpu_ops.device_names import is_simulated

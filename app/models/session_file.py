@@ -17,9 +17,9 @@ from PySide6.QtCore import QCoreApplication
 from app.models.experiment_text import PATH, input_options
 from app.models.history import Choice
 from app.models.json_text import Fields, parsed, readable
+from app.models.pin import MOST_PINS, Pin
 from app.models.session import Session
 from app.models.session_view import Offered, View, read_view
-from app.models.shown import MOST_PINS, Pin
 from app.models.steps import Steps
 from gpu_ops import SAMPLES, KernelscopeError, __version__, check_step, find_filter, require_regular
 from gpu_ops.errors import InputError, NonFiniteError, plain, shortened

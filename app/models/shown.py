@@ -6,47 +6,42 @@ variant's with a hash of its settings behind it.
 
 from __future__ import annotations
 
-import hashlib
-import json
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from PySide6.QtCore import QCoreApplication
 
+from app.models.history import Choice
+from app.models.pin import Pin
 from app.models.row_differences import BETWEEN, key_differences
 from app.models.slot import RowSlot
 from app.models.stroke import PINNED
 from app.models.subject import Subject
 from gpu_ops.device_names import is_simulated
 from gpu_ops.run_key import RunKey
-from gpu_ops.types import Pick
-
-if TYPE_CHECKING:
-    from app.models.session import Session
-
-MOST_PINS = 8
-"""Pinned results: each holds its outputs in memory and is timed with the others."""
+from gpu_ops.types import Filter, Pick
 
 
-@dataclass(frozen=True)
-class Pin:
-    """A result that stays as it is while the choice changes: a pick with the values of all parameters and knobs."""
+class Choosing(Protocol):
+    """What Shown needs of the Session."""
 
-    id: str
-    pick: Pick
-
-    @classmethod
-    def of(cls, pick: Pick) -> Pin:
-        """The pin of a pick that has a value of every parameter and knob."""
-        settings = [pick.device, dict(pick.params), dict(pick.knobs), dict(pick.edits)]
-        digest = hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode()).hexdigest()[:8]
-        return cls(f"{pick.variant}{PINNED}{digest}", pick)
+    @property
+    def choice(self) -> Choice: ...
+    @property
+    def filter(self) -> Filter: ...
+    @property
+    def params(self) -> dict[str, Any]: ...
+    @property
+    def device(self) -> str: ...
+    @property
+    def devices(self) -> tuple[str, ...]: ...
+    @property
+    def inputs(self) -> int: ...
 
 
 class Shown:
     """What is shown of a session, by the ids of results."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Choosing) -> None:
         self._session = session
 
     @property

@@ -14,7 +14,8 @@ from pytestqt.qtbot import QtBot
 from tasks import right
 
 from app.models.experiment_text import python_text
-from app.models.shown import MOST_PINS, Pin, variant_of
+from app.models.pin import MOST_PINS, Pin
+from app.models.shown import variant_of
 from app.models.stroke import DASHES, variant_stroke
 from app.views.window.main_window import INPUT, MainWindow
 from app.worker import Engine

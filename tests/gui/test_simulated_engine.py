@@ -59,7 +59,7 @@ def test_a_missing_barrier_is_named_in_the_results_bar(qtbot, window, monkeypatc
     pick = window.controller.session.shown.pick
     edits = {"shared": {SHARED: text}}
     monkeypatch.setattr(
-        window.controller.session, "pick", lambda variant: replace(pick(variant), edits=edits.get(variant, {}))
+        window.controller.session.shown, "pick", lambda variant: replace(pick(variant), edits=edits.get(variant, {}))
     )
     window.controller.session.set_picks(("naive", "shared"))
     settle(qtbot, window.controller, lambda: window.controller.open_sample("camera"))
