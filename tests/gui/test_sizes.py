@@ -95,12 +95,22 @@ def results_of(signal: bool) -> dict[str, Made]:
     return {name: result for name, result in found.items() if result.image != signal} | both
 
 
+def no_files(*_: object) -> tuple[str, ...]:
+    return ()
+
+
+def no_path(*_: object) -> str:
+    return ""
+
+
 class Stage:
     """A window with results of all kinds, and every size of it."""
 
     def __init__(self, window: MainWindow, app: QApplication) -> None:
         self.window, self.watchdog = window, Watchdog(window)
         self.stack = ExitStack()
+        # Nobody answers a dialog that a click anywhere may open.
+        window.files.chooser, window.files.target, window.files.folder_chooser = no_files, no_path, no_path
         app.installEventFilter(self.watchdog)
 
     def open(self, signal: bool, output: str) -> None:
