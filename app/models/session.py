@@ -33,8 +33,7 @@ class Session(QObject):
     `input_changed(shared)` brings another input, `stepped_changed(shared)` the same one after other steps,
     `steps_changed` says that other steps are wanted, `steps_dropped(shared)` that those before do not suit an input.
     `choice_changed(choice, what)` says what changed: "filter", "params", "picks", "steps", "knobs" or
-    "pins"; `output_changed`
-    that the window shows another of the filter's outputs.
+    "pins"; `output_changed` that the window shows another of the filter's outputs.
     """
 
     input_changed = Signal(object)

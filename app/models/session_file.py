@@ -192,7 +192,7 @@ def parse_session(data: bytes, folder: str, offered: Offered) -> Saved:
         filter.variant(id)
     steps = tuple(check_step(step, input.kind) for step in fields.objects("steps"))
     pins = _read_pins(fields.objects("pinned"), filter)
-    ids = (*(v.id for v in filter.variants), *(pin.id for pin in pins))
+    ids, pinned = tuple(v.id for v in filter.variants), tuple(pin.id for pin in pins)
     outputs = tuple(output.id for output in filter.outputs)
     ordered = tuple(id for id in ids if id in picks)
     return Saved(
@@ -201,7 +201,7 @@ def parse_session(data: bytes, folder: str, offered: Offered) -> Saved:
         _read_device(fields.text("device", "")),
         _todays(filter, fields.one_of("baseline", ("", *ids, *filter.renamed), ""))[0],
         fields.one_of("output", ("", *outputs), ""),
-        _with_todays(filter, read_view(fields.fields("view"), (*ids, *filter.renamed), offered)),
+        _with_todays(filter, read_view(fields.fields("view"), (*ids, *filter.renamed), pinned, offered)),
     )
 
 

@@ -85,11 +85,12 @@ def _list(values: tuple[Any, ...] | None) -> list[Any] | None:
     return None if values is None else list(values)
 
 
-def read_view(fields: Fields, variants: tuple[str, ...], offered: Offered) -> View:
-    """The View of a session file, all of it checked; `variants` are those of its filter. Raises InputError."""
+def read_view(fields: Fields, variants: tuple[str, ...], pinned: tuple[str, ...], offered: Offered) -> View:
+    """The View of a session file, all of it checked; `variants` are those of its filter, `pinned` the ids of its pinned
+    results. Raises InputError."""
     compare, levels, channels = (fields.fields(name) for name in ("compare", "levels", "channels"))
     xray, plain = fields.fields("xray"), View()
-    panes, level = ("", INPUT, *variants), levels.one_of("mode", ("", *LEVELS), "")
+    panes, level = ("", INPUT, *variants, *pinned), levels.one_of("mode", ("", *LEVELS), "")
     region, line, span = fields.whole("region", 4), fields.numbers("line", 4), fields.whole("interval", 2)
     low, high = (levels.number(name) for name in ("low", "high")) if level == "manual" else (0.0, 0.0)
     return View(

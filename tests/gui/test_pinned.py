@@ -144,11 +144,18 @@ def test_a_pinned_result_is_kept_where_its_variant_is_unticked(qtbot: QtBot, win
 
 def test_the_one_looked_at_is_saved(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
     other, controller, path = pin(qtbot, window, 9), window.controller, tmp_path / "pinned.npy"
-    window.files.target = lambda *_: str(path)
+    proposed: list[str] = []
+
+    def target(_parent: object, _title: str, name: str, _kinds: str) -> str:
+        proposed.append(Path(name).name)
+        return str(path)
+
+    window.files.target = target
     with qtbot.waitSignal(controller.saved):
         window.files.save_result(other)
     qtbot.waitUntil(lambda: not controller.busy)
     assert np.array_equal(load(path).array, pixels(window, other))
+    assert proposed == ["noise_image-mean-window3-parallel.png"], "by the settings of the pinned result"
 
 
 def test_there_are_no_more_than_the_most(window: MainWindow) -> None:
@@ -180,11 +187,15 @@ def test_a_session_has_them(qtbot: QtBot, window: MainWindow, tmp_path: Path) ->
     settle(qtbot, controller, lambda: window.context.importing.open(str(path)))
     assert entries(window) == {"parallel": ("fresh", 9, True), other: ("fresh", 3, True)}
     content = json.loads(path.read_text())
-    content["pinned"][0]["device"] = "cuda:0"
-    path.write_text(json.dumps(content))
-    window.context.importing.open(str(path))
-    sentence = "The pinned result of parallel is of 'cuda:0', which does not run it."
-    qtbot.waitUntil(lambda: any(sentence in message.text for message in window.messages.messages()))
+    for wrong, sentence in (
+        ({"baseline": other}, f"not '{other}'"),
+        ({"pinned": [content["pinned"][0] | {"device": "cuda:0"}]}, "parallel is of 'cuda:0', which does not run it."),
+        ({"pinned": content["pinned"] * (MOST_PINS + 1)}, "It has 9 pinned results, and 8 are the most."),
+    ):
+        path.write_text(json.dumps(content | wrong))
+        window.context.importing.open(str(path))
+        said = [message.text for message in window.messages.messages()]
+        assert any(sentence in text for text in said), said
 
 
 def test_the_program_has_them(qtbot: QtBot, window: MainWindow) -> None:

@@ -173,6 +173,6 @@ extern "C" __global__ void k(int* out) {
 
 
 def test_threads_at_a_barrier_of_the_block_do_not_help_those_at_a_numbered_one() -> None:
-    """The numbered one never has its 96 threads: that is told, and the kernel ends."""
+    """The numbered barrier never gets its 96 threads: the run reports this and ends."""
     outcome = launch(Case(APART, "k", (1, 1, 1), (128, 1, 1), (np.zeros(128, np.int32),)))
     assert outcome.kinds() == {"barrier that never opens"} and outcome.arrays[0].all()

@@ -163,7 +163,7 @@ class Pictures(Squeezed):
         if what == "filter":
             self._settle()
             self.view_changed.emit()
-        elif what in ("picks", "pins") or self._session.choice.pins:  # titles of pinned results say what differs
+        elif self._session.choice.pins or set(self._session.shown.ids) != set(self._keys) - {INPUT}:
             self.arrange()
         self._judge_all()
 

@@ -25,7 +25,7 @@ PICTURE = (
 """The actions of pictures by id, with a line where there is an empty name."""
 CURVES = (
     *("copy_image", "copy values", "", "fit", "one_to_one", ""),
-    *("region", "remove_region", "play", "", "pin", "save", "export_view"),
+    *("region", "remove_region", "play", "", "pin", "unpin", "save", "export_view"),
 )
 """Those of curves."""
 ALWAYS = {"copy_image", "copy values", "fit", "one_to_one", "region"}

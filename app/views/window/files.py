@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -235,11 +235,11 @@ class Files(QObject):
             self._settings.set_save_folder(str(Path(path).parent))
         return path
 
-    def proposed(self, what: str, suffix: str) -> str:
-        """A file name for a result of the present input."""
+    def proposed(self, what: str, suffix: str, params: Mapping[str, Any] | None = None) -> str:
+        """A file name for a result of the present input, by its parameters, or by those of a pinned result."""
         session = self._controller.session
         name = session.input.name if session.input else ""
-        return proposed_name(name, session.filter, session.choice.params, what, suffix)
+        return proposed_name(name, session.filter, session.choice.params if params is None else params, what, suffix)
 
     def save_result(self, looked_at: str = "", display: Display | None = None) -> None:
         """Ask for a name and save the present output of the variant that is `looked_at`, else the last result of the

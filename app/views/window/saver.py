@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from app.controllers.session import SessionController
 from app.figures import number
 from app.models.facts import facts_of_result
 from app.models.file_names import save_kinds, save_suffix
-from app.models.stroke import PINNED
+from app.models.shown import variant_of
 from app.views.window.message_bar import MessageBar
 from gpu_ops import Saving, maps_for
 from gpu_ops.engine.shared import SharedResult
@@ -32,9 +32,10 @@ class Saver(QObject):
         controller: SessionController,
         messages: MessageBar,
         target: Callable[[str, str, str], str],
-        name: Callable[[str, str], str],
+        name: Callable[[str, str, Mapping[str, Any]], str],
     ) -> None:
-        """`target(title, name, kinds)` asks for a path, "" for none; `name(what, suffix)` proposes a file name."""
+        """`target(title, name, kinds)` asks for a path, "" for none; `name(what, suffix, params)` proposes a file
+        name."""
         super().__init__(parent)
         self._controller, self._messages, self._target, self._name = controller, messages, target, name
         self._mappings: dict[str, str] = {}
@@ -72,9 +73,10 @@ class Saver(QObject):
     def _ask_name(self, what: Chosen, display: Display | None) -> None:
         """Ask for a name and save this result, or the one that has come in its place meanwhile."""
         kind, dtype, session = what.result.kind, what.result.form.dtype, self._controller.session
-        name = what.variant.replace(PINNED, "-")
+        name = variant_of(what.variant)
         name = name if len(session.filter.outputs) == 1 else f"{name}-{session.output.id}"
-        name = self._name(f"{name}-part" if what.partial else name, save_suffix(kind, dtype, what.rate))
+        params = session.shown.key(what.variant).params
+        name = self._name(f"{name}-part" if what.partial else name, save_suffix(kind, dtype, what.rate), params)
         title = self.tr("Save the result of {variant}").format(variant=session.shown.titles()[what.variant])
         path = self._target(title, name, save_kinds(kind, dtype, what.rate))
         if path:
