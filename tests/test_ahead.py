@@ -55,6 +55,20 @@ def test_a_run_finds_its_kernels_compiled(compiled: list[str]) -> None:
     assert compiled == found
 
 
+def test_a_pick_is_compiled_for_parameters_of_its_own(compiled: list[str]) -> None:
+    other = Pick("shared", "cuda:0", params={"border": "zero"})
+    experiment = Experiment("mean2d", from_array(np.zeros((64, 64), np.uint8)), {"border": "reflect"}, (other,))
+    ahead.compile_ahead([(experiment, experiment.picks)])
+    found, meta = list(compiled), full_meta(experiment.input)
+    params = {p.name: p.default for p in find_filter("mean2d").params} | {"border": "zero"}
+    offline_plan(find_filter("mean2d"), other, params, meta, OfflineDevice("sm_90", limits=LIMITS))
+    assert found and compiled == found
+    offline_plan(
+        find_filter("mean2d"), other, params | {"border": "reflect"}, meta, OfflineDevice("sm_90", limits=LIMITS)
+    )
+    assert compiled != found, "the border is compiled in"
+
+
 def test_what_does_not_compile_is_left_to_its_run(compiled: list[str]) -> None:
     filter = find_filter("histogram2d")
     first, second = [v for v in filter.variants if v.kernels][:2]

@@ -11,15 +11,22 @@ import pytest
 from fake_engine import act
 from live import live_window, real_engine, settle
 from pytestqt.qtbot import QtBot
+from result_rows import row
+from simulated_rows import shared_result
 from tasks import right
+from test_session import shared
 
+from app.controllers.outputs import Outputs
 from app.models.experiment_text import python_text
 from app.models.pin import MOST_PINS, Pin
+from app.models.session import Session
 from app.models.shown import variant_of
 from app.models.stroke import DASHES, variant_stroke
 from app.views.window.main_window import INPUT, MainWindow
 from app.worker import Engine
 from gpu_ops import ParamError, find_filter, load
+from gpu_ops.engine.messages import RunUpdate
+from gpu_ops.engine.shared import SharedArray
 from gpu_ops.types import Pick
 
 
@@ -41,8 +48,10 @@ def window(qtbot: QtBot, engine: Engine) -> Iterator[MainWindow]:
 def pin(qtbot: QtBot, window: MainWindow, value: int) -> str:
     """Pin the present result by the menu, and choose another window size. Returns the id of the pinned one."""
     session = window.controller.session
+    before = entries(window)["parallel"]
     act(window, "pin")
     (id, *_) = reversed(session.shown.pins)
+    assert entries(window)[id] == before and not window.controller.busy, "it has row and picture at once"
     settle(qtbot, window.controller, lambda: session.set_param("window", value))
     return id
 
@@ -156,6 +165,40 @@ def test_the_one_looked_at_is_saved(qtbot: QtBot, window: MainWindow, tmp_path: 
     qtbot.waitUntil(lambda: not controller.busy)
     assert np.array_equal(load(path).array, pixels(window, other))
     assert proposed == ["noise_image-mean-window3-parallel.png"], "by the settings of the pinned result"
+
+
+class Segments:
+    """An engine that notes which segments are released."""
+
+    def __init__(self) -> None:
+        self.released: list[str] = []
+
+    def array(self, shared: SharedArray) -> np.ndarray:
+        return np.zeros(shared.shape, shared.dtype)
+
+    def release(self, segment: str) -> None:
+        self.released.append(segment)
+
+
+def test_a_segment_is_released_with_the_last_result_that_shows_it(qapp: object) -> None:
+    session, engine = Session(), Segments()
+    session.set_input(shared("image"))
+    session.set_filter("mean2d")
+    outputs, made = Outputs(engine, session, lambda *_: None), np.zeros((4, 4), np.uint8)  # type: ignore[arg-type]
+    pinned = session.pin("serial")
+
+    def update(segment: str) -> RunUpdate:
+        news = row("serial", "cpu", None, filter="mean2d", params=session.params)
+        return RunUpdate(1, 1, "computed", news, {"image": shared_result("image", segment, made, None)})
+
+    outputs.take(update("both"), ["serial", pinned])
+    outputs.take(update("one"), ["serial"])
+    assert engine.released == [] and outputs.results.keys() == {("serial", "image"), (pinned, "image")}
+    outputs.keep(["serial"])
+    assert engine.released == ["both"]
+    outputs.take(update("nobody"), [])
+    outputs.keep([])
+    assert engine.released == ["both", "nobody", "one"] and not outputs.results
 
 
 def test_there_are_no_more_than_the_most(window: MainWindow) -> None:

@@ -281,3 +281,15 @@ class TestRows:
         assert states() == {"serial": "running", "parallel": "running", "naive": "waiting", "constant": "waiting"}
         bench.done()
         assert states() == {"serial": "waiting", "parallel": "waiting", "naive": "running", "constant": "waiting"}
+
+
+def test_a_pinned_result_waits_for_its_device(monkeypatch: pytest.MonkeyPatch, qapp: object) -> None:
+    """It is neither run on another device nor does it hold up the others."""
+    bench = Bench(monkeypatch, "cuda:0")
+    bench.session.pin("naive")
+    bench.session.set_param("window", 9)
+    assert [p.params.get("window") for p in bench.queue.picks(LIVE) if p.variant == "naive"] == [None, 3]
+    bench.session.set_devices(("sim",))
+    assert [p.device for p in bench.queue.picks(LIVE) if p.variant == "naive"] == ["sim"] and not bench.queue.pins_lack
+    bench.session.set_devices(("sim", "cuda:0"))
+    assert bench.queue.pins_lack

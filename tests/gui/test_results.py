@@ -251,6 +251,17 @@ def test_several_settings_of_one_variant_that_are_asked_for_at_once(qapp) -> Non
     assert results.entry(slots[0]).seconds("kernel") == 1e-3 and results.entry(slots[1]).row == BLOCKS[1]
 
 
+def test_a_pinned_row_is_stale_for_another_input_only(results: Results) -> None:
+    slot = RowSlot("naive", "cuda:0", BLOCKS[0].key)
+    results.declare([NAIVE, slot], TITLES)
+    for place in (NAIVE, slot):
+        results.put(BLOCKS[0], Subject(1, BLOCKS[0].key), place)
+    results.compare_with(lambda s: Subject(1, s.key or BLOCKS[1].key))
+    assert (results.entry(NAIVE).state, results.entry(slot).state) == ("stale", "fresh")
+    results.compare_with(lambda s: Subject(2, s.key or BLOCKS[1].key))
+    assert results.entry(slot).state == "stale"
+
+
 def test_a_row_of_the_choice_follows_it(results: Results) -> None:
     """Another setting of a knob makes the row stale, and the next row takes its place."""
 
