@@ -256,7 +256,7 @@ _EDIT = (
         ("Ctrl+D",),
         QT_TRANSLATE_NOOP("Actions", "Keep the result that was clicked last with its settings, beside those to come"),
         do=handlers.pin,
-        able=lambda desk: handlers.result_to_pin(desk) != "",
+        able=lambda desk: bool(desk.context.session.shown.ids),
     ),
     ActionSpec(
         "unpin",

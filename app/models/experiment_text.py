@@ -47,16 +47,14 @@ def results_before(session: Session) -> int:
 
 def command_text(session: Session) -> str:
     """`kernelscope run` with this input, its steps, the filter, its parameters and the ticked variants with their
-    knobs: one line, or several where two variants have different values of one knob. Where the input is a result, a
-    line before makes it, and a comment says so. "" where no command does it."""
+    knobs: one line, or several where two variants have different values of one knob, and one for each pinned result.
+    Where the input is a result, a line before makes it, and a comment says so. "" where no command does it."""
     if session.original is None or reason_against(session, program=False):
         return ""
     chain = _chain(session.original.origin)
     lines = [_making(chain, place) for place in range(1, len(chain))]
     beginning = ["kernelscope", "run", session.choice.filter, *_source_flags(chain, len(chain) - 1)]
     beginning += _step_flags(session.steps)
-    for name, value in session.params.items():
-        beginning += _flag(name, value)
     groups: list[tuple[dict[str, Value], list[Pick]]] = []
     for pick in _picks(session):
         knobs = dict(pick.knobs)
@@ -66,11 +64,11 @@ def command_text(session: Session) -> str:
         else:
             group[0].update(knobs)
             group[1].append(pick)
+    groups += [(dict(pin.pick.knobs), [pin.pick]) for pin in session.choice.pins]
     for knobs, picks in groups:
-        words = [*beginning, "--variant", *(p.variant for p in picks)]
-        words += ["--device", *dict.fromkeys(p.device for p in picks)]
-        words += [word for name, value in knobs.items() for word in _flag(name, value)]
-        lines.append(_joined(words))
+        words = [*beginning, *_flags({**session.params, **picks[0].params})]
+        words += ["--variant", *(p.variant for p in picks), "--device", *dict.fromkeys(p.device for p in picks)]
+        lines.append(_joined([*words, *_flags(knobs)]))
     if len(chain) > 1:
         made = ", ".join(_file_of(chain, place) for place in range(1, len(chain)))
         lines.insert(
@@ -194,6 +192,10 @@ def input_options(origin: Mapping[str, Any]) -> dict[str, Any]:
 
 def _step_flags(steps: Iterable[Mapping[str, Any]]) -> list[str]:
     return [word for step in active_steps(steps) for word in ("--step", write_step(step))]
+
+
+def _flags(values: Mapping[str, Any]) -> list[str]:
+    return [word for name, value in values.items() for word in _flag(name, value)]
 
 
 def _flag(name: str, value: Any) -> list[str]:

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QCoreApplication, QObject, Signal
 
 from app.models.entry import Entry, FairBar, State, fair, state_of, untimed
 from app.models.job_cells import job_cells
-from app.models.row_differences import row_differences
+from app.models.row_differences import BETWEEN, row_differences
 from app.models.slot import RowSlot
 from app.models.subject import Subject
 from gpu_ops import comment_lines
@@ -85,7 +85,7 @@ class Results(QObject):
         slot names its key, and a new one takes the row of the same run where there is one."""
         self._titles = titles = titles or {}
         old = self._entries
-        entries = {s: replace(old.get(s) or self._of_run(s), title=titles.get(s.variant, "")) for s in slots}
+        entries = {s: replace(old.get(s) or self._of_run(s), title=_title(s, titles)) for s in slots}
         if list(entries.items()) != list(old.items()):  # a moving parameter declares the same rows again and again
             self._entries = entries
             self._tell_apart()
@@ -350,6 +350,12 @@ class Results(QObject):
         """A whole report as text, with the window's provenance."""
         content = {**report_json(self.provenance, self.to_report_rows()), "about": self.facts()}
         return json.dumps(content, indent=1, allow_nan=False) + "\n"
+
+
+def _title(slot: RowSlot, titles: Mapping[str, str]) -> str:
+    """The title of a variant; a row that does not follow the choice says so."""
+    pinned = "" if slot.follows else QCoreApplication.translate("Results", "pinned")
+    return BETWEEN.join(part for part in (titles.get(slot.variant, ""), pinned) if part)
 
 
 def _quality_cells(row: Row | None) -> dict[str, Any]:

@@ -282,7 +282,7 @@ def _read_pins(content: tuple[dict[str, Any], ...], filter: Filter) -> tuple[Pin
         device = name if name == "cpu" else _read_device(name)
         own = {k: v for k, v in fields.values("knobs").items() if k in {knob.name for knob in variant.knobs}}
         params = check_values(filter.params, fields.values("params"), filter.id)
-        pin = Pin.of(Pick(id, device, check_values(variant.knobs, own, id), {}, params))
+        pin = Pin.of(filter, Pick(id, device, check_values(variant.knobs, own, id), {}, params))
         pins[pin.id] = pin
     return tuple(pins.values())
 

@@ -109,37 +109,37 @@ class Shown:
     def pin_of(self, id: str) -> Pin:
         """The pin that keeps a result as it is now."""
         pick, key = self.pick(id), self.key(id)
-        return Pin.of(Pick(key.variant, key.device, key.knobs, pick.edits, key.params))
+        return Pin.of(self._session.filter, Pick(key.variant, key.device, key.knobs, pick.edits, key.params))
 
     def titles(self) -> dict[str, str]:
         """By id the variant's title; where results of one variant are pinned what differs between them comes first, and
         stands alone where no other variant is shown."""
-        filter = self._session.filter
-        titles = {v.id: v.title for v in filter.variants}
         alone = len({variant_of(id) for id in self.ids}) == 1
-        for variant in {pin.pick.variant for pin in self._session.choice.pins}:
-            members, title = [id for id in self.ids if variant_of(id) == variant], filter.variant(variant).title
-            settings = self._settings(members)
-            whole = not (alone and all(settings))
-            titles |= {
-                id: BETWEEN.join(text for text in (own, title if whole else "") if text)
-                for id, own in zip(members, settings, strict=True)
-            }
-        return titles
+        return {id: BETWEEN.join(part for part in self._named(id, alone) if part) for id in self._all}
 
-    def _settings(self, ids: list[str]) -> list[str]:
-        """What differs between results of one variant, their device as well; a pinned one that differs from none is
-        called so."""
-        keys = [self.key(id) for id in ids]
-        texts, devices = key_differences(keys), [key.device for key in keys]
-        if len(set(devices)) > 1:
-            texts = [BETWEEN.join(part for part in pair if part) for pair in zip(texts, devices, strict=True)]
-        pinned = QCoreApplication.translate("Results", "pinned")
-        doubled = {text for text in texts if texts.count(text) > 1} | {""}
-        return [
-            BETWEEN.join(part for part in (text, pinned) if part) if id in self.pins and text in doubled else text
-            for id, text in zip(ids, texts, strict=True)
-        ]
+    def name(self, id: str) -> str:
+        """The title of a result in a sentence: the variant's first."""
+        settings, title = self._named(id, False)
+        return BETWEEN.join(part for part in (title, settings) if part)
+
+    @property
+    def _all(self) -> tuple[str, ...]:
+        return (*(variant.id for variant in self._session.filter.variants), *self.pins)
+
+    def _named(self, id: str, alone: bool) -> tuple[str, str]:
+        """What differs between a result and the others of its variant, and the variant's title, "" where settings
+        `alone` tell results apart."""
+        variant = self._session.filter.variant(variant_of(id))
+        members = [other for other in self.ids if variant_of(other) == variant.id]
+        if id not in members or not self.pins:
+            return "", variant.title
+        keys = [self.key(other) for other in members]
+        place = members.index(id)
+        settings = [key_differences(keys)[place]]
+        settings += [keys[place].device] if len({key.device for key in keys}) > 1 else []
+        settings += [QCoreApplication.translate("Results", "pinned")] if id in self.pins else []
+        text = BETWEEN.join(part for part in settings if part)
+        return text, "" if alone and text else variant.title
 
 
 def variant_of(id: str) -> str:

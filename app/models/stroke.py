@@ -34,9 +34,11 @@ def stroke_at(place: int, channel: int = 0) -> Stroke:
 
 
 def variant_stroke(filter: Filter, id: str, channel: int = 0) -> Stroke:
-    """The stroke of a variant's result; its hue depends only on the variant's place in its filter. A pinned result has
-    the hue of its variant and another dash."""
+    """The stroke of a variant's result; it depends only on the variant's place in its filter. A pinned result has
+    another hue than its variant and another dash, by its settings."""
     variant, pinned, digest = id.partition(PINNED)
     stroke = stroke_at([v.id for v in filter.variants].index(variant), channel)
-    shift = 1 + int(digest, 16) % (DASHES - 1) if pinned else 0
-    return stroke._replace(dash=(stroke.dash + shift) % DASHES)
+    if not pinned:
+        return stroke
+    turn, step = divmod(int(digest, 16), HUES - 1)
+    return Stroke((stroke.hue + 1 + step) % HUES, (stroke.dash + 1 + turn % (DASHES - 1)) % DASHES)

@@ -131,7 +131,7 @@ def test_flicker(qtbot: QtBot) -> None:
     qtbot.mouseRelease(grid.hold, Qt.MouseButton.LeftButton)
     assert canvas.shown_name() == "Result a"
     grid.display.set_cursor(5, 5)
-    assert "Result a 0" in grid.values.text() and "Result b 10" in grid.values.text()
+    assert "Result a: 0" in grid.values.text() and "Result b: 10" in grid.values.text()
 
 
 def test_comparing_follows_new_results_and_keeps_the_zoom(qtbot: QtBot) -> None:
@@ -256,7 +256,7 @@ def test_difference_of_equal_pictures_and_of_new_results(qtbot: QtBot) -> None:
 def test_difference_under_the_cursor(qtbot: QtBot) -> None:
     grid = differing(qtbot, np.full((60, 80), 7, np.uint8), np.full((60, 80), 9.5, np.float32))
     grid.display.set_cursor(5, 6)
-    assert grid.values.text().split("   ") == ["x 5, y 6", "Result a 7", "Result b 9.5", "difference -2.5"]
+    assert grid.values.text().split("   ") == ["x 5, y 6", "Result a: 7", "Result b: 9.5", "difference: -2.5"]
     grid.set_mode("swipe")
     assert "difference" not in grid.values.text()
 

@@ -17,7 +17,7 @@ from tasks import right
 from test_session import shared
 
 from app.controllers.outputs import Outputs
-from app.models.experiment_text import python_text
+from app.models.experiment_text import command_text, python_text
 from app.models.pin import MOST_PINS, Pin
 from app.models.session import Session
 from app.models.shown import variant_of
@@ -48,7 +48,8 @@ def window(qtbot: QtBot, engine: Engine) -> Iterator[MainWindow]:
 def pin(qtbot: QtBot, window: MainWindow, value: int) -> str:
     """Pin the present result by the menu, and choose another window size. Returns the id of the pinned one."""
     session = window.controller.session
-    before = entries(window)["parallel"]
+    ticked = session.choice.picks[-1]
+    before = entries(window)[ticked]
     act(window, "pin")
     (id, *_) = reversed(session.shown.pins)
     assert entries(window)[id] == before and not window.controller.busy, "it has row and picture at once"
@@ -84,7 +85,7 @@ def test_two_settings_stand_side_by_side(qtbot: QtBot, window: MainWindow) -> No
     assert grid.keys == [INPUT, "parallel", other]
     assert [grid.pane(key).layer.title for key in ("parallel", other)] == [
         "window 9",
-        "window 3",
+        "window 3 · pinned",
     ]
     assert {grid.pane(key).layer.state for key in ("parallel", other)} == {"fresh"}
     assert entries(window) == {"parallel": ("fresh", 9, True), other: ("fresh", 3, True)}
@@ -131,7 +132,7 @@ def test_undo_brings_back_what_was_unpinned(qtbot: QtBot, window: MainWindow) ->
     assert session.params["window"] == 3
     assert [window.panes.pane(k).layer.title for k in ("parallel", other)] == [
         "CPU, all cores",
-        "pinned · CPU, all cores",
+        "pinned",
     ]
     session.undo()
     assert not session.choice.pins
@@ -216,7 +217,7 @@ def test_there_are_no_more_than_the_most(window: MainWindow) -> None:
 def test_the_menu_of_a_picture_unpins(qtbot: QtBot, window: MainWindow) -> None:
     other, menus = pin(qtbot, window, 9), window.context_menus
     menus._fill_picture(window.panes.pane(other).canvas, None)
-    assert menus.key == other and menus.hide_variant.text() == "U&npin window 3"
+    assert menus.key == other and menus.hide_variant.text() == "U&npin window 3 · pinned"
     menus.hide_variant.trigger()
     assert not window.controller.session.choice.pins
 
@@ -241,6 +242,54 @@ def test_a_session_has_them(qtbot: QtBot, window: MainWindow, tmp_path: Path) ->
         assert any(sentence in text for text in said), said
 
 
+def test_outputs_that_parameters_ask_for_are_those_of_pinned_results_too(qtbot: QtBot, window: MainWindow) -> None:
+    session = window.controller.session
+    settle(
+        qtbot, window.controller, lambda: session.set_filter("wavelet2d", {"rule": "manual", "value": 9.0, "levels": 2})
+    )
+    settle(qtbot, window.controller, lambda: session.set_picks(("serial",)))
+    act(window, "pin")
+    settle(qtbot, window.controller, lambda: session.set_param("value", 40.0))
+    settle(qtbot, window.controller, lambda: session.set_output("noise"))
+    (other,) = session.shown.pins
+    for id in ("serial", other):
+        shown = window.stack.shown(id, "noise")
+        assert shown is not None and shown.origin.subject == session.shown.subject(id), "asked for and brought"
+    assert session.shown.titles()[other] == "value 9 · pinned", "its result is that of the others"
+
+
+def test_a_command_for_each(qtbot: QtBot, window: MainWindow) -> None:
+    pin(qtbot, window, 9)
+    lines = command_text(window.controller.session).splitlines()
+    assert ["--window=9" in lines[0], "--window=3" in lines[1], len(lines)] == [True, True, 2]
+    assert lines[1].replace("--window=3", "--window=9") == lines[0]
+
+
+def test_a_pinned_result_is_pinned_once(qtbot: QtBot, window: MainWindow) -> None:
+    other, session = pin(qtbot, window, 9), window.controller.session
+    window.stack.looked_at._clicked = other
+    act(window, "pin")
+    assert list(session.shown.pins) == [other]
+    said = window.messages.current()
+    assert said is not None and said.text.startswith(
+        "The result of CPU, all cores · window 3 · pinned is pinned already"
+    )
+
+
+def test_the_menu_of_curves_unpins_each(qtbot: QtBot, window: MainWindow) -> None:
+    session, menus = window.controller.session, window.context_menus
+    settle(qtbot, window.controller, lambda: window.controller.open_sample("blocks", {"length": 256}))
+    settle(qtbot, window.controller, lambda: session.set_picks(("serial",)))
+    first = session.params["window"]
+    for size in (first + 2, first + 4):
+        pin(qtbot, window, size)
+    menus._fill_curves(window.stack.signal_pane)
+    offered = {action.text(): action for action in menus.menu.actions() if action.text().startswith("Unpin")}
+    assert list(offered) == [f"Unpin window {size} · pinned" for size in (first, first + 2)]
+    offered[f"Unpin window {first} · pinned"].trigger()
+    assert [key.params["window"] for key in map(session.shown.key, session.shown.pins)] == [first + 2]
+
+
 def test_the_program_has_them(qtbot: QtBot, window: MainWindow) -> None:
     pin(qtbot, window, 9)
     text = python_text(window.controller.session)
@@ -249,10 +298,10 @@ def test_the_program_has_them(qtbot: QtBot, window: MainWindow) -> None:
     assert sorted(key.params["window"] for key in names["runs"]) == [3, 9]  # type: ignore[attr-defined]
 
 
-def test_strokes_have_the_hue_of_the_variant_and_another_dash() -> None:
+def test_strokes_are_unlike_that_of_the_variant() -> None:
     filter = find_filter("mean2d")
     plain = variant_stroke(filter, "parallel")
     for size in (3, 5, 7):
-        id = Pin.of(Pick("parallel", "cpu", {}, {}, {"window": size})).id
+        id = Pin.of(filter, Pick("parallel", "cpu", {}, {}, {"window": size})).id
         stroke = variant_stroke(filter, id)
-        assert stroke.hue == plain.hue and stroke.dash != plain.dash and 0 <= stroke.dash < DASHES
+        assert stroke.hue != plain.hue and stroke.dash != plain.dash and 0 <= stroke.dash < DASHES

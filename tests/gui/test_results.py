@@ -246,7 +246,7 @@ def test_several_settings_of_one_variant_that_are_asked_for_at_once(qapp) -> Non
     for r in reversed(BLOCKS):
         results.put(r)
     assert [e.row for e in results.entries()[1:]] == BLOCKS and len(results) == 4
-    assert [e.name for e in results.entries()[1:]] == [f"1 naive · block {n}" for n in (64, 128, 256)]
+    assert [e.name for e in results.entries()[1:]] == [f"1 naive · pinned · block {n}" for n in (64, 128, 256)]
     results.put(row("naive", "cuda:0", 1e-3, knobs={"block": 64}))
     assert results.entry(slots[0]).seconds("kernel") == 1e-3 and results.entry(slots[1]).row == BLOCKS[1]
 
@@ -282,10 +282,10 @@ def test_a_row_says_anew_in_what_it_differs_when_its_neighbour_changes(results: 
     results.declare([NAIVE, kept], TITLES)
     results.put(BLOCKS[0])
     results.put(BLOCKS[1])
-    assert [e.name for e in results.entries()] == ["1 naive · block 128", "1 naive · block 64"]
+    assert [e.name for e in results.entries()] == ["1 naive · block 128", "1 naive · pinned · block 64"]
     with qtbot.waitSignals([results.row_changed] * 2):
         results.put(replace(BLOCKS[0], edits="0a1b"))
-    assert [e.name for e in results.entries()] == ["1 naive · edited", "1 naive"]
+    assert [e.name for e in results.entries()] == ["1 naive · edited", "1 naive · pinned"]
 
 
 def test_an_edited_kernel_has_a_row_of_its_own_in_every_file(qapp) -> None:

@@ -352,5 +352,5 @@ class PaneGrid(QWidget):
                 words.append((self.tr("difference"), values_text(difference, self._unit())))
             if words:
                 texts = [sized_place(self._pair[0], x, y, self.display.pixel)]
-            texts += [self.tr("{title} {value}").format(title=title, value=value) for title, value in words]
+            texts += [self.tr("{title}: {value}").format(title=title, value=value) for title, value in words]
         self.values.setText("   ".join(texts))

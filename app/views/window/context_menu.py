@@ -25,7 +25,7 @@ PICTURE = (
 """The actions of pictures by id, with a line where there is an empty name."""
 CURVES = (
     *("copy_image", "copy values", "", "fit", "one_to_one", ""),
-    *("region", "remove_region", "play", "", "pin", "unpin", "save", "export_view"),
+    *("region", "remove_region", "play", "", "pin", "save", "export_view"),
 )
 """Those of curves."""
 ALWAYS = {"copy_image", "copy values", "fit", "one_to_one", "region"}
@@ -124,6 +124,11 @@ class ContextMenus(QObject):
         self.key = ""
         self._texts = pane.status.text() + "\n" if pane.cursor_x is not None else ""
         self._fill(CURVES)
+        session, titles = self._desk.context.session, self._desk.pictures.titles()
+        for id in session.shown.pins:  # a curve is not under the mouse alone
+            text = QCoreApplication.translate("ContextMenus", "Unpin {title}").format(title=titles[id])
+            action = self.menu.addAction(text.replace("&", "&&"))
+            action.triggered.connect(lambda _checked=False, id=id: session.unpin(id))
 
     def _fill(self, names: tuple[str, ...]) -> None:
         session, titles = self._desk.context.session, self._desk.pictures.titles()

@@ -84,24 +84,17 @@ def paste_image(desk: Desk) -> None:
 # Pinned results
 
 
-def result_to_pin(desk: Desk) -> str:
-    """The ticked variant whose result is pinned: the one that was clicked last, else the last one; "" where its result
-    is pinned already, or none is ticked."""
-    shown, picks = desk.context.session.shown, desk.context.session.choice.picks
-    looked_at = desk.pictures.looked_at.variant
-    if looked_at in shown.pins:
-        return ""
-    id = looked_at if looked_at in picks else next(reversed(picks), "")
-    return id if id and shown.pin_of(id).id not in shown.pins else ""
-
-
 def pin(desk: Desk) -> None:
-    """Pin a result, and say what that does."""
-    session, messages = desk.context.session, desk.context.messages
-    id = result_to_pin(desk)
+    """Pin the result that was clicked last, else the last one, and say what that does."""
+    session, messages, looked_at = desk.context.session, desk.context.messages, desk.pictures.looked_at.variant
+    id = looked_at if looked_at in session.shown.ids else next(reversed(session.choice.picks), "")
     if not id:
         return
-    title = session.filter.variant(id).title
+    title = session.shown.name(id)
+    if session.shown.pin_of(id).id in session.shown.pins:
+        text = _tr("The result of {title} is pinned already: change a parameter, and both stand side by side.")
+        messages.show_message("info", text.format(title=title), "", "pin", passing=True)
+        return
     try:
         session.pin(id)
     except ParamError as error:

@@ -51,14 +51,14 @@ class Saver(QObject):
             self._ask_name(what, display)
 
     def _ask_about_part(self, what: Chosen, display: Display | None) -> None:
-        titles = self._controller.session.shown.titles()
+        shown = self._controller.session.shown
         whole = self._controller.result_to_save()
         choices = {self.tr("Save the part"): lambda: self._ask_name(what, display)}
         if whole is not None and not whole.partial:
-            text = self.tr("Save {variant} instead").format(variant=titles[whole.variant])
+            text = self.tr("Save {variant} instead").format(variant=shown.name(whole.variant))
             choices[text] = lambda: self._ask_name(whole, display)
         text = self.tr("A simulated GPU ran {variant} on the middle of the input alone{size}. It is not saved yet.")
-        text = text.format(variant=titles[what.variant], size=self._size(what))
+        text = text.format(variant=shown.name(what.variant), size=self._size(what))
         self._messages.show_message("warning", text, "", "save", choices=choices)
 
     def _size(self, what: Chosen) -> str:
@@ -77,7 +77,7 @@ class Saver(QObject):
         name = name if len(session.filter.outputs) == 1 else f"{name}-{session.output.id}"
         params = session.shown.key(what.variant).params
         name = self._name(f"{name}-part" if what.partial else name, save_suffix(kind, dtype, what.rate), params)
-        title = self.tr("Save the result of {variant}").format(variant=session.shown.titles()[what.variant])
+        title = self.tr("Save the result of {variant}").format(variant=session.shown.name(what.variant))
         path = self._target(title, name, save_kinds(kind, dtype, what.rate))
         if path:
             self.save(path, what.variant, display)
