@@ -111,6 +111,7 @@ class Stage:
         self.stack = ExitStack()
         # Nobody answers a dialog that a click anywhere may open.
         window.files.chooser, window.files.target, window.files.folder_chooser = no_files, no_path, no_path
+        window.controller.queue.timed_after_pause = False
         app.installEventFilter(self.watchdog)
 
     def open(self, signal: bool, output: str) -> None:
@@ -135,6 +136,7 @@ class Stage:
         rows = [row(v, "cpu", 1e-3, filter=filter.id) for v in session.choice.picks]
         show_rows(self.window.controller.results, rows, self.window.stack.titles())
         session.set_output(output)
+        engine.end()  # the bar of a run that goes on comes some time later
 
     def resize(self, size: tuple[int, int]) -> list[tuple[str, tuple[int, int, int, int]]]:
         """Give the window a size; returns the places of all parts once it is at rest."""
