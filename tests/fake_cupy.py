@@ -169,11 +169,6 @@ class Array(Owned):
     def __cuda_array_interface__(self) -> dict[str, Any]:
         return {"shape": self.shape, "version": 3}
 
-    def item(self) -> complex:
-        """The lowest and the highest value of a reduction."""
-        self._did("item")
-        return 0.0 + 1.0j
-
     def set(self, array: Any, stream: Stream) -> None:
         self._did("set")
         stream._did("set")
@@ -209,7 +204,6 @@ def install(monkeypatch: pytest.MonkeyPatch) -> FakeCupy:
     pool.get_limit = lambda: fake.limit
     cupy.cuda, cupy.__version__, cupy.get_default_memory_pool = cuda, "fake", lambda: pool
     cupy.empty = lambda shape, dtype: Array(fake, shape, dtype)
-    cupy.ReductionKernel = lambda *text: lambda array, out: (array._did("reduction"), out)[1]
     cupy.ndarray, cupy.ascontiguousarray = Array, lambda array: array
     cupy.asarray = cupy.from_dlpack = lambda given: given.memory  # what another library made in this memory
     cuda.get_current_stream = lambda: SimpleNamespace(synchronize=lambda: fake.did("current stream.synchronize"))

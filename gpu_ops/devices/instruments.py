@@ -1,4 +1,4 @@
-"""The kernels that measure the machine instead of filtering: name, kernel file and defines."""
+"""The kernels that measure the machine or look at the input instead of filtering: name, kernel file and defines."""
 
 from __future__ import annotations
 
@@ -20,4 +20,6 @@ class Instrument:
 COPY = Instrument("measure/copy.cu", "copy16", {"UNROLL": 4})
 READ = Instrument("measure/read.cu", "read16", {"UNROLL": 4})
 HOLD = Instrument("measure/hold.cu", "hold")
-INSTRUMENTS = (COPY, READ, HOLD)
+LIMITS = Instrument("measure/limits.cu", "limits", {"DOUBLE": 0, "SKIP": 0})
+"""DOUBLE says that the samples are doubles; of every SKIP samples the last one is left out, 0 leaves none out."""
+INSTRUMENTS = (COPY, READ, HOLD, LIMITS)

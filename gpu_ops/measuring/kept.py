@@ -23,6 +23,9 @@ Array = np.ndarray[Any, Any]
 SHORT = 1 << 16
 """Values that NumPy copies and looks through faster than a compiled loop begins."""
 
+PINNED_MOST = 32 << 20
+"""Bytes of floats up to which a copy to a GPU goes through pinned memory of a plan, where it is looked through."""
+
 
 class Kept:
     """A filter's plan on a device for arrays of one form. `variants` are those that may be taken, the best last.
@@ -43,6 +46,9 @@ class Kept:
         self._by_range = self._floats and filter.locality.extremes(self.task)
         self._most = math.inf
         self._seen: tuple[float, float] | None = None  # the limits of the samples, where the copy looked for them
+        self._pinned: Array | None = None
+        self._copied_most = {"cpu": math.inf, "cuda": PINNED_MOST}.get(device.kind, 0)
+        self._finders: dict[bool, Any] = {}  # with and without alpha
         self._plan, self._run = Plan((), {}), _nothing
 
     @property
@@ -74,25 +80,44 @@ class Kept:
             from gpu_ops.devices.cuda.resident import adopt, copy
 
             copy(self.device, self.x, adopt(self.device, source))
-        elif self._floats and self.device.kind == "cpu" and source.size > SHORT and source.flags.c_contiguous:
-            from gpu_ops.measuring.intake import copy_floats
-
+        elif self._floats and source.size > SHORT and source.flags.c_contiguous and self.x.nbytes <= self._copied_most:
             self._seen = None
-            return copy_floats(source, self.x)
+            return self._copy_looking(source)
         else:
             self.device.upload(source, out=self.x)
         if not self._floats:
             return 0.0
-        self._seen = low, high = self._limits(self.x if on_gpu or source.size > SHORT else source)
+        small = isinstance(source, np.ndarray) and source.size <= SHORT
+        low, high = (float(source.min()), float(source.max())) if small else self._limits()
+        self._seen = low, high
         return max(-low, high) if math.isfinite(low) and math.isfinite(high) else math.inf
 
-    def _limits(self, array: DeviceArray) -> tuple[float, float]:
-        """The lowest and the highest value of an array; NaN or infinities where one of them is not finite."""
-        if self.device.kind == "cuda" and not isinstance(array, np.ndarray):
-            from gpu_ops.devices.cuda.resident import limits_of
+    def _copy_looking(self, source: Array) -> float:
+        """Copy floats of the host and find their largest magnitude in the same pass, as `_copy` gives it."""
+        from gpu_ops.measuring.intake import copy_floats
 
-            return limits_of(self.device, array)
-        return float(array.min()), float(array.max())
+        if self.device.kind == "cpu":
+            return copy_floats(source, self.x)
+        from gpu_ops.devices.cuda.resident import copy
+
+        if self._pinned is None:
+            self._pinned = self.device.allocate("pinned", self.x.shape, self.x.dtype)
+        largest = copy_floats(source, self._pinned)
+        copy(self.device, self.x, self._pinned)
+        return largest
+
+    def _limits(self, alpha: bool = True) -> tuple[float, float]:
+        """The lowest and the highest sample on the device, with or without those of alpha; NaN or infinities where one
+        of them is not finite."""
+        if self.device.kind != "cuda":
+            array = self.x if alpha else self.x[..., :3]
+            return float(array.min()), float(array.max())
+        if alpha not in self._finders:
+            from gpu_ops.devices.cuda.resident import SampleLimits
+
+            self._finders[alpha] = SampleLimits(self.device, self.x, 0 if alpha else 4)
+        found: tuple[float, float] = self._finders[alpha].find()
+        return found
 
     def _look(self, largest: float) -> Meta:
         """What the plan may know of the samples, of which the largest magnitude is infinite where one is not finite."""
@@ -101,9 +126,8 @@ class Kept:
             return with_extremes(meta, [find_extremes(self._input())])
         if not self._by_range:
             return meta
-        seen = self._seen
-        if seen is None or (meta.kind == "image" and meta.channels == 4):  # alpha has no part in it
-            seen = self._limits(self.x[..., :3] if meta.kind == "image" and meta.channels == 4 else self.x)
+        colours = meta.kind != "image" or meta.channels != 4  # alpha has no part in the range
+        seen = self._seen if self._seen is not None and colours else self._limits(colours)
         return replace(meta, low=seen[0], high=seen[1])
 
     def run(self) -> None:

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, Literal
@@ -88,11 +87,9 @@ class CudaDevice:
             self.limits = _limits(properties, cupy.cuda.runtime.memGetInfo()[1])
         self._shared = shared or _Shared(_architecture(self.limits.capability))
 
-    @contextmanager
-    def at_work(self) -> Iterator[None]:
+    def at_work(self) -> AtWork:
         """Inside, this is the thread's current device, and failures of CUDA become our errors: see `_as_error`."""
-        with _cuda_errors(), self._cupy.cuda.Device(self._index):
-            yield
+        return AtWork(self._cupy, self._index)
 
     def session(self, edits: Mapping[str, str], checks: Checks = "full") -> CudaDevice:
         return CudaDevice(self._index, self._shared, edits)
@@ -102,19 +99,22 @@ class CudaDevice:
         """The architecture that kernels are compiled for, such as "sm_90"."""
         return self._shared.architecture
 
-    @on_its_device
     def stream(self, index: int) -> Any:
         """The CUDA stream of that number, created on first use and independent of the default stream."""
-        if index not in self._shared.streams:
-            self._shared.streams[index] = self._cupy.cuda.Stream(non_blocking=True)
-        return self._shared.streams[index]
+        found = self._shared.streams.get(index)
+        return self._new_stream(index) if found is None else found
+
+    @on_its_device
+    def _new_stream(self, index: int) -> Any:
+        return self._shared.streams.setdefault(index, self._cupy.cuda.Stream(non_blocking=True))
 
     @on_its_device
     def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:
         array = np.asarray(array, order="C")  # ascontiguousarray would give a single number an axis
         target = self.empty(array.shape, array.dtype) if out is None else out
-        target.set(array, stream=self.stream(0))
-        self.stream(0).synchronize()
+        stream = self.stream(0)
+        target.set(array, stream=stream)
+        stream.synchronize()
         return target
 
     @on_its_device
@@ -318,17 +318,26 @@ _FAULTS = {
 _LOST = {4, 201, 214, 220, 226, 709, 806, 810, 911, 999}
 
 
-@contextmanager
-def _cuda_errors() -> Iterator[None]:
-    """Inside, failures of CUDA become our errors: see `_as_error`."""
-    import cupy
+class AtWork:
+    """See `CudaDevice.at_work`. A class and no generator, because a short plan enters it ten times a run."""
 
-    try:
-        yield
-    except (cupy.cuda.runtime.CUDARuntimeError, cupy.cuda.driver.CUDADriverError) as error:
-        raise _as_error(int(error.status), str(error)) from error
-    except cupy.cuda.memory.OutOfMemoryError as error:
-        raise DeviceMemoryError(f"The device's memory is full: {error}. Use a smaller input.") from error
+    __slots__ = ("_cuda", "_device")
+
+    def __init__(self, cupy: ModuleType, index: int) -> None:
+        self._cuda = cupy.cuda
+        self._device = self._cuda.Device(index)
+
+    def __enter__(self) -> None:
+        self._device.__enter__()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        self._device.__exit__(kind, error, trace)
+        if error is None:
+            return
+        if isinstance(error, self._cuda.runtime.CUDARuntimeError | self._cuda.driver.CUDADriverError):
+            raise _as_error(int(error.status), str(error)) from error
+        if isinstance(error, self._cuda.memory.OutOfMemoryError):
+            raise DeviceMemoryError(f"The device's memory is full: {error}. Use a smaller input.") from error
 
 
 def _as_error(status: int, text: str) -> KernelFault | DeviceError:

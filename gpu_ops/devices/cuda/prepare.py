@@ -126,7 +126,7 @@ class Prepared:
             height, width = step.target.shape[0], step.target.nbytes // step.target.shape[0]
             return partial(runtime.memcpy2DAsync, *target, *source, width, height, kind, stream.ptr)
         return partial(
-            runtime.memcpyAsync, _address(step.target), _address(step.source), step.target.nbytes, kind, stream.ptr
+            runtime.memcpyAsync, address(step.target), address(step.source), step.target.nbytes, kind, stream.ptr
         )
 
 
@@ -135,7 +135,8 @@ def _in_stream(stream: Any, function: Callable[..., Any], args: Any, kwargs: Any
         function(*args, **kwargs)
 
 
-def _address(array: Any) -> int:
+def address(array: Any) -> int:
+    """Where an array of the host or of the device begins."""
     return int(array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr)
 
 
@@ -143,7 +144,7 @@ def _rows(name: str, array: Any) -> tuple[int, int]:
     """The address of a 2D array's first row, and its pitch in bytes."""
     if array.ndim != 2 or (array.shape[1] > 1 and array.strides[1] != array.dtype.itemsize):
         raise KernelError(f"{name} copies an array with gaps between elements; give a 2D array of contiguous rows.")
-    return _address(array), int(array.strides[0])
+    return address(array), int(array.strides[0])
 
 
 def _packed(arg: Any) -> Any:

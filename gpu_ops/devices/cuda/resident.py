@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
 
+from gpu_ops.devices.cuda.prepare import address
+from gpu_ops.devices.instruments import LIMITS
 from gpu_ops.errors import DeviceError
-from gpu_ops.plan import DeviceArray, Plan
+from gpu_ops.plan import DeviceArray, Launch, Plan
+
+_LIMITS_BLOCK = 256
+"""Threads of a block of the kernel that finds limits."""
 
 
 def adopt(device: Any, array: Any) -> DeviceArray:
@@ -40,12 +44,13 @@ def view(array: Any) -> Any:
 
 
 def copy(device: Any, target: DeviceArray, source: DeviceArray) -> None:
-    """Copy between two C-contiguous arrays of the device, in the order of its stream 0."""
+    """Copy to a C-contiguous array of the device from another one or from pinned memory, in the order of its stream
+    0."""
     with device.at_work():
         from cupy.cuda import runtime
 
         stream = device.stream(0)
-        runtime.memcpyAsync(target.data.ptr, source.data.ptr, target.nbytes, runtime.memcpyDefault, stream.ptr)
+        runtime.memcpyAsync(target.data.ptr, address(source), target.nbytes, runtime.memcpyDefault, stream.ptr)
 
 
 def copied(device: Any, array: DeviceArray) -> DeviceArray:
@@ -60,29 +65,30 @@ def copied(device: Any, array: DeviceArray) -> DeviceArray:
         return made
 
 
-def limits_of(device: Any, array: DeviceArray) -> tuple[float, float]:
-    """The lowest and the highest value of floats there, in one pass; infinities where one of them is not finite."""
-    with device.at_work(), device.stream(0):
-        import cupy
+class SampleLimits:
+    """Finds the lowest and the highest of the floats in an array of the device. With `skip` the last of every `skip`
+    samples has no part in it: alpha is the last of 4."""
 
-        found = cupy.empty((), np.result_type(array.dtype, np.complex64))
-        found = complex(_limits_kernel(cupy)(array, found).item())
-    return found.real, found.imag
+    def __init__(self, device: Any, array: DeviceArray, skip: int = 0) -> None:
+        defines = {**LIMITS.defines, "DOUBLE": int(array.dtype.itemsize == 8), "SKIP": skip}
+        kernel = device.kernel(LIMITS.source, LIMITS.name, defines)
+        blocks = min(2 * device.limits.multiprocessors, -(-int(array.size) // _LIMITS_BLOCK))
+        self._pairs = device.allocate("pinned", (2, blocks), array.dtype)
+        args = (array, *map(_Mapped, self._pairs), np.int64(array.size))
+        launch = Launch(kernel, (blocks, 1, 1), (_LIMITS_BLOCK, 1, 1), args, name="limits")
+        self._find = runner(device, Plan((launch,), {}))
+
+    def find(self) -> tuple[float, float]:
+        """The limits of what the array holds now; -infinity and infinity where one of them is not finite."""
+        self._find()
+        return float(self._pairs[0].min()), float(self._pairs[1].max())
 
 
-@cache
-def _limits_kernel(cupy: Any) -> Any:
-    """A reduction to the lowest value as the real part and the highest as the imaginary one."""
-    infinity = "(T)__int_as_float(0x7f800000)"
-    return cupy.ReductionKernel(
-        "T sample",
-        "C y",
-        f"isfinite(sample) ? C(sample, sample) : C(-{infinity}, {infinity})",
-        "C(min(a.real(), b.real()), max(a.imag(), b.imag()))",
-        "y = a",
-        f"C({infinity}, -{infinity})",
-        "lowest_and_highest",
-    )
+class _Mapped:
+    """Pinned host memory as the argument of a kernel, which sees it at the same address."""
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        self.pointer = array.ctypes.data
 
 
 def runner(device: Any, plan: Plan) -> Callable[[], None]:
