@@ -30,7 +30,7 @@ def _run(args: Sequence[str]) -> int:
     from gpu_ops.cli import guarded
 
     if args and args[0] == WINDOW_BENCH:
-        from app.benchmark import main as window_bench
+        from app.shell.benchmark import main as window_bench
 
         return guarded(lambda: window_bench(args[1:], main))
     if args and (args[0] in COMMANDS or args[0] == "--version"):
@@ -38,7 +38,7 @@ def _run(args: Sequence[str]) -> int:
 
         if args[0] != "figures":
             return command(args)
-        from app.figure_picture import draw
+        from app.shell.figure_picture import draw
 
         return command(args, draw)
     parsed_args: list[argparse.Namespace] = []
@@ -102,7 +102,7 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
 
 
 def _is_session(args: argparse.Namespace) -> bool:
-    from app.paths import is_session
+    from app.base.paths import is_session
 
     return args.file is not None and is_session(args.file)
 
@@ -221,15 +221,15 @@ def open_window(args: argparse.Namespace) -> int:
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     reason = screen_fault()
     if reason:
-        from app.screenless import run
+        from app.shell.screenless import run
 
         return run(args, reason)
     fault = window_fault()
     if fault:
         print(f"kernelscope: {fault}", file=sys.stderr)
         return 4
-    from app.faults import quieten_qt
-    from app.window import show
+    from app.shell.faults import quieten_qt
+    from app.shell.window import show
 
     quieten_qt()
     return show(args)

@@ -15,7 +15,11 @@ settle_loop_cache(Path(__file__).parent)
 
 if TYPE_CHECKING:
     from gpu_ops.devices import device_statuses, open_device
+    from gpu_ops.doctor.window_needs import screen_fault, window_fault
     from gpu_ops.errors import DeviceError, InputError, KernelError, KernelscopeError, ParamError, WrongResult
+    from gpu_ops.explaining.figures import DrawnFigure, draw_figures
+    from gpu_ops.explaining.judging import judge_by_reports, recorded_reports
+    from gpu_ops.explaining.law_counts import recorded_steps
     from gpu_ops.filters import FILTERS, all_claims, find_filter
     from gpu_ops.filters.layout.gallery import layout_pictures
     from gpu_ops.io import (
@@ -43,20 +47,16 @@ if TYPE_CHECKING:
         step_words,
         write_step,
     )
-    from gpu_ops.measuring.applying import apply, forget_plans
-    from gpu_ops.measuring.figures import DrawnFigure, draw_figures
-    from gpu_ops.measuring.judging import judge_by_reports, recorded_reports
-    from gpu_ops.measuring.law_counts import recorded_steps
-    from gpu_ops.measuring.provenance import machine
-    from gpu_ops.measuring.remaking import from_origin
-    from gpu_ops.measuring.report import read_report, report_of, write_report
-    from gpu_ops.measuring.runner import default_picks, run_experiment
-    from gpu_ops.measuring.window_needs import screen_fault, window_fault
+    from gpu_ops.report.files import read_report, report_of, write_report
+    from gpu_ops.report.provenance import machine
+    from gpu_ops.running.applying import apply, forget_plans
+    from gpu_ops.running.remaking import from_origin
+    from gpu_ops.running.runner import default_picks, run_experiment
     from gpu_ops.types import Experiment, Input, Pick, Run
 
 _HOMES = {
-    "apply": "measuring.applying",
-    "forget_plans": "measuring.applying",
+    "apply": "running.applying",
+    "forget_plans": "running.applying",
     "FILTERS": "filters",
     "all_claims": "filters",
     "find_filter": "filters",
@@ -97,20 +97,20 @@ _HOMES = {
     "save": "io",
     "device_statuses": "devices",
     "open_device": "devices",
-    "default_picks": "measuring.runner",
-    "DrawnFigure": "measuring.figures",
-    "draw_figures": "measuring.figures",
-    "read_report": "measuring.report",
-    "report_of": "measuring.report",
-    "run_experiment": "measuring.runner",
-    "from_origin": "measuring.remaking",
-    "judge_by_reports": "measuring.judging",
-    "machine": "measuring.provenance",
-    "recorded_reports": "measuring.judging",
-    "recorded_steps": "measuring.law_counts",
-    "screen_fault": "measuring.window_needs",
-    "window_fault": "measuring.window_needs",
-    "write_report": "measuring.report",
+    "default_picks": "running.runner",
+    "DrawnFigure": "explaining.figures",
+    "draw_figures": "explaining.figures",
+    "read_report": "report.files",
+    "report_of": "report.files",
+    "run_experiment": "running.runner",
+    "from_origin": "running.remaking",
+    "judge_by_reports": "explaining.judging",
+    "machine": "report.provenance",
+    "recorded_reports": "explaining.judging",
+    "recorded_steps": "explaining.law_counts",
+    "screen_fault": "doctor.window_needs",
+    "window_fault": "doctor.window_needs",
+    "write_report": "report.files",
 }
 __all__ = [
     "FILTERS",

@@ -317,7 +317,7 @@ class Error:
 @dataclass(frozen=True)
 class Closeness:
     """How close values are to the noise-free original: SNR and PSNR in dB, infinite where nothing differs, and SSIM, at
-    most 1. None where one is not defined; gpu_ops.measuring.quality has the definitions."""
+    most 1. None where one is not defined; gpu_ops.running.quality has the definitions."""
 
     snr: float | None
     psnr: float | None

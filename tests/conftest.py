@@ -50,7 +50,7 @@ def cuda(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def plans(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Filter and variant of the plans that are made to be kept."""
-    from gpu_ops.measuring import kept
+    from gpu_ops.running import kept
 
     made: list[str] = []
     real = kept.make_plan

@@ -8,12 +8,12 @@ import shlex
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from gpu_ops.batch.choosing import knobs_of
 from gpu_ops.cli import parser
 from gpu_ops.cli.benches import _axis
 from gpu_ops.cli.inputs import checked_values, flag_values
 from gpu_ops.filters import find_filter
-from gpu_ops.measuring.choosing import knobs_of
-from gpu_ops.measuring.rows import Report, Row
+from gpu_ops.report.rows import Report, Row
 from gpu_ops.types import Filter, Timing, Variant
 
 GPU = {"model": "A GPU", "architecture": "sm_90", "sm_mhz": 2000, "multiprocessors": 100}

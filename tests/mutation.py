@@ -27,7 +27,15 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "build" / "mutation"
 PACKAGES = (
-    *("gpu_ops/measuring", "gpu_ops/engine", "gpu_ops/io", "gpu_ops/devices/sim"),
+    *(
+        "gpu_ops/running",
+        "gpu_ops/report",
+        "gpu_ops/batch",
+        "gpu_ops/explaining",
+        "gpu_ops/engine",
+        "gpu_ops/io",
+        "gpu_ops/devices/sim",
+    ),
     *("app/models", "app/controllers"),
 )
 OPERATORS = (

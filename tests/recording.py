@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.devices.offline import OfflineDevice
-from gpu_ops.measuring.contract import Case, task_of
 from gpu_ops.plan import Launch, Plan
+from gpu_ops.running.contract import Case, task_of
 from gpu_ops.types import Filter, Variant
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpu_ops.measuring.contract import Case
 from gpu_ops.params import Value
+from gpu_ops.running.contract import Case
 from gpu_ops.types import BORDERS, DTYPES
 
 Named = tuple[str, str, Case]

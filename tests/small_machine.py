@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from gpu_ops.devices import cpu
-from gpu_ops.measuring import roofline, timing
+from gpu_ops.running import roofline, timing
 
 MIB = 1 << 20
 SHORTER = 20

@@ -21,8 +21,8 @@ from gpu_ops.devices.kernel_source import KERNELS
 from gpu_ops.errors import DeclarationError
 from gpu_ops.filters import FILTERS, registry
 from gpu_ops.io import save
-from gpu_ops.measuring import runner
-from gpu_ops.measuring.contract import check_case, covering_cases
+from gpu_ops.running import runner
+from gpu_ops.running.contract import check_case, covering_cases
 from gpu_ops.types import Filter
 
 ROOT = Path(__file__).parent.parent
@@ -31,7 +31,7 @@ CONTRACT = """
 import sys
 from gpu_ops.devices import open_device
 from gpu_ops.filters import find_filter
-from gpu_ops.measuring.contract import SIMULATED_WORK, check_case, covering_cases
+from gpu_ops.running.contract import SIMULATED_WORK, check_case, covering_cases
 name, variant, device, most = sys.argv[1:]
 filter = find_filter(name)
 variant = filter.variant(variant)

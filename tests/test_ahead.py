@@ -13,10 +13,10 @@ from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import ParamError
 from gpu_ops.filters import find_filter
 from gpu_ops.io import from_array
-from gpu_ops.measuring import ahead
-from gpu_ops.measuring.occupancies import offline_plan
-from gpu_ops.measuring.verify import full_meta
 from gpu_ops.plan import Limits
+from gpu_ops.running import ahead
+from gpu_ops.running.declared import offline_plan
+from gpu_ops.running.verify import full_meta
 from gpu_ops.types import Experiment, Pick
 
 LIMITS = Limits((9, 0), 1024, 227 << 10, 132, 50 << 20, 80 << 30, 2)

@@ -12,14 +12,14 @@ import tifffile
 from scipy.ndimage import uniform_filter
 
 from gpu_ops import Input, add_noise, load, save
+from gpu_ops.batch import all_frames
+from gpu_ops.batch.all_frames import Wanted, write_frames
 from gpu_ops.cli import main
 from gpu_ops.errors import InputError, KernelError
 from gpu_ops.filters import find_filter
 from gpu_ops.io import from_origin
 from gpu_ops.io import rows as rows_module
 from gpu_ops.io.origins import of_frame
-from gpu_ops.measuring import all_frames
-from gpu_ops.measuring.all_frames import Wanted, write_frames
 from gpu_ops.progress import Cancelled, listening
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Facts, FrameAxes, Pick, Pixel

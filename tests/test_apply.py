@@ -13,9 +13,9 @@ import pytest
 
 import gpu_ops as ks
 from gpu_ops.errors import DeviceMemoryError, InputError, ParamError, WrongResult
-from gpu_ops.measuring import applying, kept
-from gpu_ops.measuring.kept import SHORT
 from gpu_ops.plan import Call, Plan
+from gpu_ops.running import applying, kept
+from gpu_ops.running.kept import SHORT
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Filter
 

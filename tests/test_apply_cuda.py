@@ -14,8 +14,8 @@ from fake_cupy import Array, FakeCupy, install
 import gpu_ops as ks
 from gpu_ops.devices.cuda.device import CudaDevice
 from gpu_ops.errors import DeviceError, InputError, ParamError
-from gpu_ops.measuring import applying, kept
 from gpu_ops.plan import Plan
+from gpu_ops.running import applying, kept
 
 SHAPE = (40, 50)
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gpu_ops.batch import run as batch
+from gpu_ops.batch.file_lock import locked
 from gpu_ops.cli import main
 from gpu_ops.io import load, save
-from gpu_ops.measuring import batch
-from gpu_ops.measuring.file_lock import locked
 
 CPU = ("--device", "cpu")
 RANDOM = np.random.default_rng(3)

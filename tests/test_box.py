@@ -19,12 +19,12 @@ from gpu_ops.devices import libraries, open_device
 from gpu_ops.devices.limits import limits_of
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import LibraryMissing
+from gpu_ops.explaining.xray import xray
 from gpu_ops.filters.box import BOX, host, limits, peers
 from gpu_ops.filters.box.reference import reference
-from gpu_ops.measuring.contract import Case, check_case
-from gpu_ops.measuring.runner import run_experiment
-from gpu_ops.measuring.xray import xray
 from gpu_ops.plan import Copy, Launch
+from gpu_ops.running.contract import Case, check_case
+from gpu_ops.running.runner import run_experiment
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import BORDERS, Experiment, Input, Pick
 

@@ -14,8 +14,8 @@ from gpu_ops.cli.tables import PRINTERS, value_text
 from gpu_ops.counters import CATALOGUE, COLUMNS, COUNTERS, FIGURES, counter_name, in_order
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Options
+from gpu_ops.explaining.xray import xray
 from gpu_ops.filters import find_filter
-from gpu_ops.measuring.xray import xray
 from gpu_ops.plan import Launch, Plan
 from gpu_ops.stages import STAGES, stage_name
 

@@ -15,10 +15,10 @@ from wrong import find_wrong
 from gpu_ops.cli import main, measure
 from gpu_ops.cli.occupied import Place
 from gpu_ops.devices import cuda_devices
+from gpu_ops.doctor.machine import examine
 from gpu_ops.io import load, save
-from gpu_ops.measuring.contract import Case, covering_cases
-from gpu_ops.measuring.doctor import examine
-from gpu_ops.measuring.rows import Row
+from gpu_ops.report.rows import Row
+from gpu_ops.running.contract import Case, covering_cases
 from gpu_ops.types import Timing
 
 NO_GPU = pytest.mark.skipif(cuda_devices()[0].available, reason="this machine has a CUDA device")
@@ -102,7 +102,7 @@ def test_bench_prints_the_table_with_published_figures(capsys: pytest.CaptureFix
 @pytest.fixture
 def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever else this machine does, its times are taken for good: what is said of doubt is tested elsewhere."""
-    monkeypatch.setattr("gpu_ops.measuring.timing.doubt", lambda samples, others=None: "")
+    monkeypatch.setattr("gpu_ops.running.timing.doubt", lambda samples, others=None: "")
 
 
 def test_bench_writes_after_rows_and_resumes(capsys: pytest.CaptureFixture[str], tmp_path: Path, quiet: None) -> None:

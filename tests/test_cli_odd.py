@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
+from gpu_ops.batch.file_lock import locked
 from gpu_ops.cli import benches, info, main, measure, streams
 from gpu_ops.errors import ParamError, ReportError
-from gpu_ops.measuring.file_lock import locked
-from gpu_ops.measuring.judging import recorded_reports
-from gpu_ops.measuring.report import read_report, write_report
-from gpu_ops.measuring.rows import Report
+from gpu_ops.explaining.judging import recorded_reports
 from gpu_ops.params import Param
+from gpu_ops.report.files import read_report, write_report
+from gpu_ops.report.rows import Report
 
 ROOT = Path(__file__).parent.parent
 SERIAL = ["mean1d", "--sample", "noise", "--length", "300", "--device", "cpu", "--variant", "serial"]
@@ -263,7 +263,7 @@ def test_a_second_process_is_told_that_a_report_is_being_written(
 def test_a_lock_ends_with_the_process_that_holds_it(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     code = (
-        "import os, sys; from pathlib import Path; from gpu_ops.measuring.file_lock import locked\n"
+        "import os, sys; from pathlib import Path; from gpu_ops.batch.file_lock import locked\n"
         "with locked(Path(sys.argv[1])): os._exit(9)"
     )
     assert subprocess.run([sys.executable, "-c", code, str(path)], cwd=ROOT).returncode == 9

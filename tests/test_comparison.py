@@ -12,11 +12,11 @@ from gpu_ops.cli import main
 from gpu_ops.counters import COUNTERS
 from gpu_ops.engine import jobs
 from gpu_ops.engine.messages import XRayRequest, activity
+from gpu_ops.explaining import comparison
+from gpu_ops.explaining.sentences import compare
+from gpu_ops.explaining.xray import XRay, xray
 from gpu_ops.filters import find_filter
 from gpu_ops.io import from_array
-from gpu_ops.measuring import comparison
-from gpu_ops.measuring.explain import compare
-from gpu_ops.measuring.xray import XRay, xray
 from gpu_ops.types import Input, Pick
 
 

@@ -18,8 +18,8 @@ from gpu_ops.devices.launches import check_arguments, check_constants, check_lau
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import DeviceError, KernelError
 from gpu_ops.filters import FILTERS, find_filter
-from gpu_ops.measuring.contract import covering_cases
 from gpu_ops.plan import Launch
+from gpu_ops.running.contract import covering_cases
 
 SOURCE = "mean1d/2_constant.cu"
 DEFINES = {"SAMPLE": "float", "ACCUMULATOR": "float", "INTEGER": 0, "BORDER": 0, "CHANNELS": 1, "OUTPUTS": 1}

@@ -14,7 +14,9 @@ from gpu_ops.devices import open_device
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import ODD
-from gpu_ops.measuring.contract import (
+from gpu_ops.params import Param
+from gpu_ops.plan import Launch
+from gpu_ops.running.contract import (
     Case,
     all_cases,
     axes_of,
@@ -28,9 +30,7 @@ from gpu_ops.measuring.contract import (
     unsupported,
     values_of,
 )
-from gpu_ops.measuring.contract.covering import Pairs
-from gpu_ops.params import Param
-from gpu_ops.plan import Launch
+from gpu_ops.running.contract.covering import Pairs
 from gpu_ops.types import Filter, Variant
 
 OPTIONAL = {"skimage": find_spec("skimage") is None}

@@ -17,17 +17,17 @@ from tasks import of, on, planned
 from gpu_ops.devices import open_device
 from gpu_ops.devices.compiler import ARCHITECTURES
 from gpu_ops.devices.offline import OfflineDevice
+from gpu_ops.explaining.xray import xray
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.conv3x3 import host, peers, reference
 from gpu_ops.filters.conv3x3.arithmetic import arithmetic, is_whole, least, tolerance
 from gpu_ops.filters.conv3x3.presets import PRESETS
 from gpu_ops.filters.kit.borders import border_indices
 from gpu_ops.io import from_array
-from gpu_ops.measuring.contract import Case, check_case, settings_of
-from gpu_ops.measuring.verify import verify
-from gpu_ops.measuring.xray import xray
 from gpu_ops.params import Values, check_values
 from gpu_ops.plan import Launch, Limits
+from gpu_ops.running.contract import Case, check_case, settings_of
+from gpu_ops.running.verify import verify
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import BORDERS, DTYPES
 

@@ -18,8 +18,8 @@ from gpu_ops.devices.cuda.device import CudaDevice
 from gpu_ops.devices.guarded import GuardedSession
 from gpu_ops.errors import DeviceError
 from gpu_ops.filters import find_filter
-from gpu_ops.measuring.declared import make_plan
 from gpu_ops.plan import Call, Copy, Fill, Launch, Plan
+from gpu_ops.running.declared import make_plan
 from gpu_ops.task import Meta, Task
 
 FILE = "tests/own.cu"

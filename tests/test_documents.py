@@ -14,9 +14,9 @@ import gpu_ops as ks
 from app.main import main
 from app.models.guide import guide_pages
 from gpu_ops.errors import ReportError
-from gpu_ops.measuring import result_tables
-from gpu_ops.measuring.recorded_tables import TABLES
-from gpu_ops.measuring.result_tables import MARKER, OLDER, Grid, Job, duration, rewritten, table_text
+from gpu_ops.explaining import result_tables
+from gpu_ops.explaining.recorded_tables import TABLES
+from gpu_ops.explaining.result_tables import MARKER, OLDER, Grid, Job, duration, rewritten, table_text
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "resources" / "guide").glob("*.md"))]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_ops.devices.cuda.early import early_launch
+from gpu_ops.devices.cuda.prepare import early_launch
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.filters import find_filter

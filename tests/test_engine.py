@@ -60,10 +60,10 @@ from gpu_ops.engine.shared import SharedArray, SharedInput, Statistics
 from gpu_ops.engine.statistics import PERCENTILES, statistics
 from gpu_ops.errors import NonFiniteError
 from gpu_ops.io import add_noise, apply_steps, sample, save
-from gpu_ops.measuring.provenance import source_tree
-from gpu_ops.measuring.runner import run_experiment
-from gpu_ops.measuring.timing import QUICK, Cancelled, measure_interleaved
 from gpu_ops.output_kinds import colours, whole_array
+from gpu_ops.report.provenance import source_tree
+from gpu_ops.running.runner import run_experiment
+from gpu_ops.running.timing import QUICK, Cancelled, measure_interleaved
 from gpu_ops.types import Experiment, Pick
 
 PATIENCE = 60.0

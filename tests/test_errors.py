@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 import gpu_ops as ks
+from gpu_ops.batch.run import BatchSpec
 from gpu_ops.cli import main
 from gpu_ops.errors import ELSEWHERE, InputError, KernelscopeError, NonFiniteError, ParamError, in_python
 from gpu_ops.io.opening import CHOICES
 from gpu_ops.io.steps.noise import NOISE
-from gpu_ops.measuring.batch import BatchSpec
 
 ROOT = Path(ks.__file__).parent
 SENTENCES = {

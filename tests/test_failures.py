@@ -10,7 +10,7 @@ import pytest
 from gpu_ops.devices import cpu
 from gpu_ops.errors import DeviceLost
 from gpu_ops.filters import find_filter
-from gpu_ops.measuring.runner import run_experiment
+from gpu_ops.running.runner import run_experiment
 from gpu_ops.types import Experiment, Input, Pick, Run
 
 SIGNAL = Input("signal", np.arange(97, dtype=np.float32), "t", "ramp", {})

@@ -14,17 +14,18 @@ from tasks import on
 from gpu_ops import progress
 from gpu_ops.errors import ParamError
 from gpu_ops.filters import find_filter
-from gpu_ops.filters.fft import parallel, peaks, serial, steps
+from gpu_ops.filters.fft import peaks
+from gpu_ops.filters.fft.counts.radix import WITH_FMA, WITHOUT_FMA
+from gpu_ops.filters.fft.cpu import parallel, serial, steps
 from gpu_ops.filters.fft.forms import Cut, ring_of
 from gpu_ops.filters.fft.limits import peak_tolerance, transform_tolerance
 from gpu_ops.filters.fft.mask import transfer
-from gpu_ops.filters.fft.radix import WITH_FMA, WITHOUT_FMA
 from gpu_ops.filters.fft.windows import COSINES, SCIPY_NAMES, window
 from gpu_ops.io import from_array
-from gpu_ops.measuring.runner import run_experiment
-from gpu_ops.measuring.verify import verify
 from gpu_ops.params import check_values
 from gpu_ops.progress import Cancelled, listening
+from gpu_ops.running.runner import run_experiment
+from gpu_ops.running.verify import verify
 from gpu_ops.types import Experiment, Pick, Run
 
 Array = np.ndarray[Any, Any]

@@ -13,11 +13,11 @@ from tasks import on
 from gpu_ops.devices import open_device
 from gpu_ops.errors import ParamError
 from gpu_ops.filters import find_filter
-from gpu_ops.filters.fft.passes import room_of
-from gpu_ops.filters.fft.radices import MOST_POINTS, halves, largest_prime, stages_of
+from gpu_ops.filters.fft.cuda.passes import room_of
+from gpu_ops.filters.fft.cuda.radices import MOST_POINTS, halves, largest_prime, stages_of
 from gpu_ops.io import from_array
-from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.params import check_values
+from gpu_ops.running.runner import run_experiment
 from gpu_ops.types import Experiment, Pick, Run
 
 Array = np.ndarray[Any, Any]

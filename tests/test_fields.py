@@ -13,12 +13,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.models.results import CSV_COLUMNS, Results
+from app.models.results.results import CSV_COLUMNS, Results
 from gpu_ops.cli import main
 from gpu_ops.io import from_array
-from gpu_ops.measuring.row_kinds import ErrorSize, Roof, Speedup
-from gpu_ops.measuring.rows import FACTS, Report, Row
 from gpu_ops.plan import Finding
+from gpu_ops.report.row_kinds import ErrorSize, Roof, Speedup
+from gpu_ops.report.rows import FACTS, Report, Row
 from gpu_ops.types import Closeness, Error, Experiment, Pick, Quality, Run, Timing, Work
 
 seconds = st.floats(1e-9, 1e4)

@@ -13,12 +13,12 @@ from figure_rows import HERTZ, image, report, row, rows_of
 
 from gpu_ops.cli import figures, main
 from gpu_ops.errors import ParamError
+from gpu_ops.explaining.figures import DrawnFigure, draw_figures, find_figures
 from gpu_ops.filters import FILTERS, all_figures
-from gpu_ops.filters.fft.figures import RADIX, SIZES_FIGURE, THREADS_FIGURE
-from gpu_ops.filters.fft.radix import Gpu
-from gpu_ops.measuring.figures import DrawnFigure, draw_figures, find_figures
-from gpu_ops.measuring.report import write_report
-from gpu_ops.measuring.rows import Report, Row
+from gpu_ops.filters.fft.counts.figures import RADIX, SIZES_FIGURE, THREADS_FIGURE
+from gpu_ops.filters.fft.counts.radix import Gpu
+from gpu_ops.report.files import write_report
+from gpu_ops.report.rows import Report, Row
 from gpu_ops.types import SOURCE_TITLES, Figure, Param
 
 FIGURES = {figure.id: figure for figure in all_figures()}

@@ -14,17 +14,17 @@ import soundfile
 import tifffile
 
 from gpu_ops import from_array, load, save
+from gpu_ops.batch import file_bands
+from gpu_ops.batch.all_frames import Wanted
+from gpu_ops.batch.file_bands import Job, merge_bands, write_bands
 from gpu_ops.cli import main
 from gpu_ops.cli import parts as cli_parts
 from gpu_ops.errors import InputError, KernelError, NonFiniteError, ParamError
 from gpu_ops.io import apart, memory
 from gpu_ops.io import rows as rows_module
 from gpu_ops.io.rows import check_fits, open_rows
-from gpu_ops.measuring import file_bands
-from gpu_ops.measuring.all_frames import Wanted
-from gpu_ops.measuring.file_bands import Job, merge_bands, write_bands
-from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.progress import Cancelled, listening
+from gpu_ops.running.runner import run_experiment
 from gpu_ops.types import BORDERS, Experiment, Pick
 
 RNG = np.random.default_rng(7)

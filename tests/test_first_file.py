@@ -17,11 +17,11 @@ from gpu_ops.cli import main
 from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.devices.sim.device import DEFAULT_ARCHITECTURE
 from gpu_ops.errors import KernelError
+from gpu_ops.explaining.occupancies import launch_occupancy
+from gpu_ops.explaining.xray import xray
 from gpu_ops.filters import FILTERS, find_filter
-from gpu_ops.measuring.contract import Case, check_case, covering_cases, long_cases
-from gpu_ops.measuring.occupancies import launch_occupancy
-from gpu_ops.measuring.runner import run_experiment
-from gpu_ops.measuring.xray import xray
+from gpu_ops.running.contract import Case, check_case, covering_cases, long_cases
+from gpu_ops.running.runner import run_experiment
 from gpu_ops.task import Meta
 from gpu_ops.types import Experiment, Filter, Input, Pick, Variant
 
@@ -119,7 +119,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Filter]:
 
     hybrid = replace(naive, plan=plan)
     filter = replace(mean, id="toy", family="toy", variants=(mean.variants[0], hybrid))
-    for module in ("gpu_ops.filters", "gpu_ops.measuring.runner"):
+    for module in ("gpu_ops.filters", "gpu_ops.running.runner"):
         if hasattr(sys.modules[module], "FILTERS"):
             monkeypatch.setattr(f"{module}.FILTERS", (*FILTERS, filter))
     yield filter

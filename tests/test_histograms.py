@@ -13,8 +13,8 @@ from gpu_ops.errors import ParamError
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.histogram.bins import FIGURES, bins_of
 from gpu_ops.io import sample
-from gpu_ops.measuring.runner import run_experiment
-from gpu_ops.measuring.verify import full_meta
+from gpu_ops.running.runner import run_experiment
+from gpu_ops.running.verify import full_meta
 from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Input, Pick, Run
 

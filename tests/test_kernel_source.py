@@ -19,7 +19,7 @@ from gpu_ops.devices.kernel_source import (
     source_hash,
 )
 from gpu_ops.filters import find_filter
-from gpu_ops.measuring.kernel_age import of_older_code
+from gpu_ops.report.kernel_age import of_older_code
 
 SOURCE = "mean1d/4_vector.cu"
 NAIVE = "mean1d/1_naive.cu"

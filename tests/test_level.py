@@ -10,13 +10,13 @@ from tasks import on
 
 from gpu_ops.devices import open_device
 from gpu_ops.filters import find_filter
-from gpu_ops.filters.fft import peers
+from gpu_ops.filters.fft.cpu import peers
+from gpu_ops.filters.fft.cpu.plans import plan2d
 from gpu_ops.filters.fft.limits import transform_tolerance
-from gpu_ops.filters.fft.plans import plan2d
 from gpu_ops.io import from_array
-from gpu_ops.measuring.runner import run_experiment
-from gpu_ops.measuring.verify import verify
 from gpu_ops.params import check_values
+from gpu_ops.running.runner import run_experiment
+from gpu_ops.running.verify import verify
 from gpu_ops.types import Experiment, Pick, Run
 
 Array = np.ndarray[Any, Any]

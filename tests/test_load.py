@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from gpu_ops.measuring import load
-from gpu_ops.measuring.load import Others, ProcessorTime, doubt
-from gpu_ops.measuring.rows import Row
-from gpu_ops.measuring.standing import with_speedups
-from gpu_ops.measuring.timing import QUICK, Series, compare
+from gpu_ops.report.rows import Row
+from gpu_ops.report.standing import with_speedups
+from gpu_ops.running import load
+from gpu_ops.running.load import Others, ProcessorTime, doubt
+from gpu_ops.running.timing import QUICK, Series, compare
 from gpu_ops.types import Timing
 
 

@@ -16,7 +16,7 @@ from gpu_ops.errors import InputError, ParamError
 from gpu_ops.io import crop, from_origin
 from gpu_ops.io.steps.apply import title_of
 from gpu_ops.io.steps.noise import BLOCK
-from gpu_ops.measuring.report import read_report
+from gpu_ops.report.files import read_report
 from gpu_ops.types import DTYPES
 
 GRAY = np.full((300, 400), 100.0)

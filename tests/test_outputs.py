@@ -12,13 +12,13 @@ from gpu_ops.errors import DeclarationError, KernelError, ParamError
 from gpu_ops.filters import find_filter
 from gpu_ops.input_kinds import INPUT_KINDS, time_axis
 from gpu_ops.io import from_array
-from gpu_ops.measuring import runner
-from gpu_ops.measuring.runner import run_experiment
-from gpu_ops.measuring.suitable import check_input
-from gpu_ops.measuring.verify import measure_error
 from gpu_ops.output_kinds import OUTPUT_KINDS, Axis, Band, Form, difference
 from gpu_ops.params import Param
 from gpu_ops.plan import Call, Plan
+from gpu_ops.running import runner
+from gpu_ops.running.runner import run_experiment
+from gpu_ops.running.suitable import check_input
+from gpu_ops.running.verify import measure_error
 from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Filter, Pick, Run
 

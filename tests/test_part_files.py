@@ -14,7 +14,7 @@ import pytest
 from gpu_ops.cli import main
 from gpu_ops.io import part_files, replacing, save
 from gpu_ops.io.part_files import growing, part_of
-from gpu_ops.measuring.report import write_report
+from gpu_ops.report.files import write_report
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="the system has no such permissions and locks")
 KILLED = """

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gpu_ops.batch.run import Batch, BatchSpec
 from gpu_ops.cli import main
 from gpu_ops.errors import ParamError
 from gpu_ops.io import load, save
 from gpu_ops.io.reading import Reading
-from gpu_ops.measuring.batch import Batch, BatchSpec
-from gpu_ops.measuring.parts import Parts, serial, threads
 from gpu_ops.progress import Cancelled, advance, listening
+from gpu_ops.running.parts import Parts, serial, threads
 
 EXECUTORS = pytest.mark.parametrize("executor", [serial, threads(1), threads(3)], ids=["serial", "one", "three"])
 

@@ -28,11 +28,11 @@ from gpu_ops.errors import DeviceError, DeviceLost, KernelFault
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.mean import host, reference, serial
 from gpu_ops.io import load, sample, save
-from gpu_ops.measuring import verify
-from gpu_ops.measuring.roofline import roofs
-from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.plan import Call, Plan
 from gpu_ops.progress import Cancelled, advance, finite, in_finite_call, listening, stage
+from gpu_ops.running import verify
+from gpu_ops.running.roofline import roofs
+from gpu_ops.running.runner import run_experiment
 from gpu_ops.task import Task
 from gpu_ops.types import Experiment
 

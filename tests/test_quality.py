@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from gpu_ops import Experiment, Input, Pick, add_noise, find_filter, from_array, run_experiment, sample
-from gpu_ops.measuring import quality as measuring
-from gpu_ops.measuring.quality import closeness, compare, quality
-from gpu_ops.measuring.report_check import fault_of
-from gpu_ops.measuring.rows import Report, Row
 from gpu_ops.progress import Cancelled, listening
+from gpu_ops.report.check import fault_of
+from gpu_ops.report.rows import Report, Row
+from gpu_ops.running import quality as measuring
+from gpu_ops.running.quality import closeness, compare, quality
 from gpu_ops.types import Closeness, Quality, Run
 
 ROW, COLUMN = np.indices((40, 57))
@@ -186,12 +186,12 @@ def test_only_outputs_of_the_inputs_form_count() -> None:
 
 
 def test_a_wrong_result_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_ops.measuring.runner.faultless", lambda run: False)
+    monkeypatch.setattr("gpu_ops.running.runner.faultless", lambda run: False)
     assert not any(r.quality for r in runs(noisy_ramp()))
 
 
 def test_a_right_result_after_a_wrong_one_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_ops.measuring.runner.faultless", lambda run: run.pick.variant != "serial")
+    monkeypatch.setattr("gpu_ops.running.runner.faultless", lambda run: run.pick.variant != "serial")
     assert [r.pick.variant for r in runs(noisy_ramp()) if r.quality] == ["parallel"]
 
 

@@ -12,7 +12,7 @@ from gpu_ops import Experiment, Pick, from_array, run_experiment
 from gpu_ops.cli import main
 from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.filters.kit.ranges import with_headroom
-from gpu_ops.measuring.verify import full_meta, verify
+from gpu_ops.running.verify import full_meta, verify
 from gpu_ops.task import Task
 from gpu_ops.types import Input, Run, Variant
 
@@ -130,7 +130,7 @@ def test_headroom_is_for_float64_near_its_end_only() -> None:
 def test_the_largest_magnitude_is_looked_at_once_and_of_floats_only(monkeypatch: pytest.MonkeyPatch) -> None:
     input = from_array(np.array([1.0, -7.5, np.nan, -np.inf]), kind="signal", nonfinite="keep")
     assert full_meta(input).largest == 7.5 and input.meta.largest == 0
-    monkeypatch.setattr("gpu_ops.measuring.verify._largest", None)
+    monkeypatch.setattr("gpu_ops.running.verify._largest", None)
     assert full_meta(input).largest == 7.5
     assert full_meta(from_array(np.array([1, 200], np.uint8), kind="signal")).largest == 0
 

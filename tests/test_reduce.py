@@ -17,6 +17,10 @@ from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Options
 from gpu_ops.devices.sim.traces import Tracing
 from gpu_ops.errors import ParamError
+from gpu_ops.explaining.judging import judge_by_reports
+from gpu_ops.explaining.law_counts import recorded_steps
+from gpu_ops.explaining.laws import count_steps
+from gpu_ops.explaining.xray import xray
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.kit.loops import flat
 from gpu_ops.filters.reduce.exact import exact_sum, reference
@@ -25,13 +29,9 @@ from gpu_ops.filters.reduce.host import _candidates
 from gpu_ops.filters.reduce.peers import cupy_figures
 from gpu_ops.filters.reduce.plans import launch_sizes, one_each, one_wave, state_bytes, two_each
 from gpu_ops.io import from_array
-from gpu_ops.measuring.judging import judge_by_reports
-from gpu_ops.measuring.law_counts import recorded_steps
-from gpu_ops.measuring.laws import count_steps
-from gpu_ops.measuring.runner import run_experiment
-from gpu_ops.measuring.verify import full_meta, verify
-from gpu_ops.measuring.xray import xray
 from gpu_ops.plan import Execution, Launch, Plan
+from gpu_ops.running.runner import run_experiment
+from gpu_ops.running.verify import full_meta, verify
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Experiment, Input, Pick, Run
 

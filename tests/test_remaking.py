@@ -13,9 +13,9 @@ from gpu_ops import Experiment, Input, Pick, apply_steps, from_array, from_origi
 from gpu_ops.errors import DeviceError, InputError, KernelError
 from gpu_ops.io import apart
 from gpu_ops.io.inputs import make_input
-from gpu_ops.measuring.about import about_input, input_name
-from gpu_ops.measuring.affordable import affordable, exact_crop
-from gpu_ops.measuring.runner import last_runs
+from gpu_ops.report.about import about_input, input_name
+from gpu_ops.running.affordable import affordable, exact_crop
+from gpu_ops.running.runner import last_runs
 from gpu_ops.task import Task
 from gpu_ops.types import Facts, Pixel
 

@@ -14,8 +14,8 @@ from gpu_ops.cli import main
 from gpu_ops.errors import DeclarationError, ParamError
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.registry import check_filters
-from gpu_ops.measuring.rows import Row
-from gpu_ops.measuring.runner import planned_run, run_experiment
+from gpu_ops.report.rows import Row
+from gpu_ops.running.runner import planned_run, run_experiment
 from gpu_ops.task import Meta, Successor
 from gpu_ops.types import Experiment, Input, Pick
 

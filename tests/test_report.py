@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from gpu_ops.errors import ReportError
+from gpu_ops.explaining.judging import RECORDED, judge_by_reports, recorded_reports, run_of
 from gpu_ops.filters import all_claims
 from gpu_ops.io import from_array, sample
-from gpu_ops.measuring import report as reports
-from gpu_ops.measuring.judging import RECORDED, judge_by_reports, recorded_reports, run_of
-from gpu_ops.measuring.report_check import fault_of
-from gpu_ops.measuring.roofline import Roofs
-from gpu_ops.measuring.rows import MAJOR, SCHEMA, Report, Row
-from gpu_ops.measuring.standing import with_speedups
+from gpu_ops.report import files as reports
+from gpu_ops.report.check import fault_of
+from gpu_ops.report.rows import MAJOR, SCHEMA, Report, Row
+from gpu_ops.report.standing import with_speedups
+from gpu_ops.running.roofline import Roofs
 from gpu_ops.types import Error, Experiment, Pick, Run, Timing, Work
 
 ROOFS = Roofs(10e9, 20e9, 1 << 30)

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from gpu_ops.devices.cpu import last_level_cache
-from gpu_ops.measuring import roofline
-from gpu_ops.measuring.roofline import Roofs, roofs
+from gpu_ops.running import roofline
+from gpu_ops.running.roofline import Roofs, roofs
 
 MIB = 1 << 20
 

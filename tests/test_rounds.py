@@ -14,9 +14,9 @@ from fake_device import MIB, FakeDevice, copy_plan
 
 from gpu_ops import from_array
 from gpu_ops.filters import find_filter
-from gpu_ops.measuring import rounds, runner
 from gpu_ops.plan import Call, Copy, Launch, Plan
 from gpu_ops.progress import Cancelled
+from gpu_ops.running import rounds, runner
 from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Filter, Pick, Run
 

@@ -16,9 +16,9 @@ from gpu_ops.cli import benches
 from gpu_ops.cli.tables import bench_table, names
 from gpu_ops.device_names import device_kind, device_place, is_simulated
 from gpu_ops.io import from_array
-from gpu_ops.measuring.rows import Report, Row
-from gpu_ops.measuring.runner import last_runs, planned_run, run_experiment
+from gpu_ops.report.rows import Report, Row
 from gpu_ops.run_key import EDITS, RunKey, differences, hash_of_edits
+from gpu_ops.running.runner import last_runs, planned_run, run_experiment
 from gpu_ops.types import Experiment, Pick, Run, Timing, Work
 
 MATRIX = (0.0, -1.0, 0.0, -1.0, 5.0, -1.0, 0.0, -1.0, 0.0)

@@ -16,9 +16,9 @@ from tasks import right
 from gpu_ops import from_array
 from gpu_ops.errors import DeclarationError, DeviceMemoryError, KernelError, LibraryMissing, ParamError
 from gpu_ops.filters import find_filter
-from gpu_ops.measuring import rounds, runner
-from gpu_ops.measuring.jobs import DEPENDS_ON_ORDER
 from gpu_ops.plan import Call, Execution, Finding, Plan
+from gpu_ops.running import rounds, runner
+from gpu_ops.running.jobs import DEPENDS_ON_ORDER
 from gpu_ops.types import Experiment, Pick, Run
 
 IMAGE = np.random.default_rng(5).random((40, 30)).astype(np.float32)

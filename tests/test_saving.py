@@ -23,9 +23,9 @@ from gpu_ops.io import Saving, files, load, save, save_result, survey
 from gpu_ops.io.formats import Format
 from gpu_ops.io.notes import LONGEST, comment_lines, lines_of
 from gpu_ops.io.steps.mapping import MAPS, held, map_values, maps_for
-from gpu_ops.measuring.about import SEVERAL, about_input, about_rows, about_run, input_name
-from gpu_ops.measuring.rows import Row
 from gpu_ops.output_kinds import Axis, Form
+from gpu_ops.report.about import SEVERAL, about_input, about_rows, about_run, input_name
+from gpu_ops.report.rows import Row
 from gpu_ops.types import Pixel
 
 RANDOM = np.random.default_rng(5)

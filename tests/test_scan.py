@@ -17,8 +17,8 @@ from gpu_ops.filters import find_filter
 from gpu_ops.filters.scan import host, peers
 from gpu_ops.filters.scan.accesses import doubling_additions, tree_additions
 from gpu_ops.filters.scan.lines import Lines
-from gpu_ops.measuring.verify import verify
 from gpu_ops.plan import Limits
+from gpu_ops.running.verify import verify
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Run
 

@@ -18,7 +18,7 @@ from gpu_ops.cli import main
 from gpu_ops.errors import InputError, KernelscopeError, ParamError
 from gpu_ops.io import STEPS, check_step, crop, from_origin, parse_step, write_step
 from gpu_ops.io.steps.apply import step_words, title_of
-from gpu_ops.measuring.report import read_report
+from gpu_ops.report.files import read_report
 from gpu_ops.types import DTYPES, Facts, Pixel
 
 RANDOM = np.random.Generator(np.random.PCG64(4))

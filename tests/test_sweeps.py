@@ -10,9 +10,9 @@ import pytest
 
 from gpu_ops import from_array, recorded_reports, sample
 from gpu_ops.errors import ParamError
-from gpu_ops.measuring.rows import Row
-from gpu_ops.measuring.runner import run_experiment
-from gpu_ops.measuring.sweeps import (
+from gpu_ops.params import Param
+from gpu_ops.report.rows import Row
+from gpu_ops.report.sweeps import (
     DISTINCT,
     SIZE,
     WIDTH,
@@ -29,8 +29,8 @@ from gpu_ops.measuring.sweeps import (
     slices,
     sweep_lines,
 )
-from gpu_ops.params import Param
 from gpu_ops.run_key import RunKey
+from gpu_ops.running.runner import run_experiment
 from gpu_ops.types import Experiment, Pick, Timing
 
 BLOCK, OUTPUTS, WINDOW = Varied("knob", "block"), Varied("knob", "outputs"), Varied("param", "window")

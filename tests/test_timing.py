@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpu_ops.measuring.timing import (
+from gpu_ops.running.timing import (
     CAREFUL,
     QUICK,
     STABLE_WITHIN,

@@ -16,9 +16,9 @@ from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import ParamError
 from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.filters.reduce.figures import UNIT
-from gpu_ops.measuring.runner import nothing_judged, run_experiment
-from gpu_ops.measuring.verify import full_meta, reference, verify
 from gpu_ops.params import Values
+from gpu_ops.running.runner import nothing_judged, run_experiment
+from gpu_ops.running.verify import full_meta, reference, verify
 from gpu_ops.task import Task
 from gpu_ops.types import MOST_SHARE, Error, Experiment, Filter, Input, Output, Pick, Variant
 

@@ -13,10 +13,10 @@ from gpu_ops.devices import open_device
 from gpu_ops.devices.guarded import GuardedSession
 from gpu_ops.filters import find_filter
 from gpu_ops.io import from_array
-from gpu_ops.measuring import runner
-from gpu_ops.measuring.runner import run_experiment
-from gpu_ops.measuring.verify import measure_error, regions, verify
 from gpu_ops.plan import Call, Plan
+from gpu_ops.running import runner
+from gpu_ops.running.runner import run_experiment
+from gpu_ops.running.verify import measure_error, regions, verify
 from gpu_ops.task import Task
 from gpu_ops.types import BORDERS, Experiment, Filter, Pick, Run
 
@@ -71,7 +71,7 @@ def test_a_wrong_shape_is_infinitely_wrong() -> None:
 def test_chunks_do_not_change_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     a, b = RANDOM.random(1000), RANDOM.random(1000)
     whole = _error(a, b)
-    monkeypatch.setattr("gpu_ops.measuring.verify._CHUNK", 17)
+    monkeypatch.setattr("gpu_ops.running.verify._CHUNK", 17)
     parts = _error(a, b)
     assert (whole.max, whole.worst) == (parts.max, parts.worst)
     assert whole.rms == pytest.approx(parts.rms)

@@ -18,14 +18,15 @@ from numba import get_num_threads, set_num_threads
 from gpu_ops import sample
 from gpu_ops.devices import open_device
 from gpu_ops.errors import ParamError
-from gpu_ops.filters.wavelet import WAVELET1D, WAVELET2D, bases, forms, host, parallel, rules
-from gpu_ops.filters.wavelet.estimates import median
-from gpu_ops.filters.wavelet.host import Serial
-from gpu_ops.filters.wavelet.parallel import Parallel
+from gpu_ops.filters.wavelet import WAVELET1D, WAVELET2D, bases, forms, rules
+from gpu_ops.filters.wavelet.cpu import host, parallel
+from gpu_ops.filters.wavelet.cpu.estimates import median
+from gpu_ops.filters.wavelet.cpu.host import Serial
+from gpu_ops.filters.wavelet.cpu.parallel import Parallel
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.params import check_values
 from gpu_ops.progress import Cancelled, listening
+from gpu_ops.running.runner import run_experiment
 from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Filter, Input, Pick
 

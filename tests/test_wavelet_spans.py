@@ -8,9 +8,10 @@ import itertools
 import numpy as np
 import pytest
 
-from gpu_ops.filters.wavelet import bases, lifting, spans
+from gpu_ops.filters.wavelet import bases, spans
+from gpu_ops.filters.wavelet.cuda import lifting
+from gpu_ops.filters.wavelet.cuda.levels import spans_back, spans_there
 from gpu_ops.filters.wavelet.forms import BORDERS, coefficients_of
-from gpu_ops.filters.wavelet.levels import spans_back, spans_there
 from gpu_ops.filters.wavelet.spans import Span, positions
 
 TAPS = (2, 4, 8, 18)

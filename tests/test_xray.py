@@ -16,10 +16,10 @@ from gpu_ops.cli import main
 from gpu_ops.devices.kernel_source import compiled_with
 from gpu_ops.devices.occupancy import Occupancy
 from gpu_ops.errors import ParamError
+from gpu_ops.explaining.sentences import CHANGE_RULES, VARIANT_RULES, compare, explain, number
+from gpu_ops.explaining.xray import BLOCK_LOADS, KernelXRay, XRay, add_up, as_dict, xray
 from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.io import from_array
-from gpu_ops.measuring.explain import CHANGE_RULES, VARIANT_RULES, compare, explain, number
-from gpu_ops.measuring.xray import BLOCK_LOADS, KernelXRay, XRay, add_up, as_dict, xray
 from gpu_ops.types import BORDERS, Input
 
 

@@ -14,7 +14,7 @@ from gpu_ops.devices import open_device
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.wavelet.bases import LENGTHS
 from gpu_ops.filters.wavelet.forms import BORDERS
-from gpu_ops.measuring.contract import Case, check_case, unsupported
+from gpu_ops.running.contract import Case, check_case, unsupported
 
 FILTER = find_filter("wavelet2d")
 LEVELS = 1, 2, 4

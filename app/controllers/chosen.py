@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from app.models.origin import Origin
-from app.models.session import Session
+from app.models.experiment.session import Session
+from app.models.results.origin import Origin
 from gpu_ops.engine.shared import SharedResult
-from gpu_ops.measuring.about import Part
+from gpu_ops.report.about import Part
 
 Results = Mapping[tuple[str, str], SharedResult]
 

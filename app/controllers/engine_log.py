@@ -8,8 +8,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Slot
 
+from app.base.worker import Engine
 from app.models.log import Log
-from app.worker import Engine
 from gpu_ops import step_words
 from gpu_ops.engine.messages import (
     DoctorRequest,
@@ -31,8 +31,8 @@ from gpu_ops.engine.messages import (
 )
 from gpu_ops.engine.shared import SharedInput
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.measuring.row_kinds import error_json
 from gpu_ops.output_kinds import Form
+from gpu_ops.report.row_kinds import error_json
 
 WHO = "engine"
 

@@ -14,7 +14,19 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from app.controllers.session import SessionController
-from app.models.job_kind import DOCTOR, FRAME, FRAMES, LIVE, PLAY, PREVIEW, SIMULATE, SURVEY, TIME, XRAY, JobKind
+from app.models.experiment.job_kind import (
+    DOCTOR,
+    FRAME,
+    FRAMES,
+    LIVE,
+    PLAY,
+    PREVIEW,
+    SIMULATE,
+    SURVEY,
+    TIME,
+    XRAY,
+    JobKind,
+)
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.messages import FramesRequest, LoadRequest
 from gpu_ops.types import Pick

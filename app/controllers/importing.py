@@ -7,8 +7,10 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from app.base.paths import is_session
 from app.controllers.session import SessionController
-from app.models.importing import (
+from app.models.experiment.job_kind import LOAD, PREVIEW, SURVEY
+from app.models.files.importing import (
     Question,
     changed,
     choices_of,
@@ -19,9 +21,7 @@ from app.models.importing import (
     must_ask,
     values_words,
 )
-from app.models.job_kind import LOAD, PREVIEW, SURVEY
-from app.paths import is_session
-from app.settings import Settings
+from app.models.settings import Settings
 from gpu_ops.engine.messages import Failed, Finished, Surveyed, SurveyRequest
 from gpu_ops.io.opening import Survey
 from gpu_ops.params import Values

@@ -7,13 +7,13 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from app.base.worker import Engine
 from app.controllers.queue import RunQueue
-from app.models.job_kind import LOAD, STEPS
-from app.models.origin import Origin
-from app.models.session import Session
-from app.models.session_file import Saved
-from app.models.steps import title_with_steps
-from app.worker import Engine
+from app.models.experiment.job_kind import LOAD, STEPS
+from app.models.experiment.session import Session
+from app.models.experiment.steps import title_with_steps
+from app.models.files.session_file import Saved
+from app.models.results.origin import Origin
 from gpu_ops.engine.messages import Failed, Loaded, LoadRequest, ResultRequest, Stepped
 from gpu_ops.engine.shared import SharedInput, SharedResult
 from gpu_ops.input_kinds import INPUT_KINDS

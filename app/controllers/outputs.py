@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from app.models.origin import Origin
-from app.models.session import Session
-from app.models.subject import Subject
-from app.models.view_data import OutputData
-from app.worker import Engine
+from app.base.worker import Engine
+from app.models.experiment.session import Session
+from app.models.experiment.subject import Subject
+from app.models.results.origin import Origin
+from app.models.results.view_data import OutputData
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.messages import RunUpdate
 from gpu_ops.engine.shared import SharedResult

@@ -10,9 +10,9 @@ from typing import Any
 from PySide6.QtCore import QLocale, QObject, Qt, QTimer, Signal, Slot
 
 from app.controllers.session import SessionController
-from app.models.sound import HIGHEST, LOWEST, Array, Track
-from app.models.view_data import INPUT as INPUT
-from app.models.view_data import OutputData
+from app.models.curves.sound import HIGHEST, LOWEST, Array, Track
+from app.models.results.view_data import INPUT as INPUT
+from app.models.results.view_data import OutputData
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.output_kinds import OUTPUT_KINDS
 

@@ -6,12 +6,12 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QObject, QTimer, Signal
 
-from app.models.entry import untimed
-from app.models.job_kind import LIVE, MEASURE, SIMULATE, STEPS, SWEEP, TIME, XRAY, JobKind
-from app.models.refusal import refuses
-from app.models.results import Results
-from app.models.session import Session
-from app.worker import Engine
+from app.base.worker import Engine
+from app.models.experiment.job_kind import LIVE, MEASURE, SIMULATE, STEPS, SWEEP, TIME, XRAY, JobKind
+from app.models.experiment.refusal import refuses
+from app.models.experiment.session import Session
+from app.models.results.entry import untimed
+from app.models.results.results import Results
 from gpu_ops import active_steps
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.messages import RunRequest, StepsRequest

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QObject, Signal
 
-from app.models.job_text import job_text, nearest_jobs
-from app.models.results import Results
-from app.models.session import Session
-from gpu_ops.measuring.kernel_age import of_older_code
-from gpu_ops.measuring.machines import machine_name
-from gpu_ops.measuring.rows import Report, Row
+from app.models.experiment.job_text import job_text, nearest_jobs
+from app.models.experiment.session import Session
+from app.models.results.results import Results
+from gpu_ops.report.kernel_age import of_older_code
+from gpu_ops.report.machines import machine_name
+from gpu_ops.report.rows import Report, Row
 from gpu_ops.run_key import items_of
 
 Reports = Mapping[str, Report]

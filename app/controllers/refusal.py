@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.controllers.session import SessionController
-from app.models.refusal import conversion_steps, path_of, refusal_sentence, refuses, takes_not_type
+from app.models.experiment.refusal import conversion_steps, path_of, refusal_sentence, refuses, takes_not_type
 
 
 class Refusal(QObject):

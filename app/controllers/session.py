@@ -8,11 +8,12 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from app.base.worker import Engine
 from app.controllers.chosen import Chosen, choose
 from app.controllers.inputs import Inputs
 from app.controllers.outputs import Outputs
 from app.controllers.queue import RunQueue
-from app.models.job_kind import (
+from app.models.experiment.job_kind import (
     DOCTOR,
     FRAME,
     LIVE,
@@ -27,11 +28,10 @@ from app.models.job_kind import (
     TIME,
     XRAY,
 )
-from app.models.refusal import refuses
-from app.models.results import Results
-from app.models.session import Session
-from app.models.subject import Subject
-from app.worker import Engine
+from app.models.experiment.refusal import refuses
+from app.models.experiment.session import Session
+from app.models.experiment.subject import Subject
+from app.models.results.results import Results
 from gpu_ops import Saving, active_steps
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import (

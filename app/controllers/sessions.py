@@ -11,11 +11,11 @@ from pathlib import Path
 from PySide6.QtCore import QFileInfo, QLocale, QObject, Signal, Slot
 
 from app.controllers.session import SessionController
-from app.models.job_kind import RESTORE, JobKind
-from app.models.session_file import Saved, read_session, reason_of, saved_of, session_text
-from app.models.session_view import Offered, View
-from app.models.unfinished import Unfinished
-from app.settings import Settings
+from app.models.experiment.job_kind import RESTORE, JobKind
+from app.models.files.session_file import Saved, read_session, reason_of, saved_of, session_text
+from app.models.files.session_view import Offered, View
+from app.models.files.unfinished import Unfinished
+from app.models.settings import Settings
 from gpu_ops import KernelscopeError, replacing
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.messages import Failed, Loaded, LoadRequest, SampleRequest

@@ -10,16 +10,16 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.controllers.recorded import Reports
 from app.controllers.session import SessionController
-from app.models.architecture import architecture_of
-from app.models.laws import LawPicture, law_pictures
-from app.models.refusal import refusal_sentence, refuses
-from app.models.sweep import Option, Sweep, SweepRun, options, parse_values, plan_runs, recorded_sweeps
-from app.models.sweep_occupancy import Occupied
+from app.models.experiment.refusal import refusal_sentence, refuses
+from app.models.timing.laws import LawPicture, law_pictures
+from app.models.timing.sweep import Option, Sweep, SweepRun, options, parse_values, plan_runs, recorded_sweeps
+from app.models.timing.sweep_occupancy import Occupied
+from app.models.xray.architecture import architecture_of
 from gpu_ops import recorded_steps
 from gpu_ops.engine.messages import Failed, Finished, Held, Progress, RunRequest, RunUpdate
 from gpu_ops.errors import KernelscopeError
 from gpu_ops.input_kinds import INPUT_KINDS, InputKind
-from gpu_ops.measuring.machines import machine_name
+from gpu_ops.report.machines import machine_name
 from gpu_ops.task import Meta
 
 PARTS = 1000

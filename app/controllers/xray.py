@@ -8,10 +8,10 @@ from typing import Any, Literal, NamedTuple
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from app.controllers.session import SessionController
-from app.models.architecture import architecture_of
-from app.models.entry import Entry
-from app.models.job_kind import XRAY
-from app.models.slot import RowSlot
+from app.models.experiment.job_kind import XRAY
+from app.models.experiment.slot import RowSlot
+from app.models.results.entry import Entry
+from app.models.xray.architecture import architecture_of
 from gpu_ops.engine.messages import XRayRequest
 from gpu_ops.types import Variant
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-FOLDER = Path(__file__).resolve().parent.parent.parent / "resources" / "guide"
+FOLDER = Path(__file__).resolve().parents[2] / "resources" / "guide"
 INDEX = "index.md"
 _LINK = re.compile(r"\]\(([\w-]+\.md)\)")
 _COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)

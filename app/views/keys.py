@@ -6,7 +6,7 @@ from collections.abc import Iterable, Set
 
 from PySide6.QtCore import QCoreApplication
 
-from app.menus import MENUS
+from app.shell.menus import MENUS
 
 ELSEWHERE = "k"
 """The letter of the X-ray panel, which forms must not use."""

@@ -17,11 +17,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.models.layer import State
-from app.models.nonfinite import value_word
-from app.models.origin import Origin
-from app.theme import TINT, boxes, colours_of, mix
-from app.tips import set_tip, tip_text
+from app.base.theme import TINT, boxes, colours_of, mix
+from app.base.tips import set_tip, tip_text
+from app.models.pictures.layer import State
+from app.models.pictures.nonfinite import value_word
+from app.models.results.origin import Origin
 from app.views.eliding import elided_text
 
 BETWEEN = " · "

@@ -12,8 +12,8 @@ from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QWidget
 
-from app.models.small_print import small_print
-from app.theme import colours_of
+from app.base.theme import colours_of
+from app.models.files.small_print import small_print
 from gpu_ops import lines_of, replacing
 
 PICTURE_SCALE = 2

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPen
 
-from app.models.stroke import INK, Stroke
-from app.theme import GROUNDS, mix
+from app.base.theme import GROUNDS, mix
+from app.models.curves.stroke import INK, Stroke
 
 # After Okabe and Ito, darker on white and lighter on black, and moved apart for eyes without L or M cones.
 LIGHT = ((0, 114, 178), (170, 50, 0), (0, 130, 95), (180, 80, 140), (165, 140, 0))

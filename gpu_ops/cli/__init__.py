@@ -87,7 +87,7 @@ def _run(work: Callable[[], int]) -> int:
 
 def _mistake(error: Exception) -> int:
     """Say where a filter's code is wrong; a mistake of any other code goes on with its traceback."""
-    from gpu_ops.measuring.declared import mistake_of
+    from gpu_ops.running.declared import mistake_of
 
     mistake = mistake_of(error)
     if not mistake:

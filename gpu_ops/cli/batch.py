@@ -11,6 +11,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Event
 
+from gpu_ops.batch.choosing import family, for_one
+from gpu_ops.batch.run import FORMAT_RULE, VARIANT_RULE, Batch, BatchSpec
 from gpu_ops.cli import stopping, streams
 from gpu_ops.cli.inputs import check_flags, flag_values, reading_of
 from gpu_ops.cli.outputs import saving_of
@@ -19,8 +21,6 @@ from gpu_ops.cli.tables import align, seconds
 from gpu_ops.errors import STOPPED, ParamError, plain
 from gpu_ops.filters import find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.measuring.batch import FORMAT_RULE, VARIANT_RULE, Batch, BatchSpec
-from gpu_ops.measuring.choosing import family, for_one
 from gpu_ops.output_kinds import OUTPUT_KINDS
 
 CHECKS = ("full", "sample", "off")

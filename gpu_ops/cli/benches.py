@@ -12,22 +12,22 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from gpu_ops.batch.choosing import devices_of
+from gpu_ops.batch.file_lock import locked
 from gpu_ops.cli import occupied, streams, tables
 from gpu_ops.cli.inputs import flag_values, make_experiment, read_input, todays_ids
 from gpu_ops.cli.measure import emit, exit_code, title
 from gpu_ops.devices import open_device
 from gpu_ops.errors import FINE, ParamError, ReportError, plain
 from gpu_ops.filters import find_filter
-from gpu_ops.measuring.ahead import compile_ahead
-from gpu_ops.measuring.choosing import devices_of
-from gpu_ops.measuring.file_lock import locked
-from gpu_ops.measuring.machines import same_machine
-from gpu_ops.measuring.provenance import machine
-from gpu_ops.measuring.report import read_report, row, target_of, write_report
-from gpu_ops.measuring.rows import Report, Row, report_json
-from gpu_ops.measuring.runner import default_picks, planned_run, run_experiment
-from gpu_ops.measuring.standing import with_speedups
+from gpu_ops.report.files import read_report, row, target_of, write_report
+from gpu_ops.report.machines import same_machine
+from gpu_ops.report.provenance import machine
+from gpu_ops.report.rows import Report, Row, report_json
+from gpu_ops.report.standing import with_speedups
 from gpu_ops.run_key import items_of
+from gpu_ops.running.ahead import compile_ahead
+from gpu_ops.running.runner import default_picks, planned_run, run_experiment
 from gpu_ops.types import Claim, Experiment, Filter, Pick
 
 MANY = 5

@@ -8,10 +8,10 @@ from pathlib import Path
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align
 from gpu_ops.errors import ParamError, plain
+from gpu_ops.explaining.figures import SCHEMA, DrawnFigure, draw_figures, find_figures, rows_csv
+from gpu_ops.explaining.judging import recorded_reports
 from gpu_ops.io import replacing
-from gpu_ops.measuring.figures import SCHEMA, DrawnFigure, draw_figures, find_figures, rows_csv
-from gpu_ops.measuring.judging import recorded_reports
-from gpu_ops.measuring.report import read_report
+from gpu_ops.report.files import read_report
 from gpu_ops.types import SOURCE_TITLES, Series
 
 PICTURES = (".png", ".svg")

@@ -16,19 +16,19 @@ from gpu_ops.devices.compiler import ARCHITECTURES, compile_kernel, supported_ar
 from gpu_ops.devices.instruments import INSTRUMENTS
 from gpu_ops.devices.kernel_source import header_fields, read_source
 from gpu_ops.devices.offline import OfflineDevice
+from gpu_ops.doctor.machine import examine
 from gpu_ops.errors import DeviceError, ParamError, plain
+from gpu_ops.explaining.judging import Judgement, judge_by_reports, judge_here, recorded_reports
+from gpu_ops.explaining.law_counts import laws_json
+from gpu_ops.explaining.laws import ARCHITECTURE, count_laws
 from gpu_ops.filters import FILTERS, all_claims, find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import SAMPLES
-from gpu_ops.measuring.declared import make_plan
-from gpu_ops.measuring.doctor import examine
-from gpu_ops.measuring.judging import Judgement, judge_by_reports, judge_here, recorded_reports
-from gpu_ops.measuring.law_counts import laws_json
-from gpu_ops.measuring.laws import ARCHITECTURE, count_laws
-from gpu_ops.measuring.report import read_report
-from gpu_ops.measuring.rows import FACTS
 from gpu_ops.params import Param, Values, nearest
 from gpu_ops.plan import Launch, Limits
+from gpu_ops.report.files import read_report
+from gpu_ops.report.rows import FACTS
+from gpu_ops.running.declared import make_plan
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import SOURCE_TITLES, Filter, Variant
 

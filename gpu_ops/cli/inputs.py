@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from gpu_ops.batch.choosing import checked, devices_of, family, todays, unknown_name, with_knobs
 from gpu_ops.cli import streams
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.filters import find_filter
@@ -15,10 +16,9 @@ from gpu_ops.io import CHOICES, NOISE, SAMPLES, convert, sample
 from gpu_ops.io.opening import notes_in
 from gpu_ops.io.reading import Reading
 from gpu_ops.io.regular import require_regular
-from gpu_ops.measuring.choosing import checked, devices_of, family, todays, unknown_name, with_knobs
-from gpu_ops.measuring.runner import default_picks
-from gpu_ops.measuring.suitable import check_type
 from gpu_ops.params import Param, Value, Values
+from gpu_ops.running.runner import default_picks
+from gpu_ops.running.suitable import check_type
 from gpu_ops.task import Meta
 from gpu_ops.types import Experiment, Filter, Input, Pick, Variant
 

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from gpu_ops.batch.choosing import knobs_of, one_each, with_defaults
+from gpu_ops.batch.file_lock import locked
 from gpu_ops.cli import outputs, parts, tables
 from gpu_ops.cli.inputs import check_flags, make_experiment, make_job, read_kernel, todays_ids
 from gpu_ops.cli.limits import within_limits
@@ -19,16 +21,14 @@ from gpu_ops.errors import FAILURE_CODES, FINE, WRONG, ParamError, plain, shorte
 from gpu_ops.filters import find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.steps.apply import title_of
-from gpu_ops.measuring.choosing import knobs_of, one_each, with_defaults
-from gpu_ops.measuring.contract import SIMULATED_WORK, check_case, covering_cases, long_cases
-from gpu_ops.measuring.declared import make_plan
-from gpu_ops.measuring.file_lock import locked
-from gpu_ops.measuring.provenance import machine
-from gpu_ops.measuring.report import row, target_of, write_report
-from gpu_ops.measuring.rows import Report, Row
-from gpu_ops.measuring.runner import last_runs, run_experiment
-from gpu_ops.measuring.verify import full_meta
 from gpu_ops.params import Values
+from gpu_ops.report.files import row, target_of, write_report
+from gpu_ops.report.provenance import machine
+from gpu_ops.report.rows import Report, Row
+from gpu_ops.running.contract import SIMULATED_WORK, check_case, covering_cases, long_cases
+from gpu_ops.running.declared import make_plan
+from gpu_ops.running.runner import last_runs, run_experiment
+from gpu_ops.running.verify import full_meta
 from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Filter, Pick, Run, Variant
 

@@ -7,18 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gpu_ops.batch.choosing import knobs_of
 from gpu_ops.cli.inputs import check_flags, make_job, todays_ids
 from gpu_ops.cli.tables import align, seconds
 from gpu_ops.devices import device_statuses
 from gpu_ops.devices.compiler import supported_architectures
 from gpu_ops.devices.occupancy import MULTIPROCESSORS, LaunchOccupancy, is_known
 from gpu_ops.errors import DeviceError, ParamError
-from gpu_ops.measuring.ahead import side_by_side
-from gpu_ops.measuring.choosing import knobs_of
-from gpu_ops.measuring.occupancies import launch_occupancy
-from gpu_ops.measuring.rows import Row
+from gpu_ops.explaining.occupancies import launch_occupancy
 from gpu_ops.params import Value
+from gpu_ops.report.rows import Row
 from gpu_ops.run_key import with_tuples
+from gpu_ops.running.ahead import side_by_side
 from gpu_ops.types import Filter, Pick, Variant
 
 Axes = Mapping[str, str]

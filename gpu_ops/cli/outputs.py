@@ -14,11 +14,11 @@ from gpu_ops.filters import find_filter
 from gpu_ops.io import Saving
 from gpu_ops.io.results import save_output
 from gpu_ops.io.steps.mapping import MAP_HELP, MAPS
-from gpu_ops.measuring.about import about_run
-from gpu_ops.measuring.provenance import machine
-from gpu_ops.measuring.report import row
 from gpu_ops.output_kinds import Array, Form
 from gpu_ops.params import Values, check_values
+from gpu_ops.report.about import about_run
+from gpu_ops.report.files import row
+from gpu_ops.report.provenance import machine
 from gpu_ops.types import Experiment, Filter, Output, Pixel, Run
 
 NOTHING: Mapping[str, Any] = {}

@@ -18,9 +18,9 @@ from gpu_ops.errors import ParamError, plain
 from gpu_ops.filters import FILTERS
 from gpu_ops.io import CHOICES, NOISE, SAMPLES, STEPS
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE
-from gpu_ops.measuring.report import target_of
 from gpu_ops.output_kinds import OUTPUT_KINDS
 from gpu_ops.params import Param
+from gpu_ops.report.files import target_of
 from gpu_ops.types import DTYPES, Filter
 
 MEASURING = {

@@ -8,6 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from gpu_ops.batch.all_frames import Wanted, merge_frames, write_frames
+from gpu_ops.batch.choosing import takes
+from gpu_ops.batch.file_bands import Job, check_bands, merge_bands, open_large, quarter, write_bands
 from gpu_ops.cli import outputs, streams
 from gpu_ops.cli.inputs import checked_values, flag_values, make_picks, read_input, reading_of, say_notes
 from gpu_ops.cli.limits import positive
@@ -17,11 +20,8 @@ from gpu_ops.host import free_memory
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.files import LIMIT
 from gpu_ops.io.rows import Rows, check_frames_target, check_rows_target
-from gpu_ops.measuring.all_frames import Wanted, merge_frames, write_frames
-from gpu_ops.measuring.bands import in_words, whole_reason
-from gpu_ops.measuring.choosing import takes
-from gpu_ops.measuring.file_bands import Job, check_bands, merge_bands, open_large, quarter, write_bands
-from gpu_ops.measuring.parts import Report
+from gpu_ops.running.bands import in_words, whole_reason
+from gpu_ops.running.parts import Report
 from gpu_ops.types import Experiment, Filter, Input, Pick
 
 MIB = 1 << 20

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from gpu_ops.cli.measure import emit
 from gpu_ops.errors import InputError, ParamError, plain
+from gpu_ops.explaining.recorded_tables import TABLES
+from gpu_ops.explaining.result_tables import rewritten, table_text
 from gpu_ops.io import replacing
-from gpu_ops.measuring.recorded_tables import TABLES
-from gpu_ops.measuring.result_tables import rewritten, table_text
 from gpu_ops.params import nearest
 
 

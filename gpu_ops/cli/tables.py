@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from gpu_ops.counters import counter_name, in_order
-from gpu_ops.measuring.explain import number
-from gpu_ops.measuring.rows import Row
-from gpu_ops.measuring.standing import five_bars
+from gpu_ops.explaining.sentences import number
+from gpu_ops.report.rows import Row
+from gpu_ops.report.standing import five_bars
 from gpu_ops.run_key import EDITS, differences
 from gpu_ops.stages import STAGES, stage_name
 from gpu_ops.types import Claim, Quality

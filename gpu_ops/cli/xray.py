@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gpu_ops.batch.choosing import knobs_of
 from gpu_ops.cli import streams
 from gpu_ops.cli.inputs import check_flags, checked_values, read_input, read_kernel, todays_ids
 from gpu_ops.cli.limits import within_limits
@@ -17,19 +18,18 @@ from gpu_ops.devices.compiler import supported_architectures
 from gpu_ops.devices.kernel_source import compiled_with
 from gpu_ops.devices.limits import limits_of
 from gpu_ops.errors import FINE, WRONG, DeviceError, KernelError, ParamError, shortened
+from gpu_ops.explaining.comparison import sentences_json, side_by_side
+from gpu_ops.explaining.sentences import Sentence, compare, explain, number
+from gpu_ops.explaining.source_files import FileXRay
+from gpu_ops.explaining.spills import spilled_bytes
+from gpu_ops.explaining.xray import BLOCK_LOADS, KernelXRay, XRay, add_up, as_dict, xray
 from gpu_ops.filters import find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.steps.apply import title_of
-from gpu_ops.measuring.affordable import affordable, cut_note
-from gpu_ops.measuring.choosing import knobs_of
-from gpu_ops.measuring.comparison import sentences_json, side_by_side
-from gpu_ops.measuring.explain import Sentence, compare, explain, number
-from gpu_ops.measuring.files import FileXRay
-from gpu_ops.measuring.spills import spilled_bytes
-from gpu_ops.measuring.suitable import check_type
-from gpu_ops.measuring.verify import full_meta
-from gpu_ops.measuring.xray import BLOCK_LOADS, KernelXRay, XRay, add_up, as_dict, xray
 from gpu_ops.params import check_values
+from gpu_ops.running.affordable import affordable, cut_note
+from gpu_ops.running.suitable import check_type
+from gpu_ops.running.verify import full_meta
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Filter, Input, Variant
 

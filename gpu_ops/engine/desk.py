@@ -25,9 +25,9 @@ from gpu_ops.engine.segments import Attachments, open_segment
 from gpu_ops.engine.shared import SharedArray, SharedInput
 from gpu_ops.errors import DeviceError, DeviceMemoryError, InputError, KernelFault
 from gpu_ops.io.memory import allocating, same_memory
-from gpu_ops.measuring.affordable import affordable
-from gpu_ops.measuring.provenance import machine
 from gpu_ops.progress import Cancelled, advance, in_finite_call
+from gpu_ops.report.provenance import machine
+from gpu_ops.running.affordable import affordable
 from gpu_ops.types import Input
 
 HEARTBEAT = 0.5

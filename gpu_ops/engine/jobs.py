@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from gpu_ops.batch.all_frames import Wanted, write_frames
 from gpu_ops.device_names import is_simulated
 from gpu_ops.devices.occupancy import LaunchOccupancy
+from gpu_ops.doctor.machine import examine
 from gpu_ops.engine.desk import Desk
 from gpu_ops.engine.messages import (
     DoctorAnswer,
@@ -32,26 +34,24 @@ from gpu_ops.engine.messages import (
 from gpu_ops.engine.shared import SharedArray, SharedInput, SharedResult
 from gpu_ops.engine.statistics import statistics
 from gpu_ops.errors import DeviceError, InputError, KernelError, KernelscopeError, ParamError, plain
+from gpu_ops.explaining import comparison
+from gpu_ops.explaining.occupancies import launch_occupancy
+from gpu_ops.explaining.sentences import explain
+from gpu_ops.explaining.xray import XRay, as_dict, xray
 from gpu_ops.filters import find_filter
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import SAMPLES, apply_steps, convert, from_origin, load, sample, save_result
 from gpu_ops.io.inputs import make_input
 from gpu_ops.io.origins import of_frame
 from gpu_ops.io.rows import check_fits
-from gpu_ops.measuring import comparison
-from gpu_ops.measuring.affordable import Crop, crop_note, exact_crop
-from gpu_ops.measuring.all_frames import Wanted, write_frames
-from gpu_ops.measuring.doctor import examine
-from gpu_ops.measuring.explain import explain
-from gpu_ops.measuring.occupancies import launch_occupancy
-from gpu_ops.measuring.report import row
-from gpu_ops.measuring.rows import Row
-from gpu_ops.measuring.runner import run_experiment
-from gpu_ops.measuring.sweeps import noise_of, resized
-from gpu_ops.measuring.xray import XRay, as_dict, xray
 from gpu_ops.output_kinds import OUTPUT_KINDS, Array, Form
 from gpu_ops.progress import finite, listening, stage
+from gpu_ops.report.files import row
+from gpu_ops.report.rows import Row
+from gpu_ops.report.sweeps import noise_of, resized
 from gpu_ops.run_key import RunKey
+from gpu_ops.running.affordable import Crop, crop_note, exact_crop
+from gpu_ops.running.runner import run_experiment
 from gpu_ops.task import Task
 from gpu_ops.types import DTYPES, Experiment, Input, Output, Pick, Run
 

@@ -17,7 +17,7 @@ from gpu_ops.errors import plain
 from gpu_ops.io.opening import Survey
 from gpu_ops.io.part_files import part_of
 from gpu_ops.io.results import Saving
-from gpu_ops.measuring.rows import Row
+from gpu_ops.report.rows import Row
 from gpu_ops.run_key import RunKey
 from gpu_ops.types import Facts, Pick, Stage
 
@@ -80,7 +80,7 @@ class ResultRequest:
 @dataclass(frozen=True)
 class RunRequest:
     """Run an experiment. `generation` distinguishes newer parameters from older ones. `size` selects a part of the
-    input, or `noise` of that size, see gpu_ops.measuring.sweeps.resized; with `distinct` the input is noise of so many
+    input, or `noise` of that size, see gpu_ops.report.sweeps.resized; with `distinct` the input is noise of so many
     values. Without `outputs` the answers have only rows. `held` are picks whose occupancy on an `architecture` is told
     first; there may be no others."""
 
@@ -252,7 +252,7 @@ class RunUpdate:
 
     If only a part of the input was run, `place` is where the outputs begin in the input along each spatial axis; else
     it is (). The outputs equal the whole input's there, unless `exact` is False: then only the part determines them.
-    `provenance` is the answer of gpu_ops.measuring.provenance.machine, without roofs, for all devices so far; only the
+    `provenance` is the answer of gpu_ops.report.provenance.machine, without roofs, for all devices so far; only the
     first update of a device has it.
     """
 
@@ -293,7 +293,7 @@ class XRayAnswer:
     """The answer to XRayRequest: schema kernelscope-xray/1 with the "accesses" of each kernel, and beside it "title",
     "idea", "sentences" that explain it, "sources" {file: text}, the input's "name" and "whole" spatial shape, and
     "place", where the X-rayed part begins along each spatial axis ([] for the whole input). With `against` there is a
-    "comparison": "before", "rows" and "sentences" of gpu_ops.measuring.comparison, or the "reason" why there is none.
+    "comparison": "before", "rows" and "sentences" of gpu_ops.explaining.comparison, or the "reason" why there is none.
     """
 
     job: int

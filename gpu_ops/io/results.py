@@ -33,7 +33,7 @@ ROWS = 1 << 12
 @dataclass(frozen=True)
 class Saving:
     """How a result is saved: the mapping of its values (one of gpu_ops.io.steps.mapping.MAPS), the levels that "levels"
-    takes to black and white, the facts about it that its file tells, see gpu_ops.measuring.about, and the size of the
+    takes to black and white, the facts about it that its file tells, see gpu_ops.report.about, and the size of the
     `pixel` of its input, where that is known."""
 
     map: str = "none"

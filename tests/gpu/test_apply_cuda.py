@@ -10,8 +10,8 @@ import pytest
 import gpu_ops as ks
 from gpu_ops.devices import open_device
 from gpu_ops.devices.cuda.resident import SampleLimits
-from gpu_ops.measuring import kept
-from gpu_ops.measuring.kept import SHORT
+from gpu_ops.running import kept
+from gpu_ops.running.kept import SHORT
 
 pytestmark = pytest.mark.gpu
 

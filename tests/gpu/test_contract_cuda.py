@@ -6,7 +6,7 @@ import pytest
 
 from gpu_ops.devices import open_device
 from gpu_ops.filters import FILTERS
-from gpu_ops.measuring.contract import all_cases, check_case, covering_cases, long_cases
+from gpu_ops.running.contract import all_cases, check_case, covering_cases, long_cases
 from gpu_ops.types import Filter, Variant
 
 pytestmark = pytest.mark.gpu

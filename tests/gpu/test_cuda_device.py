@@ -11,8 +11,8 @@ import pytest
 
 from gpu_ops.devices import open_device
 from gpu_ops.errors import DeviceMemoryError, KernelError
-from gpu_ops.measuring.roofline import roofs
 from gpu_ops.plan import Call, Copy, Device, Fill, Launch, Plan
+from gpu_ops.running.roofline import roofs
 
 pytestmark = pytest.mark.gpu
 FILE = "tests/own.cu"

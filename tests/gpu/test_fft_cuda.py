@@ -7,8 +7,8 @@ import pytest
 from scipy import fft
 
 from gpu_ops.devices import open_device
-from gpu_ops.filters.fft.transform import Lines, Transforms
-from gpu_ops.filters.fft.ways import STOCKHAM
+from gpu_ops.filters.fft.cuda.transform import Lines, Transforms
+from gpu_ops.filters.fft.cuda.ways import STOCKHAM
 from gpu_ops.plan import Plan
 
 pytestmark = pytest.mark.gpu

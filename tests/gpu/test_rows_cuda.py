@@ -6,7 +6,7 @@ import pytest
 from row_cases import all_row_cases
 
 from gpu_ops.filters import find_filter
-from gpu_ops.measuring.contract import Case, check_case
+from gpu_ops.running.contract import Case, check_case
 
 pytestmark = pytest.mark.gpu
 LARGE = (

@@ -21,8 +21,8 @@ from PySide6.QtCore import Qt  # noqa: E402
 from PySide6.QtWidgets import QApplication  # noqa: E402
 from pytestqt.qtbot import QtBot  # noqa: E402
 
-from app import theme  # noqa: E402
-from app.garbage import collect, collected_here  # noqa: E402
+from app.base import theme
+from app.shell.window import collect, collected_here  # noqa: E402
 from app.views.window.main_window import MainWindow  # noqa: E402
 from gpu_ops import save  # noqa: E402
 

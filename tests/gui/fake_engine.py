@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QApplication
 
 from app.controllers.look import Look
 from app.controllers.session import SessionController
-from app.models.results import Results
-from app.models.session import Session
-from app.settings import Settings
+from app.models.experiment.session import Session
+from app.models.results.results import Results
+from app.models.settings import Settings
 from app.views.window.main_window import MainWindow
 from gpu_ops import Input, load
 from gpu_ops.engine.messages import (

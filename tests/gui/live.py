@@ -7,12 +7,12 @@ from contextlib import contextmanager
 
 from PySide6.QtWidgets import QApplication
 
+from app.base.worker import Engine
 from app.controllers.look import Look
 from app.controllers.session import SessionController
-from app.models.results import Results
-from app.models.session import Session
+from app.models.experiment.session import Session
+from app.models.results.results import Results
 from app.views.window.main_window import MainWindow
-from app.worker import Engine
 
 PATIENCE = 120_000
 """Milliseconds until a test gives up on the engine."""

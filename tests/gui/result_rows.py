@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.models.results import Results
-from app.models.slot import RowSlot
-from gpu_ops.measuring.rows import Row
+from app.models.experiment.slot import RowSlot
+from app.models.results.results import Results
+from gpu_ops.report.rows import Row
 
 TITLES = {"serial": "CPU, one core", "parallel": "CPU, all cores", "naive": "1 naive", "shared": "3 constant + shared"}
 

@@ -14,7 +14,7 @@ SHORTER = 20
 def serve(connection: Connection) -> None:
     """The main of the engine's process."""
     from gpu_ops.engine.server import serve
-    from gpu_ops.measuring import timing
+    from gpu_ops.running import timing
 
     make_small()
     for name, rule in timing.RULES.items():

@@ -14,8 +14,8 @@ from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import PROTOCOL, Ready, RunUpdate
 from gpu_ops.engine.shared import SharedArray, SharedResult, Statistics
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.measuring.rows import Row
 from gpu_ops.output_kinds import Form
+from gpu_ops.report.rows import Row
 
 CPU = DeviceStatus("cpu", "Xeon", True)
 NO_CUDA = DeviceStatus("cuda:0", "", False, "CUDA finds no driver")

@@ -11,11 +11,11 @@ from PySide6.QtGui import QColor, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
 
-from app import theme
-from app.figures import count
-from app.models.access_text import bank_text, gap_text, lane_text, piece_text
-from app.models.access_trace import Access, WarpTrace
-from app.models.xray import KernelView
+from app.base import theme
+from app.base.numbers import count
+from app.models.xray.access_text import bank_text, gap_text, lane_text, piece_text
+from app.models.xray.access_trace import Access, WarpTrace
+from app.models.xray.xray import KernelView
 from app.views.xray.access_view import AccessView
 from app.views.xray.source_view import SourceView
 

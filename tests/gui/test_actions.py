@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu
 
-from app import icons
-from app.actions import (
+from app.base import icons
+from app.shell.actions import (
     ACTIONS,
     MENUS,
     TOOLBAR,

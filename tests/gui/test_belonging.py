@@ -12,14 +12,14 @@ from pytestqt.qtbot import QtBot
 from result_rows import row
 from simulated_rows import shared_result
 
-from app.models.slot import RowSlot
+from app.models.experiment.slot import RowSlot
 from app.views.strokes import colour
 from app.views.window.main_window import INPUT, MainWindow
 from app.views.window.panels import LEVELS
 from gpu_ops import save
 from gpu_ops.engine.messages import Finished, RunRequest, RunUpdate
 from gpu_ops.engine.shared import Statistics
-from gpu_ops.measuring.rows import Row
+from gpu_ops.report.rows import Row
 from gpu_ops.types import Input
 
 PICKS = ("serial", "parallel")

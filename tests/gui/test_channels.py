@@ -14,11 +14,11 @@ from pytestqt.qtbot import QtBot
 from result_rows import row
 from test_belonging import engine, finish, run, verify
 
-from app.models.lanes import ChannelChoice, Lanes
-from app.models.peaks import peaks_of
-from app.models.view_data import INPUT, OutputData
-from app.views.results.channel_bar import ChannelBar
-from app.views.results.curve_view import CurveView
+from app.models.curves.lanes import ChannelChoice, Lanes
+from app.models.curves.peaks import peaks_of
+from app.models.results.view_data import INPUT, OutputData
+from app.views.curves.channel_bar import ChannelBar
+from app.views.curves.curve_view import CurveView
 from app.views.window.main_window import MainWindow
 from gpu_ops.engine.messages import ResultRequest, RunUpdate
 from gpu_ops.engine.shared import SharedArray, SharedResult, Statistics

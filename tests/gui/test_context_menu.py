@@ -13,8 +13,8 @@ from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.models.probe import Line
-from app.models.viewport import Rect
+from app.models.pictures.probe import Line
+from app.models.pictures.viewport import Rect
 from app.views.window.main_window import INPUT, MainWindow
 from gpu_ops.output_kinds import Axis
 from gpu_ops.types import Input

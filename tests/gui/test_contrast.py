@@ -33,7 +33,7 @@ from PySide6.QtWidgets import (
 )
 from result_rows import row, show_rows
 
-from app import theme
+from app.base import theme
 from app.controllers.look import Look
 from app.views.experiment.search_combo import SearchCombo, disable
 from app.views.parts import TickBox

@@ -11,7 +11,7 @@ from fake_engine import FakeEngine, make
 from made_results import RATE, SIDE, Made, bring, image_pyramid, made, picture, wave
 from PySide6.QtCore import QPoint, Qt
 
-from app.models.magnitudes import Magnitudes, details
+from app.models.curves.magnitudes import Magnitudes, details
 from app.views.window.main_window import INPUT, MainWindow
 from gpu_ops import find_filter
 from gpu_ops.engine.messages import RunRequest

@@ -9,7 +9,7 @@ import pyqtgraph as pg
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.models.display import COLORMAPS, DIVERGING, Display, colors, natural_levels
+from app.models.pictures.display import COLORMAPS, DIVERGING, Display, colors, natural_levels
 
 
 def figures(low: float, high: float) -> SimpleNamespace:

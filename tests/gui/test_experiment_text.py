@@ -18,8 +18,8 @@ from fake_engine import FakeEngine, act, make
 from PySide6.QtWidgets import QApplication
 
 import gpu_ops as ks
-from app.models.experiment_text import command_text, python_text, reason_against, results_before
-from app.models.session import Session
+from app.models.experiment.experiment_text import command_text, python_text, reason_against, results_before
+from app.models.experiment.session import Session
 from gpu_ops import Experiment, Pick, apply_steps, load, run_experiment, sample, save
 from gpu_ops.cli import main
 from gpu_ops.engine.shared import SharedArray, SharedInput, Statistics

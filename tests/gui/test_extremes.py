@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from app.models.extremes import SignalPyramid
+from app.models.curves.extremes import SignalPyramid
 
 
 @pytest.fixture(scope="module")

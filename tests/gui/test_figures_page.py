@@ -16,13 +16,13 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QGuiApplication, QImage, QPen
 from PySide6.QtWidgets import QApplication
 
-from app import theme
-from app.models.sweep import Sweep
+from app.base import theme
+from app.models.timing.sweep import Sweep
 from app.views.sweep.figure_plot import FigurePlot, look_of
 from app.views.sweep.text import line_title
 from app.views.timing.figures_page import FiguresPage
 from gpu_ops import draw_figures, find_filter, write_report
-from gpu_ops.measuring.sweeps import SIZE
+from gpu_ops.report.sweeps import SIZE
 
 ROWS = [row("padded", 1e-5 * (1 + r) * 64 / b, knobs={"block": b, "radix": r}) for b in (32, 256) for r in (2, 16)]
 ROWS += [image("cupy", n * 1e-8, n) for n in (128, 256)]

@@ -14,14 +14,14 @@ from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QApplication
 from simulated_rows import shared_result
 
-from app.models.file_list import FileList
-from app.models.file_names import open_kinds, proposed_name, save_suffix
-from app.models.origin import Origin
-from app.settings import Settings
+from app.models.files.file_list import FileList
+from app.models.files.file_names import open_kinds, proposed_name, save_suffix
+from app.models.results.origin import Origin
+from app.models.settings import Settings
 from app.views.window.panels import TABLE
 from gpu_ops import FORMATS, find_filter, from_array, save
 from gpu_ops.engine.messages import Failed, Finished, LoadRequest, RunUpdate, SaveRequest
-from gpu_ops.measuring.rows import Row
+from gpu_ops.report.rows import Row
 
 
 class Refusing(FakeEngine):

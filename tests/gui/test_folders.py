@@ -11,7 +11,7 @@ from fake_engine import FakeEngine, act
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
-from app.models.folder import files_in, natural
+from app.models.files.folder import files_in, natural
 from gpu_ops import KernelscopeError, load, save
 from gpu_ops.engine.messages import Failed, Finished, LoadRequest, Surveyed, SurveyRequest
 from gpu_ops.io import survey

@@ -16,7 +16,7 @@ from scipy.ndimage import uniform_filter
 from test_belonging import bring, engine, finish, kinds, run, state, verify
 
 from app.controllers.frames import FrameController
-from app.models.noise import Noise
+from app.models.experiment.noise import Noise
 from app.views.window.main_window import INPUT, MainWindow
 from gpu_ops import save
 from gpu_ops.engine.messages import Finished, FramesRequest, LoadRequest, RunRequest, StepsRequest

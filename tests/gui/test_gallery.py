@@ -6,9 +6,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
-from app.models.gallery import RULES, TIME, cards
+from app.models.xray.gallery import RULES, TIME, cards
 from app.views.xray.gallery_page import GalleryPage
-from gpu_ops.measuring.rows import Row
+from gpu_ops.report.rows import Row
 from gpu_ops.types import Timing
 
 

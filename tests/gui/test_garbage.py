@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import QObject
 
-from app import garbage
+from app.shell import garbage
 
 
 class Turning(QObject):

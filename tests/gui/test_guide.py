@@ -9,10 +9,10 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QTextTable
 from PySide6.QtWidgets import QApplication
 
-from app import theme
+from app.base import theme
 from app.models.guide import guide_pages
-from app.views.window import guide_look
-from app.views.window.guide_page import GuidePage
+from app.views.dialogs import guide_look
+from app.views.dialogs.guide_page import GuidePage
 from gpu_ops import from_array
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support raise", extend=True)

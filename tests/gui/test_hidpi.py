@@ -45,9 +45,9 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 app = QApplication([])
-from app.models.display import Display
-from app.models.viewport import Viewport
-from app.views.results.image_pane import ImagePane
+from app.models.pictures.display import Display
+from app.models.pictures.viewport import Viewport
+from app.views.pictures.image_pane import ImagePane
 rng = np.random.default_rng(1)
 array = rng.standard_normal((700, 800)).astype(np.float32)
 array[300:320, 400:700:9] = np.nan
@@ -91,8 +91,8 @@ def test_twice_the_pixels_on_a_fine_screen() -> None:
 import numpy as np
 from PySide6.QtWidgets import QApplication
 app = QApplication([])
-from app.models.display import Display
-from app.views.results.image_pane import ImagePane
+from app.models.pictures.display import Display
+from app.views.pictures.image_pane import ImagePane
 pane = ImagePane(Display())
 pane.resize(400, 400)
 pane.set_array(np.arange(1000 * 1000, dtype=np.uint32).astype(np.uint16).reshape(1000, 1000), None, "fine")

@@ -10,8 +10,8 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
-from app.models.display import Display
-from app.views.results.histogram import HistogramBar
+from app.models.pictures.display import Display
+from app.views.pictures.histogram import HistogramBar
 
 
 def figures(low: float = 0.0, high: float = 100.0, **more: Any) -> SimpleNamespace:

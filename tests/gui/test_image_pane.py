@@ -14,12 +14,12 @@ from PySide6.QtGui import QImage, QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.models import layer as layer_module
-from app.models.display import Display
-from app.models.layer import STATES, Tone
-from app.models.nonfinite import NAN_COLOR
-from app.models.pyramid import Pyramid
-from app.views.results.image_pane import ImagePane
+from app.models.pictures import layer as layer_module
+from app.models.pictures.display import Display
+from app.models.pictures.layer import STATES, Tone
+from app.models.pictures.nonfinite import NAN_COLOR
+from app.models.pictures.pyramid import Pyramid
+from app.views.pictures.image_pane import ImagePane
 
 LONG = "Shared memory tile with four rows per thread and vector loads of sixteen bytes"
 

@@ -15,12 +15,12 @@ from PySide6.QtWidgets import QWidget
 
 from app.controllers.importing import ImportController
 from app.controllers.session import SessionController
-from app.models.importing import Memory, chosen_columns, fields, kind_key, lasting, must_ask, toggled
-from app.models.results import Results
-from app.models.session import Session
-from app.settings import Settings
-from app.views.window.import_dialog import ImportDialog
-from app.window import Script
+from app.models.experiment.session import Session
+from app.models.files.importing import Memory, chosen_columns, fields, kind_key, lasting, must_ask, toggled
+from app.models.results.results import Results
+from app.models.settings import Settings
+from app.shell.window import Script
+from app.views.dialogs.import_dialog import ImportDialog
 from gpu_ops import FORMATS, from_array, save
 from gpu_ops.engine.messages import Failed, Finished, LoadRequest, SampleRequest, Surveyed, SurveyRequest
 from gpu_ops.io import survey
@@ -69,7 +69,7 @@ class Surveying(FakeEngine):
 
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> Surveying:
-    monkeypatch.setattr("app.models.importing.FORMATS", (*FORMATS, TOY))
+    monkeypatch.setattr("app.models.files.importing.FORMATS", (*FORMATS, TOY))
     return Surveying()
 
 

@@ -13,9 +13,9 @@ from PySide6.QtGui import QColor, QGuiApplication, QHelpEvent, QImage
 from PySide6.QtWidgets import QApplication, QToolTip
 from result_rows import TITLES, row, rows, show_rows, stage
 
-from app import theme
-from app.models.results import Results
-from app.models.slot import RowSlot
+from app.base import theme
+from app.models.experiment.slot import RowSlot
+from app.models.results.results import Results
 from app.views.timing.ladder import TimingLadder
 from app.views.timing.ladder_axis import axis_for
 from app.views.timing.ladder_layout import Geometry, legend_texts

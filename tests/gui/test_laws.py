@@ -9,14 +9,14 @@ import pytest
 from fake_engine import FakeEngine, make
 from PySide6.QtGui import QImage
 
-from app.models.laws import LawPicture, law_pictures
-from app.models.sweep import Sweep
+from app.models.timing.laws import LawPicture, law_pictures
+from app.models.timing.sweep import Sweep
 from app.views.window.panels import SWEEP
 from gpu_ops import find_filter, from_array, recorded_steps
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import Ready
-from gpu_ops.measuring.rows import Row
-from gpu_ops.measuring.sweeps import SIZE, Varied
+from gpu_ops.report.rows import Row
+from gpu_ops.report.sweeps import SIZE, Varied
 from gpu_ops.types import Timing
 
 REDUCE = find_filter("reduce1d")

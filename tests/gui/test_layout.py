@@ -15,14 +15,14 @@ from result_rows import row, show_rows
 from simulated_rows import SIM, simulated
 from xray_answers import show, window_with
 
-from app import window as program
 from app.controllers.look import Look
-from app.settings import Settings
+from app.models.settings import Settings
+from app.shell import window as program
 from app.views.window.docks import LAYOUT_VERSION
 from app.views.window.main_window import MainWindow
 from app.views.window.placing import fit_to_screens
 from gpu_ops import from_array
-from gpu_ops.measuring.rows import Row
+from gpu_ops.report.rows import Row
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
 FILE = "an experiment of last week, the one with the long name, " * 3 + "x" * 120 + ".png"

@@ -19,14 +19,14 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject
 from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
+from app.base.worker import Engine
 from app.controllers.look import Look
 from app.controllers.session import SessionController
-from app.models.display import Display
-from app.models.results import Results
-from app.models.session import Session
-from app.views.results.image_pane import ImagePane
+from app.models.experiment.session import Session
+from app.models.pictures.display import Display
+from app.models.results.results import Results
+from app.views.pictures.image_pane import ImagePane
 from app.views.window.main_window import MainWindow
-from app.worker import Engine
 from gpu_ops.engine.segments import directories
 
 PATIENCE = 60_000

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from PySide6.QtCore import qWarning
 
+from app.base.worker import Engine
 from app.controllers.engine_log import EngineLog, describe
-from app.faults import IDLE, log_faults
 from app.models.log import LOG_LINES, Log
-from app.worker import Engine
+from app.shell.faults import IDLE, log_faults
 from gpu_ops import save
 from gpu_ops.engine.messages import (
     DoctorRequest,
@@ -27,7 +27,7 @@ from gpu_ops.engine.messages import (
     SurveyRequest,
 )
 from gpu_ops.engine.shared import SharedArray, SharedInput, Statistics
-from gpu_ops.measuring.rows import Row
+from gpu_ops.report.rows import Row
 from gpu_ops.types import Pick
 
 TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}  ")

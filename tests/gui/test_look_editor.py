@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from app.views.experiment.form import ParameterForm
 from app.views.experiment.look_editor import LookEditor
 from gpu_ops.errors import LibraryMissing
-from gpu_ops.filters.wavelet.look import FAMILIES, LOOK, curves, family
+from gpu_ops.filters.wavelet.bases import FAMILIES, LOOK, curves, family
 from gpu_ops.params import Look, Param
 
 NAMES = ("haar", "db2", "db4", "sym4", "coif1", "bior1.3", "bior2.2", "rbio1.3")

@@ -14,10 +14,10 @@ from PySide6.QtCore import QLocale, QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.models.marked import counted, inside, luminance, marked_samples, picture_mask
-from app.models.view_data import INPUT
-from app.views.results.bars_area import BarsArea
-from app.views.results.bars_view import BarsView
+from app.models.curves.marked import counted, inside, luminance, marked_samples, picture_mask
+from app.models.results.view_data import INPUT
+from app.views.charts.bars_area import BarsArea
+from app.views.charts.bars_view import BarsView
 from app.views.window.main_window import MainWindow
 from gpu_ops import find_filter
 from gpu_ops.output_kinds import Axis

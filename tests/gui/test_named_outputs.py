@@ -13,7 +13,7 @@ from fake_engine import FakeEngine, act, make
 from made_results import LENGTH, RATE, Made, bring, giving, made, picture, wave
 from PySide6.QtCore import Qt
 
-from app.models.drawing import LARGE
+from app.models.results.drawing import LARGE
 from app.views.window.main_window import INPUT, MainWindow
 from app.views.window.panels import LEVELS
 from gpu_ops import find_filter

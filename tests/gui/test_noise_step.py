@@ -15,8 +15,8 @@ from pytestqt.qtbot import QtBot
 from result_rows import row
 from test_belonging import bring, engine, finish, image, kinds, picture, run, signal, state, verify
 
-from app.models.noise import Noise
-from app.models.slot import RowSlot
+from app.models.experiment.noise import Noise
+from app.models.experiment.slot import RowSlot
 from app.views.experiment.noise_control import STOPS
 from app.views.window.main_window import INPUT, MainWindow
 from app.views.window.panels import TABLE
@@ -30,7 +30,7 @@ from gpu_ops.engine.messages import (
     StepsRequest,
 )
 from gpu_ops.engine.shared import SharedArray, Statistics
-from gpu_ops.measuring.quality import compare
+from gpu_ops.running.quality import compare
 from gpu_ops.types import Closeness, Quality
 
 PICKS = ("serial", "parallel")

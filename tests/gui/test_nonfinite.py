@@ -13,14 +13,14 @@ from fake_engine import FakeEngine
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
 
-from app.models.curve import Curve, Trace
-from app.models.extremes import SignalPyramid
-from app.models.nonfinite import INFINITE_COLOR, NAN_COLOR, count_words, drawn_words, value_word
-from app.models.pyramid import Pyramid, to_uint8
-from app.models.viewport import Frame, Tone, Viewport
-from app.views.experiment.nonfinite_legend import NonFiniteLegend
+from app.models.curves.curve import Curve, Trace
+from app.models.curves.extremes import SignalPyramid
+from app.models.pictures.nonfinite import INFINITE_COLOR, NAN_COLOR, count_words, drawn_words, value_word
+from app.models.pictures.pyramid import Pyramid, to_uint8
+from app.models.pictures.viewport import Frame, Tone, Viewport
+from app.views.curves.signal_pane import SignalPane
+from app.views.experiment.panel import NonFiniteLegend
 from app.views.results.reading import values_text
-from app.views.results.signal_pane import SignalPane
 from gpu_ops import Input, from_array, save
 from gpu_ops.engine.messages import Loaded, LoadRequest, RunRequest
 from gpu_ops.engine.statistics import statistics

@@ -13,13 +13,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
 from xray_answers import content, show
 
-from app import theme
-from app.models.occupancy import LIMITERS, BlockOccupancy, Curve, curve
+from app.base import theme
+from app.models.timing.occupancy import LIMITERS, BlockOccupancy, Curve, curve
 from app.views.xray.occupancy_view import SYMBOLS, BlockSizes
 from gpu_ops import from_array
 from gpu_ops.devices.occupancy import by_block_size, occupancy
 from gpu_ops.engine.messages import Ready
-from gpu_ops.measuring.xray import _occupancy_dict
+from gpu_ops.explaining.xray import _occupancy_dict
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
 

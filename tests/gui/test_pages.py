@@ -11,13 +11,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMainWindow, QTreeWidget
 
-from app import theme
-from app.actions import build_actions
-from app.models.claims_table import claims_csv, claims_json
+from app.base import theme
 from app.models.log import Log
+from app.models.timing.claims_table import claims_csv, claims_json
+from app.shell.actions import build_actions
+from app.views.dialogs.diagnostics import DiagnosticsPage
+from app.views.dialogs.shortcuts import ShortcutsPage
 from app.views.timing.claims_page import ClaimsPage
-from app.views.window.diagnostics import DiagnosticsPage
-from app.views.window.shortcuts import ShortcutsPage
 
 
 def claim(holds: bool | None, **more: Any) -> dict:

@@ -12,12 +12,12 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.models.difference import distance
-from app.models.difference_levels import figures_of
-from app.models.display import Display
+from app.models.pictures.difference import distance
+from app.models.pictures.difference_levels import figures_of
+from app.models.pictures.display import Display
 from app.views.parts import number
-from app.views.results.histogram import HistogramBar
-from app.views.results.panes import PaneGrid, best_columns
+from app.views.pictures.histogram import HistogramBar
+from app.views.pictures.panes import PaneGrid, best_columns
 
 
 def shown(qtbot: QtBot, keys: list[str], size: tuple[int, int] = (800, 600)) -> PaneGrid:
@@ -300,7 +300,7 @@ def test_the_thread_of_the_window_does_not_subtract(qtbot: QtBot, monkeypatch: p
         threads.append(threading.get_ident())
         return distance(*given)
 
-    monkeypatch.setattr("app.models.difference.distance", watched)
+    monkeypatch.setattr("app.models.pictures.difference.distance", watched)
     differing(qtbot, np.zeros((9, 9), np.uint8), np.ones((9, 9), np.uint8))
     assert len(threads) == 1 and threads[0] != threading.get_ident()
 

@@ -16,14 +16,14 @@ from simulated_rows import shared_result
 from tasks import right
 from test_session import shared
 
+from app.base.worker import Engine
 from app.controllers.outputs import Outputs
-from app.models.experiment_text import command_text, python_text
-from app.models.pin import MOST_PINS, Pin
-from app.models.session import Session
-from app.models.shown import variant_of
-from app.models.stroke import DASHES, variant_stroke
+from app.models.curves.stroke import DASHES, variant_stroke
+from app.models.experiment.experiment_text import command_text, python_text
+from app.models.experiment.pin import MOST_PINS, Pin
+from app.models.experiment.session import Session
+from app.models.experiment.shown import variant_of
 from app.views.window.main_window import INPUT, MainWindow
-from app.worker import Engine
 from gpu_ops import ParamError, find_filter, load
 from gpu_ops.engine.messages import RunUpdate
 from gpu_ops.engine.shared import SharedArray

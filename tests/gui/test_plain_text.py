@@ -12,8 +12,8 @@ from fake_engine import FakeEngine
 from PySide6.QtGui import QAction, Qt, QTextDocument
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
-from app.tips import set_tip, tip_text
-from app.views.results.signal_plot import calm_plot, label
+from app.base.tips import set_tip, tip_text
+from app.views.curves.signal_plot import calm_plot, label
 from gpu_ops.output_kinds import Axis
 
 ROOT = Path(__file__).parent.parent.parent

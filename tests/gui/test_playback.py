@@ -16,17 +16,17 @@ from PySide6.QtWidgets import QApplication, QMainWindow
 from pytestqt.qtbot import QtBot
 from simulated_rows import shared_result
 
-from app.actions import build_actions, fill_menu_bar
+from app.base.worker import Engine
 from app.controllers.look import Look
 from app.controllers.playback import INPUT, Playback
 from app.controllers.session import SessionController
-from app.models.results import Results
-from app.models.session import Session
-from app.models.sound import HIGHEST, LOWEST, Track, to_sound
-from app.models.view_data import OutputData
-from app.views.results.sound_menu import SoundMenu
+from app.models.curves.sound import HIGHEST, LOWEST, Track, to_sound
+from app.models.experiment.session import Session
+from app.models.results.results import Results
+from app.models.results.view_data import OutputData
+from app.shell.actions import build_actions, fill_menu_bar
+from app.views.curves.sound_menu import SoundMenu
 from app.views.window.main_window import MainWindow
-from app.worker import Engine
 
 RATE = 44100.0
 ROOT = Path(__file__).parent.parent.parent
@@ -306,7 +306,7 @@ def test_rates_at_the_limits_are_heard(controller: Controller, playback: Playbac
 
 
 def test_the_library_is_not_loaded_with_the_window() -> None:
-    code = "import sys, app.window; print('sounddevice' in sys.modules)"
+    code = "import sys, app.shell.window; print('sounddevice' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip() == "False"
 

@@ -10,11 +10,11 @@ from fake_engine import FakeEngine, act, make
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QStyle, QStyleOptionButton
 
-from app import theme
+from app.base import theme
 from app.controllers.look import Look
-from app.settings import MOST_RECENT, Settings
+from app.models.settings import MOST_RECENT, Settings
+from app.views.dialogs.preferences import PreferencesPage
 from app.views.window.main_window import MainWindow
-from app.views.window.preferences import PreferencesPage
 from gpu_ops import from_array, save
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)

@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QApplication, QToolBar
 
-from app import theme
+from app.base import theme
+from app.base.letter_sizes import sizes
 from app.controllers.look import Look
-from app.letter_sizes import sizes
 from app.views.experiment.panel import LONGEST_WORD
 from app.views.upright import Upright
 from app.views.window.main_window import MainWindow

@@ -7,10 +7,10 @@ import itertools
 import pytest
 from PySide6.QtCore import QPoint, Qt
 
-from app.models.session import Session
+from app.models.experiment.session import Session
+from app.views.dialogs.catalogue import Catalogue
 from app.views.experiment.form import label_text
 from app.views.experiment.panel import ExperimentPanel
-from app.views.window.catalogue import Catalogue
 from gpu_ops import FILTERS, find_filter
 from gpu_ops.engine.shared import SharedArray, SharedInput, Statistics
 from gpu_ops.input_kinds import INPUT_KINDS

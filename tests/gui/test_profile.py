@@ -16,13 +16,13 @@ from PySide6.QtCore import QLocale, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.models.probe import Line
-from app.models.profile import axis_of, length, profile, steps
-from app.models.region_figures import Sampled
-from app.models.scale_bar import scale_bar
-from app.models.stroke import input_stroke, variant_stroke
-from app.views.results.image_canvas import ImageCanvas
-from app.views.results.probe_link import ProbeLink
+from app.models.curves.stroke import input_stroke, variant_stroke
+from app.models.pictures.probe import Line
+from app.models.pictures.profile import axis_of, length, profile, steps
+from app.models.pictures.region_figures import Sampled
+from app.models.pictures.scale_bar import scale_bar
+from app.views.pictures.image_canvas import ImageCanvas
+from app.views.pictures.probe_link import ProbeLink
 from app.views.window.main_window import INPUT, MainWindow
 from gpu_ops.output_kinds import Axis
 from gpu_ops.types import Facts, Input, Pixel

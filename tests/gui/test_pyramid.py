@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.models import pyramid as pyramid_module
-from app.models.display import colors
-from app.models.nonfinite import INFINITE_COLOR, NAN_COLOR
-from app.models.pyramid import Pyramid, quick_range, to_uint8
+from app.models.pictures import pyramid as pyramid_module
+from app.models.pictures.display import colors
+from app.models.pictures.nonfinite import INFINITE_COLOR, NAN_COLOR
+from app.models.pictures.pyramid import Pyramid, quick_range, to_uint8
 
 PLAIN = (-1e9, 0.0, 1e9)  # nothing is an outlier
 SHAPES = [(1, 1), (1, 7), (17, 33), (20000, 3), (64, 64), (129, 255, 3), (40, 50, 4)]

@@ -9,10 +9,10 @@ import pytest
 from test_session import shared
 
 from app.controllers.queue import RunQueue
-from app.models.job_kind import LIVE, MEASURE, SIMULATE, STEPS, SWEEP, TIME, XRAY
-from app.models.results import Results
-from app.models.session import Session
-from app.models.slot import RowSlot
+from app.models.experiment.job_kind import LIVE, MEASURE, SIMULATE, STEPS, SWEEP, TIME, XRAY
+from app.models.experiment.session import Session
+from app.models.experiment.slot import RowSlot
+from app.models.results.results import Results
 from gpu_ops.engine.messages import RunRequest, StepsRequest
 
 

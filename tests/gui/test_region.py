@@ -18,13 +18,14 @@ from PySide6.QtCore import QLocale, QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.models import measuring, region_figures
-from app.models.measuring import Measuring
-from app.models.probe import Line, Probe, bent, carried, moved, reached, spanning, stretched
-from app.models.region_figures import Sampled, figure_rows, figures_of
-from app.models.viewport import Rect
-from app.views.results.image_canvas import ImageCanvas
-from app.views.results.sketch import sketch_of
+from app.models.pictures import region as measuring
+from app.models.pictures import region_figures
+from app.models.pictures.probe import Line, Probe, bent, carried, moved, reached, spanning, stretched
+from app.models.pictures.region import Measuring
+from app.models.pictures.region_figures import Sampled, figure_rows, figures_of
+from app.models.pictures.viewport import Rect
+from app.views.pictures.image_canvas import ImageCanvas
+from app.views.pictures.sketch import sketch_of
 from app.views.window.main_window import INPUT, MainWindow
 from gpu_ops import find_filter
 from gpu_ops.engine import region

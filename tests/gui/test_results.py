@@ -11,12 +11,12 @@ import pytest
 from PySide6.QtCore import QLocale
 from result_rows import TITLES, row, rows, stage
 
-from app.models.results import Results
-from app.models.slot import RowSlot
-from app.models.subject import Subject
+from app.models.experiment.slot import RowSlot
+from app.models.experiment.subject import Subject
+from app.models.results.results import Results
 from app.views.timing.ladder_layout import entry_texts
 from app.views.timing.row_text import details, verdict
-from gpu_ops.measuring.rows import Report
+from gpu_ops.report.rows import Report
 
 SERIAL, PARALLEL = RowSlot("serial", "cpu"), RowSlot("parallel", "cpu")
 NAIVE, SHARED = RowSlot("naive", "cuda:0"), RowSlot("shared", "cuda:0")

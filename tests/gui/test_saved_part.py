@@ -17,7 +17,7 @@ from simulated_rows import SIM, bring, ready, simulated
 from test_saving_window import press, requests
 
 from gpu_ops import find_filter, from_array, load, save
-from gpu_ops.measuring.affordable import affordable, exact_crop
+from gpu_ops.running.affordable import affordable, exact_crop
 from gpu_ops.task import Task
 
 SIDE = 300

@@ -20,15 +20,15 @@ from simulated_rows import shared_result
 from xray_answers import show, window_with
 
 from app.controllers.engine_log import describe
-from app.models.results import QUALITY, Results
-from app.models.small_print import small_print
+from app.models.files.small_print import small_print
+from app.models.results.results import QUALITY, Results
 from app.views.window.panels import LADDER
 from gpu_ops import all_claims, from_array, load, save
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import Finished, RunUpdate, Saved, SaveRequest
-from gpu_ops.measuring.about import SEVERAL
-from gpu_ops.measuring.report import read_report
-from gpu_ops.measuring.rows import Row
+from gpu_ops.report.about import SEVERAL
+from gpu_ops.report.files import read_report
+from gpu_ops.report.rows import Row
 from gpu_ops.types import Closeness, Facts, Pixel, Quality
 
 GPU = (DeviceStatus("cuda:0", "A GPU", True, architecture="sm_75"),)

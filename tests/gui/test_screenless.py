@@ -16,13 +16,13 @@ from result_rows import row as timed
 from simulated_rows import SIM, ready, simulated
 from test_saving_window import row_of
 
-from app import screenless
 from app.main import _parse, main
-from app.window import Script
+from app.shell import screenless
+from app.shell.window import Script
 from gpu_ops import from_array, sample
+from gpu_ops.doctor import window_needs
 from gpu_ops.engine.messages import RunUpdate, Surveyed, SurveyRequest
 from gpu_ops.io.opening import Survey
-from gpu_ops.measuring import window_needs
 
 ROOT = Path(__file__).parents[2]
 DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
@@ -34,7 +34,7 @@ def no_display(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("app.faults.quieten_qt", lambda: None)
+    monkeypatch.setattr("app.shell.faults.quieten_qt", lambda: None)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_the_experiment_runs_and_one_line_says_why_there_is_no_window(
     monkeypatch: pytest.MonkeyPatch, capsys, no_display: None, words: list[str], picture: str
 ) -> None:
     seen = []
-    monkeypatch.setattr("app.window.show", lambda args, report: seen.append((args.screenshot, report)) or 0)
+    monkeypatch.setattr("app.shell.window.show", lambda args, report: seen.append((args.screenshot, report)) or 0)
     assert main(words) == 0
     assert seen == [(picture, screenless.report)] and os.environ["QT_QPA_PLATFORM"] == "offscreen"
     said = capsys.readouterr().err
@@ -60,14 +60,14 @@ def test_a_display_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("DISPLAY", ":4711")
     monkeypatch.setattr(window_needs, "library_fault", lambda names, load=None: "")
     monkeypatch.setattr(window_needs, "_answers", lambda name: False)
-    monkeypatch.setattr("app.window.show", lambda args, report: 0)
+    monkeypatch.setattr("app.shell.window.show", lambda args, report: 0)
     assert main([]) == 0
     assert "The display does not answer (DISPLAY=:4711), so the experiment runs" in capsys.readouterr().err
 
 
 def test_a_named_picture_is_drawn_as_before(monkeypatch: pytest.MonkeyPatch, capsys, no_display: None) -> None:
     seen = []
-    monkeypatch.setattr("app.window.show", lambda *given: seen.append(given) or 0)
+    monkeypatch.setattr("app.shell.window.show", lambda *given: seen.append(given) or 0)
     assert main(["--screenshot", "out.png"]) == 0
     assert len(seen) == 1 and len(seen[0]) == 1 and capsys.readouterr().err == ""
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from app.models.history import MOST, MOST_INPUTS
-from app.models.session import Session
+from app.models.experiment.history import MOST, MOST_INPUTS
+from app.models.experiment.session import Session
 from gpu_ops import FILTERS, KernelscopeError, from_array
 from gpu_ops.engine.shared import SharedArray, SharedInput, Statistics
-from gpu_ops.measuring.runner import planned_run
 from gpu_ops.params import Param
+from gpu_ops.running.runner import planned_run
 from gpu_ops.types import Experiment, Filter
 
 NOTHING = Statistics(0, 1, 0.5, {}, (0,) * 256, 0, 0)

@@ -16,15 +16,15 @@ from PySide6.QtCore import QObject
 
 from app.controllers.session import SessionController
 from app.controllers.sessions import SMALL, SessionFiles
-from app.models.history import Choice
-from app.models.lanes import ChannelChoice
-from app.models.probe import Line, Probe
-from app.models.results import Results
-from app.models.session import Session
-from app.models.session_file import Saved, SavedInput, parse_session, read_session, saved_of, session_text
-from app.models.session_view import Offered, View, put_channels, put_probe
-from app.models.viewport import Rect
-from app.settings import Settings
+from app.models.curves.lanes import ChannelChoice
+from app.models.experiment.history import Choice
+from app.models.experiment.session import Session
+from app.models.files.session_file import Saved, SavedInput, parse_session, read_session, saved_of, session_text
+from app.models.files.session_view import Offered, View, put_channels, put_probe
+from app.models.pictures.probe import Line, Probe
+from app.models.pictures.viewport import Rect
+from app.models.results.results import Results
+from app.models.settings import Settings
 from gpu_ops import KernelscopeError, apply_steps, sample, save
 from gpu_ops.engine.messages import Failed, Finished, LoadRequest, RunRequest, SampleRequest, Stepped, StepsRequest
 from gpu_ops.engine.shared import SharedArray

@@ -20,16 +20,16 @@ from test_files import drop
 from test_session_files import Engine, Place
 
 from app.main import _check, _is_session, _parse
-from app.models.experiment_text import command_text
-from app.models.lanes import choice_of
-from app.models.probe import Line
-from app.models.session_view import View
-from app.models.viewport import Rect
-from app.settings import Settings
+from app.models.curves.lanes import choice_of
+from app.models.experiment.experiment_text import command_text
+from app.models.files.session_view import View
+from app.models.pictures.probe import Line
+from app.models.pictures.viewport import Rect
+from app.models.settings import Settings
+from app.shell.window import Script
 from app.views.window.main_window import MainWindow
 from app.views.window.panels import TABLE
 from app.views.window.session_desk import OFFERED, view_of
-from app.window import Script
 from gpu_ops import KernelscopeError, save
 
 CROP = {"step": "crop", "start": [4, 6], "shape": [30, 34]}

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from fake_engine import FakeEngine, make
 
-from app.settings import Settings
-from app.views.window.recent_menu import RecentMenu
+from app.models.settings import Settings
+from app.views.dialogs.recent_menu import RecentMenu
 
 ROOT = Path(__file__).parents[2]
 ODD = [
@@ -68,7 +68,7 @@ def test_choices_that_are_nested_too_deeply_are_none(tmp_path: Path) -> None:
 
 WINDOW = """
 import sys
-from app.settings import Settings
+from app.models.settings import Settings
 settings = Settings(sys.argv[1])
 settings.recent
 print("ready", flush=True)

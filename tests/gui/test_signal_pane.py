@@ -13,8 +13,8 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.models.curve import LARGE, Curve, Trace
-from app.views.results.signal_pane import SignalPane
+from app.models.curves.curve import LARGE, Curve, Trace
+from app.views.curves.signal_pane import SignalPane
 from gpu_ops.input_kinds import time_axis
 
 

@@ -17,8 +17,8 @@ from PySide6.QtWidgets import QApplication
 from result_rows import rows, show_rows
 from simulated_rows import COUNTERS, CUDA, NO_CUDA, NO_SIM, SIM, bring, finding, ready, simulated
 
-from app.models.slot import RowSlot
-from app.theme import colours_of
+from app.base.theme import colours_of
+from app.models.experiment.slot import RowSlot
 from app.views.window.main_window import INPUT, MainWindow
 from app.views.window.panels import TABLE
 from gpu_ops import from_array

@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 from tasks import right
 
 import gpu_ops
-from app.models.slot import RowSlot
+from app.models.experiment.slot import RowSlot
 from app.views.window.main_window import INPUT
 from gpu_ops import device_statuses, find_filter
 

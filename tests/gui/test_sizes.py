@@ -18,12 +18,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDockWidget, QWidget
 from result_rows import row, show_rows
 
-from app import theme
+from app.base import theme
+from app.base.theme import Scheme
 from app.controllers.look import Look
 from app.controllers.session import SessionController
-from app.models.results import Results
-from app.models.session import Session
-from app.theme import Scheme
+from app.models.experiment.session import Session
+from app.models.results.results import Results
 from app.views.window import dock_sizes
 from app.views.window.main_window import MainWindow
 from gpu_ops.output_kinds import Axis

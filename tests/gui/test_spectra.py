@@ -15,10 +15,10 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.models.heat import Heat
-from app.models.nonfinite import NAN_COLOR
-from app.views.results.heat_area import HeatArea
-from app.views.results.heat_paint import scale_marks
+from app.models.pictures.heat import Heat
+from app.models.pictures.nonfinite import NAN_COLOR
+from app.views.charts.heat_area import HeatArea
+from app.views.charts.heat_paint import scale_marks
 from app.views.results.view_table import PLANES
 from app.views.window.main_window import MainWindow
 from gpu_ops import find_filter

@@ -14,13 +14,13 @@ from PySide6.QtCore import QEvent, QLocale, QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.models.mask import dragged, handles, nudged
-from app.models.wave import Wave, in_place, wave_at
-from app.views.results.image_canvas import ImageCanvas
-from app.views.results.mask_paint import screen_of
-from app.views.results.sketch import sketch_of
-from app.views.results.spectrum_paint import CREST, wave_text
-from app.views.results.spectrum_view import SpectrumView
+from app.models.pictures.mask import dragged, handles, nudged
+from app.models.pictures.wave import Wave, in_place, wave_at
+from app.views.pictures.image_canvas import ImageCanvas
+from app.views.pictures.mask_paint import screen_of
+from app.views.pictures.sketch import sketch_of
+from app.views.pictures.spectrum_paint import CREST, wave_text
+from app.views.pictures.spectrum_view import SpectrumView
 from app.views.window.main_window import INPUT, MainWindow
 from gpu_ops import find_filter
 from gpu_ops.output_kinds import Axis

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMainWindow
 
-from app.models.results import Results
+from app.models.results.results import Results
 from app.views.window import status_line
 from app.views.window.status_line import StatusLine
 

@@ -13,8 +13,8 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 from test_belonging import bring, engine, finish, image, picture, run, signal
 
-from app.models.noise import Noise
-from app.models.viewport import Rect
+from app.models.experiment.noise import Noise
+from app.models.pictures.viewport import Rect
 from app.views.results.pictures import INPUT
 from app.views.window.main_window import MainWindow
 from gpu_ops import apply_steps, from_origin, sample, save

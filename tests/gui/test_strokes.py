@@ -11,15 +11,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
 from simulated_rows import shared_result
 
-from app import theme
-from app.models.stroke import DASHES, HUES, INK, Stroke, input_stroke, stroke_at, variant_stroke
-from app.models.sweep import Sweep
-from app.models.view_data import OutputData
+from app.base import theme
+from app.models.curves.stroke import DASHES, HUES, INK, Stroke, input_stroke, stroke_at, variant_stroke
+from app.models.results.view_data import OutputData
+from app.models.timing.sweep import Sweep
 from app.views import strokes
 from app.views.strokes import colour, pen
 from app.views.sweep.plot import look
 from gpu_ops import FILTERS, find_filter, from_array
-from gpu_ops.measuring.sweeps import SIZE, Line
+from gpu_ops.report.sweeps import SIZE, Line
 from gpu_ops.run_key import RunKey
 
 MOST = 20

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from app.main import COMMANDS, main
-from gpu_ops.measuring import window_needs
+from gpu_ops.doctor import window_needs
 
 ROOT = Path(__file__).parent.parent.parent
 MODULES = sorted((ROOT / "app").rglob("*.py"))
@@ -22,9 +22,9 @@ PUBLIC = (
     *("gpu_ops.types", "gpu_ops.params", "gpu_ops.errors", "gpu_ops.engine", "gpu_ops.devices.status"),
     *("gpu_ops.input_kinds", "gpu_ops.output_kinds", "gpu_ops.run_key", "gpu_ops.device_names"),
     *("gpu_ops.counters", "gpu_ops.stages", "gpu_ops.task", "gpu_ops.io.opening"),
-    *("gpu_ops.measuring.row_kinds",),
-    *("gpu_ops.measuring.rows", "gpu_ops.measuring.standing", "gpu_ops.measuring.machines", "gpu_ops.measuring.sweeps"),
-    *("gpu_ops.measuring.about", "gpu_ops.measuring.kernel_age", "gpu_ops.devices.occupancy", "gpu_ops.processes"),
+    *("gpu_ops.report.row_kinds",),
+    *("gpu_ops.report.rows", "gpu_ops.report.standing", "gpu_ops.report.machines", "gpu_ops.report.sweeps"),
+    *("gpu_ops.report.about", "gpu_ops.report.kernel_age", "gpu_ops.devices.occupancy", "gpu_ops.processes"),
     "gpu_ops.devices.kernel_source",
 )
 """What the window may name of the engine besides gpu_ops' public names: types, messages, and what rows say."""
@@ -83,7 +83,7 @@ def test_every_tick_box_grows_with_the_font() -> None:
 
 
 def test_the_window_loads_no_computing_library() -> None:
-    code = "import sys, app.window; print(sorted({'numba', 'scipy', 'cupy', 'cv2', 'pywt'} & set(sys.modules)))"
+    code = "import sys, app.shell.window; print(sorted({'numba', 'scipy', 'cupy', 'cv2', 'pywt'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip() == "[]"
 
@@ -93,7 +93,7 @@ def test_a_picture_is_shown_without_what_only_plots_need(tmp_path: Path) -> None
     code = (
         "import sys; from app.main import main;"
         "code = main(['--sample', 'camera', '--variant', 'serial', '--screenshot', sys.argv[1]]);"
-        "print(code, sorted({'pyqtgraph', 'qtpy', 'cuda', 'gpu_ops.measuring.report'} & set(sys.modules)))"
+        "print(code, sorted({'pyqtgraph', 'qtpy', 'cuda', 'gpu_ops.report.files'} & set(sys.modules)))"
     )
     picture = tmp_path / "out.png"
     done = subprocess.run([sys.executable, "-c", code, picture], capture_output=True, text=True, cwd=ROOT, timeout=120)

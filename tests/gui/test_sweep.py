@@ -17,7 +17,7 @@ from live import PATIENCE, live_window, real_engine, settle
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QImage, QPalette
 
-from app.models.sweep import CSV_COLUMNS, Option, Sweep, options, parse_values, plan_runs, recorded_sweeps
+from app.models.timing.sweep import CSV_COLUMNS, Option, Sweep, options, parse_values, plan_runs, recorded_sweeps
 from app.views.scrolled import Scrolled
 from app.views.sweep.plot import SYMBOLS, look, round_times
 from app.views.sweep.text import findings, heading, value_text
@@ -28,9 +28,9 @@ from gpu_ops.devices.occupancy import LaunchOccupancy, Occupancy
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import Failed, Finished, Held, Progress, Ready, RunRequest, RunUpdate
 from gpu_ops.errors import ParamError
-from gpu_ops.measuring.report import read_report
-from gpu_ops.measuring.rows import Row
-from gpu_ops.measuring.sweeps import DISTINCT, SIZE, Varied
+from gpu_ops.report.files import read_report
+from gpu_ops.report.rows import Row
+from gpu_ops.report.sweeps import DISTINCT, SIZE, Varied
 from gpu_ops.task import Meta
 from gpu_ops.types import Pick, Timing
 

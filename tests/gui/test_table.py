@@ -11,8 +11,8 @@ from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication
 from result_rows import TITLES, row, rows, show_rows
 
-from app.models.results import Results
-from app.models.slot import RowSlot
+from app.models.experiment.slot import RowSlot
+from app.models.results.results import Results
 from app.views.timing.result_table import ResultTable
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")  # menus and tool tips, offscreen

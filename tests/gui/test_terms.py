@@ -8,9 +8,9 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QTranslator
 from result_rows import rows
 
-from app.models.results import CSV_COLUMNS, Results
-from app.models.xray import Figure
-from app.terms import counter_name, counter_tip, stage_column, stage_name, stage_tip
+from app.base.terms import counter_name, counter_tip, stage_column, stage_name, stage_tip
+from app.models.results.results import CSV_COLUMNS, Results
+from app.models.xray.xray import Figure
 from app.views.timing.ladder_layout import BAR_STAGES, MARKS, legend_texts
 from app.views.timing.result_table import columns
 from gpu_ops.counters import CATALOGUE

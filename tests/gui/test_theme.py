@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionButton
 
-from app import icons, theme
+from app.base import icons, theme
 from app.views.parts import TickBox
 from app.views.results.choice_button import ChoiceButton
 

@@ -10,8 +10,8 @@ import tifffile
 from fake_engine import FakeEngine
 from PySide6.QtCore import Qt
 
-from app.models.pyramid import DRAWN, Pyramid, to_uint8
-from app.models.view_data import INPUT
+from app.models.pictures.pyramid import DRAWN, Pyramid, to_uint8
+from app.models.results.view_data import INPUT
 from gpu_ops import apply_steps, from_array
 from gpu_ops.engine.messages import Finished, RunRequest, Stepped, StepsRequest
 from gpu_ops.engine.shared import SharedArray

@@ -13,16 +13,16 @@ from pytestqt.qtbot import QtBot
 from test_session_files import Engine, Place
 from test_session_window import said, script_of
 
-from app.models.session_view import View
-from app.models.unfinished import PREFIX, Unfinished
-from app.settings import Settings
+from app.models.files.session_view import View
+from app.models.files.unfinished import PREFIX, Unfinished
+from app.models.settings import Settings
 from app.views.window import session_desk
 from app.views.window.main_window import MainWindow
 
 CRASH = """
 import os, signal, sys
 from pathlib import Path
-from app.models.unfinished import Unfinished
+from app.models.files.unfinished import Unfinished
 Unfinished(Path(sys.argv[1])).keep(sys.stdin.read())
 os.kill(os.getpid(), signal.SIGKILL)
 """

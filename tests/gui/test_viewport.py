@@ -12,11 +12,11 @@ from lanes import each_once
 from PySide6.QtCore import QThreadPool
 from pytestqt.qtbot import QtBot
 
-from app.models import pyramid as pyramid_module
-from app.models import viewport as viewport_module
-from app.models.display import colors
-from app.models.pyramid import Pyramid, Samples
-from app.models.viewport import Frame, Rect, Tone, Viewport
+from app.models.pictures import pyramid as pyramid_module
+from app.models.pictures import viewport as viewport_module
+from app.models.pictures.display import colors
+from app.models.pictures.pyramid import Pyramid, Samples
+from app.models.pictures.viewport import Frame, Rect, Tone, Viewport
 
 Array = np.ndarray[Any, Any]
 SIZE = 97, 61

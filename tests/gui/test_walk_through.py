@@ -16,12 +16,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractSpinBox, QComboBox
 from pytestqt.qtbot import QtBot
 
-from app.models.history import Choice
-from app.models.slot import RowSlot
-from app.models.steps import Steps
+from app.models.experiment.history import Choice
+from app.models.experiment.slot import RowSlot
+from app.models.experiment.steps import Steps
 from app.views.window.main_window import INPUT, MainWindow
 from gpu_ops import FILTERS, add_noise, find_filter, sample
-from gpu_ops.measuring.rows import Row
+from gpu_ops.report.rows import Row
 from gpu_ops.types import Filter
 
 NEEDED = ("wavelet1d", "fft1d", "histogram2d", "fft2d", "fft_mask", "wavelet2d")
@@ -110,7 +110,7 @@ def walk(qtbot: QtBot, engine: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator
     def one_core(filter: Filter, _cuda: bool, steps: Steps = (), _meta: object = None) -> Choice:
         return Choice(filter.id, {p.name: p.default for p in filter.params}, ("serial",), steps=steps)
 
-    monkeypatch.setattr("app.models.session.default_choice", one_core)
+    monkeypatch.setattr("app.models.experiment.session.default_choice", one_core)
     with live_window(qtbot, engine, picks=("serial",)) as window:
         yield Walk(qtbot, window)
 

@@ -14,7 +14,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QSpinBox
 from tasks import right
 
-from app.models.slot import RowSlot
+from app.models.experiment.slot import RowSlot
 from app.views.window.main_window import INPUT
 from gpu_ops import find_filter, save
 

@@ -23,15 +23,15 @@ from PySide6.QtGui import QDropEvent, QImage
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.controllers.look import Look
-from app.settings import MOST_RECENT, Settings
+from app.models.settings import MOST_RECENT, Settings
+from app.shell.window import settings_for
+from app.views.dialogs.offers import palette_offers
 from app.views.timing.row_text import recorded_text
 from app.views.window.main_window import INPUT, ORDER_MS, MainWindow
-from app.views.window.offers import palette_offers
-from app.window import settings_for
 from gpu_ops import from_array, save
 from gpu_ops.devices.kernel_source import source_hash
 from gpu_ops.devices.status import DeviceStatus
-from gpu_ops.measuring.rows import Report, Row
+from gpu_ops.report.rows import Report, Row
 from gpu_ops.types import Timing
 
 REPORT = Report({"cpu": "Xeon", "devices": {"cuda:0": {"model": "NVIDIA H200"}}}, ())
@@ -100,7 +100,7 @@ def test_settings_that_are_broken_are_passed_over(qtbot, engine, tmp_path: Path)
 @pytest.mark.parametrize("told", [{"size": "900x600"}, {"scheme": "dark"}, {"screenshot": "x.png"}, {}])
 def test_a_look_given_on_the_command_line_leaves_settings_alone(told, tmp_path, monkeypatch) -> None:
     path = tmp_path / "window.ini"
-    monkeypatch.setattr("app.window.settings_file", lambda: path)
+    monkeypatch.setattr("app.shell.window.settings_file", lambda: path)
     args = argparse.Namespace(**{"size": None, "scheme": None, "presenter": False, "screenshot": None, **told})
     settings = settings_for(args)
     settings.set_look("dark", False)

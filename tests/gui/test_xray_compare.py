@@ -12,7 +12,7 @@ from result_rows import row
 from xray_answers import answer, asked, content, plain, show, window_with
 
 from app.controllers.engine_log import describe
-from app.models.slot import RowSlot
+from app.models.experiment.slot import RowSlot
 from app.views.window.main_window import MainWindow
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import Failed, Finished

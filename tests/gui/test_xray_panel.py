@@ -12,19 +12,19 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
 from xray_answers import FILE, LOADS, SOURCE, STORES, asked, content, plain, plain_line, show, window_with
 
+from app.base.numbers import count
+from app.base.theme import TEXT_CONTRAST, contrast, palette
+from app.base.worker import Engine
 from app.controllers.engine_log import describe
 from app.controllers.look import Look
 from app.controllers.session import SessionController
-from app.figures import count
-from app.models.results import Results
-from app.models.session import Session
-from app.models.xray import SECTORS, KernelView
-from app.settings import Settings
-from app.theme import TEXT_CONTRAST, contrast, palette
+from app.models.experiment.session import Session
+from app.models.results.results import Results
+from app.models.settings import Settings
+from app.models.xray.xray import SECTORS, KernelView
+from app.views.dialogs.offers import palette_offers
 from app.views.window.main_window import MainWindow
-from app.views.window.offers import palette_offers
 from app.views.xray.source_view import Gutter, heat
-from app.worker import Engine
 from gpu_ops import device_statuses, find_filter
 from gpu_ops.counters import COUNTERS
 from gpu_ops.devices.status import DeviceStatus

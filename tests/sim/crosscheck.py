@@ -19,7 +19,7 @@ from typing import Any
 
 from gpu_ops.devices import open_device
 from gpu_ops.errors import DeviceError, KernelError
-from gpu_ops.measuring.provenance import commit
+from gpu_ops.report.provenance import commit
 from tests.sim.bench import Outcome, launch
 from tests.sim.cases import TABLE
 from tests.sim.compare import apart, judged

@@ -30,9 +30,9 @@ from gpu_ops.devices.occupancy import occupancy
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Options
 from gpu_ops.filters import FILTERS
-from gpu_ops.measuring.provenance import machine
 from gpu_ops.params import check_values
 from gpu_ops.plan import Device, Launch, Plan
+from gpu_ops.report.provenance import machine
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Filter, Variant
 

@@ -20,8 +20,8 @@ import numpy as np
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Options
 from gpu_ops.filters import find_filter
-from gpu_ops.measuring.provenance import machine
 from gpu_ops.plan import Launch, Plan
+from gpu_ops.report.provenance import machine
 from gpu_ops.task import Meta, Task
 
 REPEATS = 7

@@ -16,7 +16,7 @@ from wrong import RACES, WRONG, Wrong, find_wrong
 
 from gpu_ops.devices import open_device
 from gpu_ops.filters import FILTERS, find_filter
-from gpu_ops.measuring.contract import (
+from gpu_ops.running.contract import (
     SIMULATED_WORK,
     Case,
     check_case,

@@ -16,14 +16,14 @@ from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Options
 from gpu_ops.filters import find_filter
-from gpu_ops.filters.fft.conflicts import gap_of_one, gap_of_span, no_gap, wavefronts
-from gpu_ops.filters.fft.radices import stages_of
-from gpu_ops.filters.fft.transform import Lines, Transforms, chirp, fits, longest_line, padded, twiddles
-from gpu_ops.filters.fft.ways import STOCKHAM
+from gpu_ops.filters.fft.counts.conflicts import gap_of_one, gap_of_span, no_gap, wavefronts
+from gpu_ops.filters.fft.cuda.radices import stages_of
+from gpu_ops.filters.fft.cuda.transform import Lines, Transforms, chirp, fits, longest_line, padded, twiddles
+from gpu_ops.filters.fft.cuda.ways import STOCKHAM
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.measuring.runner import run_experiment
 from gpu_ops.params import check_values
 from gpu_ops.plan import Device, Execution, Limits, Plan
+from gpu_ops.running.runner import run_experiment
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Experiment, Filter, Input, Pick, Run
 from tests.lanes import each_once

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from gpu_ops.devices import open_device
+from gpu_ops.explaining.xray import xray
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.histogram.contention import rounds
 from gpu_ops.io import sample
-from gpu_ops.measuring.xray import xray
 from gpu_ops.types import Input
 from tests.tasks import on
 

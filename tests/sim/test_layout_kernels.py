@@ -9,12 +9,12 @@ import pytest
 
 from gpu_ops.devices.coalescing import Rule
 from gpu_ops.devices.compiler import ARCHITECTURES, compile_kernel
+from gpu_ops.explaining.sentences import explain
+from gpu_ops.explaining.spills import is_straight
+from gpu_ops.explaining.xray import XRay, xray
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.layout import touches
-from gpu_ops.measuring.explain import explain
-from gpu_ops.measuring.runner import run_experiment
-from gpu_ops.measuring.spills import is_straight
-from gpu_ops.measuring.xray import XRay, xray
+from gpu_ops.running.runner import run_experiment
 from gpu_ops.types import Experiment, Input, Pick
 
 LAYOUT = find_filter("layout")

@@ -10,12 +10,12 @@ import pytest
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Options
+from gpu_ops.explaining.xray import xray
 from gpu_ops.filters import find_filter
 from gpu_ops.io import from_array
-from gpu_ops.measuring.verify import verify
-from gpu_ops.measuring.xray import xray
 from gpu_ops.params import check_values
 from gpu_ops.plan import Launch
+from gpu_ops.running.verify import verify
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Input
 from tests.lanes import few

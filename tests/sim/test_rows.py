@@ -10,8 +10,8 @@ from row_cases import Named, all_row_cases
 
 from gpu_ops.devices import open_device
 from gpu_ops.filters import find_filter
-from gpu_ops.measuring.contract import check_case, unsupported
-from gpu_ops.measuring.runner import run_experiment
+from gpu_ops.running.contract import check_case, unsupported
+from gpu_ops.running.runner import run_experiment
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Experiment, Input, Pick
 

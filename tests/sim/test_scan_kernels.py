@@ -14,9 +14,9 @@ from gpu_ops import Experiment, Pick, from_array, run_experiment
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Options
 from gpu_ops.devices.sim.traces import Tracing
+from gpu_ops.explaining.xray import xray
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.scan.accesses import doubling_additions, tree_additions, tree_wavefronts
-from gpu_ops.measuring.xray import xray
 from gpu_ops.params import check_values
 from gpu_ops.plan import Execution
 

@@ -13,19 +13,19 @@ import pytest
 from hypothesis import given, settings
 from tasks import planned
 
-from app.models.access_trace import Access, warp_trace
+from app.models.xray.access_trace import Access, warp_trace
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.lanes import BatchLayout, Lanes
 from gpu_ops.devices.sim.launch import Options
 from gpu_ops.devices.sim.memory import Table
-from gpu_ops.devices.sim.ptx import Place
+from gpu_ops.devices.sim.ptx.program import Place
+from gpu_ops.devices.sim.ptx.sites import Site
 from gpu_ops.devices.sim.requests import Requests
-from gpu_ops.devices.sim.sites import Site
 from gpu_ops.devices.sim.traces import Recorder, Tracing
+from gpu_ops.explaining.xray import XRay, as_dict, xray
+from gpu_ops.explaining.xray import _traces as by_line
 from gpu_ops.filters import find_filter
 from gpu_ops.io import from_array
-from gpu_ops.measuring.xray import XRay, as_dict, xray
-from gpu_ops.measuring.xray import _traces as by_line
 from gpu_ops.params import check_values
 from gpu_ops.plan import Execution, Launch, LineCounts, Plan, Trace
 from tests.sim.test_counters import FILE, SOURCE, X, Y, accesses, execute

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from wavelet_cases import Setting, settings, wrong
 
-from gpu_ops.filters.wavelet.lifting import NAMES
+from gpu_ops.filters.wavelet.cuda.lifting import NAMES
 
 MOST = 210_000
 """Operations of a level of the largest settings in the thorough lane: two levels in gray of all wavelets whose state

@@ -151,7 +151,7 @@ def test_no_approximation_travels_between_the_levels_of_a_launch(id: str, shape:
 def test_lifting_reads_what_its_steps_weigh() -> None:
     """A pair of samples is read once a weight and once a step there and back, and at the ends; filters read one sample
     a tap, low and high alike. Only what lies around tiles comes on top."""
-    from gpu_ops.filters.wavelet.lifting import lifting_of
+    from gpu_ops.filters.wavelet.cuda.lifting import lifting_of
 
     filter, x = find_filter("wavelet1d"), np.random.default_rng(4).random(4096, np.float32)
     lifting = lifting_of("bior4.4")

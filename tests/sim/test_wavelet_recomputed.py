@@ -17,7 +17,7 @@ from gpu_ops.devices.sim.device import DEFAULT_ARCHITECTURE, SimDevice
 from gpu_ops.devices.sim.launch import Options
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.wavelet.bases import taps_of
-from gpu_ops.filters.wavelet.lattice import lattice_of
+from gpu_ops.filters.wavelet.cuda.lane_filters import lattice_of
 from gpu_ops.filters.wavelet.reference import reference
 from gpu_ops.plan import LineCounts, Plan
 from gpu_ops.task import Task

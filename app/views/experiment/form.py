@@ -8,10 +8,18 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.theme import colours_of, inked
-from app.tips import set_tip
-from app.views.experiment.editors import Editor
-from app.views.experiment.suiting import editor
+from app.base.theme import colours_of, inked
+from app.base.tips import set_tip
+from app.views.experiment.editors import (
+    BoolEditor,
+    ChoiceEditor,
+    Editor,
+    FloatEditor,
+    GridEditor,
+    IntEditor,
+    TextEditor,
+)
+from app.views.experiment.look_editor import LookEditor
 from app.views.keys import keyed, letter, yielding
 from gpu_ops import KernelscopeError
 from gpu_ops.params import Param, Value
@@ -178,3 +186,18 @@ class ParameterForm(QWidget):
         colour = colours_of(self.palette()).error.colour
         for label in self._reasons.values():
             label.setPalette(inked(label.palette(), colour))
+
+
+def editor(param: Param, parent: QWidget | None = None) -> Editor:
+    """The editor that suits the parameter."""
+    if param.look is not None:
+        return LookEditor(param, parent)
+    if param.choices:
+        return ChoiceEditor(param, parent)
+    kinds: tuple[tuple[type, type[Editor]], ...] = (
+        (bool, BoolEditor),
+        (int, IntEditor),
+        (float, FloatEditor),
+        (tuple, GridEditor),
+    )
+    return next((maker for kind, maker in kinds if isinstance(param.default, kind)), TextEditor)(param, parent)

@@ -6,9 +6,9 @@ from PySide6.QtCore import QCoreApplication, QEvent, QPointF, QRectF, QSize, Qt,
 from PySide6.QtGui import QFont, QPainter, QPaintEvent, QPalette, QPen, QPolygonF
 from PySide6.QtWidgets import QComboBox, QSizePolicy, QVBoxLayout, QWidget
 
+from app.base.theme import colours_of
+from app.base.tips import set_tip
 from app.models.background import Background
-from app.theme import colours_of
-from app.tips import set_tip
 from app.views.eliding import elided_text
 from app.views.experiment.editors import Editor
 from app.views.experiment.search_combo import WORDS, SearchCombo, disable

@@ -7,9 +7,9 @@ from typing import Any
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSlider, QWidget
 
-from app.models.noise import Noise, span_of, usual_sigma
-from app.theme import colours_of, inked
-from app.tips import set_tip
+from app.base.theme import colours_of, inked
+from app.base.tips import set_tip
+from app.models.experiment.noise import Noise, span_of, usual_sigma
 from app.views.experiment.editors import FloatEditor, IntEditor
 from app.views.keys import letter
 from app.views.parts import TickBox

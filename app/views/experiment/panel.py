@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QLocale, QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QLocale, QRectF, QSignalBlocker, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
+from app.base.tips import set_tip, tip_text
+from app.models.experiment.session import Session
+from app.models.experiment.steps import title_with_steps
+from app.models.pictures.nonfinite import INFINITE_COLOR, NAN_COLOR, count_words, drawn_words
 from app.models.search import filter_words
-from app.models.session import Session
-from app.models.steps import title_with_steps
-from app.tips import set_tip, tip_text
 from app.views.experiment.form import ParameterForm
 from app.views.experiment.noise_control import NoiseControl
-from app.views.experiment.nonfinite_legend import NonFiniteLegend
 from app.views.experiment.preset_chooser import LETTER, PresetChooser
 from app.views.experiment.search_combo import WORDS, SearchCombo, disable
 from app.views.experiment.steps_section import StepsSection
@@ -273,3 +274,48 @@ def _breakable(name: str) -> str:
 
 def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;")
+
+
+class NonFiniteLegend(QWidget):
+    """One line: a square of each colour and the number of values that have it. Hidden where all values are finite."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("nonFiniteLegend")
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.texts: tuple[str, str] = ("", "")
+        self.hide()
+
+    def show_counts(self, nan: int, infinite: int) -> None:
+        """Show how many values are NaN and how many are infinite."""
+        self.texts = count_words(nan, infinite)
+        self.setAccessibleName(", ".join(filter(None, self.texts)))
+        set_tip(self, drawn_words())
+        self.setVisible(any(self.texts))
+        self.updateGeometry()
+        self.update()
+
+    def _side(self) -> int:
+        return self.fontMetrics().ascent()
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        metrics = self.fontMetrics()
+        wide = sum(metrics.horizontalAdvance(text) + self._side() * 5 // 2 for text in self.texts if text)
+        return QSize(wide, metrics.height() * 5 // 4)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        return QSize(0, self.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        painter, metrics, side = QPainter(self), self.fontMetrics(), self._side()
+        ink, x, top = self.palette().color(QPalette.ColorRole.WindowText), 0.5, (self.height() - side) // 2 + 0.5
+        for text, color in zip(self.texts, (NAN_COLOR, INFINITE_COLOR), strict=True):
+            if not text:
+                continue
+            painter.setPen(QPen(ink, 1))
+            painter.setBrush(QColor(*color))
+            painter.drawRect(QRectF(x, top, side - 1, side - 1))
+            x += side * 3 / 2
+            painter.drawText(QRectF(x, 0, self.width() - x, self.height()), int(Qt.AlignmentFlag.AlignVCenter), text)
+            x += metrics.horizontalAdvance(text) + side
+        painter.end()

@@ -6,8 +6,8 @@ from PySide6.QtCore import QEvent, QPoint, Qt, QTimer, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QComboBox, QWidget
 
+from app.base.tips import show_tip
 from app.models.search import matches
-from app.tips import show_tip
 
 WORDS = Qt.ItemDataRole.UserRole + 1
 """The role of an item's other search words."""

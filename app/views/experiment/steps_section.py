@@ -21,10 +21,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.models.session import Session
-from app.models.steps import GAUSSIAN, Steps, first_values, inside, noise_of, offered, step_text, step_title
-from app.theme import boxes, checkable
-from app.tips import set_tip
+from app.base.theme import boxes, checkable
+from app.base.tips import set_tip
+from app.models.experiment.session import Session
+from app.models.experiment.steps import GAUSSIAN, Steps, first_values, inside, noise_of, offered, step_text, step_title
 from app.views.experiment.form import ParameterForm
 from app.views.parts import ElidedLabel, TickBox
 from gpu_ops import find_step

@@ -23,8 +23,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.base.theme import boxes
 from app.models.search import matches
-from app.theme import boxes
 from app.views.experiment.form import ParameterForm
 from app.views.experiment.row_finder import RowFinder
 from app.views.experiment.variant_row import VariantRow

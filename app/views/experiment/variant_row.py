@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.theme import colours_of, inked, selected
+from app.base.theme import colours_of, inked, selected
 from app.views.parts import TickBox
 from gpu_ops.types import Variant
 

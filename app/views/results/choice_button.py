@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QStyle, QStyleOptionToolButton, QStylePainter, QToolButton, QWidget
 
-from app.theme import chosen
+from app.base.theme import chosen
 
 
 class ChoiceButton(QToolButton):

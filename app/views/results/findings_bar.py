@@ -9,9 +9,9 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
 
-from app.figures import number
-from app.theme import Role, checkable, colours_of, fixed_font, inked, mix
-from app.tips import set_tip
+from app.base.numbers import number
+from app.base.theme import Role, checkable, colours_of, fixed_font, inked, mix
+from app.base.tips import set_tip
 from app.views.parts import ElidedLabel
 
 DETAIL_LINES = 6

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from app.models.results import Results
-from app.models.session import Session
-from app.views.results.companion import Companion
-from app.views.results.mask_link import MaskLink
-from app.views.results.peak_link import PeakLink
+from PySide6.QtCore import QObject, Slot
+
+from app.models.experiment.session import Session
+from app.models.results.results import Results
+from app.models.results.verdict import verdict
+from app.models.results.view_data import INPUT, OutputData, as_it_is
+from app.views.charts.range_link import RangeLink
+from app.views.curves.peak_link import PeakLink
+from app.views.pictures.mask_link import MaskLink
+from app.views.pictures.wave_link import WaveLink
 from app.views.results.pictures import Pictures
-from app.views.results.range_link import RangeLink
-from app.views.results.wave_link import WaveLink
 
 
 class Links:
@@ -20,3 +23,51 @@ class Links:
         self.masks = MaskLink(pictures, session)
         self.peaks = PeakLink(pictures, session)
         self.companion = Companion(pictures, session, results)
+
+
+class Companion(QObject):
+    """Of a filter that gives a result of the input's kind together with the visible one of another kind, such as an
+    image and its spectrum, the first variant's stands beside the input. `key` is that variant, "" without one."""
+
+    def __init__(self, pictures: Pictures, session: Session, results: Results) -> None:
+        super().__init__(pictures)
+        self._pictures, self._session, self._results = pictures, session, results
+        self.key = ""
+        self._put: OutputData | None = None
+        pictures.view_changed.connect(self._start_over)
+        for signal in (pictures.drawn_changed, pictures.arranged, results.row_changed):
+            signal.connect(self._show)
+
+    @Slot()
+    def _start_over(self) -> None:
+        """The view beside may be another one, or be empty."""
+        self._put = None
+        self._show()
+
+    @Slot()
+    def _show(self) -> None:
+        pictures, session = self._pictures, self._session
+        view = pictures.view_with(INPUT)
+        self.key = ""
+        if view is pictures.view or not pictures.input_name:
+            return
+        name, titles = self._output(), pictures.titles()
+        found = [(v, shown) for v in session.shown.ids if (shown := pictures.shown(v, name)) is not None]
+        keys = (INPUT, *(variant for variant, _ in found[:1]))
+        self._put = self._put if found else None
+        view.arrange(keys, {INPUT: pictures.input_name, **titles}, session.filter)
+        for variant, shown in found[:1]:
+            self.key = variant
+            subject, present = shown.origin.subject, session.shown.subject(variant)
+            if shown is not self._put:
+                view.put(variant, as_it_is(shown), shown.origin)
+                self._put = shown
+            judged = verdict(self._results, session.shown.slot(variant), subject, present)
+            view.set_state(variant, *judged, subject == present)
+
+    def _output(self) -> str:
+        """The first output of the present choice that the input's own view can show; "" without one."""
+        pictures, task = self._pictures, self._session.task
+        forms = [(output, output.form(task)) for output in self._session.given] if task is not None else []
+        own = pictures.input_spec()
+        return next((output.id for output, form in forms if pictures.spec_of(output, form) is own), "")

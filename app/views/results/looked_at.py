@@ -8,8 +8,8 @@ from typing import cast
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.models.display import Display
-from app.models.view_data import INPUT
+from app.models.pictures.display import Display
+from app.models.results.view_data import INPUT
 from app.views.results.result_view import ResultView
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QObject, Slot
 
-from app.models.quality import quality_text
-from app.models.results import Results
-from app.models.session import Session
-from app.models.steps import steps_text
+from app.models.experiment.session import Session
+from app.models.experiment.steps import steps_text
+from app.models.results.quality import quality_text
+from app.models.results.results import Results
 from app.views.results.pictures import INPUT, Pictures
 from gpu_ops.engine.shared import SharedInput
 from gpu_ops.types import Quality

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QLabel, QWidget
 
-from app.tips import set_tip
+from app.base.tips import set_tip
 from app.views.flow import FlowLayout
 from app.views.results.choice_button import ChoiceButton
 from app.views.results.view_table import Scale

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
 
-from app.tips import set_tip
+from app.base.tips import set_tip
 from app.views.parts import number
 
 MOST = 6

@@ -10,18 +10,18 @@ from PySide6.QtCore import QSize, Signal, Slot
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.models.comparing import Mode
-from app.models.display import Display
-from app.models.drawing import Drawing
-from app.models.origin import WHOLE
-from app.models.results import Results
-from app.models.session import Session
-from app.models.slot import RowSlot
-from app.models.steps import title_with_steps
-from app.models.subject import Subject
-from app.models.verdict import verdict
-from app.models.view_data import INPUT as INPUT
-from app.models.view_data import OutputData, ViewData, as_it_is, named
+from app.models.experiment.session import Session
+from app.models.experiment.slot import RowSlot
+from app.models.experiment.steps import title_with_steps
+from app.models.experiment.subject import Subject
+from app.models.pictures.comparing import Mode
+from app.models.pictures.display import Display
+from app.models.results.drawing import Drawing
+from app.models.results.origin import WHOLE
+from app.models.results.results import Results
+from app.models.results.verdict import verdict
+from app.models.results.view_data import INPUT as INPUT
+from app.models.results.view_data import OutputData, ViewData, as_it_is, named
 from app.views.results.looked_at import LookedAt
 from app.views.results.output_bar import OutputBar
 from app.views.results.result_view import ResultView
@@ -33,9 +33,9 @@ from gpu_ops.output_kinds import Form
 from gpu_ops.types import Output
 
 if TYPE_CHECKING:
-    from app.views.results.curve_view import CurveView
-    from app.views.results.panes import PaneGrid
-    from app.views.results.signal_pane import SignalPane
+    from app.views.curves.curve_view import CurveView
+    from app.views.curves.signal_pane import SignalPane
+    from app.views.pictures.panes import PaneGrid
 
 
 class Pictures(Squeezed):

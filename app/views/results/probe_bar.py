@@ -18,11 +18,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.models.measuring import Measuring
-from app.models.probe import Probe
-from app.models.profile import length
-from app.models.session import Session
-from app.tips import set_tip
+from app.base.tips import set_tip
+from app.models.experiment.session import Session
+from app.models.pictures.probe import Probe
+from app.models.pictures.profile import length
+from app.models.pictures.region import Measuring
 from app.views.parts import ElidedLabel, number
 from app.views.results.choice_button import ChoiceButton
 from app.views.results.pictures import Pictures
@@ -34,7 +34,7 @@ from gpu_ops.output_kinds import Axis
 from gpu_ops.types import Pixel
 
 if TYPE_CHECKING:
-    from app.views.results.profile_plot import ProfilePlot
+    from app.views.curves.profile_plot import ProfilePlot
 
 LATER_MS = 15
 """The least time between two computations while something moves."""
@@ -235,7 +235,7 @@ class ProbeBar(QWidget):
             self.pages.setCurrentWidget(self.hint)
             return
         if self.plot is None:
-            from app.views.results.profile_plot import ProfilePlot
+            from app.views.curves.profile_plot import ProfilePlot
 
             self.plot = ProfilePlot(self)
             self.plot.pointed.connect(self.probe.set_mark)

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
-from app.models.layer import Layer
-from app.models.region_figures import Sampled
-from app.models.session import Session
-from app.models.view_data import INPUT, ViewData
-from app.views.results.image_canvas import ImageCanvas
-from app.views.results.panes import PaneGrid
+from app.models.experiment.session import Session
+from app.models.pictures.layer import Layer
+from app.models.pictures.region_figures import Sampled
+from app.models.results.view_data import INPUT, ViewData
+from app.views.pictures.image_canvas import ImageCanvas
+from app.views.pictures.panes import PaneGrid
 from app.views.results.pictures import Pictures
 from app.views.results.reading import channel_names
 from app.views.results.result_view import ResultView
 
 if TYPE_CHECKING:
-    from app.views.results.curve_view import CurveView
+    from app.views.curves.curve_view import CurveView
 
 
 def places(pictures: Pictures, session: Session) -> list[ResultView]:
@@ -38,7 +38,7 @@ def curves(pictures: Pictures, session: Session) -> list[CurveView]:
     found = [view for view in places(pictures, session) if view.grid is None]
     if not found:
         return []
-    from app.views.results.curve_view import CurveView
+    from app.views.curves.curve_view import CurveView
 
     return [view for view in found if isinstance(view, CurveView)]
 

@@ -12,13 +12,13 @@ from PySide6.QtCore import QAbstractTableModel, QCoreApplication, QEvent, QModel
 from PySide6.QtGui import QKeyEvent, QKeySequence, QPalette, QResizeEvent
 from PySide6.QtWidgets import QApplication, QHeaderView, QTableView, QWidget
 
-from app.models.region_figures import FigureRow, Figures
-from app.theme import mix
-from app.tips import tip_text
-from app.translate import QT_TRANSLATE_NOOP
+from app.base.theme import mix
+from app.base.tips import tip_text
+from app.base.translate import QT_TRANSLATE_NOOP
+from app.models.pictures.region_figures import FigureRow, Figures
+from app.views.charts.plot_area import FAINT
 from app.views.headers import Header
 from app.views.parts import number
-from app.views.results.plot_area import FAINT
 from app.views.results.reading import with_unit
 
 Index = QModelIndex | QPersistentModelIndex

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Protocol
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QWidget
 
-from app.models.display import Display
-from app.models.entry import Entry
-from app.models.layer import State
-from app.models.origin import Origin
-from app.models.view_data import ViewData
+from app.models.pictures.display import Display
+from app.models.pictures.layer import State
+from app.models.results.entry import Entry
+from app.models.results.origin import Origin
+from app.models.results.view_data import ViewData
 from gpu_ops.types import Filter
 
 if TYPE_CHECKING:
+    from app.views.pictures.panes import PaneGrid
     from app.views.results.pager import Pager
-    from app.views.results.panes import PaneGrid
 
 
 class ResultView(Protocol):

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QWidget
 
-from app.models.display import Display
-from app.models.span import Span
-from app.models.view_data import (
+from app.base.translate import QT_TRANSLATE_NOOP
+from app.models.curves.span import Span
+from app.models.pictures.display import Display
+from app.models.results.view_data import (
     DECIBEL,
     TIMES,
     OutputData,
@@ -27,12 +28,11 @@ from app.models.view_data import (
     over_frequencies,
     phases,
 )
-from app.translate import QT_TRANSLATE_NOOP
 from app.views.results.result_view import ResultView
 from gpu_ops.output_kinds import CHANNEL, Axis, ViewKind
 
 if TYPE_CHECKING:
-    from app.views.results.plot_area import Plot
+    from app.views.charts.plot_area import Plot
 
 
 @dataclass(frozen=True)
@@ -71,56 +71,56 @@ class ViewSpec:
 
 
 def _pictures(display: Display, parent: QWidget) -> ResultView:
-    from app.views.results.picture_view import PictureView
+    from app.views.pictures.picture_view import PictureView
 
     return PictureView(display, parent=parent)
 
 
 def _spectrum_pictures(display: Display, parent: QWidget) -> ResultView:
-    from app.views.results.spectrum_view import SpectrumView
+    from app.views.pictures.spectrum_view import SpectrumView
 
     return SpectrumView(display, parent=parent)
 
 
 def _curves(display: Display, parent: QWidget) -> ResultView:
-    from app.views.results.curve_view import CurveView
+    from app.views.curves.curve_view import CurveView
 
     return CurveView(parent)
 
 
 def _planes(display: Display, parent: QWidget) -> ResultView:
-    from app.views.results.heat_view import HeatView
+    from app.views.charts.heat_view import HeatView
 
     return HeatView(display, parent)
 
 
 def _spectra(display: Display, parent: QWidget) -> ResultView:
-    from app.views.results.spectra_view import SpectraView
+    from app.views.curves.spectra_view import SpectraView
 
     return SpectraView(parent)
 
 
 def _bars(display: Display, parent: QWidget) -> ResultView:
-    from app.views.results.bars_view import BarsView
+    from app.views.charts.bars_view import BarsView
 
     return BarsView(parent)
 
 
 def _levels(display: Display, parent: QWidget) -> ResultView:
-    from app.views.results.levels_plot import LevelsPlot
+    from app.views.charts.levels_plot import LevelsPlot
 
     return _plots(LevelsPlot(), parent)
 
 
 def _spans(display: Display, parent: QWidget) -> ResultView:
-    from app.views.results.spans_plot import SpansPlot
+    from app.views.charts.spans_plot import SpansPlot
 
     return _plots(SpansPlot(), parent)
 
 
 def _plots(plot: Plot, parent: QWidget) -> ResultView:
-    from app.views.results.cell_view import CellView
-    from app.views.results.plot_area import PlotArea
+    from app.views.charts.cell_view import CellView
+    from app.views.charts.plot_area import PlotArea
 
     def area(span: Span, parent: QWidget) -> QWidget:
         return PlotArea(plot, span, parent)
@@ -129,15 +129,15 @@ def _plots(plot: Plot, parent: QWidget) -> ResultView:
 
 
 def _figures(display: Display, parent: QWidget) -> ResultView:
-    from app.views.results.cell_view import CellView
-    from app.views.results.figure_area import FigureArea
+    from app.views.charts.cell_view import CellView
+    from app.views.charts.figure_area import FigureArea
 
     return CellView(FigureArea, None, parent)
 
 
 def _tables(display: Display, parent: QWidget) -> ResultView:
-    from app.views.results.cell_view import CellView
-    from app.views.results.table_area import TableArea
+    from app.views.charts.cell_view import CellView
+    from app.views.charts.table_area import TableArea
 
     return CellView(TableArea, None, parent)
 

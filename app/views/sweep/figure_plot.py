@@ -12,10 +12,10 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt
 from PySide6.QtGui import QBrush, QHelpEvent, QPalette, QPen, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from app.figures import number
-from app.models.stroke import INK, Stroke, variant_stroke
-from app.theme import colours_of, mix
-from app.tips import show_tip
+from app.base.numbers import number
+from app.base.theme import colours_of, mix
+from app.base.tips import show_tip
+from app.models.curves.stroke import INK, Stroke, variant_stroke
 from app.views.parts import is_dark
 from app.views.strokes import DASHES, colour
 from app.views.sweep.plot import NEAR, SYMBOLS, Look, even_steps, round_times

@@ -12,9 +12,9 @@ from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QBrush, QPalette
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from app.figures import count
-from app.models.laws import LawCurve, LawPicture, Place
-from app.models.stroke import variant_stroke
+from app.base.numbers import count
+from app.models.curves.stroke import variant_stroke
+from app.models.timing.laws import LawCurve, LawPicture, Place
 from app.views.parts import is_dark
 from app.views.scrolled import Squeezed
 from app.views.strokes import colour, pen

@@ -9,11 +9,11 @@ from PySide6.QtCore import QCoreApplication, QPointF, QSize
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
-from app.models.sweep import Sweep
+from app.models.timing.sweep import Sweep
 from app.views.parts import ElidedLabel
 from app.views.sweep.plot import Look, look
 from app.views.sweep.text import group_title, line_title
-from gpu_ops.measuring.sweeps import Line
+from gpu_ops.report.sweeps import Line
 
 STROKE = 6
 """The length of a line's sample, in letters."""

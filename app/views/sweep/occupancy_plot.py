@@ -11,14 +11,14 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt
 from PySide6.QtGui import QBrush, QHelpEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from app.figures import count, percent
-from app.models.occupancy import limiter_name
-from app.models.sweep import Sweep
-from app.tips import show_tip
+from app.base.numbers import count, percent
+from app.base.tips import show_tip
+from app.models.timing.occupancy import limiter_name
+from app.models.timing.sweep import Sweep
 from app.views.sweep.plot import NEAR, WIDEST_SHARE, Axis, look
 from app.views.sweep.text import axis_title, value_text
 from gpu_ops.devices.occupancy import LaunchOccupancy
-from gpu_ops.measuring.sweeps import Line
+from gpu_ops.report.sweeps import Line
 
 SHARES = ((0.0, "0 %"), (0.5, "50 %"), (1.0, WIDEST_SHARE))
 LOW, HIGH = -0.08, 1.12

@@ -16,11 +16,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.base.theme import checkable, colours_of, inked
+from app.base.tips import tip_text
 from app.controllers.sweep import SweepController
-from app.models.laws import LawPicture
-from app.models.sweep import Option, Sweep
-from app.theme import checkable, colours_of, inked
-from app.tips import tip_text
+from app.models.timing.laws import LawPicture
+from app.models.timing.sweep import Option, Sweep
 from app.views.flow import FlowLayout
 from app.views.parts import Combo
 from app.views.picture_file import export_sheet, write_text

@@ -12,14 +12,14 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QHelpEvent, QPalette, QPen, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from app.figures import seconds
-from app.models.stroke import Stroke, variant_stroke
-from app.models.sweep import Sweep
-from app.tips import show_tip
+from app.base.numbers import seconds
+from app.base.tips import show_tip
+from app.models.curves.stroke import Stroke, variant_stroke
+from app.models.timing.sweep import Sweep
 from app.views.parts import is_dark
 from app.views.strokes import colour, pen
 from app.views.sweep.text import Mark, axis_title, line_title, marks, value_text
-from gpu_ops.measuring.sweeps import Line
+from gpu_ops.report.sweeps import Line
 
 SYMBOLS = ("o", "s", "t", "d", "t1", "p", "star", "h", "+", "x", "t2", "t3")
 MARGIN = 0.06

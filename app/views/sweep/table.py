@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem, QWidget
 
-from app.figures import NONE, count, percent, relative_error, seconds
-from app.models.entry import Entry
-from app.models.occupancy import limiter_name
-from app.models.slot import RowSlot
-from app.models.sweep import Sweep
-from app.terms import stage_column
-from app.tips import set_tip
+from app.base.numbers import NONE, count, percent, relative_error, seconds
+from app.base.terms import stage_column
+from app.base.tips import set_tip
+from app.models.experiment.slot import RowSlot
+from app.models.results.entry import Entry
+from app.models.timing.occupancy import limiter_name
+from app.models.timing.sweep import Sweep
 from app.views.sweep.text import quantity, value_text
 from app.views.timing.row_text import clock_name, device_name, verdict
 from gpu_ops.devices.occupancy import LaunchOccupancy
-from gpu_ops.measuring.rows import Row
+from gpu_ops.report.rows import Row
 
 
 class SweepTable(QTableWidget):

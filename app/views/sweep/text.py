@@ -8,12 +8,12 @@ from string import ascii_uppercase
 
 from PySide6.QtCore import QCoreApplication
 
-from app.figures import count
-from app.models.job_text import value_text as value_words
-from app.models.sweep import Option, Sweep
+from app.base.numbers import count
+from app.models.experiment.job_text import value_text as value_words
+from app.models.timing.sweep import Option, Sweep
 from app.views.timing.row_text import clock_name, device_name
 from gpu_ops.input_kinds import InputKind
-from gpu_ops.measuring.sweeps import DISTINCT, SIZE, WIDTH, BreakEven, Crossing, Line, Varied
+from gpu_ops.report.sweeps import DISTINCT, SIZE, WIDTH, BreakEven, Crossing, Line, Varied
 
 translate = QCoreApplication.translate
 MOST_FAILURES = 3

@@ -9,8 +9,8 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from app.models.claims_table import Claims
-from app.theme import Role, colours_of
+from app.base.theme import Role, colours_of
+from app.models.timing.claims_table import Claims
 from app.views.pages import TextPage
 
 

@@ -9,8 +9,8 @@ from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.theme import colours_of, fixed_font, inked
-from app.tips import set_tip
+from app.base.theme import colours_of, fixed_font, inked
+from app.base.tips import set_tip
 from app.views.labels import sentence_label
 from app.views.parts import Combo
 from app.views.picture_file import export_sheet, write_text

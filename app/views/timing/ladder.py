@@ -30,10 +30,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.models.results import Results
-from app.models.slot import RowSlot
-from app.terms import counter_name, counter_tip
-from app.tips import show_tip, tip_text
+from app.base.terms import counter_name, counter_tip
+from app.base.tips import show_tip, tip_text
+from app.models.experiment.slot import RowSlot
+from app.models.results.results import Results
 from app.views.flow import FlowLayout
 from app.views.parts import Combo, TickBox
 from app.views.picture_file import NO_FACTS, Draw, Facts, drawn_image, write_picture

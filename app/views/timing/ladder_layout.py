@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFontMetricsF
 
-from app.figures import NONE, count, number, percent, relative_error, seconds, short_count
-from app.models.entry import Entry, FairBar
-from app.models.results import Results
-from app.terms import counter_name, stage_column, stage_name
+from app.base.numbers import NONE, count, number, percent, relative_error, seconds, short_count
+from app.base.terms import counter_name, stage_column, stage_name
+from app.models.results.entry import Entry, FairBar
+from app.models.results.results import Results
 from app.views.timing.ladder_axis import Axis, axis_for
 from app.views.timing.row_text import (
     clock_name,

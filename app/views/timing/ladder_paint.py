@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPalette, QPen, QPolygonF
 
-from app.models.entry import Entry
-from app.theme import TINT, Colours, Role, colours_of, mix
+from app.base.theme import TINT, Colours, Role, colours_of, mix
+from app.models.results.entry import Entry
 from app.views.eliding import elided_text
 from app.views.timing.ladder_axis import Axis
 from app.views.timing.ladder_layout import BAR_STAGES, Geometry, LegendItem, Line, Section

@@ -21,14 +21,14 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QMenu, QTableView, QWidget
 
-from app.figures import number, percent, relative_error, seconds, times
-from app.models.entry import Entry
-from app.models.quality import gain, quality_text
-from app.models.results import Results
-from app.models.slot import RowSlot
-from app.terms import stage_column, stage_tip
-from app.theme import boxes, colours_of
-from app.tips import tip_text
+from app.base.numbers import number, percent, relative_error, seconds, times
+from app.base.terms import stage_column, stage_tip
+from app.base.theme import boxes, colours_of
+from app.base.tips import tip_text
+from app.models.experiment.slot import RowSlot
+from app.models.results.entry import Entry
+from app.models.results.quality import gain, quality_text
+from app.models.results.results import Results
 from app.views.picture_file import write_text
 from app.views.timing.row_text import (
     counted_text,

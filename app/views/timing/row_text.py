@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
-from app.figures import NONE, count, number, percent, relative_error, seconds, times
-from app.models.entry import Entry, FairBar
-from app.models.quality import quality_lines
-from app.models.results import Results
-from app.models.row_differences import settings_text
-from app.terms import counter_name, stage_name
-from app.theme import Colours, Role
+from app.base.numbers import NONE, count, number, percent, relative_error, seconds, times
+from app.base.terms import counter_name, stage_name
+from app.base.theme import Colours, Role
+from app.models.results.entry import Entry, FairBar
+from app.models.results.quality import quality_lines
+from app.models.results.results import Results
+from app.models.results.row_differences import settings_text
 from gpu_ops.counters import in_order
 from gpu_ops.device_names import device_kind, device_place, is_simulated
-from gpu_ops.measuring.rows import Row
+from gpu_ops.report.rows import Row
 from gpu_ops.run_key import EDITS
 from gpu_ops.stages import STAGES
 from gpu_ops.types import Timing

@@ -8,12 +8,12 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QPointF, Q
 from PySide6.QtGui import QAction, QContextMenuEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
-from app.models.view_data import INPUT
-from app.theme import boxes
-from app.views.results.image_canvas import ImageCanvas
+from app.base.theme import boxes
+from app.models.results.view_data import INPUT
+from app.views.pictures.image_canvas import ImageCanvas
 
 if TYPE_CHECKING:
-    from app.views.results.signal_pane import SignalPane
+    from app.views.curves.signal_pane import SignalPane
     from app.views.window.desk import Desk
 
 PICTURE = (

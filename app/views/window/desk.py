@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMainWindow, QMenu
 
-from app.context import Context
-from app.models.probe import Probe
-from app.views.results.clipboard import PasteFile
+from app.models.pictures.probe import Probe
+from app.shell.context import Context
+from app.views.dialogs.catalogue import Catalogue
+from app.views.dialogs.command_palette import CommandPalette
+from app.views.dialogs.guide_catalogue import GuideCatalogue
+from app.views.dialogs.page_window import Pages
+from app.views.dialogs.recent_menu import RecentMenu
+from app.views.pictures.clipboard import PasteFile
 from app.views.results.pictures import Pictures
-from app.views.window.catalogue import Catalogue
-from app.views.window.command_palette import CommandPalette
 from app.views.window.docks import Docks
-from app.views.window.guide_catalogue import GuideCatalogue
-from app.views.window.page_window import Pages
-from app.views.window.recent_menu import RecentMenu
 
 
 @dataclass(frozen=True, eq=False)

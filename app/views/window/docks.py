@@ -6,12 +6,21 @@ from functools import partial
 from typing import Any, TypeVar, cast
 
 from PySide6.QtCore import QByteArray, QCoreApplication, QObject, Qt, Signal
-from PySide6.QtWidgets import QMainWindow, QTabWidget, QWidget
+from PySide6.QtGui import QPaintEvent
+from PySide6.QtWidgets import (
+    QDockWidget,
+    QMainWindow,
+    QStyle,
+    QStyleOptionDockWidget,
+    QStyleOptionFrame,
+    QStylePainter,
+    QTabWidget,
+    QWidget,
+)
 
-from app.context import Context
+from app.shell.context import Context
 from app.views.lazy import Lazy
 from app.views.scrolled import Scrolled
-from app.views.window.dock import Dock
 from app.views.window.dock_sizes import DockSizes
 from app.views.window.panel_spec import DockSpec, PanelSpec
 from app.views.window.panels import DOCKS, PANELS
@@ -130,3 +139,18 @@ class Docks(QObject):
         """Put every panel back in its default place."""
         self._window.restoreState(self._default_layout, LAYOUT_VERSION)
         self.sizes.reset()
+
+
+class Dock(QDockWidget):
+    """Qt's dock with another title: Qt would keep painting it in the font of the first time."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        painter = QStylePainter(self)
+        if self.isFloating():
+            frame = QStyleOptionFrame()
+            frame.initFrom(self)
+            painter.drawPrimitive(QStyle.PrimitiveElement.PE_FrameDockWidget, frame)
+        title = QStyleOptionDockWidget()
+        self.initStyleOption(title)
+        painter.drawControl(QStyle.ControlElement.CE_DockWidgetTitle, title)
+        painter.end()

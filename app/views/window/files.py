@@ -12,13 +12,13 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 import gpu_ops
 from app.controllers.importing import ImportController
 from app.controllers.session import SessionController
-from app.models.claims_table import claims_csv, claims_json
-from app.models.facts import facts_of
-from app.models.file_list import FileList
-from app.models.file_names import all_files, open_kinds, proposed_name, suffixes
-from app.models.folder import files_in
+from app.models.files.facts import facts_of
+from app.models.files.file_list import FileList
+from app.models.files.file_names import all_files, open_kinds, proposed_name, suffixes
+from app.models.files.folder import files_in
 from app.models.messages import UNDER
-from app.settings import Settings
+from app.models.settings import Settings
+from app.models.timing.claims_table import claims_csv, claims_json
 from app.views.picture_file import export_sheet, write_text
 from app.views.window.message_bar import MessageBar
 from app.views.window.saver import Saver
@@ -27,7 +27,7 @@ from gpu_ops.engine.messages import LoadRequest, NonFinite
 from gpu_ops.params import Values
 
 if TYPE_CHECKING:
-    from app.models.display import Display
+    from app.models.pictures.display import Display
     from app.views.results.pictures import Pictures
     from app.views.sweep.panel import SweepPanel
     from app.views.timing.figures_page import FiguresPage

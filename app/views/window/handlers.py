@@ -7,13 +7,13 @@ from collections.abc import Callable
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QApplication
 
-from app.models.experiment_text import python_text, reason_against, results_before
-from app.models.file_names import frames_kinds
-from app.models.session import Session
+from app.models.experiment.experiment_text import python_text, reason_against, results_before
+from app.models.experiment.session import Session
+from app.models.files.file_names import frames_kinds
+from app.views.dialogs.diagnostics import DiagnosticsPage
+from app.views.dialogs.offers import palette_offers
 from app.views.results.probe_bar import ProbeBar
 from app.views.window.desk import Desk
-from app.views.window.diagnostics import DiagnosticsPage
-from app.views.window.offers import palette_offers
 from app.views.window.panels import SWEEP
 from gpu_ops import ParamError, __version__
 
@@ -150,7 +150,7 @@ def show_diagnostics(desk: Desk, log: bool = False) -> None:
 
 def open_guide(desk: Desk, name: str, anchor: str) -> None:
     """Show the guide at a heading."""
-    from app.views.window.guide_page import GuidePage  # texts are not needed to begin
+    from app.views.dialogs.guide_page import GuidePage  # texts are not needed to begin
 
     window = desk.pages["guide"]
     assert isinstance(window.page, GuidePage)

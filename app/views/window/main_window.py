@@ -12,8 +12,6 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragMoveEvent, QDropEve
 from PySide6.QtWidgets import QMainWindow, QSizePolicy, QVBoxLayout, QWidget
 
 import gpu_ops
-from app.actions import build_actions, fill_menu_bar
-from app.context import Context
 from app.controllers.frames import FrameController
 from app.controllers.importing import ImportController
 from app.controllers.look import Look
@@ -23,47 +21,48 @@ from app.controllers.refusal import Refusal
 from app.controllers.session import SessionController
 from app.controllers.sessions import SessionFiles
 from app.controllers.xray import XRayController
-from app.models.display import Display
+from app.models.experiment.steps import title_with_steps
 from app.models.log import Log
 from app.models.messages import Message
-from app.models.steps import title_with_steps
-from app.settings import Settings
-from app.views.results.clipboard import PasteFile
-from app.views.results.cut_bar import CutBar
-from app.views.results.frame_bar import FrameBar
+from app.models.pictures.display import Display
+from app.models.settings import Settings
+from app.shell.actions import build_actions, fill_menu_bar
+from app.shell.context import Context
+from app.views.charts.cut_bar import CutBar
+from app.views.dialogs.catalogue import Catalogue
+from app.views.dialogs.command_palette import CommandPalette
+from app.views.dialogs.diagnostics import DiagnosticsPage
+from app.views.dialogs.guide_catalogue import GuideCatalogue
+from app.views.dialogs.import_dialog import ImportDialog
+from app.views.dialogs.page_window import Pages
+from app.views.dialogs.preferences import PreferencesPage, apply_preferences
+from app.views.dialogs.recent_menu import RecentMenu
+from app.views.dialogs.shortcuts import ShortcutsPage
+from app.views.pictures.clipboard import PasteFile
+from app.views.pictures.frame_bar import FrameBar
 from app.views.results.links import Links
 from app.views.results.notes import Notes
 from app.views.results.pictures import INPUT as INPUT
 from app.views.results.pictures import Pictures
 from app.views.scrolled import Scrolled, ScrolledAbove
 from app.views.timing.claims_page import ClaimsPage
-from app.views.window.catalogue import Catalogue
-from app.views.window.command_palette import CommandPalette
 from app.views.window.context_menu import ContextMenus
 from app.views.window.desk import Desk
-from app.views.window.diagnostics import DiagnosticsPage
 from app.views.window.docks import Docks
 from app.views.window.files import Chooser, Files, Opener, choose_files, choose_target
-from app.views.window.focus import order_focus
-from app.views.window.guide_catalogue import GuideCatalogue
 from app.views.window.handlers import open_guide, show_diagnostics
-from app.views.window.import_dialog import ImportDialog
-from app.views.window.letters import Letters
+from app.views.window.keyboard import Letters, order_focus
 from app.views.window.message_bar import MessageBar
-from app.views.window.page_window import Pages
 from app.views.window.panels import EXPERIMENT, LADDER, LEVELS, SWEEP, XRAY
 from app.views.window.placing import put_on_screen
-from app.views.window.preferences import PreferencesPage, apply_preferences
 from app.views.window.probing import Probing
-from app.views.window.recent_menu import RecentMenu
 from app.views.window.session_desk import SessionDesk, keep_last
-from app.views.window.shortcuts import ShortcutsPage
 from app.views.window.status_line import StatusLine
 from app.views.window.window_actions import WindowActions
 from gpu_ops.io.opening import NOTE
 
 if TYPE_CHECKING:
-    from app.views.results.signal_pane import SignalPane
+    from app.views.curves.signal_pane import SignalPane
     from app.views.sweep.panel import SweepPanel
     from app.views.xray.panel import XRayPanel
 
@@ -200,7 +199,7 @@ class MainWindow(QMainWindow):
         return GalleryPage(lambda: [e.row for e in results.entries() if e.row is not None and e.current])
 
     def _guide_page(self) -> QWidget:
-        from app.views.window.guide_page import GuidePage  # texts are not needed to begin
+        from app.views.dialogs.guide_page import GuidePage  # texts are not needed to begin
 
         return GuidePage()
 

@@ -8,9 +8,9 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
+from app.base.theme import Role, checkable, colours_of, fixed_font, inked, mix
+from app.base.tips import set_tip
 from app.models.messages import Kind, Message
-from app.theme import Role, checkable, colours_of, fixed_font, inked, mix
-from app.tips import set_tip
 from app.views.eliding import shortened
 
 DETAIL_LINES = 8

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from app.context import Context
+from app.shell.context import Context
 from app.views.window.dock_sizes import DefaultSize
 
 W = TypeVar("W", bound=QWidget)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from app.context import Context
-from app.translate import QT_TRANSLATE_NOOP
+from app.base.translate import QT_TRANSLATE_NOOP
+from app.shell.context import Context
 from app.views.experiment.panel import ExperimentPanel
-from app.views.results.histogram import HistogramBar
+from app.views.pictures.histogram import HistogramBar
 from app.views.timing.ladder import TimingLadder
 from app.views.timing.result_table import ResultTable
 from app.views.window.dock_sizes import DefaultSize

@@ -8,17 +8,17 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.models.display import Display
-from app.models.layer import Layer
-from app.models.probe import Probe, Tool
-from app.models.session import Session
-from app.models.view_data import INPUT, Array
-from app.views.results.image_canvas import ImageCanvas
+from app.models.experiment.session import Session
+from app.models.pictures.display import Display
+from app.models.pictures.layer import Layer
+from app.models.pictures.probe import Probe, Tool
+from app.models.results.view_data import INPUT, Array
+from app.views.curves.span_link import SpanLink
+from app.views.pictures.image_canvas import ImageCanvas
+from app.views.pictures.probe_link import ProbeLink
 from app.views.results.pictures import Pictures
 from app.views.results.probe_bar import ProbeBar
-from app.views.results.probe_link import ProbeLink
 from app.views.results.probe_sources import curves, grids, lies_in
-from app.views.results.span_link import SpanLink
 
 if TYPE_CHECKING:
     from app.views.window.desk import Desk

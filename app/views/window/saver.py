@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Slot
 
+from app.base.numbers import number
 from app.controllers.chosen import Chosen
 from app.controllers.session import SessionController
-from app.figures import number
-from app.models.facts import facts_of_result
-from app.models.file_names import save_kinds, save_suffix
-from app.models.shown import variant_of
+from app.models.experiment.shown import variant_of
+from app.models.files.facts import facts_of_result
+from app.models.files.file_names import save_kinds, save_suffix
 from app.views.window.message_bar import MessageBar
 from gpu_ops import Saving, maps_for
 from gpu_ops.engine.shared import SharedResult
 from gpu_ops.output_kinds import OUTPUT_KINDS
 
 if TYPE_CHECKING:
-    from app.models.display import Display
+    from app.models.pictures.display import Display
 
 
 class Saver(QObject):

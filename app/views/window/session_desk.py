@@ -8,11 +8,11 @@ from pathlib import Path, PurePath
 
 from PySide6.QtCore import QByteArray, QCoreApplication, QObject, QTimer, SignalInstance, Slot
 
-from app.models.job_kind import RESTORE
-from app.models.lanes import choice_of
-from app.models.session_file import Saved
-from app.models.session_view import Offered, View, put_channels, put_probe
-from app.paths import SESSION, is_session
+from app.base.paths import SESSION, is_session
+from app.models.curves.lanes import choice_of
+from app.models.experiment.job_kind import RESTORE
+from app.models.files.session_file import Saved
+from app.models.files.session_view import Offered, View, put_channels, put_probe
 from app.views.results.view_table import BANDS, COUNTS, SPECTRUM
 from app.views.window.desk import Desk
 from app.views.window.panels import LADDER, PANELS

@@ -8,7 +8,7 @@ from PySide6.QtCore import QElapsedTimer, QLocale, QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLabel, QProgressBar, QSizePolicy, QStatusBar, QToolButton, QWidget
 
-from app.models.results import Results
+from app.models.results.results import Results
 from gpu_ops.devices.status import DeviceStatus
 
 PATIENCE_MS = 300

@@ -8,8 +8,8 @@ from PySide6.QtCore import QObject, QSize, Qt, Slot
 from PySide6.QtGui import QAction, QFontMetrics
 from PySide6.QtWidgets import QApplication, QToolBar
 
-from app.actions import ACTIONS, ActionSpec, fill_toolbar, set_icons
-from app.views.results.sound_menu import SoundMenu
+from app.shell.actions import ACTIONS, ActionSpec, fill_toolbar, set_icons
+from app.views.curves.sound_menu import SoundMenu
 from app.views.window.desk import Desk
 from app.views.window.panels import EXPERIMENT
 from gpu_ops import SAMPLES

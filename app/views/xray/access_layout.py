@@ -9,8 +9,8 @@ from typing import Literal
 from PySide6.QtCore import QCoreApplication, QLineF, QPointF, QRectF
 from PySide6.QtGui import QFontMetricsF
 
-from app.models.access_text import byte_range
-from app.models.access_trace import BANKS, WARP, Access
+from app.models.xray.access_text import byte_range
+from app.models.xray.access_trace import BANKS, WARP, Access
 
 FALL = 2.6
 """Height of the lines between lanes and memory, in lines of text."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPalette, QPen
 
-from app.models.access_trace import Access
-from app.theme import TEXT_CONTRAST, colours_of, contrast, mix
+from app.base.theme import TEXT_CONTRAST, colours_of, contrast, mix
+from app.models.xray.access_trace import Access
 from app.views.eliding import elided_text
 from app.views.xray.access_layout import Layout, Sign, Spot
 

@@ -8,11 +8,11 @@ from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSlider, QVBoxLayout, QWidget
 
-from app.figures import count
-from app.models.access_text import bank_text, gap_text, lane_text, piece_text, sentence, warp_title, what
-from app.models.access_trace import WARP, Access, WarpTrace
-from app.theme import colours_of, inked
-from app.tips import show_tip
+from app.base.numbers import count
+from app.base.theme import colours_of, inked
+from app.base.tips import show_tip
+from app.models.xray.access_text import bank_text, gap_text, lane_text, piece_text, sentence, warp_title, what
+from app.models.xray.access_trace import WARP, Access, WarpTrace
 from app.views.labels import sentence_label
 from app.views.parts import Combo
 from app.views.scrolled import Scrolled

@@ -8,14 +8,14 @@ from PySide6.QtCore import QCoreApplication, QEvent, QRectF, Qt
 from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QResizeEvent, QShowEvent, QStandardItemModel
 from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.models.access_text import sentence
-from app.models.gallery import RULES, TIME, Card, card_lines, cards
-from app.theme import colours_of, inked
+from app.base.theme import colours_of, inked
+from app.models.xray.access_text import sentence
+from app.models.xray.gallery import RULES, TIME, Card, card_lines, cards
 from app.views.labels import sentence_label
 from app.views.parts import Combo
 from app.views.scrolled import Scrolled
 from app.views.xray.access_view import NARROWEST, AccessCanvas
-from gpu_ops.measuring.rows import Row
+from gpu_ops.report.rows import Row
 
 
 class CostBar(QWidget):

@@ -20,10 +20,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
-from app.figures import count
-from app.models.occupancy import LIMITERS, BlockOccupancy, Curve, curve, limiter_name
-from app.theme import colours_of
-from app.tips import show_tip
+from app.base.numbers import count
+from app.base.theme import colours_of
+from app.base.tips import show_tip
+from app.models.timing.occupancy import LIMITERS, BlockOccupancy, Curve, curve, limiter_name
 from app.views.eliding import elided_text
 
 MOST_THREADS = 1024

@@ -19,11 +19,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.base.terms import counter_name, counter_tip
+from app.base.theme import colours_of, inked
+from app.base.tips import set_tip, tip_text
 from app.controllers.xray import XRayController
-from app.models.xray import KernelView, views
-from app.terms import counter_name, counter_tip
-from app.theme import colours_of, inked
-from app.tips import set_tip, tip_text
+from app.models.xray.xray import KernelView, views
 from app.views.labels import sentence_label
 from app.views.parts import Combo
 from app.views.picture_file import Facts, export_sheet, write_text

@@ -6,7 +6,7 @@ import re
 
 from PySide6.QtGui import QColor, QPalette, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
-from app.theme import TEXT_CONTRAST, colours_of, readable
+from app.base.theme import TEXT_CONTRAST, colours_of, readable
 
 KEYWORDS = (
     "alignas auto bool break case char class const constexpr continue default do double else enum extern false float "

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QTabBar, QVBoxLayout, QWidget
 
-from app.figures import percent
-from app.models.xray import SETS, FileView, KernelView
+from app.base.numbers import percent
+from app.models.xray.xray import SETS, FileView, KernelView
 from app.views.parts import ElidedLabel
 from app.views.xray.source_view import Place, SourceView
 

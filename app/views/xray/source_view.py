@@ -23,9 +23,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QMenu, QPlainTextEdit, QTextEdit, QToolTip, QWidget
 
-from app.figures import short_count
-from app.theme import TEXT_CONTRAST, colours_of, contrast, fixed_font, mix
-from app.tips import Html, show_tip
+from app.base.numbers import short_count
+from app.base.theme import TEXT_CONTRAST, colours_of, contrast, fixed_font, mix
+from app.base.tips import Html, show_tip
 from app.views.xray.source_colours import SourceColours
 
 LEAST_LINES = 9

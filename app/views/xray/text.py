@@ -9,11 +9,11 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QPalette
 
-from app.figures import count, number, percent, seconds, short_count, times
-from app.models.entry import Entry
-from app.models.xray import KernelView, figures
-from app.terms import counter_name, stage_name
-from app.theme import colours_of
+from app.base.numbers import count, number, percent, seconds, short_count, times
+from app.base.terms import counter_name, stage_name
+from app.base.theme import colours_of
+from app.models.results.entry import Entry
+from app.models.xray.xray import KernelView, figures
 from app.views.timing.row_text import clock_name
 
 

@@ -12,8 +12,7 @@ import numpy as np
 
 from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel, nvrtc_version, supported_architectures
 from gpu_ops.devices.cuda.current import DeviceObjects, on_its_device
-from gpu_ops.devices.cuda.memory import allocate
-from gpu_ops.devices.cuda.pitched import allocate_pitched
+from gpu_ops.devices.cuda.memory import allocate, allocate_pitched
 from gpu_ops.devices.cuda.prepare import Prepared
 from gpu_ops.devices.cuda.sampling import CudaSampler, Hold
 from gpu_ops.devices.cuda.texture import Texture, make_texture

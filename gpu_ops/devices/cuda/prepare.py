@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.devices.cuda.early import early_launch
 from gpu_ops.devices.cuda.texture import Texture
 from gpu_ops.devices.launches import check_constants, check_gaps, check_launch, check_refresh
 from gpu_ops.errors import KernelError
@@ -152,3 +151,28 @@ def _packed(arg: Any) -> Any:
     if isinstance(arg, np.generic):
         return ctypes.create_string_buffer(arg.tobytes(), arg.nbytes)
     return ctypes.c_uint64(arg.pointer if hasattr(arg, "pointer") else arg.data.ptr)
+
+
+def early_launch(step: Launch, stream: Any, arguments: int) -> Callable[[], None]:
+    """A function that enqueues the launch; `arguments` is the address of the addresses of its arguments. The function
+    raises CUDADriverError, as CuPy does."""
+    from cuda.bindings import driver
+
+    attribute = driver.CUlaunchAttribute()
+    attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+    attribute.value.programmaticStreamSerializationAllowed = 1
+    config = driver.CUlaunchConfig()
+    config.gridDimX, config.gridDimY, config.gridDimZ = step.grid
+    config.blockDimX, config.blockDimY, config.blockDimZ = step.block
+    config.sharedMemBytes, config.hStream = step.shared_bytes, stream.ptr
+    config.attrs, config.numAttrs = [attribute], 1
+    function = driver.CUfunction(step.kernel.pointer)
+
+    def launch() -> None:
+        (status,) = driver.cuLaunchKernelEx(config, function, arguments, 0)
+        if status != driver.CUresult.CUDA_SUCCESS:
+            from cupy.cuda import driver as cupy_driver
+
+            raise cupy_driver.CUDADriverError(int(status))
+
+    return launch

@@ -10,7 +10,7 @@ from gpu_ops.devices.sim.atomics import update
 from gpu_ops.devices.sim.findings import Findings, frame_places, say
 from gpu_ops.devices.sim.lanes import Array, Lanes
 from gpu_ops.devices.sim.memory import NOBODY, Region, Table
-from gpu_ops.devices.sim.sites import Site
+from gpu_ops.devices.sim.ptx.sites import Site
 
 
 class GlobalMemory:

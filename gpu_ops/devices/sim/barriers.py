@@ -10,7 +10,7 @@ import numpy as np
 from gpu_ops.devices.occupancy import BLOCK_BARRIERS
 from gpu_ops.devices.sim.findings import Findings, say
 from gpu_ops.devices.sim.lanes import WARP, Array, BatchLayout, Lanes
-from gpu_ops.devices.sim.ptx import Place
+from gpu_ops.devices.sim.ptx.program import Place
 from gpu_ops.devices.sim.shared import SharedMemory
 from gpu_ops.errors import KernelError
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.devices.sim.lanes import Array, BatchLayout, Lanes, whole_mask
+from gpu_ops.devices.sim.ptx.sites import Site
 from gpu_ops.devices.sim.shared import SharedMemory
-from gpu_ops.devices.sim.sites import Site
 
 
 @dataclass(frozen=True)

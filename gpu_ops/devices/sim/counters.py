@@ -12,11 +12,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from gpu_ops.devices.coalescing import Rule, transactions
-from gpu_ops.devices.sim.emit import BlockCode, Code
 from gpu_ops.devices.sim.lanes import WARP, Array, Lanes
-from gpu_ops.devices.sim.ptx import Place
+from gpu_ops.devices.sim.ptx.emit import BlockCode, Code
+from gpu_ops.devices.sim.ptx.program import Place
+from gpu_ops.devices.sim.ptx.sites import Site
 from gpu_ops.devices.sim.requests import Requests, by_block, by_warp, distinct, filled, split_warps
-from gpu_ops.devices.sim.sites import Site
 from gpu_ops.devices.sim.traces import VERBS, Recorder, block_numbers
 
 Counts = defaultdict[str, float]

@@ -25,9 +25,9 @@ from gpu_ops.devices.launches import (
 )
 from gpu_ops.devices.limits import limits_of
 from gpu_ops.devices.sim.findings import Findings
-from gpu_ops.devices.sim.kernels import LoadedKernel, load_kernel
 from gpu_ops.devices.sim.launch import Options, run_launch
 from gpu_ops.devices.sim.memory import Memory, Region
+from gpu_ops.devices.sim.ptx.kernels import LoadedKernel, load_kernel
 from gpu_ops.devices.sim.textures import SimTexture
 from gpu_ops.errors import DeviceError, KernelError
 from gpu_ops.host import free_memory

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from gpu_ops.devices.sim.lanes import Array, Lanes
-from gpu_ops.devices.sim.ptx import Place
+from gpu_ops.devices.sim.ptx.program import Place
 from gpu_ops.plan import Finding, LineCounts, Severity, Trace
 
 MOST_LINES = 1000

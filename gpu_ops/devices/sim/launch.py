@@ -13,10 +13,10 @@ from gpu_ops.devices.sim.access import GlobalMemory
 from gpu_ops.devices.sim.batch import Batch, LaunchData
 from gpu_ops.devices.sim.counters import Counters, totals
 from gpu_ops.devices.sim.findings import Findings
-from gpu_ops.devices.sim.kernels import LoadedKernel, plain_name
 from gpu_ops.devices.sim.lanes import WARP, Array, BatchLayout
 from gpu_ops.devices.sim.memory import Memory, Region, Table
 from gpu_ops.devices.sim.meter import Meter
+from gpu_ops.devices.sim.ptx.kernels import LoadedKernel, plain_name
 from gpu_ops.devices.sim.schedule import Scheduler
 from gpu_ops.devices.sim.shared import SharedMemory
 from gpu_ops.devices.sim.textures import SimTexture

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from gpu_ops.devices.sim.emit import BlockCode, Code
 from gpu_ops.devices.sim.findings import Findings, say
-from gpu_ops.devices.sim.flow import reachable
 from gpu_ops.devices.sim.lanes import Lanes
-from gpu_ops.devices.sim.ptx import Place
+from gpu_ops.devices.sim.ptx.emit import BlockCode, Code
+from gpu_ops.devices.sim.ptx.flow import reachable
+from gpu_ops.devices.sim.ptx.program import Place
 from gpu_ops.errors import LimitReached
 
 OFTEN = 0.05

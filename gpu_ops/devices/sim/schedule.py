@@ -9,11 +9,11 @@ import numpy as np
 
 from gpu_ops.devices.sim.barriers import WaitingLanes, report_divergence
 from gpu_ops.devices.sim.batch import Batch
-from gpu_ops.devices.sim.emit import BlockCode, Code
-from gpu_ops.devices.sim.flow import is_named
 from gpu_ops.devices.sim.lanes import Array, Lanes, pick, union, whole_mask, whole_size
 from gpu_ops.devices.sim.meter import Meter, limit_error
-from gpu_ops.devices.sim.ptx import Imm, Operand, Reg
+from gpu_ops.devices.sim.ptx.emit import BlockCode, Code
+from gpu_ops.devices.sim.ptx.flow import is_named
+from gpu_ops.devices.sim.ptx.program import Imm, Operand, Reg
 from gpu_ops.devices.sim.waiting import WarpWait, may_go_on, report_incomplete
 from gpu_ops.errors import LimitReached
 

@@ -10,7 +10,7 @@ from gpu_ops.devices.sim.atomics import update
 from gpu_ops.devices.sim.findings import Findings, frame_places, say
 from gpu_ops.devices.sim.hazards import Order, Touch, Trail
 from gpu_ops.devices.sim.lanes import WARP, Array, BatchLayout, Lanes
-from gpu_ops.devices.sim.sites import Site
+from gpu_ops.devices.sim.ptx.sites import Site
 
 _UNWRITTEN = 0xFF  # not-a-number in floats
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from gpu_ops.devices.sim.lanes import WARP, Array, BatchLayout, Lanes
 from gpu_ops.devices.sim.memory import Region, Table
-from gpu_ops.devices.sim.sites import Site
+from gpu_ops.devices.sim.ptx.sites import Site
 from gpu_ops.plan import Access, Space, Trace, Verb
 
 SECTOR = 32

@@ -8,7 +8,7 @@ import numpy as np
 
 from gpu_ops.devices.sim.findings import Findings
 from gpu_ops.devices.sim.lanes import WARP, Array, Lanes, whole_mask
-from gpu_ops.devices.sim.sites import Site
+from gpu_ops.devices.sim.ptx.sites import Site
 
 
 class Warps:

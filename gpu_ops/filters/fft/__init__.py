@@ -8,21 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.filters.fft import (
-    batch,
-    batch_gpu,
-    batch_host,
-    claims,
-    figures,
-    forms,
-    gpu,
-    host,
-    outputs,
-    parameters,
-    peers,
-    reference,
-    two_passes,
-)
+from gpu_ops.filters.fft import batch, forms, outputs, parameters, reference
+from gpu_ops.filters.fft.counts import claims, figures
+from gpu_ops.filters.fft.cpu import batch as batch_host
+from gpu_ops.filters.fft.cpu import host, peers
+from gpu_ops.filters.fft.cuda import batch as batch_gpu
+from gpu_ops.filters.fft.cuda import two_passes
+from gpu_ops.filters.fft.cuda import variants as gpu
 from gpu_ops.params import holds
 from gpu_ops.task import Task
 from gpu_ops.types import DTYPES, Filter, Locality, Output, Work

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpu_ops.filters.wavelet import forms, peers, plans, reference
-from gpu_ops.filters.wavelet.claims import CLAIMS
-from gpu_ops.filters.wavelet.gpu import variants1d, variants2d
+from gpu_ops.filters.wavelet import forms, reference
+from gpu_ops.filters.wavelet.counts.claims import CLAIMS
+from gpu_ops.filters.wavelet.cpu import peers, plans
+from gpu_ops.filters.wavelet.cuda.variants import variants1d, variants2d
 from gpu_ops.task import Successor
 from gpu_ops.types import Filter, Locality, Variant
 

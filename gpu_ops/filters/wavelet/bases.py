@@ -5,10 +5,13 @@ The lengths are written down here, so that a form and a check need no library; a
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from gpu_ops.params import Curve, Look
 
 Array = np.ndarray[Any, Any]
 
@@ -92,3 +95,41 @@ def gain_of(name: str) -> float:
     taps = taps_of(name)
     there = max(float(np.abs(t).sum()) for t in (taps.dec_lo, taps.dec_hi))
     return there * float(np.abs(taps.rec_lo).sum() + np.abs(taps.rec_hi).sum())
+
+
+FAMILIES = {
+    "haar": "Haar",
+    "db": "Daubechies",
+    "sym": "symlets",
+    "coif": "coiflets",
+    "bior": "biorthogonal",
+    "rbio": "reverse biorthogonal",
+}
+"""Titles by the letters that names begin with."""
+CASCADE, POINTS = 8, 500
+"""Halvings of the cascade that computes the functions, and the most points of a curve that is kept."""
+
+
+def family(wavelet: str) -> str:
+    """The title of a wavelet's family: "symlets" of "sym8"."""
+    return FAMILIES[re.sub(r"[\d.]+$", "", wavelet)]
+
+
+@cache
+def curves(wavelet: str) -> tuple[Curve, ...]:
+    """The scaling function and the wavelet, of biorthogonal ones those of analysis and of synthesis, from PyWavelets'
+    cascade."""
+    import pywt
+
+    *functions, x = pywt.Wavelet(wavelet).wavefun(level=CASCADE)
+    names: tuple[str, ...] = ("scaling φ", "wavelet ψ")
+    if len(functions) == 4:
+        names = ("analysis φ", "analysis ψ", "synthesis φ", "synthesis ψ")
+    every = max(1, len(x) // POINTS)
+    places = tuple(np.asarray(x)[::every].tolist())
+    return tuple(
+        Curve(name, places, tuple(np.asarray(y)[::every].tolist())) for name, y in zip(names, functions, strict=True)
+    )
+
+
+LOOK = Look(family, curves)

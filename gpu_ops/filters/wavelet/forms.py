@@ -14,8 +14,7 @@ import numpy as np
 
 from gpu_ops.errors import ParamError
 from gpu_ops.filters.kit.ranges import top
-from gpu_ops.filters.wavelet.bases import LENGTHS, NAMES, gain_of, gains_of
-from gpu_ops.filters.wavelet.look import LOOK
+from gpu_ops.filters.wavelet.bases import LENGTHS, LOOK, NAMES, gain_of, gains_of
 from gpu_ops.output_kinds import CHANNEL, Axis, Band, Form
 from gpu_ops.params import Param
 from gpu_ops.task import Task

@@ -1,0 +1,1 @@
+"""Signals and spectra as curves."""

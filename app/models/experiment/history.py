@@ -1,0 +1,111 @@
+"""What the user has chosen, and what undo and redo go to. No widgets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from app.models.experiment.pin import Pin
+from app.models.experiment.steps import Steps
+from gpu_ops import find_filter
+from gpu_ops.engine.shared import SharedInput
+from gpu_ops.task import Meta, Task
+from gpu_ops.types import Filter, Variant
+
+MOST = 200
+"""Choices that undo goes back to."""
+MOST_INPUTS = 8
+"""Inputs among them: each takes memory."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One state of everything that undo restores. `input` is the number of the original that it was made for: a result
+    that takes the place of the input has another one. `pins` are results that keep their settings."""
+
+    filter: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    picks: tuple[str, ...] = ()
+    knobs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    steps: Steps = ()
+    input: int = 0
+    pins: tuple[Pin, ...] = ()
+
+
+def default_choice(filter: Filter, cuda: bool, steps: Steps = (), meta: Meta | None = None) -> Choice:
+    """The defaults and the variants ticked at first: the CPU's, and kernels where a device can run them. Those that
+    refuse an input of that `meta` with the default parameters are left out."""
+    params = {p.name: p.default for p in filter.params}
+    first = filter.picked or tuple(v.id for v in filter.variants if not v.library)
+    usable = [v for v in filter.variants if v.id in first and (cuda or v.device == "cpu")]
+    if meta is not None:
+        usable = [v for v in usable if not _refusal(v, meta, params)]
+    return Choice(filter.id, params, tuple(v.id for v in usable), steps=steps)
+
+
+def meta_of(input: SharedInput | None, filter: Filter) -> Meta | None:
+    """What a filter would run on; None where it takes no such input."""
+    if input is None or input.kind != filter.accepts:
+        return None
+    return Meta(input.kind, input.array.shape, input.array.dtype, input.finite, rate=input.rate)
+
+
+def _refusal(variant: Variant, meta: Meta, params: Mapping[str, Any]) -> str | None:
+    knobs = {knob.name: knob.default for knob in variant.knobs}
+    return variant.refusal(Task.of(meta, params, knobs))
+
+
+def difference(a: Choice, b: Choice) -> str:
+    """The first of their parts that differs; "" where no more than the input does."""
+    parts = ("filter", "params", "picks", "knobs", "pins", "steps")
+    return next((part for part in parts if getattr(a, part) != getattr(b, part)), "")
+
+
+class History:
+    """The choices before the present one, and those that were undone; the nearest are the last ones."""
+
+    def __init__(self) -> None:
+        self.past: list[Choice] = []
+        self.future: list[Choice] = []
+
+    @property
+    def inputs(self) -> set[int]:
+        """The inputs that undo and redo can go to."""
+        return {choice.input for choice in (*self.past, *self.future)}
+
+    def leave(self, choice: Choice) -> None:
+        """There is a newer choice than this one."""
+        self.past = [*self.past, choice][-MOST:]
+        while len({choice.input for choice in self.past}) > MOST_INPUTS:
+            del self.past[0]
+
+    def move(self, present: Choice, back: bool) -> Choice | None:
+        """The choice to go to from the present one; None where there is none."""
+        origin, other = (self.past, self.future) if back else (self.future, self.past)
+        if not origin:
+            return None
+        other.append(present)
+        return origin.pop()
+
+    def rewrite(self, steps: Steps, input: int, kind: str, present: Choice) -> None:
+        """Have these steps of another input in every choice, because the ones before were meant for another one;
+        choices of filters for other kinds of input go."""
+
+        def rewritten(choices: list[Choice]) -> list[Choice]:
+            fitting = [c for c in choices if find_filter(c.filter).accepts == kind]
+            other = [replace(choice, steps=steps, input=input) for choice in fitting]
+            return [c for place, c in enumerate(other) if place == 0 or c != other[place - 1]]
+
+        self.past, self.future = rewritten(self.past), rewritten(self.future)
+        for choices in (self.past, self.future):
+            _drop(choices, lambda choice: choice == present)
+
+    def forget(self, choice: Choice) -> None:
+        """Undo does not go to this choice, which is the present one."""
+        _drop(self.past, lambda other: other == choice)
+
+
+def _drop(choices: list[Choice], unwanted: Callable[[Choice], bool]) -> None:
+    while choices and unwanted(choices[-1]):
+        choices.pop()

@@ -1,0 +1,98 @@
+"""The kinds of jobs for the engine, and the rules of each. No widgets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from app.base.translate import QT_TRANSLATE_NOOP
+
+LIVE_MS = 2000
+"""A longer live run gives way to newer choices; a shorter one is shown first, so that dragging a slider shows all."""
+
+
+@dataclass(frozen=True)
+class JobKind:
+    """One kind of job. Its `text`, in English here, is shown while it runs; its messages are about `subject`.
+
+    The results of a `run` go to the session's own rows and pictures. A `new` run takes the choice at its start; other
+    runs continue with the choice of the run before. `simulated` says when a simulated GPU has its turn: with the other
+    picks, after them one by one, or never, because it has no times.
+
+    While an `in_line` job runs, the next run waits. After `patience_ms` it asks the job to stop; None is never. A job
+    that is not `of_input` continues when the user opens another input. A job `beside` the others stops none of them.
+    """
+
+    id: str
+    text: str
+    subject: str
+    run: bool = False
+    new: bool = False
+    simulated: Literal["with", "after", "never"] = "with"
+    protocol: Literal["none", "quick", "careful"] = "none"
+    checks: Literal["full", "sample", "off"] = "sample"
+    roofs: bool = False
+    in_line: bool = False
+    patience_ms: int | None = None
+    of_input: bool = True
+    beside: bool = False
+
+
+LIVE = JobKind(
+    "live",
+    QT_TRANSLATE_NOOP("Jobs", "running"),
+    "run/job",
+    run=True,
+    new=True,
+    simulated="after",
+    in_line=True,
+    patience_ms=LIVE_MS,
+)
+PLAY = JobKind(
+    "play",
+    QT_TRANSLATE_NOOP("Jobs", "running"),
+    "run/job",
+    run=True,
+    new=True,
+    simulated="after",
+    checks="off",
+    in_line=True,
+    patience_ms=LIVE_MS,
+)
+"""A live run of one frame of many: its results are shown unverified, so that the next frame need not wait."""
+SIMULATE = JobKind("simulate", QT_TRANSLATE_NOOP("Jobs", "running"), "simulate", run=True, in_line=True, patience_ms=0)
+TIME = JobKind(
+    "time",
+    QT_TRANSLATE_NOOP("Jobs", "timing"),
+    "run/job",
+    run=True,
+    simulated="never",
+    protocol="quick",
+    in_line=True,
+    patience_ms=0,
+)
+MEASURE = JobKind(
+    "measure",
+    QT_TRANSLATE_NOOP("Jobs", "measuring"),
+    "run/job",
+    run=True,
+    new=True,
+    protocol="careful",
+    checks="full",
+    roofs=True,
+    in_line=True,
+    patience_ms=0,
+)
+SWEEP = JobKind("sweep", QT_TRANSLATE_NOOP("Jobs", "sweeping"), "sweep", in_line=True)
+LOAD = JobKind("load", QT_TRANSLATE_NOOP("Jobs", "loading"), "open")
+RESTORE = replace(LOAD, text=QT_TRANSLATE_NOOP("Jobs", "opening the session"), subject="session")
+"""Loads the input of a session, which is taken with all that the session says of it or not at all."""
+FRAME = JobKind("frame", QT_TRANSLATE_NOOP("Jobs", "loading"), "open")
+FRAMES = JobKind("frames", QT_TRANSLATE_NOOP("Jobs", "running over all frames"), "save", in_line=True, of_input=False)
+SURVEY = JobKind("survey", QT_TRANSLATE_NOOP("Jobs", "looking into the file"), "open", of_input=False, beside=True)
+PREVIEW = JobKind("preview", QT_TRANSLATE_NOOP("Jobs", "looking into the file"), "import", of_input=False, beside=True)
+"""The survey of a file whose import dialog is open, which says itself what is wrong."""
+STEPS = JobKind("steps", QT_TRANSLATE_NOOP("Jobs", "changing the input"), "steps", in_line=True)
+XRAY = JobKind("xray", QT_TRANSLATE_NOOP("Jobs", "looking into the kernel"), "xray")
+SAVE = JobKind("save", QT_TRANSLATE_NOOP("Jobs", "saving"), "save", of_input=False)
+DOCTOR = JobKind("doctor", QT_TRANSLATE_NOOP("Jobs", "checking this machine"), "doctor", of_input=False)

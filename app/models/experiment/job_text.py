@@ -1,0 +1,57 @@
+"""A job in words: "Mean (image), window 5, of 512 × 512 uint8"."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import QCoreApplication, QLocale
+
+from gpu_ops import find_filter
+from gpu_ops.input_kinds import INPUT_KINDS
+from gpu_ops.report.rows import Row
+from gpu_ops.types import Filter
+
+NEAR = 2
+"""How many recorded jobs a message names."""
+
+
+def value_text(value: Any) -> str:
+    """A parameter's value as the user's locale writes it; a matrix in its rows' order."""
+    if isinstance(value, list | tuple):
+        return " ".join(value_text(v) for v in value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return QLocale().toString(value) if isinstance(value, int) else QLocale().toString(value, "g", 7)
+
+
+def params_text(params: Mapping[str, Any]) -> str:
+    """Every parameter with its value: "window 5, border reflect"."""
+    return ", ".join(f"{name.replace('_', ' ')} {value_text(value)}" for name, value in params.items())
+
+
+def size_text(filter: Filter, shape: Sequence[int], dtype: str) -> str:
+    """The size of an input of the filter, the width first, and its type: "640 × 480 uint8"."""
+    extents = INPUT_KINDS[filter.accepts].width_first(tuple(shape))
+    return f"{' × '.join(QLocale().toString(n) for n in extents)} {dtype}"
+
+
+def job_text(filter: Filter, params: Mapping[str, Any], shape: Sequence[int], dtype: str) -> str:
+    """The filter, its parameters and the array it ran on."""
+    text = QCoreApplication.translate("Jobs", "{filter}, {params}, of {array}")
+    return text.format(filter=filter.title, params=params_text(params), array=size_text(filter, shape, dtype))
+
+
+def nearest_jobs(rows: Sequence[Row], shape: Sequence[int], dtype: str) -> tuple[str, ...]:
+    """The jobs among a filter's rows that are nearest to an array: of its size and type, else of the nearest size."""
+
+    def distance(row: Row) -> tuple[float, bool]:
+        ratio = abs(math.log2(max(math.prod(row.shape), 1) / max(math.prod(shape), 1)))
+        return ratio if len(row.shape) == len(shape) else ratio + 1, row.dtype != dtype
+
+    ordered = sorted(rows, key=distance)
+    texts = (
+        f"{params_text(row.params)}, {size_text(find_filter(row.filter), row.shape, row.dtype)}" for row in ordered
+    )
+    return tuple(dict.fromkeys(texts))[:NEAR]

@@ -1,0 +1,147 @@
+"""The results that the window shows: one of each ticked variant under the present choice, and those that are pinned.
+
+Each has an id, by which panes, rows and the session file know it: a ticked variant's own, and for a pinned result the
+variant's with a hash of its settings behind it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from PySide6.QtCore import QCoreApplication
+
+from app.models.curves.stroke import PINNED
+from app.models.experiment.history import Choice
+from app.models.experiment.pin import Pin
+from app.models.experiment.slot import RowSlot
+from app.models.experiment.subject import Subject
+from app.models.results.row_differences import BETWEEN, key_differences
+from gpu_ops.device_names import is_simulated
+from gpu_ops.run_key import RunKey
+from gpu_ops.types import Filter, Pick
+
+
+class Choosing(Protocol):
+    """What Shown needs of the Session."""
+
+    @property
+    def choice(self) -> Choice: ...
+    @property
+    def filter(self) -> Filter: ...
+    @property
+    def params(self) -> dict[str, Any]: ...
+    @property
+    def device(self) -> str: ...
+    @property
+    def devices(self) -> tuple[str, ...]: ...
+    @property
+    def inputs(self) -> int: ...
+
+
+class Shown:
+    """What is shown of a session, by the ids of results."""
+
+    def __init__(self, session: Choosing) -> None:
+        self._session = session
+
+    @property
+    def pins(self) -> dict[str, Pin]:
+        return {pin.id: pin for pin in self._session.choice.pins}
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Every result that has a pane and a row: the ticked variants, then the pinned results."""
+        return (*self._session.choice.picks, *self.pins)
+
+    def device_of(self, variant: str) -> str:
+        """The device that runs a variant of the filter under the present choice."""
+        return "cpu" if self._session.filter.variant(variant).device == "cpu" else self._session.device
+
+    def pick(self, id: str) -> Pick:
+        """The variant of a result with its device, knobs, edits, and for a pinned one its parameters."""
+        if (pin := self.pins.get(id)) is not None:
+            return pin.pick
+        variant = variant_of(id)
+        return Pick(variant, self.device_of(variant), self._session.choice.knobs.get(variant, {}))
+
+    def key_of(self, pick: Pick) -> RunKey:
+        """The key of a run of this pick; values that it does not give are those of the choice and the defaults, as in
+        the run."""
+        session = self._session
+        knobs = {k.name: pick.knobs.get(k.name, k.default) for k in session.filter.variant(pick.variant).knobs}
+        params = {**session.params, **pick.params}
+        return RunKey.of(session.choice.filter, pick.variant, pick.device, params, knobs, pick.edits)
+
+    def key(self, id: str) -> RunKey:
+        return self.key_of(self.pick(id))
+
+    def subject(self, id: str) -> Subject:
+        """What a result must belong to in order to be up to date."""
+        return Subject(self._session.inputs, self.key(id))
+
+    def slot(self, id: str) -> RowSlot:
+        """The place of a result's row: that of a pinned one is its run's own."""
+        if id in self.pins:
+            key = self.key(id)
+            return RowSlot(key.variant, key.device, key)
+        return RowSlot(id, self.device_of(id))
+
+    def subject_of(self, slot: RowSlot) -> Subject:
+        """What the row in a place must belong to in order to be up to date."""
+        return Subject(self._session.inputs, slot.key) if slot.key is not None else self.subject(slot.variant)
+
+    def id_of(self, slot: RowSlot) -> str:
+        """The result of a row; "" for a row that has none here."""
+        return next((id for id in self.ids if self.slot(id) == slot), "")
+
+    def ids_of(self, key: RunKey) -> list[str]:
+        """The results that a run brings: the pinned ones with its key, and the ticked variant, unless the run has been
+        made for a pinned result alone."""
+        pinned = [id for id in self.pins if self.key(id) == key]
+        ticked = key.variant in self._session.choice.picks and key.device == self.device_of(key.variant)
+        return ([key.variant] if ticked and (not pinned or self.key(key.variant) == key) else []) + pinned
+
+    def here(self, id: str) -> bool:
+        """Whether the device of a result is here."""
+        device, offered = self.pick(id).device, ("cpu", *self._session.devices)
+        return device in offered or (is_simulated(device) and "sim" in offered)
+
+    def pin_of(self, id: str) -> Pin:
+        """The pin that keeps a result as it is now."""
+        pick, key = self.pick(id), self.key(id)
+        return Pin.of(self._session.filter, Pick(key.variant, key.device, key.knobs, pick.edits, key.params))
+
+    def titles(self) -> dict[str, str]:
+        """By id the variant's title; where results of one variant are pinned what differs between them comes first, and
+        stands alone where no other variant is shown."""
+        alone = len({variant_of(id) for id in self.ids}) == 1
+        return {id: BETWEEN.join(part for part in self._named(id, alone) if part) for id in self._all}
+
+    def name(self, id: str) -> str:
+        """The title of a result in a sentence: the variant's first."""
+        settings, title = self._named(id, False)
+        return BETWEEN.join(part for part in (title, settings) if part)
+
+    @property
+    def _all(self) -> tuple[str, ...]:
+        return (*(variant.id for variant in self._session.filter.variants), *self.pins)
+
+    def _named(self, id: str, alone: bool) -> tuple[str, str]:
+        """What differs between a result and the others of its variant, and the variant's title, "" where settings
+        `alone` tell results apart."""
+        variant = self._session.filter.variant(variant_of(id))
+        members = [other for other in self.ids if variant_of(other) == variant.id]
+        if id not in members or not self.pins:
+            return "", variant.title
+        keys = [self.key(other) for other in members]
+        place = members.index(id)
+        settings = [key_differences(keys)[place]]
+        settings += [keys[place].device] if len({key.device for key in keys}) > 1 else []
+        settings += [QCoreApplication.translate("Results", "pinned")] if id in self.pins else []
+        text = BETWEEN.join(part for part in settings if part)
+        return text, "" if alone and text else variant.title
+
+
+def variant_of(id: str) -> str:
+    """The variant of a result, also of one that is shown no more."""
+    return id.partition(PINNED)[0]

@@ -1,0 +1,111 @@
+"""The steps between an input as it was opened and the filter, in words and as the user may change them. No widgets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import QCoreApplication, QLocale
+
+from app.models.experiment.noise import Noise
+from gpu_ops import STEPS, KernelscopeError, active_steps, check_step, find_step
+from gpu_ops.input_kinds import INPUT_KINDS, Kind
+
+Steps = tuple[Mapping[str, Any], ...]
+
+GAUSSIAN = "noise"
+"""The step that the noise tick adds and takes away."""
+
+
+def kept_steps(steps: Steps, kind: Kind) -> Steps:
+    """The steps that another input goes through as well: all but noise, or none where one of them, or a value,
+    is none of its kind."""
+    staying = tuple(step for step in steps if not find_step(step["step"]).noise)
+    try:
+        return tuple(check_step(step, kind) for step in staying)
+    except KernelscopeError:
+        return ()
+
+
+def noise_of(steps: Sequence[Mapping[str, Any]]) -> Noise | None:
+    """The normal noise at the end of the steps; None without it."""
+    last = steps[-1] if steps else {}
+    if last.get("step") != GAUSSIAN or last.get("off"):
+        return None
+    return Noise(last["sigma"], last["seed"])
+
+
+def with_noise(steps: Steps, noise: Noise | None) -> Steps:
+    """The steps with this noise at the end, in the place of the noise that is there."""
+    others = steps[:-1] if steps and steps[-1]["step"] == GAUSSIAN else steps
+    return others if noise is None else (*others, {"step": GAUSSIAN, "sigma": noise.sigma, "seed": noise.seed})
+
+
+def first_values(id: str, kind: Kind, shape: Sequence[int]) -> dict[str, Any]:
+    """A new step for an input of that kind and shape: a crop begins with the whole, a size with the present one."""
+    names = {p.name for p in find_step(id).params[kind]}
+    extents = list(INPUT_KINDS[kind].spatial(tuple(shape)))
+    return check_step({"step": id, **({"shape": extents} if "shape" in names else {})}, kind)
+
+
+def inside(steps: Sequence[Mapping[str, Any]], place: int, extents: Sequence[int]) -> dict[str, Any]:
+    """The step at this place, a crop made small enough for what the steps before it leave of `extents`; a size that
+    only the engine knows, as after a free rotation, is not looked at."""
+    step = dict(steps[place])
+    before = _extents_after(active_steps(steps[:place]), extents)
+    if step["step"] == "crop" and before is not None:
+        step["start"] = [min(int(a), n - 1) for a, n in zip(step["start"], before, strict=True)]
+        room = [n - a for a, n in zip(step["start"], before, strict=True)]
+        step["shape"] = [min(int(a), n) for a, n in zip(step["shape"], room, strict=True)]
+    return step
+
+
+def _extents_after(steps: Sequence[Mapping[str, Any]], extents: Sequence[int]) -> list[int] | None:
+    found = list(extents)
+    for step in steps:
+        if step["step"] == "crop":
+            found = list(step["shape"])
+        elif step["step"] == "resize" and step["by"] == "size":
+            found = list(step["size"])
+        elif step["step"] == "rotate" and step["angle"] % 90 == 0:
+            found = found[::-1] if step["angle"] % 180 else found
+        elif step["step"] in ("resize", "rotate"):
+            return None
+    return found
+
+
+def offered(kind: Kind) -> tuple[Any, ...]:
+    """The steps that such an input can take."""
+    return tuple(step for step in STEPS if kind in step.kinds)
+
+
+def step_title(step: Any) -> str:
+    return QCoreApplication.translate("Steps", step.title)
+
+
+def step_text(step: Mapping[str, Any]) -> str:
+    """A step in a few words: "crop 200 × 100 at x 20, y 10"."""
+    words = QCoreApplication.translate("Steps", find_step(step["step"]).words(step))
+    return words.format(**{name: _word(name, value) for name, value in step.items()})
+
+
+def _word(name: str, value: Any) -> str:
+    if isinstance(value, list | tuple):
+        extents = [f"{n:g}" for n in reversed(value)]
+        if name == "start" and len(extents) == 2:
+            return QCoreApplication.translate("Steps", "x {x}, y {y}").format(x=extents[0], y=extents[1])
+        return " × ".join(extents)
+    if isinstance(value, float):
+        return QLocale().toString(value, "g", 4)
+    return QLocale().toString(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def steps_text(shared: Any) -> str:
+    """What was done to an input since it was opened: "noise σ 20"; "" for nothing."""
+    known = {step.id for step in STEPS if step.titled}
+    return " + ".join(step_text(step) for step in shared.origin.get("steps", ()) if step.get("step") in known)
+
+
+def title_with_steps(shared: Any) -> str:
+    """An input's name with its steps: "camera + noise σ 20"."""
+    return " + ".join(text for text in (shared.name, steps_text(shared)) if text)

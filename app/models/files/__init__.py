@@ -1,0 +1,1 @@
+"""Sessions, file names and file lists."""

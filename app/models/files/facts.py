@@ -1,0 +1,35 @@
+"""The facts about what the window shows, for the files that it writes. No widgets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.models.experiment.session import Session
+from app.models.experiment.shown import variant_of
+from app.models.results.results import Results
+from gpu_ops.report.about import SEVERAL, Part, about_input, about_machine, about_run
+
+
+def facts_of(session: Session, results: Results) -> dict[str, Any]:
+    """What all results share; without any, the input and the present choice. Facts that are not the same for all are
+    left out."""
+    if any(entry.timed is not None for entry in results.entries()):
+        return _shared(results.facts())
+    input = about_input(session.input.origin) if session.input is not None else {}
+    choice = {"filter": session.filter.id, "parameters": session.params}
+    return {**input, **choice, **about_machine(results.provenance)}
+
+
+def _shared(facts: Mapping[str, Any]) -> dict[str, Any]:
+    shared = {name: _shared(v) if isinstance(v, Mapping) else v for name, v in facts.items() if v != SEVERAL}
+    return {name: value for name, value in shared.items() if value != {}}
+
+
+def facts_of_result(session: Session, results: Results, id: str, part: Part | None = None) -> dict[str, Any]:
+    """The facts about the present output of a result, or about the `part` of it that there is."""
+    slot = session.shown.slot(id)
+    row = results.entry(slot).row if slot in results else None
+    if row is None:
+        return {**facts_of(session, results), "variant": variant_of(id), "output": session.output.id}
+    return about_run(row, results.provenance, session.output.id, part)

@@ -1,0 +1,1 @@
+"""Pictures: their display, their parts, and differences."""

@@ -1,0 +1,194 @@
+"""A − B of two pictures as a picture of its own, computed in a background thread. No widgets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QObject, Signal, Slot
+
+from app.models.background import Background
+from app.models.pictures.difference_levels import DifferenceDisplay, DifferenceFigures, figures_of
+from app.models.pictures.layer import Layer, Tone
+from app.models.pictures.pyramid import STRIP, Array, Pyramid
+from app.models.results.origin import Origin
+
+
+@dataclass(frozen=True, eq=False)
+class Distance:
+    """`values` (H, W): a − b, for several channels in the one that differs most. `most` is the largest finite |a − b|;
+    `undefined` counts pixels where a − b is NaN or infinite."""
+
+    values: Array
+    most: float
+    undefined: int
+
+    @property
+    def equal(self) -> bool:
+        return self.most == 0 and not self.undefined
+
+
+def distance(a: Array, b: Array, stop: Callable[[], bool] = lambda: False) -> Distance | None:
+    """a − b of two images of one shape (H, W) or (H, W, C); None when `stop` returned True first.
+
+    float64 if one of them is, else float32: neither rounds a difference to zero. It works strip by strip, so that no
+    whole copy in float64 is needed. ValueError if the shapes differ.
+    """
+    if a.shape != b.shape:
+        raise ValueError(f"the shapes differ: {a.shape} and {b.shape}")
+    dtype = np.float64 if np.float64 in (a.dtype, b.dtype) else np.float32
+    values = np.empty(a.shape[:2], dtype)
+    most, undefined, rows = 0.0, 0, max(1, STRIP // max(1, a[0].size))
+    with np.errstate(invalid="ignore", over="ignore"):
+        for top in range(0, len(a), rows):
+            if stop():
+                return None
+            part = slice(top, top + rows)
+            strip: Array = np.subtract(a[part], b[part], dtype=np.float64)
+            if strip.ndim == 3:
+                strip = _furthest(strip)
+            values[part] = strip
+            finite: Any = np.abs(strip[np.isfinite(strip)])
+            undefined += strip.size - finite.size
+            most = max(most, float(finite.max(initial=0.0)))
+    return Distance(values, most, undefined)
+
+
+def _furthest(strip: Array) -> Array:
+    """For each pixel (h, w, C) the value of the channel furthest from 0; NaN where a channel is NaN."""
+    index = np.argmax(np.abs(strip), axis=2)  # argmax prefers NaN to any number
+    return np.take_along_axis(strip, index[:, :, None], axis=2)[:, :, 0]
+
+
+def _work(
+    a: Array, b: Array, at: tuple[int, int], stop: Callable[[], bool]
+) -> tuple[Distance, Pyramid, DifferenceFigures] | None:
+    """The distance and all that a view needs to paint it; this runs in a background thread."""
+    result = distance(a, b, stop)
+    figures = None if result is None else figures_of(result.values, result.most, stop)
+    if result is None or figures is None:
+        return None
+    pyramid = Pyramid(result.values, None, at)
+    return (result, pyramid, figures) if pyramid.build(stop) else None
+
+
+class Difference(QObject):
+    """Keeps `layer` equal to the difference of two layers, whenever one of them changes; the latest wins.
+
+    `distance` is the result, None until it is known; `failure` says why there is none. `display` has the levels of the
+    picture, those set by hand as long as the pair stays. `changed`: one of these, or the title, changed.
+    """
+
+    changed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.layer, self.display = Layer(self), DifferenceDisplay(self)
+        self._fresh = True
+        self.display.levels_changed.connect(self._tone)
+        self.distance: Distance | None = None
+        self.failure = ""
+        self._layers: list[Layer] = []
+        self._sources: list[object] = []
+        self._origin = Origin()
+        self._background = Background(self)
+        self._background.finished.connect(self._on_result)
+        self._background.failed.connect(self._fail)
+
+    def of(self, layers: Sequence[Layer]) -> None:
+        """Follow A and B; with fewer than two layers, follow none and release the arrays."""
+        wanted = list(layers) if len(layers) == 2 else []
+        if wanted == self._layers:
+            return
+        for layer in set(self._layers):
+            layer.changed.disconnect(self._follow)
+            layer.described.disconnect(self._entitle)
+        self._layers = wanted
+        for layer in set(wanted):
+            layer.changed.connect(self._follow)
+            layer.described.connect(self._entitle)
+        self._reset()  # the difference of another pair must not stand under the new names
+        self._follow()
+
+    def _reset(self, failure: str = "") -> None:
+        self.distance, self.failure, self._fresh = None, failure, True
+        self.layer.clear()
+        self.changed.emit()
+
+    @Slot()
+    def _entitle(self) -> None:
+        if self._layers:
+            one, other = self._layers
+            self.layer.set_title(self.tr("{a} − {b}").format(a=one.title, b=other.title))
+            current = one.current and other.current
+            self.layer.set_state(None if current else "stale", "", current)
+        self.changed.emit()
+
+    @Slot()
+    def _follow(self) -> None:
+        """Start again if a layer has another array; new levels or colours of the same array do not matter."""
+        sources = [layer.pyramid for layer in self._layers]
+        self._entitle()
+        if sources == self._sources:
+            return
+        self._sources = list(sources)
+        self._background.cancel()
+        if not sources or None in sources:
+            self._reset()
+            return
+        if self._layers[0].origin.exact != self._layers[1].origin.exact:
+            self._reset(self._exactness_text())
+            return
+        a, b, self._origin = in_common(*self._layers)
+        if a.shape != b.shape:
+            self._reset(self._shape_text(a, b))
+            return
+        top, left = self._origin.start or (0, 0)
+        self._background.start(lambda stop: _work(a, b, (top, left), stop))
+
+    def _exactness_text(self) -> str:
+        part = next(layer.title for layer in self._layers if not layer.origin.exact)
+        text = self.tr(
+            "no difference: {part} was computed from the simulated part alone, because the filter reaches too far;"
+            " choose a shorter window or radius"
+        )
+        return text.format(part=part)
+
+    def _shape_text(self, a: Array, b: Array) -> str:
+        text = self.tr("no difference of {a} and {b}: choose two pictures with the same size and number of channels")
+        return text.format(a=self._size(a), b=self._size(b))
+
+    def _size(self, array: Array) -> str:
+        height, width = array.shape[:2]
+        text = self.tr("{width} × {height} × {channels}") if array.ndim == 3 else self.tr("{width} × {height}")
+        return text.format(width=width, height=height, channels=array.shape[-1])
+
+    @Slot(object)
+    def _on_result(self, result: tuple[Distance, Pyramid, DifferenceFigures]) -> None:
+        (self.distance, pyramid, figures), self.failure = result, ""
+        (self.display.set_figures if self._fresh else self.display.follow)(figures)
+        self._fresh = False
+        self._tone()
+        self.layer.set_pyramid(pyramid, None, self.layer.title, self._origin)
+        self.changed.emit()
+
+    @Slot()
+    def _tone(self) -> None:
+        self.layer.set_tone(Tone(self.display.low, self.display.high, self.display.lut))
+        self.changed.emit()
+
+    @Slot(str)
+    def _fail(self, sentence: str) -> None:
+        self._reset(sentence)
+
+
+def in_common(one: Layer, other: Layer) -> tuple[Array, Array, Origin]:
+    """The part of one input that both layers cover, and its origin; both as a whole where their inputs differ."""
+    assert one.pyramid is not None and other.pyramid is not None
+    both, simulated = one.rect.meet(other.rect), one.origin.simulated or other.origin.simulated
+    if one.extent != other.extent or one.rect == other.rect or not both.area:
+        origin = replace(one.origin, simulated=simulated)
+        return one.pyramid.array, other.pyramid.array, origin
+    return one.part(both), other.part(both), Origin(simulated, (both.top, both.left), one.extent or ())

@@ -1,0 +1,161 @@
+"""One row of the results, as a report and the window know it, and the five fair bars of several rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from PySide6.QtCore import QCoreApplication
+
+from app.models.experiment.slot import RowSlot
+from app.models.experiment.subject import Subject
+from app.models.results.row_differences import BETWEEN
+from gpu_ops.device_names import is_simulated
+from gpu_ops.report.kernel_age import of_older_code
+from gpu_ops.report.rows import Row
+from gpu_ops.report.standing import five_bars
+from gpu_ops.types import Timing
+
+State = Literal["waiting", "running", "fresh", "stale", "failed"]
+"""Waiting: declared, but without a result yet."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A report's row with what the window knows about it. `row` is None until the first result.
+
+    `subject` is the run of the row, and `current` whether that is the present choice. Until a new row is timed, `past`
+    is the last timed one: its times stay visible, marked stale. `difference` distinguishes the row from other rows of
+    its variant.
+    """
+
+    slot: RowSlot
+    title: str = ""
+    row: Row | None = None
+    state: State = "waiting"
+    recorded: bool = False
+    subject: Subject | None = None
+    current: bool = True
+    past: Row | None = None
+    difference: str = ""
+
+    @property
+    def variant(self) -> str:
+        return self.slot.variant
+
+    @property
+    def device(self) -> str:
+        return self.slot.device
+
+    @property
+    def machine(self) -> str:
+        """Where a recorded row was made; "" for one made here."""
+        return self.slot.machine
+
+    @property
+    def older(self) -> bool:
+        """Whether the kernels of a recorded row have changed since."""
+        return self.recorded and self.timed is not None and of_older_code(self.timed)
+
+    @property
+    def name(self) -> str:
+        """The title, else the id, and what differs from other rows of the variant."""
+        return BETWEEN.join(part for part in (self.title or self.variant, self.difference) if part)
+
+    @property
+    def timed(self) -> Row | None:
+        """The row that the times come from: its parameters, rates and verdict belong to them."""
+        return self.past or self.row
+
+    def stage(self, name: str) -> Timing | None:
+        """The timing of a stage."""
+        return self.timed.stages.get(name) if self.timed else None
+
+    def seconds(self, name: str) -> float | None:
+        """The median of a stage."""
+        return self.timed.seconds(name) if self.timed else None
+
+    def doubt(self, name: str) -> str:
+        """Why the time of a stage is unsure; empty where it is good."""
+        stage = self.stage(name)
+        return stage.doubt if stage else ""
+
+    @property
+    def ok(self) -> bool | None:
+        if self.row is None:
+            return None
+        return False if self.row.faulty else self.row.ok
+
+    @property
+    def failure(self) -> str:
+        """Why there is no result; empty where there is one, or none yet."""
+        return self.row.failure if self.row else ""
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a simulated GPU runs the row: it has counts and no times."""
+        return is_simulated(self.device) or bool(self.timed and self.timed.simulated)
+
+    @property
+    def counters(self) -> Mapping[str, int]:
+        """What a simulated GPU counted, by name."""
+        return self.row.counters if self.row else {}
+
+    @property
+    def findings(self) -> Sequence[Mapping[str, Any]]:
+        """What a simulated GPU found wrong: kind, severity, file, line, count, block, thread, detail, text."""
+        return self.row.findings if self.row else ()
+
+    @property
+    def printed(self) -> Sequence[str]:
+        """Lines that the kernel printed."""
+        return self.row.printed if self.row else ()
+
+    @property
+    def origin(self) -> tuple[bool, str]:
+        """The source of the figures; figures of different origins are not compared."""
+        return self.recorded, self.machine
+
+
+@dataclass(frozen=True)
+class FairBar:
+    """One bar of the fair comparison; `seconds` is None where nothing was measured."""
+
+    id: str
+    title: str
+    seconds: float | None = None
+    variant: str = ""
+    clock: str = ""
+    entry: Entry | None = None
+
+
+def state_of(row: Row) -> State:
+    """The state of a row that has just come."""
+    return "failed" if row.failure or row.ok is False or row.faulty else "fresh"
+
+
+def untimed(row: Row | None) -> bool:
+    """Whether a row has no kernel time."""
+    return row is None or "kernel" not in row.stages
+
+
+def fair(members: Sequence[Entry]) -> tuple[FairBar, ...]:
+    """The five bars of rows that did one job on one machine."""
+    translate = QCoreApplication.translate
+    titles = {
+        "cpu_one": translate("Results", "CPU, one core"),
+        "cpu_best": translate("Results", "CPU, best"),
+        "gpu_kernel": translate("Results", "GPU, kernel alone"),
+        "gpu_pageable": translate("Results", "GPU, from pageable memory"),
+        "gpu_pinned": translate("Results", "GPU, from pinned memory"),
+    }
+    timed_rows = [(entry, row) for entry in members if (row := entry.timed)]
+    bars = []
+    for bar in five_bars([row for _, row in timed_rows]):
+        entry = timed_rows[bar.place][0] if bar.place is not None else None
+        if entry is None or bar.timing is None:
+            bars.append(FairBar(bar.id, titles[bar.id]))
+        else:
+            bars.append(FairBar(bar.id, titles[bar.id], bar.timing.median, entry.name, bar.timing.clock, entry))
+    return tuple(bars)

@@ -1,0 +1,371 @@
+"""The results a window shows: one row for each variant on a device, in the order they were declared."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtCore import QCoreApplication, QObject, Signal
+
+from app.models.experiment.job_cells import job_cells
+from app.models.experiment.slot import RowSlot
+from app.models.experiment.subject import Subject
+from app.models.results.entry import Entry, FairBar, State, fair, state_of, untimed
+from app.models.results.row_differences import BETWEEN, row_differences
+from gpu_ops import comment_lines
+from gpu_ops.counters import in_order
+from gpu_ops.report.about import about_rows
+from gpu_ops.report.kernel_age import OLDER
+from gpu_ops.report.machines import device_model
+from gpu_ops.report.row_kinds import CLOSENESS, error_json
+from gpu_ops.report.rows import Row, report_json
+from gpu_ops.report.standing import speedup
+
+CSV_COLUMNS = (
+    "filter",
+    "variant",
+    "device",
+    "machine",
+    *("params", "knobs", "shape", "dtype", "input", "input_hash", "mode", "protocol"),
+    "state",
+    "recorded",
+    "clock",
+    "kernel_s",
+    "q1_s",
+    "q3_s",
+    "n",
+    "gbps",
+    "share",
+    "speedup",
+    "against",
+    "upload_s",
+    "download_s",
+    "elapsed_s",
+    "elapsed_pinned_s",
+    "error_max",
+    "tolerance",
+    "ok",
+    "failure",
+    "notes",
+)
+"""Tables with edited kernels have a column for the hash of the edits; tables with simulated rows one for their findings
+and one for each counter; tables of inputs whose noise-free original is known the columns of QUALITY."""
+QUALITY = ("quality_of", *(f"{key}_{side}" for key in CLOSENESS.values() for side in ("before", "after")))
+"""The output that was compared, and each figure of the input and of that output."""
+
+
+class Results(QObject):
+    """Rows by their slots, with their states, and what is computed from them. A row of the present choice has the slot
+    of its variant on its device, every other row the slot of its own run: RowSlot says why.
+
+    `row_changed(slot)`; `rows_reset`: the rows or their order changed.
+    """
+
+    row_changed = Signal(object)
+    rows_reset = Signal()
+    baseline_changed = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._entries: dict[RowSlot, Entry] = {}
+        self._titles: Mapping[str, str] = {}
+        self._before: dict[RowSlot, State] = {}
+        self._recorded: tuple[RowSlot, ...] = ()
+        self._baseline: RowSlot | None = None
+        self.provenance: dict[str, Any] = {}
+
+    # ---------------------------------------------------------------- rows
+
+    def declare(self, slots: Iterable[RowSlot], titles: Mapping[str, str] | None = None) -> None:
+        """Show these rows, in this order; rows that stay keep their results. For several settings of one variant each
+        slot names its key, and a new one takes the row of the same run where there is one."""
+        self._titles = titles = titles or {}
+        old = self._entries
+        entries = {s: replace(old.get(s) or self._of_run(s), title=_title(s, titles)) for s in slots}
+        if list(entries.items()) != list(old.items()):  # a moving parameter declares the same rows again and again
+            self._entries = entries
+            self._tell_apart()
+            self.rows_reset.emit()
+
+    def _of_run(self, slot: RowSlot) -> Entry:
+        """An entry for a new slot, with the row of the same run that another slot has, else empty."""
+        own = (e for e in self._entries.values() if slot.key is not None and e.row is not None and not e.recorded)
+        same = next((e for e in own if e.current and e.subject is not None and e.subject.key == slot.key), None)
+        if same is None or same.row is None:
+            return Entry(slot)
+        return replace(same, slot=slot, state=state_of(same.row), past=None, difference="")
+
+    def load(
+        self, rows: Sequence[Row], machine: str = "", recorded: bool = True, titles: Mapping[str, str] | None = None
+    ) -> None:
+        """Replace everything by all rows of a report."""
+        self._entries, self._recorded = {}, ()
+        for row in rows:
+            self._hold(row, machine, recorded, titles or {})
+        self._tell_apart()
+        self.rows_reset.emit()
+
+    def _hold(self, row: Row, machine: str, recorded: bool, titles: Mapping[str, str]) -> RowSlot:
+        """Append a row in a slot of its own."""
+        slot = RowSlot(row.variant, row.device, row.key, machine)
+        while slot in self._entries:
+            slot = replace(slot, number=slot.number + 1)
+        self._entries[slot] = Entry(slot, titles.get(row.variant, ""), row, state_of(row), recorded)
+        return slot
+
+    def put(self, row: Row, subject: Subject | None = None, slot: RowSlot | None = None) -> None:
+        """Take a new row: into this slot, else into the slot of its own run where that was declared, else into its
+        variant's; a row that was not declared goes to the end. Until it has times of its own, the last ones stay beside
+        it, marked stale, unless the row failed. Its quality is that of the same run before until the engine has
+        compared it again."""
+        own = RowSlot(row.variant, row.device, row.key)
+        slot = slot or (own if own in self._entries else replace(own, key=None))
+        new = slot not in self._entries
+        old = self._entries.get(slot, Entry(slot, self._titles.get(slot.variant, "")))
+        state = state_of(row)
+        if (
+            state == "fresh"
+            and not row.quality
+            and old.row is not None
+            and subject is not None
+            and old.subject == subject
+        ):
+            row = replace(row, quality=old.row.quality)
+        past = old.timed if state == "fresh" and untimed(row) and not untimed(old.timed) else None
+        entry = replace(old, row=row, state="stale" if past else state, subject=subject, current=True, past=past)
+        self._entries[slot] = entry
+        others = self._tell_apart()
+        if new:
+            self.rows_reset.emit()
+        else:
+            for changed in dict.fromkeys((slot, *others)):
+                self.row_changed.emit(changed)
+
+    def set_recorded(self, rows: Iterable[tuple[Row, str]], titles: Mapping[str, str]) -> None:
+        """Put these rows, each with its machine, after the session's own; they replace earlier recorded rows."""
+        gone = set(self._recorded) & set(self._entries)
+        self._entries = {slot: entry for slot, entry in self._entries.items() if slot not in gone}
+        self._recorded = tuple(self._hold(row, machine, True, titles) for row, machine in rows)
+        if gone or self._recorded:
+            self._tell_apart()
+            self.rows_reset.emit()
+
+    def _tell_apart(self) -> list[RowSlot]:
+        """Name what differs between rows of one variant, device and origin. Returns the rows whose text changed."""
+        groups: dict[Any, list[tuple[RowSlot, Row]]] = {}
+        for slot, entry in self._entries.items():
+            if entry.timed is not None:
+                groups.setdefault((slot.variant, slot.device, entry.origin), []).append((slot, entry.timed))
+        texts_by_slot: dict[RowSlot, str] = {}
+        for members in groups.values():
+            texts = row_differences([row for _, row in members]) if len(members) > 1 else [""]
+            texts_by_slot |= dict(zip((slot for slot, _ in members), texts, strict=True))
+        changed = [slot for slot, entry in self._entries.items() if entry.difference != texts_by_slot.get(slot, "")]
+        for slot in changed:
+            self._entries[slot] = replace(self._entries[slot], difference=texts_by_slot.get(slot, ""))
+        return changed
+
+    def set_running(self, slots: Iterable[RowSlot]) -> None:
+        """Mark these rows as running; their last result stays visible."""
+        for slot in slots:
+            if slot in self._entries and self._entries[slot].state != "running":
+                self._before[slot] = self._entries[slot].state
+                self._set_state(slot, "running")
+
+    def compare_with(self, present: Callable[[RowSlot], Subject]) -> None:
+        """The choice or the input changed: mark the rows stale whose subject is not the `present` one of their
+        slot."""
+        self.mark_stale([s for s, e in self._entries.items() if e.subject and e.subject != present(s)])
+
+    def mark_stale(self, slots: Iterable[RowSlot] | None = None) -> None:
+        """Mark these rows, or all, as stale. Recorded rows never are."""
+        for slot in list(self._entries if slots is None else slots):
+            entry = self._entries.get(slot)
+            if entry is None or entry.row is None or entry.recorded:
+                continue
+            running = entry.state == "running"
+            if running:
+                self._before[slot] = "stale"
+            outdated = replace(entry, current=False, state="running" if running else "stale")
+            if outdated != entry:
+                self._entries[slot] = outdated
+                self.row_changed.emit(slot)
+
+    def stop_running(self) -> None:
+        """The run ended: rows without a new result return to their state before it."""
+        for slot, entry in list(self._entries.items()):
+            if entry.state == "running":
+                self._set_state(slot, self._before.get(slot, "waiting"))
+
+    def _set_state(self, slot: RowSlot, state: State) -> None:
+        if self._entries[slot].state != state:
+            self._entries[slot] = replace(self._entries[slot], state=state)
+            self.row_changed.emit(slot)
+
+    def clear(self) -> None:
+        """Remove all rows."""
+        self._entries, self._recorded = {}, ()
+        self.rows_reset.emit()
+
+    def slots(self) -> tuple[RowSlot, ...]:
+        return tuple(self._entries)
+
+    def entries(self) -> tuple[Entry, ...]:
+        return tuple(self._entries.values())
+
+    def entry(self, slot: RowSlot) -> Entry:
+        return self._entries[slot]
+
+    def __contains__(self, slot: object) -> bool:
+        return slot in self._entries
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    # ---------------------------------------------------------------- comparing
+
+    @property
+    def baseline(self) -> RowSlot | None:
+        """The row that speed-ups compare with."""
+        return self._baseline
+
+    def set_baseline(self, slot: RowSlot | None) -> None:
+        if slot != self._baseline:
+            self._baseline = slot
+            self.baseline_changed.emit(slot)
+
+    def speedup(self, slot: RowSlot, stage: str = "kernel") -> float | None:
+        """The baseline's kernel time divided by the time of this row's stage.
+
+        None when either was not timed or its time is in doubt, when they did different jobs, or when they ran on
+        different machines.
+        """
+        base, entry = self._entries.get(self._baseline) if self._baseline else None, self._entries.get(slot)
+        if base is None or entry is None or base.timed is None or entry.timed is None or base.origin != entry.origin:
+            return None
+        return speedup(base.timed, entry.timed, stage)
+
+    def five_bars(self) -> tuple[FairBar, ...]:
+        """The fair comparison: one core, the best of the CPU, the GPU's kernel, and the GPU with transfers.
+
+        All five come from one machine and one job: the one that fills most bars, with fresh and live rows first.
+        """
+        groups: dict[Any, list[Entry]] = {}
+        for entry in self._entries.values():
+            if entry.timed and entry.seconds("kernel") and entry.ok is not False and not entry.simulated:
+                groups.setdefault((entry.origin, entry.timed.job), []).append(entry)
+        candidates = [(fair(members), members) for members in groups.values()]
+
+        def merit(candidate: tuple[tuple[FairBar, ...], list[Entry]]) -> tuple[bool, int, bool]:
+            bars, members = candidate
+            fresh = any(e.state == "fresh" for e in members)
+            return fresh, sum(b.seconds is not None for b in bars), not members[0].recorded
+
+        return max(candidates, key=merit)[0] if candidates else fair([])
+
+    def counters(self) -> tuple[str, ...]:
+        """Ids of all counters in any simulated row, in the catalogue's order: the most telling first."""
+        return in_order(name for e in self._entries.values() if e.simulated for name in e.counters)
+
+    # ---------------------------------------------------------------- files
+
+    def machine(self, entry: Entry) -> str:
+        """Where a row ran: a recorded row's machine, else the model of its device as the engine reports it."""
+        return entry.machine or device_model(self.provenance, entry.device)
+
+    def to_csv(self) -> str:
+        """The table in the C locale: seconds, decimal points, one header line."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        counters = self.counters()
+        edited = any(entry.timed.edits for entry in self._entries.values() if entry.timed)
+        compared = any(entry.row.quality for entry in self._entries.values() if entry.row)
+        columns = (*CSV_COLUMNS, *(QUALITY if compared else ()), *(["edits"] if edited else []))
+        columns += ("findings", *counters) if counters else ()
+        writer.writerow(columns)
+        for entry in self._entries.values():
+            if entry.timed is not None:
+                cells = {name: entry.counters.get(name, "") for name in counters} | self._csv_cells(entry, entry.timed)
+                cells |= _quality_cells(entry.row)
+                writer.writerow([cells[name] for name in columns])
+        return text.getvalue()
+
+    def _csv_cells(self, entry: Entry, row: Row) -> dict[str, Any]:
+        kernel, content, ratio = row.stages.get("kernel"), row.to_json(), self.speedup(entry.slot)
+        cells: dict[str, Any] = {name: content.get(name) for name in CSV_COLUMNS}
+        cells |= {name: None for name in ("q1_s", "q3_s", "n", "clock")}
+        cells |= {"q1_s": kernel.q1, "q3_s": kernel.q3, "n": kernel.n, "clock": kernel.clock} if kernel else {}
+        cells |= {"clock": "simulated"} if entry.simulated else {}
+        for stage in ("kernel", "upload", "download", "elapsed", "elapsed_pinned"):
+            cells[f"{stage}_s"] = row.seconds(stage)
+        cells |= {
+            "edits": row.edits,
+            "ok": entry.ok,
+            "state": entry.state,
+            "recorded": entry.recorded,
+            "machine": self.machine(entry),
+        }
+        base = self._baseline
+        cells |= {"speedup": ratio, "against": f"{base.variant} on {base.device}" if ratio and base else None}
+        cells |= job_cells(row)
+        notes = [*([OLDER] if entry.older else []), *row.notes]
+        cells["notes"] = "; ".join([*notes, *(f"{name}: {t.doubt}" for name, t in row.stages.items() if t.doubt)])
+        cells["findings"] = "; ".join(str(f["text"]) for f in entry.findings)
+        return {name: "" if value is None else value for name, value in cells.items()}
+
+    def facts(self) -> dict[str, Any]:
+        """What the rows share: input, filter, parameters, and the machine. Where this machine has rows, it is they that
+        count, not the recorded ones beside them."""
+        told = [entry for entry in self._entries.values() if entry.timed is not None]
+        own = [entry for entry in told if not entry.recorded] or told
+        machines = {entry.machine for entry in own}
+        elsewhere = machines.pop() if len(machines) == 1 else ""
+        return about_rows([entry.timed for entry in own if entry.timed], self.provenance, elsewhere)
+
+    def csv_file(self) -> str:
+        """The table behind the facts about it, each in a line that begins with "#"."""
+        return comment_lines(self.facts()) + self.to_csv()
+
+    def to_report_rows(self) -> list[dict[str, Any]]:
+        """The rows as a report holds them; recorded ones are marked, those of older kernels, and stale ones."""
+        rows = []
+        for entry in self._entries.values():
+            if entry.timed is not None:
+                machine = self.machine(entry)
+                mark: dict[str, Any] = {"machine": machine} if machine else {}
+                if entry.recorded:
+                    mark["recorded"] = True
+                if entry.older:
+                    mark["age"] = OLDER
+                if entry.state == "stale":
+                    mark["stale"] = True
+                rows.append({**entry.timed.to_json(), **mark})
+        return rows
+
+    def to_json(self) -> str:
+        """A whole report as text, with the window's provenance."""
+        content = {**report_json(self.provenance, self.to_report_rows()), "about": self.facts()}
+        return json.dumps(content, indent=1, allow_nan=False) + "\n"
+
+
+def _title(slot: RowSlot, titles: Mapping[str, str]) -> str:
+    """The title of a variant; a row that does not follow the choice says so."""
+    pinned = "" if slot.follows else QCoreApplication.translate("Results", "pinned")
+    return BETWEEN.join(part for part in (titles.get(slot.variant, ""), pinned) if part)
+
+
+def _quality_cells(row: Row | None) -> dict[str, Any]:
+    """The quality of the first output that has one; infinite where nothing differs."""
+    cells: dict[str, Any] = dict.fromkeys(QUALITY, "")
+    if row is None or not row.quality:
+        return cells
+    name, found = next(iter(row.quality.items()))
+    for side, closeness in (("before", found.before), ("after", found.after)):
+        for figure, key in CLOSENESS.items():
+            value = error_json(getattr(closeness, figure))
+            cells[f"{key}_{side}"] = "" if value is None else value
+    return {**cells, "quality_of": name}

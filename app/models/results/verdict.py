@@ -1,0 +1,33 @@
+"""The verdict on a result that a view shows. No widgets."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication
+
+from app.models.experiment.slot import RowSlot
+from app.models.experiment.subject import Subject
+from app.models.pictures.layer import State
+from app.models.results.results import Results
+from app.models.results.row_differences import settings_text
+
+
+def verdict(results: Results, slot: RowSlot, shown: Subject | None, present: Subject) -> tuple[State | None, str]:
+    """The state of the result that is shown, and a text for it; its row is in `slot`. `present` is what it must belong
+    to: a verdict holds only where its own subject, the result's and the present one are equal."""
+    entry = results.entry(slot) if slot in results else None
+    is_current = entry is not None and entry.row is not None and entry.subject == present
+    if is_current and entry is not None and entry.failure:
+        return "failed", entry.failure
+    if shown is None:
+        return None, ""
+    if shown != present:
+        return "stale", _difference_text(shown, present)
+    if not is_current or entry is None or entry.ok is None:
+        return "unverified", ""
+    return ("fresh" if entry.ok else "wrong"), ""
+
+
+def _difference_text(shown: Subject, present: Subject) -> str:
+    """The settings of a result that differ from the present choice: "of window 5"."""
+    settings = settings_text(shown.key.unlike(present.key))
+    return QCoreApplication.translate("Pictures", "of {what}").format(what=settings) if settings else ""

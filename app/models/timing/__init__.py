@@ -1,0 +1,1 @@
+"""Sweeps, laws, claims and occupancy."""

@@ -1,0 +1,1 @@
+"""X-rays and traces of memory accesses."""

@@ -1,0 +1,1 @@
+"""What holds the window together: actions, menus, start and benchmarks."""

@@ -1,0 +1,79 @@
+"""The actions of the Help menu."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QAction
+
+from app.base.translate import QT_TRANSLATE_NOOP
+from app.shell.action_spec import ActionSpec
+from app.views.window import handlers
+
+HELP = (
+    ActionSpec(
+        "shortcuts",
+        QT_TRANSLATE_NOOP("Actions", "&Shortcuts"),
+        "help",
+        ("F1", "?"),
+        QT_TRANSLATE_NOOP("Actions", "Show all keyboard shortcuts"),
+        do=lambda desk: desk.pages.present("shortcuts"),
+    ),
+    ActionSpec(
+        "palette",
+        QT_TRANSLATE_NOOP("Actions", "Command &palette…"),
+        "help",
+        ("Ctrl+Shift+P",),
+        QT_TRANSLATE_NOOP("Actions", "Find an action by its name"),
+        do=handlers.show_palette,
+    ),
+    ActionSpec(
+        "guide",
+        QT_TRANSLATE_NOOP("Actions", "&Guide"),
+        "help",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Read about the window, files, measuring, the simulated GPU, and the results"),
+        do=lambda desk: desk.pages.present("guide"),
+    ),
+    ActionSpec(
+        "claims",
+        QT_TRANSLATE_NOOP("Actions", "&Claims"),
+        "help",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Compare what the sources claim with what was measured"),
+        separator=True,
+        do=lambda desk: desk.pages.present("claims"),
+    ),
+    ActionSpec(
+        "figures",
+        QT_TRANSLATE_NOOP("Actions", "&Figures of the sources"),
+        "help",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Compare the figures that the sources published with measured points"),
+        do=lambda desk: desk.pages.present("figures"),
+    ),
+    ActionSpec(
+        "layouts",
+        QT_TRANSLATE_NOOP("Actions", "&Memory layouts"),
+        "help",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "See how the lanes of a warp lie over memory, and what each layout costs"),
+        do=lambda desk: desk.pages.present("layouts"),
+    ),
+    ActionSpec(
+        "diagnostics",
+        QT_TRANSLATE_NOOP("Actions", "&Diagnostics"),
+        "help",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Devices, libraries and the log"),
+        do=handlers.show_diagnostics,
+    ),
+    ActionSpec(
+        "about",
+        QT_TRANSLATE_NOOP("Actions", "&About Kernelscope"),
+        "help",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Version and licence"),
+        separator=True,
+        role=QAction.MenuRole.AboutRole,
+        do=handlers.show_about,
+    ),
+)

@@ -1,0 +1,75 @@
+"""The actions that measure in a picture or a signal: region, profile, scale bar."""
+
+from __future__ import annotations
+
+from app.base.translate import QT_TRANSLATE_NOOP
+from app.shell.action_spec import ActionSpec
+from app.views.window import probing
+
+PROBE = (
+    ActionSpec(
+        "region",
+        QT_TRANSLATE_NOOP("Actions", "&Region"),
+        "view/probe",
+        ("R",),
+        QT_TRANSLATE_NOOP("Actions", "Draw a region and compare its figures: a rectangle, or an interval of a signal"),
+        "region",
+        checkable=True,
+        do=lambda desk: probing.turn_tool(desk, "region"),
+        able=lambda desk: len(desk.probe.extent) in (1, 2),
+        on=lambda desk: desk.probe.tool == "region",
+    ),
+    ActionSpec(
+        "profile",
+        QT_TRANSLATE_NOOP("Actions", "&Line profile"),
+        "view/probe",
+        ("P",),
+        QT_TRANSLATE_NOOP("Actions", "Draw a line on a picture and see the values along it"),
+        "profile",
+        checkable=True,
+        do=lambda desk: probing.turn_tool(desk, "profile"),
+        able=lambda desk: len(desk.probe.extent) == 2,
+        on=lambda desk: desk.probe.tool == "profile",
+    ),
+    ActionSpec(
+        "levels_region",
+        QT_TRANSLATE_NOOP("Actions", "L&evels from the region"),
+        "view/probe",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Set black and white to the lowest and highest value in the region"),
+        separator=True,
+        do=probing.level_region,
+        able=lambda desk: desk.probe.region is not None,
+    ),
+    ActionSpec(
+        "crop_region",
+        QT_TRANSLATE_NOOP("Actions", "&Crop to the region"),
+        "view/probe",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Go on with the region (R) alone, as the step Crop does that undo takes back"),
+        do=lambda desk: desk.probe.crop(),
+        able=lambda desk: desk.probe.region is not None or desk.probe.span is not None,
+    ),
+    ActionSpec(
+        "remove_region",
+        QT_TRANSLATE_NOOP("Actions", "Re&move region and profile"),
+        "view/probe",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Remove what was drawn, and put the tool away"),
+        do=lambda desk: desk.probe.remove_all(),
+        able=lambda desk: desk.probe.any or bool(desk.probe.tool),
+    ),
+    ActionSpec(
+        "scale_bar",
+        QT_TRANSLATE_NOOP("Actions", "&Scale bar"),
+        "view/probe",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Show a bar of a round length on pictures of known pixel size"),
+        checkable=True,
+        checked=True,
+        separator=True,
+        do=lambda desk: desk.probe.set_scale_bar(not desk.probe.scale_bar),
+        able=probing.is_sized,
+        on=lambda desk: desk.probe.scale_bar,
+    ),
+)

@@ -1,0 +1,46 @@
+"""The actions that save and open sessions."""
+
+from __future__ import annotations
+
+from app.base.translate import QT_TRANSLATE_NOOP
+from app.shell.action_spec import ActionSpec
+from app.views.window import session_desk
+
+SESSION = (
+    ActionSpec(
+        "open_session",
+        QT_TRANSLATE_NOOP("Actions", "O&pen session…"),
+        "file",
+        ("Ctrl+Shift+O",),
+        QT_TRANSLATE_NOOP("Actions", "Open a session: an input with its steps, filter, variants and view"),
+        separator=True,
+        do=session_desk.open_session,
+    ),
+    ActionSpec(
+        "last_session",
+        QT_TRANSLATE_NOOP("Actions", "Open the las&t session"),
+        "file",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Open what was set in the window when it was closed last"),
+        do=lambda desk: desk.context.sessions.open_last(),
+        able=lambda desk: desk.context.sessions.has_last,
+    ),
+    ActionSpec(
+        "save_session",
+        QT_TRANSLATE_NOOP("Actions", "Save sess&ion"),
+        "file",
+        ("Ctrl+Shift+S",),
+        QT_TRANSLATE_NOOP("Actions", "Save all that is set in the window to a small file"),
+        do=session_desk.save_session,
+        able=lambda desk: desk.context.session.input is not None,
+    ),
+    ActionSpec(
+        "save_session_as",
+        QT_TRANSLATE_NOOP("Actions", "Save session &as…"),
+        "file",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Save all that is set in the window to another file"),
+        do=session_desk.save_session_as,
+        able=lambda desk: desk.context.session.input is not None,
+    ),
+)

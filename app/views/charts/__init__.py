@@ -1,0 +1,1 @@
+"""Results as bars, planes of values, tables and time lines."""

@@ -1,0 +1,184 @@
+"""Results side by side, each in a cell of its own, with one range and one cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
+
+from app.models.curves.span import Span
+from app.models.pictures.display import Display
+from app.models.pictures.layer import State
+from app.models.pictures.plane import Plane
+from app.models.results.entry import Entry
+from app.models.results.origin import Origin
+from app.models.results.view_data import ViewData
+from app.views.charts.cell import Cell
+from app.views.charts.plot_area import Plot
+from app.views.pictures.panes import PaneGrid, best_columns
+from app.views.results.pager import Pager
+from app.views.scrolled import Scrolled
+from gpu_ops.types import Filter
+
+ASPECT = 1.7
+"""Width over height of figures and tables."""
+
+
+class CellView(QWidget):
+    """Cells by key. `make(span, parent)` creates the area of a cell; `plot` draws it and is None where there is no
+    axis. All areas have one range and one cursor: those of `span`, or of a `plane`. Cells are created once and
+    reused."""
+
+    grid: PaneGrid | None = None
+    display: Display | None = None
+    aspect = ASPECT
+
+    def __init__(
+        self,
+        make: Callable[[Span, QWidget], QWidget],
+        plot: Plot | None = None,
+        parent: QWidget | None = None,
+        plane: Plane | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("cellView")
+        self.span = Span(self)
+        self.moves: Span | Plane = plane or self.span
+        self.cells: dict[str, Cell] = {}
+        self._make, self._plot, self._scale = make, plot, ""
+        self._keys: list[str] = []
+        self._spare: list[Cell] = []
+        self._columns = 1
+        self.pager = Pager(self, pinned=0)
+        self.pager.turned.connect(self._lay)
+        unit = self.fontMetrics().averageCharWidth()
+        self._page = QWidget(self)
+        self._grid = QGridLayout(self._page)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(unit)
+        self._scroll = Scrolled(self._page, self)
+        self._scroll.room_changed.connect(self._relay)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(unit // 2)
+        layout.addWidget(self.pager)
+        layout.addWidget(self._scroll, 1)
+
+    @property
+    def widget(self) -> QWidget:
+        return self
+
+    @property
+    def sheet(self) -> QWidget:
+        return self._page
+
+    def sizeHint(self) -> QSize:
+        unit = self.fontMetrics().averageCharWidth()
+        return QSize(unit * 80, unit * 50)
+
+    # What is shown
+
+    def arrange(self, keys: Sequence[str], titles: Mapping[str, str], filter: Filter) -> None:
+        for gone in [key for key in self.cells if key not in keys]:
+            cell = self.cells.pop(gone)
+            cell.hide()
+            cell.clear()
+            self._spare.append(cell)
+        for key in keys:
+            if key not in self.cells:
+                self.cells[key] = self._spare.pop() if self._spare else self._new_cell()
+                self.cells[key].setObjectName(f"cell-{key}")
+            self.cells[key].set_title(titles[key])
+        self._keys = list(keys)
+        self.pager.set_keys(keys)
+        self._lay()
+
+    def _new_cell(self) -> Cell:
+        return Cell(self._make(self.span, self), self.moves, self._page)
+
+    def put(self, key: str, drawn: ViewData, origin: Origin) -> None:
+        self.cells[key].show_drawn(drawn, self._scale, origin)
+        self._limit()
+
+    def set_scale(self, scale: str) -> None:
+        self._scale = scale
+
+    def _limit(self) -> None:
+        """Give all cells one range, so that differences are visible."""
+        shown = [cell.drawn for cell in self.cells.values() if cell.drawn is not None]
+        if self._plot is None or not shown:
+            return
+        lows, highs, steps = zip(*(self._plot.extent(drawn) for drawn in shown), strict=True)
+        bottoms, tops = zip(*(self._plot.limits(drawn, self._scale) for drawn in shown), strict=True)
+        self.span.set_limits(min(lows), max(highs), min(steps), min(bottoms), max(tops))
+
+    def start_over(self, drawn: ViewData | None) -> None:
+        self.moves.set_cursor(None)
+        self.moves.fit()
+
+    def level(self, drawn: ViewData) -> None:
+        """The limits follow the drawn values already."""
+
+    def follow(self, drawn: ViewData) -> None:
+        """No cell shows an input."""
+
+    def forget(self, key: str) -> None:
+        self.cells[key].clear()
+
+    def set_state(self, key: str, state: State | None, text: str, current: bool) -> None:
+        self.cells[key].set_state(state, text, current)
+
+    def set_note(self, key: str, text: str) -> None:
+        """Results in cells have a line of their own below them."""
+
+    def state(self, key: str) -> State | None:
+        return self.cells[key].state
+
+    def show_findings(self, key: str, entry: Entry) -> None:
+        bar = self.cells[key].findings
+        bar.show_findings(entry.findings, entry.printed)
+        bar.setEnabled(entry.current)
+
+    # Navigation
+
+    def fit(self) -> None:
+        self.moves.fit()
+
+    def zoom(self, factor: float) -> None:
+        self.moves.zoom(factor)
+
+    def one_to_one(self) -> None:
+        self.moves.one_to_one()
+
+    def value_text(self, key: str) -> str:
+        return self.cells[key].area.value_text()
+
+    def picture(self) -> QImage | None:
+        return self._page.grab().toImage() if any(cell.drawn for cell in self.cells.values()) else None
+
+    # Layout
+
+    def _best(self) -> int:
+        size, unit = self._scroll.room, self.fontMetrics().averageCharWidth()
+        extra, aspect = self.fontMetrics().height() * 3.5, self._plot.aspect if self._plot else self.aspect
+        return best_columns(len(self.pager.in_sight()), size.width(), size.height(), aspect, extra, unit * 26)
+
+    def _lay(self) -> None:
+        shown = self.pager.in_sight()
+        self._columns = columns = self._best() if shown else 1
+        for key, cell in self.cells.items():
+            self._grid.removeWidget(cell)
+            cell.setVisible(key in shown)
+        for place, key in enumerate(shown):
+            self._grid.addWidget(self.cells[key], place // columns, place % columns)
+        rows = -(-len(shown) // columns)
+        for column in range(self._grid.columnCount()):
+            self._grid.setColumnStretch(column, int(column < columns))
+        for row in range(self._grid.rowCount()):
+            self._grid.setRowStretch(row, int(row < rows))
+
+    def _relay(self) -> None:
+        if self._keys and self._best() != self._columns:
+            self._lay()

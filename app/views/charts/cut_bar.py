@@ -1,0 +1,227 @@
+"""The threshold of a pyramid's details, below the results: its histogram, the line to drag, and how many lie below."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QSignalBlocker, QTimer, Slot
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from app.models.background import Background
+from app.models.curves.magnitudes import Magnitudes, details
+from app.models.experiment.session import Session
+from app.models.experiment.subject import Subject
+from app.models.results.view_data import Array, OutputData
+from app.views.charts.cut_plot import CutPlot
+from app.views.parts import Combo, ElidedLabel, number
+from app.views.results.reading import band_name, with_unit
+from gpu_ops.output_kinds import Band
+from gpu_ops.types import Output
+
+THROTTLE_MS = 30
+ALL = -1
+"""In place of one band: all of them."""
+
+
+class CutBar(QWidget):
+    """Visible while the parameters ask for an output that says where its threshold comes from. It shows the
+    coefficients of the first variant that brings them. Where the user moves the line, that parameter follows, at most
+    every 30 ms, and a whole drag is one step of undo."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("cutBar")
+        self._session = session
+        self._shown: OutputData | None = None
+        self._variant = ""
+        self._counted: Magnitudes | None = None
+        self._bands: tuple[Band, ...] = ()
+        self._tables: dict[str, tuple[Subject | None, Array]] = {}
+        self._wanted: tuple[float, bool] | None = None
+        self._later = QTimer(self, singleShot=True, interval=THROTTLE_MS)
+        self._later.timeout.connect(self._send)
+        self._background = Background(self)
+        self._background.finished.connect(self._take)
+        self.plot = CutPlot(self)
+        self.plot.moved.connect(self._move)
+        self.bands = Combo(self)
+        self.bands.setObjectName("cutBands")
+        self.bands.setAccessibleName(self.tr("Coefficients"))
+        self.bands.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.bands.activated.connect(self._show)
+        self.words = ElidedLabel(parent=self)
+        self.words.setObjectName("cutWords")
+        self._arrange()
+        session.choice_changed.connect(self._choice_changed)
+        session.input_changed.connect(self.forget)
+        session.stepped_changed.connect(self._show)
+        self._choice_changed()
+
+    def _arrange(self) -> None:
+        unit = self.fontMetrics().averageCharWidth()
+        title = QLabel(self.tr("Threshold in"), self)
+        title.setBuddy(self.bands)
+        row = QHBoxLayout()
+        row.setSpacing(unit)
+        for widget, stretch in ((title, 0), (self.bands, 0), (self.words, 1)):
+            row.addWidget(widget, stretch)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(unit, unit // 2, unit, unit // 2)
+        column.setSpacing(unit // 2)
+        column.addLayout(row)
+        column.addWidget(self.plot)
+
+    @property
+    def output(self) -> Output | None:
+        """The output with a threshold that the present parameters ask for."""
+        return next((o for o in self._session.given if o.cut is not None), None)
+
+    # Results
+
+    @Slot(str, str, object)
+    def show_output(self, variant: str, name: str, shown: OutputData) -> None:
+        """Take the coefficients and the thresholds of a variant."""
+        output = self.output
+        if output is None or output.cut is None:
+            return
+        if name == output.cut.table:
+            rows = np.array(shown.array, np.float64).reshape(len(shown.array), -1)
+            self._tables[variant] = shown.origin.subject, rows
+            self._show()
+        elif name == output.id and self._better(variant, shown):
+            self._shown, self._variant = shown, variant
+            self._background.start(lambda _stop: (shown, Magnitudes.of(shown.array, shown.result.form)))
+
+    def _better(self, variant: str, shown: OutputData) -> bool:
+        """Whether to show these coefficients instead of the present ones: a newer result of the variant, the first one
+        of a newer choice, or one of the whole input in place of a part."""
+        if self._shown is None or variant == self._variant:
+            return True
+        one, other = shown.origin.subject, self._shown.origin.subject
+        if one is None or other is None or (one.input, one.key.params) != (other.input, other.key.params):
+            return True
+        return bool(self._shown.origin.whole) and not shown.origin.whole
+
+    @Slot(object)
+    def _take(self, result: tuple[OutputData, Magnitudes]) -> None:
+        shown, self._counted = result
+        found = details(shown.result.form)
+        if found != self._bands:
+            self._bands = found
+            self._list_bands()
+        self._show()
+
+    def _list_bands(self) -> None:
+        before = self.bands.currentData()
+        with QSignalBlocker(self.bands):
+            self.bands.clear()
+            self.bands.addItem(self.tr("all details"), ALL)
+            for place, band in sorted(enumerate(self._bands), key=lambda pair: (pair[1].level, pair[0])):
+                self.bands.addItem(band_name(band), place)
+            self.bands.setCurrentIndex(max(0, self.bands.findData(before)))
+
+    @Slot()
+    def forget(self) -> None:
+        """Drop everything: it belongs to another input, filter or variant."""
+        self._background.cancel()
+        self._later.stop()
+        self._shown = self._counted = self._wanted = None
+        self._variant, self._bands = "", ()
+        self._tables.clear()
+        self.bands.clear()
+        self._show()
+
+    @Slot(object, str)
+    def _choice_changed(self, _choice: Any = None, what: str = "filter") -> None:
+        lost = self._variant and self._variant not in self._session.shown.ids
+        if what == "filter" or lost or self.output is None:
+            self.forget()
+        self.setVisible(self.output is not None)
+        self._show()
+
+    # What is shown
+
+    def _chosen(self) -> list[int]:
+        """The places of the chosen bands."""
+        place = self.bands.currentData()
+        return list(range(len(self._bands))) if place in (None, ALL) else [place]
+
+    def _thresholds(self) -> tuple[list[float], bool]:
+        """The thresholds of the chosen bands without repeats, that of the finest band first, and whether they are those
+        of the present choice."""
+        output = self.output
+        assert output is not None and output.cut is not None
+        cut, params = output.cut, self._session.params
+        param = next(p for p in self._session.filter.params if p.name == cut.param)
+        if param.matters(params):
+            return [float(params[cut.param])], self._counts_hold({param.name, *param.when})
+        subject, rows = self._tables.get(self._variant, (None, np.zeros((0, 1))))
+        if len(rows) < cut.first + len(self._bands):
+            return [], False
+        finest = sorted(self._chosen(), key=lambda k: self._bands[k].level)
+        values = [float(value) for k in finest for value in rows[cut.first + k]]
+        return list(dict.fromkeys(values)), subject == self._session.shown.subject(self._variant)
+
+    def _counts_hold(self, free: set[str]) -> bool:
+        """Whether the coefficients are those of the present choice; the parameters in `free` change only what is below
+        the threshold."""
+        subject = self._shown.origin.subject if self._shown is not None else None
+        if subject is None or subject.input != self._session.inputs:
+            return False
+        params = self._session.shown.key(self._variant).params
+        return all(subject.key.params[name] == value for name, value in params.items() if name not in free)
+
+    @Slot()
+    def _show(self) -> None:
+        """Show what there is; a line in the user's hand stays there."""
+        self.plot.show_counts(self._counted, self._chosen())
+        if self._counted is None:
+            self.plot.show_lines((), (0.0, 0.0), True)
+        elif not self.plot.dragging and self._wanted is None:
+            lines, current = self._thresholds()
+            self.plot.show_lines(lines, self._limits(), current)
+        self.words.setText(self._sentence())
+        self.plot.describe(self.words.text())
+
+    def _limits(self) -> tuple[float, float]:
+        output = self.output
+        assert output is not None and output.cut is not None
+        name = output.cut.param
+        param = next(p for p in self._session.filter.params if p.name == name)
+        return (param.low or 0.0, math.inf if param.high is None else param.high)
+
+    def _sentence(self) -> str:
+        lines, counted, output = self.plot.lines, self._counted, self.output
+        if not lines or counted is None or output is None:
+            return ""
+        low, high = (with_unit(number(_short(value)), output.unit) for value in (min(lines), max(lines)))
+        if len(lines) > 1:
+            text = self.tr("{low} to {high}, one for each band and channel").format(low=low, high=high)
+        else:
+            chosen = self._chosen()
+            total = counted.total(chosen)
+            share = number(float(f"{100 * counted.below(chosen, lines[0]) / max(1, total):.3g}"))
+            text = self.tr("{threshold}: {share} % of {total} coefficients are below")
+            text = text.format(threshold=low, share=share, total=number(total))
+        return text if self.plot.current else self.tr("{text}, of an earlier choice").format(text=text)
+
+    # Moves
+
+    @Slot(float, bool)
+    def _move(self, value: float, going_on: bool) -> None:
+        self._wanted = value, going_on if self._wanted is None else self._wanted[1]
+        self.words.setText(self._sentence())
+        if not self._later.isActive():
+            self._later.start()
+
+    @Slot()
+    def _send(self) -> None:
+        if self._wanted is not None and (output := self.output) is not None and output.cut is not None:
+            (value, going_on), self._wanted = self._wanted, None
+            self._session.set_param(output.cut.param, value, same_step=going_on)
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.4g}")

@@ -1,0 +1,200 @@
+"""Results as curves in one plot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.models.curves.curve import Trace
+from app.models.curves.lanes import choice_of
+from app.models.curves.stroke import Stroke, input_stroke, variant_stroke
+from app.models.pictures.display import Display
+from app.models.pictures.layer import State
+from app.models.results.entry import Entry
+from app.models.results.origin import Origin
+from app.models.results.view_data import INPUT, Array, ViewData
+from app.views.curves.channel_bar import ChannelBar
+from app.views.curves.signal_pane import SignalPane
+from app.views.parts import mark_texts
+from app.views.results.reading import channel_names, drawn_text, reading_text
+from gpu_ops.types import Filter
+
+if TYPE_CHECKING:
+    from app.views.pictures.panes import PaneGrid
+    from app.views.results.pager import Pager
+
+MARKED, MARKED_KEY = Stroke(3, 0), "marked"
+
+
+class CurveView:
+    """A SignalPane as a ResultView: a curve for each channel of each result, those of one result in one colour."""
+
+    grid: PaneGrid | None = None
+    pager: Pager | None = None
+    display: Display | None = None
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self.pane = SignalPane(parent)
+        self.choice = choice_of(parent or self.pane)
+        self.channels = ChannelBar(self.choice, self.pane.plot, self.pane)
+        cast("QVBoxLayout", self.pane.layout()).insertWidget(0, self.channels)
+        self.choice.changed.connect(self._draw_channels)
+        self._states: dict[str, tuple[State | None, str, bool]] = {}
+        self._keys: tuple[str, ...] = ()
+        self._titles: Mapping[str, str] = {}
+        self._filter: Filter | None = None
+        self._drawn: dict[str, tuple[ViewData, Origin]] = {}
+        self._chosen: tuple[str, Array] | None = None
+
+    @property
+    def widget(self) -> QWidget:
+        return self.pane
+
+    @property
+    def sheet(self) -> QWidget:
+        return self.pane
+
+    def arrange(self, keys: Sequence[str], titles: Mapping[str, str], filter: Filter) -> None:
+        self._keys, self._titles, self._filter = tuple(keys), titles, filter
+        self.choice.set_curves(self, len(keys))
+        self._drawn = {key: drawn for key, drawn in self._drawn.items() if key in keys}
+        self._states = {key: state for key, state in self._states.items() if key in keys}
+        for key, bar in self.pane.findings.items():
+            if key not in self._drawn:
+                bar.show_findings((), ())
+        self._draw()
+
+    def set_scale(self, scale: str) -> None:
+        """Curves have only one scale."""
+
+    def put(self, key: str, drawn: ViewData, origin: Origin) -> None:
+        self._drawn[key] = drawn, origin
+        if key == INPUT:
+            self._chosen = None  # they were samples of the input before
+            self.choice.set_names(channel_names(drawn))
+        self._draw()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the input and the results, in their order."""
+        return self._keys
+
+    def drawn(self, key: str) -> ViewData | None:
+        """What is drawn of a result, or of the input."""
+        return self._drawn[key][0] if key in self._drawn else None
+
+    def mark(self, meaning: str, samples: Array | None) -> None:
+        """Draw some samples of the input, (N, C) with NaN where none is, over its curves; None removes them."""
+        self._chosen = None if samples is None else (meaning, samples)
+        self._draw()
+
+    def start_over(self, drawn: ViewData | None) -> None:
+        self.pane.start_over()
+
+    def level(self, drawn: ViewData) -> None:
+        self.pane.fix_y(None)
+
+    def follow(self, drawn: ViewData) -> None:
+        """The limits follow the values already."""
+
+    def forget(self, key: str) -> None:
+        self._drawn.pop(key, None)
+        self._states.pop(key, None)
+        if key in self.pane.findings:
+            self.pane.bar(key).show_findings((), ())
+        self._draw()
+
+    def _draw(self) -> None:
+        keys = [key for key in self._keys if key in self._drawn]
+        self._lay(keys)
+        traces = [trace for key in keys for trace in self._traces(key, *self._drawn[key])]
+        self.pane.set_curves([*traces, *self._marked_traces()])
+
+    def _draw_channels(self) -> None:
+        """Draw other channels, whose curves have the verdicts of before."""
+        self._draw()
+        for key, state in self._states.items():
+            self.pane.set_state(key, *state)
+
+    def _lay(self, keys: Sequence[str]) -> None:
+        """Give each visible channel a lane, or none."""
+        names = max((channel_names(self._drawn[key][0]) for key in keys), key=len, default=[])
+        order = self.choice.visible(len(names)) if self.choice.stacked else []
+        self.pane.lanes.set_order(order, [names[channel] for channel in order])
+        self.channels.set_offered(len(names) > 1)
+
+    def _marked_traces(self) -> list[Trace]:
+        if self._chosen is None or INPUT not in self._drawn:
+            return []
+        (name, samples), drawn = self._chosen, self._drawn[INPUT][0]
+        columns, axis = np.ascontiguousarray(samples.T), drawn.form.axes[0]
+        return [
+            Trace(name, columns[k], axis, True, "", MARKED, MARKED_KEY, drawn.unit, None, 3, k, name)
+            for k in self.choice.visible(len(columns))
+        ]
+
+    def _traces(self, key: str, drawn: ViewData, origin: Origin) -> list[Trace]:
+        assert self._filter is not None
+        translate = QCoreApplication.translate
+        columns, mark = drawn.array.reshape(len(drawn.array), -1), mark_texts(origin, drawn.array.shape)[1]
+        traces, axis, channels = [], drawn.form.axes[0], channel_names(drawn)
+        title = name = translate("CurveView", "input") if key == INPUT else self._titles[key]
+        visible = self.choice.visible(columns.shape[1])
+        for channel in visible:
+            if columns.shape[1] > 1:
+                name = translate("CurveView", "{name}, {channel}").format(name=title, channel=channels[channel])
+            dash = 0 if self.pane.lanes or len(visible) == 1 else channel
+            stroke = input_stroke(dash) if key == INPUT else variant_stroke(self._filter, key, dash)
+            told = partial(_told, drawn, channel)
+            samples, unit = columns[:, channel], drawn.unit
+            traces.append(Trace(name, samples, axis, True, mark, stroke, key, unit, told, 1, channel, title))
+        return traces
+
+    def set_state(self, key: str, state: State | None, text: str, current: bool) -> None:
+        self._states[key] = state, text, current
+        self.pane.set_state(key, state, text, current)
+
+    def set_note(self, key: str, text: str) -> None:
+        self.pane.set_note(key, text)
+
+    def state(self, key: str) -> State | None:
+        return next((c.state for c in self.pane.curves if c.visible and c.key == key), None)
+
+    def show_findings(self, key: str, entry: Entry) -> None:
+        bar = self.pane.bar(key)
+        bar.show_findings(entry.findings, entry.printed, entry.name)
+        bar.setEnabled(entry.current)
+
+    def fit(self) -> None:
+        self.pane.fit()
+
+    def zoom(self, factor: float) -> None:
+        start, stop = self.pane.view_range()
+        self.pane.zoom_at(factor, (start + stop) / 2)
+
+    def one_to_one(self) -> None:
+        self.pane.one_to_one()
+
+    def value_text(self, key: str) -> str:
+        x = self.pane.cursor_x
+        if x is None or key not in self._drawn:
+            return ""
+        drawn = self._drawn[key][0]
+        index = round(drawn.form.axes[0].index(x))
+        if not 0 <= index < len(drawn.values):
+            return ""
+        return reading_text(self.pane.place_text(x), drawn_text(drawn, drawn.values[index]))
+
+    def picture(self) -> QImage | None:
+        return self.pane.grab().toImage() if self._drawn else None
+
+
+def _told(drawn: ViewData, channel: int, index: int) -> str:
+    """The value of a channel, as the cursor reads it."""
+    return drawn_text(drawn, drawn.values.reshape(len(drawn.values), -1)[index, channel])

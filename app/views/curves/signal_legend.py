@@ -1,0 +1,150 @@
+"""The legend of curves: stroke, name, and the mark of a simulated result."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from PySide6.QtCore import QCoreApplication, QPointF, QSize
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QWidget
+
+from app.models.curves.curve import Curve, is_faint
+from app.models.curves.stroke import input_stroke
+from app.models.results.origin import Origin
+from app.models.results.view_data import INPUT
+from app.views.parts import ElidedLabel, MarkChip, StateChip, is_dark, mark_size, mark_texts
+from app.views.strokes import pen
+
+LEGEND_LINES = 3
+LETTERS = 60
+"""Of a name with a mark beside it, where there is room."""
+MOST_ENTRIES = 12
+"""Curves that have an entry each; of more, those of one result share one."""
+
+
+class LegendEntry(QWidget):
+    """A sample of the line, the name, shortened where it does not fit, and the mark of a simulated result."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.stroke = input_stroke()
+        self._faint = False
+        self.label = ElidedLabel(parent=self)
+        self.label.letters = LETTERS
+        self.chip = MarkChip(self)
+        self.verdict = StateChip(self)
+        unit = self.fontMetrics().averageCharWidth()
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(unit * 6, 0, 0, 0)
+        layout.addWidget(self.label, 1)
+        layout.addWidget(self.chip)
+        layout.addWidget(self.verdict)
+        layout.addStretch(0)
+
+    def show_curve(self, curve: Curve, name: str, note: str = "", faint: bool = False, leads: bool = True) -> None:
+        """Show a name with a note, the curve's stroke and its mark; hidden if the curve is, or if another one `leads`
+        the curves of one entry."""
+        name = " · ".join(t for t in (name, note) if t)
+        self.stroke = curve.stroke
+        self.label.setText(name)
+        self.chip.show_texts(mark_texts(Origin(True), None)[0] if curve.mark else "", curve.mark)
+        self.verdict.show_state(curve.state if curve.visible else None, curve.verdict)
+        self._faint = faint
+        self.setAccessibleName(" · ".join(t for t in (name, curve.mark, self.verdict.text) if t))
+        self.update()
+        self._fit_mark()
+        sides = QSizePolicy.Policy  # the mark stands beside the name, not at the end of the column
+        beside = bool(curve.mark or curve.state)
+        self.label.setSizePolicy(sides.Maximum if beside else sides.Expanding, sides.Fixed)
+        self.setVisible(curve.visible and leads)
+
+    def least_width(self) -> int:
+        """The width at which the beginning of the name can be read beside the shortest mark."""
+        mark = self.chip.minimumSizeHint().width() if self.chip.text else 0
+        return self.fontMetrics().averageCharWidth() * 22 + mark + self.verdict.least_width()
+
+    def _fit_mark(self) -> None:
+        """Show the full mark only where the name still fits."""
+        self.chip.set_compact(self.width() < self.sizeHint().width())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._fit_mark()
+
+    def sizeHint(self) -> QSize:
+        unit = self.fontMetrics().averageCharWidth()
+        mark = mark_size(self.chip, self.chip.text) if self.chip.text else QSize(0, 0)
+        width = unit * 8 + self.fontMetrics().horizontalAdvance(self.label.text()) + mark.width()
+        width += self.verdict.least_width()
+        return QSize(width, max(self.fontMetrics().height(), mark.height()))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setPen(pen(self.stroke, is_dark(self.palette()), 2, faint=self._faint))
+        middle = self.height() / 2
+        painter.drawLine(QPointF(0, middle), QPointF(self.fontMetrics().averageCharWidth() * 5, middle))
+        painter.end()
+
+
+class LegendGrid(QGridLayout):
+    """Entries in columns of equal width, in as few lines as leave them readable. `notes` are remarks by the keys of
+    results; that on the input stands beside its name."""
+
+    def __init__(self, unit: int) -> None:
+        super().__init__()
+        self.setContentsMargins(unit, 0, unit, 0)
+        self.setHorizontalSpacing(unit * 2)
+        self.setVerticalSpacing(unit // 2)
+        self.notes: dict[str, str] = {}
+
+    def show_curves(
+        self, curves: Sequence[Curve], entries: Sequence[LegendEntry], width: int, stacked: bool = False
+    ) -> None:
+        """Describe each curve by its entry, and place the visible ones in `width` pixels. The channels of a result
+        share one where they are many, or `stacked`, because their lanes have their names."""
+        visible = [curve for curve in curves if curve.visible]
+        grouped = stacked or len(visible) > MOST_ENTRIES
+        counts, shown = Counter(curve.key for curve in visible), []
+        led: set[str] = set()
+        for curve, entry in zip(curves, entries, strict=True):
+            together = grouped and bool(curve.title) and counts[curve.key] > 1
+            leads = not together or curve.key not in led
+            name = self._group_name(curve.title, counts[curve.key], stacked) if together else curve.name
+            note = self.notes.get(INPUT, "") if curve.key == INPUT else ""
+            entry.show_curve(curve, name, note, is_faint(curve, curves), leads)
+            if curve.visible and leads:
+                shown.append(entry)
+                led.add(curve.key)
+        self.lay(shown, width)
+
+    @staticmethod
+    def _group_name(title: str, count: int, stacked: bool) -> str:
+        text = QCoreApplication.translate("SignalLegend", "{name}, {count} channels")
+        return title if stacked else text.format(name=title, count=count)
+
+    def remarks(self, curves: Sequence[Curve]) -> str:
+        """The remarks on results in one line, by the names of their curves; one that all have stands alone."""
+        notes = {curve.title or curve.name: self.notes.get(curve.key, "") for curve in curves if curve.key != INPUT}
+        if len(set(notes.values())) == 1:
+            return next(iter(notes.values()))
+        return "   ".join(f"{name} {note}" for name, note in notes.items() if note)
+
+    def lay(self, shown: Sequence[LegendEntry], width: int) -> None:
+        """Place these in `width` pixels."""
+        columns = self._columns(shown, width)
+        for place, entry in enumerate(shown):
+            self.addWidget(entry, place // columns, place % columns)
+        for column in range(self.columnCount()):
+            self.setColumnStretch(column, int(column < columns))
+
+    @staticmethod
+    def _columns(shown: Sequence[LegendEntry], width: int) -> int:
+        """As many as leave the marks whole, unless that takes too many lines; no more than the lines need."""
+        count = max(1, len(shown))
+        whole = max((e.sizeHint().width() for e in shown if e.chip.text), default=0)
+        least = max((e.least_width() for e in shown), default=1)
+        for wide in (max(whole, least), least):
+            lines = -(-count // max(1, width // wide))
+            if lines <= LEGEND_LINES:
+                break
+        return -(-count // lines)

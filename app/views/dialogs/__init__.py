@@ -1,0 +1,1 @@
+"""Dialogs and pages: opening a file, preferences, the guide, the command palette."""

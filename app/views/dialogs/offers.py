@@ -1,0 +1,27 @@
+"""The entries of the command palette."""
+
+from __future__ import annotations
+
+from app.views.dialogs.catalogue import Offer
+from app.views.window.desk import Desk
+
+
+def palette_offers(desk: Desk) -> list[Offer]:
+    """An entry for every action, named by its text with the title of its submenu, if any, before it; then all
+    filters and presets, and the headings of the guide."""
+    offers, places = [], {action: path for path, menu in desk.menus.items() for action in menu.actions()}
+    for id, action in desk.actions.items():
+        if id != "palette":
+            path = places[action]
+            menu = f"{_plain(desk.menus[path].title())}: " if "/" in path else ""
+            offers.append(Offer(menu + _plain(action.text()), action, f"{id} {action.statusTip()}"))
+    for path in ("file/samples", "file/recent"):
+        title = _plain(desk.menus[path].title())
+        named = [a for a in desk.menus[path].actions() if a.objectName().startswith(("action.sample", "action.rec"))]
+        offers += [Offer(f"{title}: {_plain(a.text())}", a, a.objectName().replace(".", " ")) for a in named]
+    return offers + desk.catalogue.offers() + desk.guide.offers()
+
+
+def _plain(text: str) -> str:
+    """A text without its mnemonic mark."""
+    return text.replace("&&", "\0").replace("&", "").replace("\0", "&")

@@ -1,0 +1,1 @@
+"""Results as pictures, and what lies over them."""

@@ -1,0 +1,101 @@
+"""Paints what lies over a picture: the divider, another pane's cursor, and the borders of bands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QImage, QPainter, QPen
+
+from app.models.pictures.layer import Tone
+from app.models.pictures.pyramid import Array
+from app.views.parts import draw_tag, number
+from app.views.results.reading import band_name, short_band_name
+from gpu_ops.output_kinds import Band
+
+DARK_AND_LIGHT = ((QColor(0, 0, 0), 3), (QColor(255, 255, 255), 1))
+"""A light line on a dark one is visible on every picture."""
+
+
+def rgba_image(values: Array) -> QImage:
+    """A picture of its own of RGBA values (H, W, 4) in uint8, whose colours are not yet multiplied by alpha."""
+    values = np.ascontiguousarray(values, np.uint8)
+    height, width = values.shape[:2]
+    return QImage(values.data, width, height, values.strides[0], QImage.Format.Format_RGBA8888).copy()
+
+
+def draw_divider(painter: QPainter, x: float, height: float, grip: float) -> None:
+    """Draw the line where the right one of two pictures begins, with a grip of that radius."""
+    middle = height / 2
+    painter.save()
+    for color, width in DARK_AND_LIGHT:
+        painter.setPen(QPen(color, width))
+        painter.drawLine(QPointF(x, 0), QPointF(x, height))
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QColor(0, 0, 0))
+    painter.setBrush(QColor(255, 255, 255))
+    painter.drawEllipse(QPointF(x, middle), grip, grip)
+    painter.drawText(QRectF(x - grip, middle - grip, 2 * grip, 2 * grip), int(Qt.AlignmentFlag.AlignCenter), "↔")
+    painter.restore()
+
+
+def draw_cross(painter: QPainter, at: QPointF, arm: float) -> None:
+    """Draw the cursor of another pane."""
+    for color, width in DARK_AND_LIGHT:
+        painter.setPen(QPen(color, width))
+        painter.drawLine(at - QPointF(arm, 0), at + QPointF(arm, 0))
+        painter.drawLine(at - QPointF(0, arm), at + QPointF(0, arm))
+
+
+def draw_bands(painter: QPainter, bands: Sequence[Band], screen_at: Callable[[float, float], QPointF]) -> None:
+    """Draw the borders of a pyramid's bands, and their names, in full or in short, where there is room."""
+    line, pad = painter.fontMetrics().height(), painter.fontMetrics().averageCharWidth()
+    for band in bands:
+        (top, left), (height, width) = band.start[:2], band.shape[:2]
+        box = QRectF(screen_at(left, top), screen_at(left + width, top + height))
+        for color, wide in DARK_AND_LIGHT:
+            color = QColor(color)
+            color.setAlpha(150)
+            painter.setPen(QPen(color, wide))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(box)
+        for name in (band_name(band), short_band_name(band)):
+            wide = painter.fontMetrics().horizontalAdvance(name) + 3 * pad
+            if box.height() > 1.6 * line and box.width() > wide:
+                draw_tag(painter, box.topLeft() + QPointF(pad / 2, pad / 2), name, box.width() - pad)
+                break
+
+
+def draw_scale(painter: QPainter, corner: QPointF, tone: Tone, widest: float) -> None:
+    """Draw a bar of colours with the lowest, middle and highest value under it; its upper left is at `corner`. If it is
+    wider than `widest`, it is left out: the tag has the range too."""
+    if tone.lut is None:
+        return
+    metrics = painter.fontMetrics()
+    pad = metrics.averageCharWidth()
+    texts = [_signed(value) for value in (tone.low, (tone.low + tone.high) / 2, tone.high)]
+    room = sum(metrics.horizontalAdvance(text) for text in texts) + 4 * pad
+    width, bar = max(room, pad * 24) + 2 * pad, metrics.height() * 0.6
+    if width > widest:
+        return
+    box = QRectF(corner.x(), corner.y(), width, bar + metrics.height() + 1.5 * pad)
+    inner = box.adjusted(pad, pad / 2, -pad, -pad / 2)
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(0, 0, 0, 170))
+    painter.drawRoundedRect(box, pad / 2, pad / 2)
+    image = QImage(tone.lut.tobytes(), len(tone.lut), 1, 3 * len(tone.lut), QImage.Format.Format_RGB888)
+    painter.drawImage(QRectF(inner.left(), inner.top(), inner.width(), bar), image)
+    painter.setPen(QColor(255, 255, 255))
+    line = QRectF(inner.left(), inner.bottom() - metrics.height(), inner.width(), metrics.height())
+    sides = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignHCenter, Qt.AlignmentFlag.AlignRight
+    for text, side in zip(texts, sides, strict=True):
+        painter.drawText(line, int(side | Qt.AlignmentFlag.AlignVCenter), text)
+    painter.restore()
+
+
+def _signed(value: float) -> str:
+    """A number with its sign, the minus as long as the plus."""
+    return f"+{number(value)}" if value > 0 else number(value).replace("-", "−")

@@ -1,0 +1,205 @@
+"""Handles over a spectrum that change the parameters of a mask in the frequency domain."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from PySide6.QtCore import QEvent, QObject, QPointF, Qt, QTimer, Slot
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
+
+from app.models.experiment.session import Session
+from app.models.pictures.mask import Handle, dragged, handles, nudged
+from app.views.pictures.image_canvas import ImageCanvas
+from app.views.pictures.mask_paint import draw_handles, screen_of
+from app.views.pictures.sketch import sketch_of
+from app.views.pictures.spectrum_view import SpectrumView
+from app.views.results.pictures import Pictures
+
+THROTTLE_MS = 40
+"""The least time between two changes of the parameters while a handle moves."""
+STEP, LEAP = 0.005, 0.05
+"""Cycles per pixel for one key press, and with Shift."""
+GRIP = 0.7
+"""How near to a handle the mouse grips it, in heights of a letter."""
+
+
+class MaskLink(QObject):
+    """Lays the handles of the present filter over every visible spectrum of an image. A drag moves a handle, in one
+    step of undo; H takes the next one, Alt+arrows move it, with Shift ten times as far. `params` are those that the
+    handles show: they run ahead of the session while a handle moves."""
+
+    def __init__(self, pictures: Pictures, session: Session) -> None:
+        super().__init__(pictures)
+        self._pictures, self._session = pictures, session
+        self.params: dict[str, Any] = {}
+        self.chosen = 0
+        self._held = self._mirror = self._going_on = False
+        self._filter = session.filter
+        self._canvases: list[ImageCanvas] = []
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.setInterval(THROTTLE_MS)
+        self._later.timeout.connect(self._send)
+        pictures.view_changed.connect(self._bind)
+        pictures.arranged.connect(self._bind)
+        session.choice_changed.connect(self._take)
+
+    @property
+    def handles(self) -> tuple[Handle, ...]:
+        """The handles as they are drawn."""
+        return handles(self._session.filter, self.params)
+
+    @Slot()
+    def _bind(self) -> None:
+        """The visible view, its panes or the filter may be others."""
+        view = self._pictures.view
+        able = isinstance(view, SpectrumView) and bool(handles(self._session.filter, self._session.params))
+        canvases = view.canvases() if able and isinstance(view, SpectrumView) else []
+        for canvas in self._canvases:
+            if canvas not in canvases:
+                canvas.removeEventFilter(self)
+                sketch_of(canvas).draw("mask", None)
+        for canvas in canvases:
+            if canvas not in self._canvases:
+                canvas.installEventFilter(self)
+                sketch_of(canvas).draw("mask", self._draw)
+        self._canvases = canvases
+        self._take()
+
+    @Slot()
+    def _take(self) -> None:
+        """Show the session's parameters, unless a handle is being moved."""
+        if self._filter is not self._session.filter:
+            self._filter, self._held = self._session.filter, False
+            self._later.stop()
+        if not self._held and not self._later.isActive():
+            self.params = self._session.params
+        self.chosen = min(self.chosen, max(0, len(self.handles) - 1))
+        self._update()
+
+    def _update(self) -> None:
+        for canvas in self._canvases:
+            sketch_of(canvas).update()
+
+    def _draw(self, painter: QPainter, canvas: ImageCanvas) -> None:
+        if self.handles:
+            draw_handles(painter, canvas, self.handles, self.handles[self.chosen])
+
+    # Geometry
+
+    @staticmethod
+    def frequency(canvas: ImageCanvas, point: QPointF) -> tuple[float, float] | None:
+        """The frequencies (fy, fx) under a point of a canvas; None where it shows no spectrum."""
+        drawn = canvas.layers[0].drawn if canvas.layers else None
+        if drawn is None:
+            return None
+        x, y = canvas.data_at(point)
+        down, across = drawn.form.axes[:2]
+        return down.at(y - 0.5), across.at(x - 0.5)
+
+    def at(self, canvas: ImageCanvas, point: QPointF) -> Handle | None:
+        """The handle under a point; a point's handle before a ring's."""
+        place = self.frequency(canvas, point)
+        if place is None:
+            return None
+        near = [(self._away(canvas, point, handle, *place), handle) for handle in self.handles]
+        reach = GRIP * canvas.fontMetrics().height()
+        found = [(handle.radius is not None, away, handle) for away, handle in near if away <= reach]
+        return min(found, key=lambda each: each[:2])[2] if found else None
+
+    def _away(self, canvas: ImageCanvas, point: QPointF, handle: Handle, fy: float, fx: float) -> float:
+        """Screen pixels from a point to a handle."""
+        signs = (1, -1) if handle.mirrored else (1,)
+        best = math.inf
+        for sign in signs:
+            dy, dx = fy - sign * handle.fy, fx - sign * handle.fx
+            far = math.hypot(dy, dx)
+            part = (handle.radius or 0.0) / far if far else 0.0
+            spot = screen_of(canvas, sign * handle.fy + dy * part, sign * handle.fx + dx * part)
+            if spot is not None:
+                best = min(best, math.hypot(spot.x() - point.x(), spot.y() - point.y()))
+        return best
+
+    # Events
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        if not isinstance(watched, ImageCanvas):
+            return False
+        if isinstance(event, QKeyEvent) and event.type() in (QEvent.Type.KeyPress, QEvent.Type.ShortcutOverride):
+            return self._on_key(event)
+        if isinstance(event, QMouseEvent):
+            return self._on_mouse(watched, event)
+        return False
+
+    def _on_mouse(self, canvas: ImageCanvas, event: QMouseEvent) -> bool:
+        kind, point = event.type(), event.position()
+        if kind == QEvent.Type.MouseButtonPress and event.button() == Qt.MouseButton.LeftButton:
+            self._grip(canvas, point)
+        elif kind == QEvent.Type.MouseMove and self._held:
+            self._drag(canvas, point)
+            canvas.display.set_cursor(*canvas.pixel_at(point))
+        elif kind == QEvent.Type.MouseButtonRelease and self._held:
+            self._drag(canvas, point)
+            self._send()
+            self._held = self._going_on = False
+            self._take()
+            return True
+        elif kind == QEvent.Type.MouseMove and event.buttons() == Qt.MouseButton.NoButton:
+            if self.at(canvas, point) is None:
+                return False
+            canvas.setCursor(Qt.CursorShape.OpenHandCursor)
+            canvas.display.set_cursor(*canvas.pixel_at(point))
+            return True
+        return self._held
+
+    def _grip(self, canvas: ImageCanvas, point: QPointF) -> None:
+        """Hold the handle under a point, if there is one."""
+        handle, place = self.at(canvas, point), self.frequency(canvas, point)
+        self._held, self._going_on = handle is not None, False
+        if handle is not None and place is not None:
+            near, far = (math.dist(place, (sign * handle.fy, sign * handle.fx)) for sign in (1, -1))
+            self._mirror = handle.mirrored and far < near
+            self.chosen = self.handles.index(handle)
+            self._update()
+
+    def _drag(self, canvas: ImageCanvas, point: QPointF) -> None:
+        place = self.frequency(canvas, point)
+        if place is not None:
+            sign = -1 if self._mirror else 1
+            handle, (fy, fx) = self.handles[self.chosen], place
+            self._change(dragged(self._session.filter, self.params, handle, sign * fy, sign * fx))
+
+    def _change(self, params: dict[str, Any]) -> None:
+        """Show other parameters at once, and set them soon."""
+        if params != self.params:
+            self.params = params
+            self._update()
+            if not self._later.isActive():
+                self._later.start()
+
+    @Slot()
+    def _send(self) -> None:
+        self._later.stop()
+        before = self._session.params
+        self._session.set_params({**self._session.choice.params, **self.params}, same_step=self._going_on)
+        self._going_on = self._held and (self._going_on or self.params != before)
+        self._take()
+
+    def _on_key(self, event: QKeyEvent) -> bool:
+        sides = {Qt.Key.Key_Left: (-1, 0), Qt.Key.Key_Right: (1, 0), Qt.Key.Key_Up: (0, 1), Qt.Key.Key_Down: (0, -1)}
+        key, keys = event.key(), event.modifiers()
+        mine = bool(self.handles) and (key == Qt.Key.Key_H or (key in sides and keys & Qt.KeyboardModifier.AltModifier))
+        if not mine:
+            return False
+        event.accept()
+        if event.type() == QEvent.Type.ShortcutOverride:
+            return True
+        if key == Qt.Key.Key_H:
+            self.chosen = (self.chosen + 1) % len(self.handles)
+            self._update()
+        else:
+            step = LEAP if keys & Qt.KeyboardModifier.ShiftModifier else STEP
+            across, up = (step * way for way in sides[Qt.Key(key)])
+            self._change(nudged(self._session.filter, self.params, self.handles[self.chosen], across, up))
+        return True

@@ -1,0 +1,41 @@
+"""Spectra of images as linked pictures, with their frequencies at the edges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtWidgets import QWidget
+
+from app.models.pictures.display import Display
+from app.models.pictures.wave import Wave, wave_at
+from app.views.pictures.image_canvas import ImageCanvas
+from app.views.pictures.picture_view import PictureView
+from app.views.pictures.sketch import sketch_of
+from app.views.pictures.spectrum_paint import draw_frequencies
+from gpu_ops.types import Filter
+
+
+class SpectrumView(PictureView):
+    """A PictureView that draws frequencies over its pictures."""
+
+    def __init__(self, display: Display, parent: QWidget | None = None) -> None:
+        super().__init__(display, parent)
+        sketch_of(self.grid.compare).draw("frequencies", draw_frequencies)
+
+    def arrange(self, keys: Sequence[str], titles: Mapping[str, str], filter: Filter) -> None:
+        super().arrange(keys, titles, filter)
+        for canvas in self.canvases():
+            sketch_of(canvas).draw("frequencies", draw_frequencies)
+
+    def canvases(self) -> list[ImageCanvas]:
+        """The canvases of all results, one each."""
+        return [self.grid.pane(key).canvas for key in self.grid.keys]
+
+    def pointed(self) -> tuple[str, Wave] | None:
+        """The first result that has a point under the cursor, and the wave that this point stands for."""
+        cursor = self._display.cursor
+        for key in self.grid.keys:
+            layer = self.grid.pane(key).layer
+            if cursor is not None and layer.drawn is not None and (pixel := layer.pixel(*cursor)) is not None:
+                return key, wave_at(layer.drawn.form.axes, *pixel)
+        return None

@@ -1,0 +1,186 @@
+"""A filter over all frames of a stack: one variant on one device, its results in one stack, NPY or TIFF, that grows
+frame by frame and appears when it is complete; or merged to the result of all."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import IO, NamedTuple
+
+import numpy as np
+
+from gpu_ops.errors import InputError, KernelError, NonFiniteError, ParamError, plain
+from gpu_ops.filters import FILTERS, find_filter
+from gpu_ops.io.files import replacing
+from gpu_ops.io.images.frame_axes import imagej_lines
+from gpu_ops.io.images.pixel_size import pixel_of
+from gpu_ops.io.images.tiff_writer import resolution
+from gpu_ops.io.inputs import Array
+from gpu_ops.io.notes import lines_of
+from gpu_ops.io.rows import TIFFS, Write, begin_rows, check_disk, check_frames_target
+from gpu_ops.params import Values, check_values
+from gpu_ops.progress import Cancelled, quiet, stop_request
+from gpu_ops.report.about import about_run
+from gpu_ops.report.files import row
+from gpu_ops.report.provenance import machine
+from gpu_ops.running.parts import Merged, Parts, Report
+from gpu_ops.running.runner import run_experiment
+from gpu_ops.running.verify import full_meta
+from gpu_ops.task import Task
+from gpu_ops.types import Experiment, Filter, Input, Pick, Run
+
+
+class Wanted(NamedTuple):
+    """What is computed: the `output` of a filter under one pick."""
+
+    filter: str
+    params: Values
+    pick: Pick
+    output: str
+
+
+def run_part(
+    wanted: Wanted, read: Callable[[], Input], place: str, check: bool, of: str = "", memory: int | None = None
+) -> tuple[Run, Experiment]:
+    """The run of the part that is read, and its experiment; with `check` it is compared with samples of the reference.
+    The steps within it report no progress, but they can be stopped. `memory` is as in an Experiment. Raises Cancelled,
+    what `read` raises, and KernelError where the variant fails or is wrong: it names the `place` in the whole, which is
+    `of` that name or the input's."""
+    stop = stop_request()
+    with quiet():
+        how = {"protocol": "none", "checks": "sample" if check else "off", "memory": memory}
+        experiment = Experiment(wanted.filter, read(), wanted.params, (wanted.pick,), **how)  # type: ignore[arg-type]
+        *_, last = run_experiment(experiment, stop=stop)
+    if stop is not None and stop():
+        raise Cancelled
+    what = f"{place} of {of or experiment.input.name}: {last.pick.variant} on {last.pick.device}"
+    if last.failure:
+        raise KernelError(f"{what} fails: {last.failure}")
+    if last.ok is False:
+        raise KernelError(f"{what} gave a wrong result; choose another variant.")
+    return last, experiment
+
+
+class Written(NamedTuple):
+    """What was written: the shape and the type of the whole stack. `checked` says whether the first frame's result was
+    compared with the reference."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    checked: bool
+
+
+def write_frames(
+    read: Callable[[int], Input],
+    count: int,
+    wanted: Wanted,
+    path: str | os.PathLike[str],
+    report: Report = lambda done, total: None,
+    token: str = "",
+) -> Written:
+    """Run a filter on the frames read(0) to read(count - 1) and write the output of each, (D, …), as NPY, or as pages
+    of a TIFF with the size of a pixel, the axes of the frames and the facts about the first result.
+
+    The first result is compared with samples of the reference. `report(done, total)` comes before each frame. `token`
+    names the file that grows, see `replacing`. The target stays as it was until the last frame. Raises InputError for
+    frames that cannot be read or whose results differ in shape or type, and where the disk is too small; KernelError
+    where the variant fails or is wrong; Cancelled.
+    """
+    check_frames_target(path, find_filter(wanted.filter).output(wanted.output).kind)
+    written, write = list[Written](), list[Write]()
+
+    def add(frame: int, result: tuple[Run, Experiment]) -> None:
+        run, experiment = result
+        array = np.ascontiguousarray(run.outputs[wanted.output])
+        this = Written((count, *array.shape), array.dtype.name, run.ok is not None)
+        if frame == 0:
+            written.append(this)
+            write.append(_begin(file, path, this, wanted.output, run, experiment))
+        elif this[:2] != (first := written[0])[:2]:
+            raise InputError(
+                f"The result of frame {frame} is {array.shape} of {array.dtype} and that of frame 0 is "
+                f"{first.shape[1:]} of {first.dtype}; one stack holds results of one size: save them one by one."
+            )
+        _write(write[0], array)
+
+    with replacing(path, token=token) as file:
+        Parts(range(count), partial(_run_frame, read, wanted), add).run(report)
+    return written[0]
+
+
+def _begin(
+    file: IO[bytes], path: str | os.PathLike[str], written: Written, output: str, first: Run, experiment: Experiment
+) -> Write:
+    """Begin a stack of results like that of the first frame. A TIFF tells the facts about it; an NPY file has no room
+    for any. Raises InputError where the disk has no room for all."""
+    (count, *shape), dtype = written.shape, np.dtype(written.dtype)
+    disk, needed = f"the disk of {plain(os.fspath(path))}", math.prod(written.shape) * dtype.itemsize
+    check_disk(path, needed, f"The results of {count} frames need", disk)
+    pixel, note = pixel_of(experiment.input.facts.pixel, first.forms[output]), ""
+    if Path(path).suffix.lower() in TIFFS:
+        own = row(first, experiment, with_roofs=False)
+        about = about_run(own, machine([first.pick.device], with_roofs=False), output)
+        about |= {"verdict": f"frame 0 {about['verdict']}", "frames": f"all {count}"}
+        size = pixel if resolution(pixel) else None  # no unit where the file has no size in it
+        note = "\n".join((*imagej_lines(experiment.input.facts.frame_axes, count, size), *lines_of(about)))
+    return begin_rows(file, path, tuple(shape), dtype, count, pixel, note)
+
+
+def _write(write: Write, result: Array) -> None:
+    """Write a frame without progress of its own."""
+    with quiet():
+        write(result)
+
+
+def merge_frames(
+    read: Callable[[int], Input], count: int, wanted: Wanted, report: Report = lambda done, total: None
+) -> tuple[Run, Experiment]:
+    """Run a mergeable filter on the frames read(0) to read(count - 1), as if they were one picture: histograms add up,
+    and so do sums. The run of the last frame, with the outputs of all, and its experiment.
+
+    `wanted.output` does not matter. `report(done, total)` comes before each frame. Raises ParamError where results of
+    frames cannot be merged, and what `write_frames` raises.
+    """
+    filter = find_filter(wanted.filter)
+    merged = list[Merged]()
+
+    def add(frame: int, result: tuple[Run, Experiment]) -> None:
+        run, experiment = result
+        if frame == 0:
+            task = Task.of(full_meta(experiment.input), check_values(filter.params, wanted.params, filter.id))
+            check_merging(filter, task)
+            merged.append(Merged(filter, task))
+        merged[0].add({name: np.ascontiguousarray(array) for name, array in run.outputs.items()}, run.shape[0])
+
+    run, experiment = Parts(range(count), partial(_run_frame, read, wanted), add).run(report)
+    return replace(run, outputs=merged[0].outputs()), experiment
+
+
+def check_merging(filter: Filter, task: Task) -> None:
+    """Raises ParamError that says why results of several frames cannot be merged."""
+    if filter.locality.merge is None:
+        known = ", ".join(f.id for f in FILTERS if f.locality.merge)
+        raise ParamError(f"The results of {filter.id} cannot be merged; those of {known} can: take --frames all.")
+    reason = filter.locality.whole(task)
+    if reason is None and filter.locality.extremes(task):
+        reason = "each frame has a range of its own (choose range given, with low and high)"
+    if reason is not None:
+        raise ParamError(f"The results of frames cannot be merged: {reason}.")
+
+
+def _run_frame(read: Callable[[int], Input], wanted: Wanted, frame: int) -> tuple[Run, Experiment]:
+    """The run of one frame. The first one is compared with the reference."""
+
+    def one() -> Input:
+        try:
+            return read(frame)
+        except NonFiniteError as error:
+            raise InputError(
+                f"Frame {frame}: {error.problem}; open the stack so that these are kept or become 0, and run again."
+            ) from None
+
+    return run_part(wanted, one, f"Frame {frame}", check=frame == 0)

@@ -1,0 +1,243 @@
+"""A filter over a file that is larger than memory: one variant on one device, band after band, from file to file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gpu_ops.batch.all_frames import Wanted, run_part
+from gpu_ops.devices import open_device
+from gpu_ops.errors import InputError, NonFiniteError, ParamError
+from gpu_ops.filters import find_filter
+from gpu_ops.host import free_memory
+from gpu_ops.io.inputs import Array, convert, make_input
+from gpu_ops.io.notes import lines_of
+from gpu_ops.io.opening import FRAME, RATE, SERIES
+from gpu_ops.io.reading import Reading
+from gpu_ops.io.rows import SMALL, Rows, check_rows_target, open_rows, writing_rows
+from gpu_ops.io.steps.tones import conversions
+from gpu_ops.output_kinds import Form
+from gpu_ops.params import check_values
+from gpu_ops.progress import quiet
+from gpu_ops.report.about import about_input, about_machine
+from gpu_ops.report.provenance import machine
+from gpu_ops.running import bands
+from gpu_ops.running.bands import Band
+from gpu_ops.running.parts import Merged, Parts, Report
+from gpu_ops.running.verify import Extremes, find_extremes, remember_extremes, with_extremes
+from gpu_ops.task import MAIN, Meta, Task
+from gpu_ops.types import Filter, Input, Run
+
+QUARTER = 4
+EXPANDED = 64
+"""Bytes of memory that one of a file can take, with its type converted, its result and the reference."""
+SHARE, SCRATCH = 4, 8
+"""What a band takes: four times its input and outputs – what was read, copies on the device, results, and what they are
+compared with – and one double for each value, in which some variants add."""
+MOST = 1 << 25
+"""Values of a band at most: more is no faster, and progress and a stop come between two bands."""
+NOTHING: Mapping[str, Any] = {}
+
+
+class InBands(NamedTuple):
+    """What was computed: the form of the whole result, how many bands of how many rows, and the run of the last band,
+    with the outputs of the whole where the filter merges its parts."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    bands: int
+    rows: int
+    last: Run
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A filter and its checked parameters on the rows of a file. `memory` is what it may add; `dtype` is that to which
+    values are converted, `nonfinite` the rule for NaN and infinity."""
+
+    source: Rows
+    wanted: Wanted
+    memory: int
+    dtype: str | None = None
+    nonfinite: str = "refuse"
+    device_memory: int | None = None
+
+    @property
+    def filter(self) -> Filter:
+        return find_filter(self.wanted.filter, self.source.kind)
+
+    @property
+    def task(self) -> Task:
+        """The task of the whole, of which no value was read yet."""
+        source, filter = self.source, self.filter
+        dtype = self.dtype or ("uint8" if source.dtype == np.bool_ else source.dtype.name)
+        meta = Meta(source.kind, source.shape, dtype, rate=source.rate)
+        return Task.of(meta, check_values(filter.params, self.wanted.params, filter.id))
+
+    @property
+    def needed(self) -> int:
+        """Bytes that the whole would take at once."""
+        return SHARE * bands.footprint(self.filter, self.task) + SCRATCH * self.source.size
+
+    def form(self, output: str) -> Form:
+        """That of an output of the whole."""
+        return {o.id: o.form(self.task) for o in self.filter.given(self.task.params)}[output]
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """The facts about the result, but for its parts. Raises OSError."""
+        pick, output = self.wanted.pick, self.wanted.output
+        about = {**about_input(self.source.origin), "filter": self.filter.id, "parameters": dict(self.task.params)}
+        about |= {"variant": pick.variant, "device": pick.device}
+        about |= {"knobs": dict(pick.knobs)} if pick.knobs else {}
+        return {**about, **about_machine(machine([pick.device], with_roofs=False)), "output": output}
+
+
+def quarter() -> int:
+    """Bytes that a run may take where nobody says otherwise; what takes more goes in bands."""
+    return free_memory() // QUARTER
+
+
+def open_large(path: str, reading: Reading, always: bool = False) -> Rows | None:
+    """The rows of a file that is read so; None of a projection, of formats that are decoded as a whole and, unless
+    `always` is set, of a small file. Raises InputError and ParamError."""
+    if reading.values.get("project", "none") != "none":
+        return None
+    small = min(SMALL, quarter() // EXPANDED)
+    if not always and (not os.path.exists(path) or os.path.getsize(path) < small):
+        return None
+    choices: Any = (p.check(reading.values.get(p.name, p.default)) for p in (FRAME, RATE, SERIES))
+    return open_rows(path, reading.kind, *choices)
+
+
+def check_bands(job: Job) -> int:
+    """How many rows a band has. Raises InputError with needed and free bytes where the filter or the file must be
+    worked on at once, or where not even one row fits; ParamError for a task that the filter does not take."""
+    filter, task, source = job.filter, job.task, job.source
+    if task.meta.dtype not in filter.dtypes:
+        allowed = ", ".join(filter.dtypes)
+        able = conversions(task.meta.dtype, *_widest(task.meta.dtype), filter.dtypes)[0]["dtype"]
+        what = f"{filter.id} takes {allowed}, and {source.name} is {task.meta.dtype}"
+        raise ParamError(f"{what}; convert it to {able} (--dtype {able}).")
+    filter.check(task)
+    what = f"{source.name} does not fit in memory: {job.needed:,} bytes for {filter.id}, and {_rooms(job)}"
+    if reason := bands.whole_reason(filter, task):
+        raise InputError(f"{what}; it cannot go in bands, because {reason}: take a part of it.")
+    if source.whole_reason:
+        raise InputError(f"{what}; it cannot go in bands, because {source.whole_reason}: save it anew as .npy.")
+    rows = bands.rows_within(filter, task, job.memory - 2 * source.piece_bytes, SHARE, SCRATCH)
+    if rows < 1:
+        least = bands.narrowest(filter, task, SHARE, SCRATCH) + 2 * source.piece_bytes
+        raise InputError(f"{what}; the narrowest band needs {least:,}: allow more memory, or take a part of it.")
+    each = max(source.size // source.shape[0], 1)
+    return min(rows, max(MOST // each, 4 * bands.reach(filter, task), 1))
+
+
+def _widest(dtype: str) -> tuple[float, float]:
+    """The range of a type, because no value was read yet; nothing depends on that of floats."""
+    info = None if np.dtype(dtype).kind == "f" else np.iinfo(dtype)
+    return (0.0, 0.0) if info is None else (int(info.min), int(info.max))
+
+
+def _rooms(job: Job) -> str:
+    """What is free, on the host and on the device."""
+    name = job.wanted.pick.device
+    host = f"{job.memory:,} may be used of {free_memory():,} free in this machine"
+    return host if name == "cpu" else f"{host}, with {open_device(name).free_bytes():,} free on {name}"
+
+
+def write_bands(
+    job: Job,
+    path: str | os.PathLike[str],
+    report: Report = lambda done, total: None,
+    about: Mapping[str, Any] = NOTHING,
+) -> InBands:
+    """Run a pointwise filter or one with a halo, and write one output to an NPY file or a TIFF, which appears when it
+    is complete. The first and the last band are compared with samples of the reference. `report(done, total)` comes
+    before each band; a TIFF holds the facts `about` the result. Raises InputError for a file that cannot be read or
+    written, KernelError where the variant fails or is wrong, Cancelled."""
+    filter, task, output = job.filter, job.task, job.wanted.output
+    places = bands.split(filter, task, check_bands(job))
+    form = job.form(output)
+    check_rows_target(path, form.shape)
+    note = "\n".join(lines_of({**about, "parts": bands.in_words(task, len(places), places[0].stop)}))
+    with writing_rows(path, form.shape, np.dtype(form.dtype), job.source.facts.pixel, note) as write:
+        last = _run(job, places, lambda band, run: write(run.outputs[output][band.inner]), report)
+    return InBands(form.shape, form.dtype, len(places), places[0].stop, last)
+
+
+def merge_bands(job: Job, report: Report = lambda done, total: None) -> InBands:
+    """Run a mergeable filter and merge the outputs of its parts. Where these depend on the extremes of all values, the
+    file is read twice. Raises what `write_bands` raises."""
+    filter, task = job.filter, job.task
+    places, extremes = bands.split(filter, task, check_bands(job)), list[Extremes]()
+    if filter.locality.extremes(task):
+        find = Parts(places, lambda band: find_extremes(_input(job, band)), lambda band, found: extremes.append(found))
+        with quiet():
+            find.run(lambda done, total: report(done, 2 * total))
+        task = replace(task, metas={MAIN: with_extremes(task.meta, extremes)})
+    merged = Merged(filter, task)
+    last = _run(job, places, lambda band, run: merged.add(run.outputs, band.stop - band.start), report, extremes)
+    forms = {o.id: job.source.facts.describe(o.form(task)) for o in filter.given(task.params)}
+    last = replace(last, outputs=merged.outputs(), forms=forms, shape=task.meta.shape, work=filter.work(task))
+    return InBands(task.meta.shape, task.meta.dtype, len(places), places[0].stop, last)
+
+
+def _run(
+    job: Job, places: list[Band], sink: Callable[[Band, Run], Any], report: Report, extremes: Sequence[Extremes] = ()
+) -> Run:
+    """Give the run of each band with its halo to the sink, as a part of a whole with these extremes where they are
+    known. Returns the last one."""
+
+    def run(band: Band) -> Run:
+        def read() -> Input:
+            input = _input(job, band)
+            if extremes:
+                remember_extremes(input, extremes)
+            return input
+
+        check = band in (places[0], places[-1])
+        return run_part(job.wanted, read, _place(job, band), check, job.source.name, job.device_memory)[0]
+
+    before = len(extremes)
+    last = Parts(places, run, sink).run(lambda done, total: report(before + done, before + total))
+    job.source.check_unchanged()
+    return last
+
+
+def _place(job: Job, band: Band) -> str:
+    return f"{bands.NEIGHBOURS.get(job.source.kind, 'planes').capitalize()} {band.start:,} to {band.stop - 1:,}"
+
+
+def _input(job: Job, band: Band) -> Input:
+    """A band with its halo as an input. Raises InputError."""
+    source = job.source
+    try:
+        array = _strip(source, band)
+        about: Any = (source.path.name, {"path": os.fspath(source.path)}, source.rate, job.nonfinite, source.name)
+        input = make_input(array, source.kind, *about)
+        return convert(input, job.dtype) if job.dtype else input
+    except NonFiniteError as error:
+        where = f"{_place(job, band)} with their halo"
+        raise NonFiniteError(f"{where}: {error.problem}", error.nan, error.infinite) from None
+    except OSError as error:
+        raise InputError(f"{source.name} cannot be read ({error.strerror}); check its disk and run again.") from None
+
+
+def _strip(source: Rows, band: Band) -> Array:
+    """The rows that a band needs; those beyond an edge come from the opposite one."""
+    count = source.shape[0]
+    if band.low >= 0 and band.high <= count:
+        return source.read(band.low, band.high)
+    result = np.empty((band.high - band.low, *source.shape[1:]), source.dtype)
+    place = band.low
+    while place < band.high:
+        first = place % count
+        stop = min(first + band.high - place, count)
+        result[place - band.low : place - band.low + stop - first] = source.read(first, stop)
+        place += stop - first
+    return result

@@ -1,0 +1,336 @@
+"""Generates Python from PTX: one function for each basic block, which computes on whole frames of lanes at once.
+
+A register is an array of bits. Its NumPy type is the one that most of its instructions use, so that a view in another
+type (never a conversion) is rarely necessary.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.devices.sim.ptx import arithmetic, floating
+from gpu_ops.devices.sim.ptx.emit_memory import MemoryOperations
+from gpu_ops.devices.sim.ptx.flow import Block, results, spin_blocks
+from gpu_ops.devices.sim.ptx.inline import Flat, is_special
+from gpu_ops.devices.sim.ptx.opcodes import NUMPY, computation, refused
+from gpu_ops.devices.sim.ptx.program import Imm, Instruction, Mem, Operand, Reg, Sym, Vec, size_of
+from gpu_ops.devices.sim.ptx.sites import Site
+from gpu_ops.progress import advance
+
+Array = np.ndarray[Any, Any]
+POLLED = 32
+"""A block checks for limits after so many instructions."""
+NOTHING = {"membar", "fence", "prefetch", "prefetchu", "nanosleep", "discard", "applypriority", "brkpt", "pmevent"}
+NOTHING |= {"griddepcontrol"}
+
+
+@dataclass(frozen=True, eq=False)
+class BlockCode:
+    """A basic block ready to run. `function(state, lanes, *registers)` takes the registers `takes` and returns the
+    registers `gives`, then the value that control depends on, if any. Registers are numbers."""
+
+    block: Block
+    function: Callable[..., tuple[Any, ...]]
+    takes: tuple[int, ...]
+    gives: tuple[int, ...]
+    live_in: frozenset[int]
+
+    @cached_property
+    def instructions(self) -> int:
+        """The number of instructions, including the one that ends the block."""
+        return len(self.block.lines) + (self.block.end in ("branch", "choose", "exit"))
+
+
+@dataclass(frozen=True, eq=False)
+class Code:
+    """A kernel ready to run. `zeros` are the initial values of the registers, `numbers` the registers' numbers by name.
+    Lanes in `spin_blocks` may wait for other threads. `live_registers` is the most registers that are live at once."""
+
+    blocks: tuple[BlockCode, ...]
+    numbers: Mapping[str, int]
+    zeros: tuple[Array, ...]
+    sites: tuple[Site, ...]
+    spin_blocks: frozenset[int]
+    text: str
+    live_registers: int
+
+
+class Emitter(MemoryOperations):
+    """Generates the functions of one kernel. `addresses` are those of shared, local and parameter variables."""
+
+    def __init__(self, flat: Flat, blocks: list[Block], addresses: Mapping[str, int]) -> None:
+        self.flat, self.blocks, self.addresses = flat, blocks, addresses
+        names = sorted({r for b in blocks for r in b.uses | b.defines | b.live_in})
+        self.numbers = {name: n for n, name in enumerate(names)}
+        self.codes = self._codes(names)
+        self.constants: dict[str, Array] = {}
+        self.sites: list[Site] = []
+        self.text: list[str] = []
+        self.texts: list[str] = []
+        self.block = blocks[0]
+        self.line_number = 0
+
+    def code(self) -> Code:
+        """The finished functions. Raises KernelError for an instruction that is not simulated."""
+        for block in self.blocks:
+            advance(0, 1)
+            self._block(block)
+            self.texts.append("\n".join(self.text))
+            self.text = []
+        space: dict[str, Any] = {"A": arithmetic, "F": floating, "np": np, "SITES": self.sites, **self.constants}
+        for text in self.texts:  # one by one, so that a very long kernel can be stopped
+            advance(0, 1)
+            exec(compile(text, f"<{self.flat.name}>", "exec"), space)
+        codes = []
+        for block in self.blocks:
+            takes, gives = self._interface(block)
+            live = frozenset(self.numbers[r] for r in block.live_in)
+            numbers = tuple(self.numbers[r] for r in takes), tuple(self.numbers[r] for r in gives)
+            codes.append(BlockCode(block, space[f"b{block.number}"], *numbers, live))
+        zeros = tuple(np.zeros((1, 1), np.bool_ if self.codes[r] == "p" else self.codes[r]) for r in self.numbers)
+        text, live_registers = "\n".join(self.texts), _live_registers(self.blocks)
+        return Code(
+            tuple(codes), self.numbers, zeros, tuple(self.sites), spin_blocks(self.blocks), text, live_registers
+        )
+
+    # Types
+
+    def _codes(self, names: list[str]) -> dict[str, str]:
+        """NumPy's code for each register: the type that most of its instructions use."""
+        votes: dict[str, Counter[str]] = {name: Counter() for name in names}
+        for block in self.blocks:
+            for line in block.lines:
+                for operand, code in self._wishes(line):
+                    if isinstance(operand, Reg) and operand.name in votes:
+                        votes[operand.name][code] += 1
+        return {name: self._most_frequent_type(name, votes[name]) for name in names}
+
+    def _most_frequent_type(self, name: str, votes: Counter[str]) -> str:
+        type = self.flat.registers.get(name, "b32")
+        if type == "pred":
+            return "p"
+        size = size_of(type)
+        fitting = [code for code, _ in votes.most_common() if code[1:] == str(size)]
+        return fitting[0] if fitting else ("u2" if size == 2 else f"i{size}")
+
+    def _wishes(self, line: Instruction) -> list[tuple[Operand, str]]:
+        """The pairs (operand, code) of the operands whose type matters to an instruction."""
+        kind = line.op[0]
+        if kind in ("ld", "ldu", "st", "atom", "red", "mov"):
+            code = NUMPY.get(line.op[-1], "")
+            if code[:1] not in ("f", "p"):  # an integer move does not show whether the value is signed
+                return []
+            operands = [o for o in line.args if not isinstance(o, Mem)]
+            wide = [i for o in operands for i in (o.items if isinstance(o, Vec) else (o,))]
+            return [(o, code) for o in wide]
+        if kind in self.HANDLERS or kind in NOTHING:
+            return []
+        operation = computation(line)
+        pairs = zip(line.args, (*operation.gives, *operation.takes), strict=False)
+        return [(o, c) for o, c in pairs if c[0] != "a"]
+
+    # Blocks
+
+    def _interface(self, block: Block) -> tuple[list[str], list[str]]:
+        return sorted(block.uses), sorted(block.defines & block.live_out)
+
+    def _block(self, block: Block) -> None:
+        self.block = block
+        takes, gives = self._interface(block)
+        self.text.append(f"def b{block.number}({', '.join(['S', 'L', *map(self.var, takes)])}):")
+        for number, line in enumerate(block.lines):
+            self.line_number = number
+            if number % POLLED == POLLED - 1:
+                self.emit("S.poll()")
+            self._line(line)
+        values = [self.var(r) for r in gives]
+        if block.chooser is not None:
+            name = self.var(block.chooser.name)
+            values.append(f"~{name}" if block.negated else name)
+        self.text.append(f"    return ({', '.join(values)}{',' if values else ''})")
+
+    def var(self, register: str) -> str:
+        """The Python variable of a register."""
+        return f"v{self.numbers[register]}"
+
+    def emit(self, text: str) -> None:
+        """Add a line to the function."""
+        self.text.append("    " + text)
+
+    def _line(self, line: Instruction) -> None:
+        kind = line.op[0]
+        if kind in NOTHING:
+            return
+        handler = self.HANDLERS.get(kind)
+        if handler is not None:
+            handler(self, line)
+        else:
+            self._compute(line)
+
+    def is_read(self, operand: Operand) -> bool:
+        """Whether any later instruction reads this line's result in a register."""
+        if not isinstance(operand, Reg) or operand.name == "_":
+            return False
+        for line in self.block.lines[self.line_number + 1 :]:
+            targets = results(line)
+            for argument in line.args[len(targets) :]:
+                if operand.name in _names(argument):
+                    return True
+            if any(operand.name in _names(t) for t in targets):
+                return False
+        return operand.name in self.block.live_out or operand == self.block.chooser
+
+    # Operands
+
+    def value(self, operand: Operand, code: str) -> str:
+        """An expression for an operand as type `code`; "aN" is any integer of N bytes."""
+        if isinstance(operand, Imm):
+            return self.constant(operand, code)
+        if isinstance(operand, Sym):
+            return self.converted(self.address(operand), "i8", code)
+        if isinstance(operand, Vec) and operand.items and operand.items[0] == Sym("!"):
+            return f"~{self.value(operand.items[1], code)}"
+        assert isinstance(operand, Reg)
+        if is_special(operand.name):
+            return self.converted(*self._special(operand.name), code)
+        return self.converted(self.var(operand.name), self.codes[operand.name], code)
+
+    def _special(self, name: str) -> tuple[str, str]:
+        if name in ("%clock", "%clock64", "%globaltimer"):
+            return "S.clock()", "i8"
+        if name in ("%dynamic_smem_size", "%total_smem_size"):
+            return f"S.shared_size({name!r})", "i4"
+        is_index = name.split(".")[0] in ("%tid", "%ntid", "%ctaid", "%nctaid", "%laneid", "%warpid", "%nwarpid")
+        if not is_index and not name.startswith(("%lanemask_", "%smid", "%nsmid", "%gridid")):
+            raise refused(Instruction((f"register {name}",), (), self.block.lines[self.line_number].place))
+        return f"L.special({name!r})", "i4"
+
+    @staticmethod
+    def converted(text: str, have: str, want: str) -> str:
+        """An expression of type `have`, reinterpreted as type `want`; a wider one loses its upper bits."""
+        if have == want or want == "p":
+            return text
+        if want[0] == "a":
+            want = have if have[0] in "iu" and have[1:] == want[1:] else f"i{want[1:]}"
+            if have == want:
+                return text
+        if have[1:] == want[1:]:
+            return f"{text}.view(A.{want})"
+        bits = text if have[0] in "iu" else f"{text}.view(A.i{have[1:]})"
+        size = want[1:]
+        cut = f"{bits}.astype(A.u{size})"
+        return cut if want == f"u{size}" else f"{cut}.view(A.{want})"
+
+    def constant(self, number: Imm, code: str) -> str:
+        """The name of a constant array (1, 1) in the functions. Integers are bits, whatever the type."""
+        code = f"i{code[1:]}" if code[0] == "a" else code
+        if code == "p":
+            array = np.array([[bool(number.value)]])
+        else:
+            size = 8 if number.kind == "f64" else 4 if number.kind == "f32" else int(code[1:])
+            bits = number.value & ((1 << 8 * size) - 1)
+            whole = np.array([[bits]], f"u{size}")
+            array = whole.view(code) if size == int(code[1:]) else whole.view(f"f{size}").astype(code)
+        name = f"K_{code}_{array.tobytes().hex()}"
+        self.constants[name] = array
+        return name
+
+    def address(self, symbol: Sym) -> str:
+        """The address of a variable as int64."""
+        if symbol.name in self.addresses:
+            return self.constant(Imm(self.addresses[symbol.name] + symbol.offset), "i8")
+        plain = f"S.symbol({symbol.name!r})"
+        return f"({plain} + {symbol.offset})" if symbol.offset else plain
+
+    def assign(self, target: Operand, text: str, code: str) -> None:
+        """Assign a value of type `code` to a register. A wider register extends it, by its sign if the type is
+        signed."""
+        if not isinstance(target, Reg) or target.name == "_":
+            self.emit(text)
+            return
+        own = self.codes[target.name]
+        if own == code:
+            self.emit(f"{self.var(target.name)} = {text}")
+        elif own[1:] == code[1:] or own == "p":
+            self.emit(f"{self.var(target.name)} = ({text}).view(A.{own})")
+        elif int(own[1:]) > int(code[1:]):
+            whole = f"({text}).astype(A.{'i' if code[0] == 'i' else 'u'}{own[1:]})" if code[0] in "iu" else f"({text})"
+            self.emit(f"{self.var(target.name)} = {whole}.view(A.{own})")
+        else:
+            self.emit(f"{self.var(target.name)} = {self.converted(f'({text})', code, own)}")
+
+    # Computation
+
+    def _compute(self, line: Instruction) -> None:
+        operation = computation(line)
+        targets = line.args[0].items if isinstance(line.args[0], Vec) else (line.args[0],)
+        takes = self._concrete_types(operation.takes, targets[0])
+        operands = [self.value(o, c) for o, c in zip(line.args[1:], takes, strict=False)]
+        expression = self._shift(line, takes, operands) or operation.expression.format(*operands)
+        code = operation.gives[0] if operation.gives[0][0] != "a" else takes[0]
+        if len(targets) > 1:  # first, because the first result may overwrite an operand
+            self.emit(f"second = {operation.second.format(*operands)}")
+        self.assign(targets[0], expression, code)
+        if len(targets) > 1:
+            self.assign(targets[1], "second", "p")
+
+    def _concrete_types(self, takes: tuple[str, ...], target: Operand) -> tuple[str, ...]:
+        """The operand types. Where any integer type will do, it is the type of the result's register."""
+        own = self.codes.get(target.name, "") if isinstance(target, Reg) else ""
+        types = {c: own if own[:1] in ("i", "u") and own[1:] == c[1:] else f"i{c[1:]}" for c in takes}
+        return tuple(types[c] if c[0] == "a" else c for c in takes)
+
+    def _shift(self, line: Instruction, takes: tuple[str, ...], operands: list[str]) -> str:
+        """A plain shift, which is right for constants within the width; empty for all other instructions."""
+        amount = line.args[-1]
+        if line.op[0] not in ("shl", "shr") or not isinstance(amount, Imm) or amount.value >= 8 * int(takes[0][1:]):
+            return ""
+        return f"{operands[0]} {'<<' if line.op[0] == 'shl' else '>>'} {self.constant(amount, takes[0])}"
+
+    def _move(self, line: Instruction) -> None:
+        target, source = line.args
+        size = size_of(line.op[-1]) if line.op[-1] != "pred" else 0
+        if isinstance(source, Vec) and source.items[0] != Sym("!"):
+            parts = [self.value(o, f"u{size // len(source.items)}") for o in source.items]
+            self.assign(target, f"A.pack(A.i{size}, {', '.join(parts)})", f"i{size}")
+        elif isinstance(target, Vec):
+            each = size // len(target.items)
+            self.emit(f"whole = {self.value(source, f'i{size}')}")
+            for place, one in enumerate(target.items):
+                if one != Reg("_"):
+                    self.assign(one, f"A.part(whole, {place}, A.u{each})", f"u{each}")
+        else:
+            own = self.codes.get(target.name, f"i{size}") if isinstance(target, Reg) else f"i{size}"
+            code = "p" if own == "p" else own if own[1:] == str(size) else NUMPY[line.op[-1]]
+            self.assign(target, self.value(source, code), code)
+
+    def site(self, line: Instruction, space: str, offset: int, verb: str, nbytes: int) -> str:
+        """The expression for a new site in the functions."""
+        ordered = bool({"volatile", "relaxed", "acquire", "release"} & set(line.op))
+        is_ordered = ordered and line.op[0] in ("ld", "st")  # atomics are "relaxed" in the newer dialect only
+        self.sites.append(Site(len(self.sites), line.place, space, offset, verb, nbytes, is_ordered))
+        return f"SITES[{len(self.sites) - 1}]"
+
+    HANDLERS: Mapping[str, Callable[[Any, Instruction], None]] = {**MemoryOperations.HANDLERS, "mov": _move}
+
+
+def _live_registers(blocks: list[Block]) -> int:
+    """The registers that live across blocks, plus those of the block that sets most."""
+    across = set().union(*(b.live_in | b.live_out for b in blocks))
+    return max(1, len(across) + max(len(b.defines) for b in blocks))
+
+
+def _names(operand: Operand) -> set[str]:
+    if isinstance(operand, Reg):
+        return {operand.name}
+    if isinstance(operand, Mem):
+        return {operand.base.name} if isinstance(operand.base, Reg) else set()
+    if isinstance(operand, Vec):
+        return {n for item in operand.items for n in _names(item)}
+    return set()

@@ -1,0 +1,235 @@
+"""Generates Python for the instructions that touch memory, textures, or other lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from gpu_ops.devices.sim.atomics import OPERATIONS
+from gpu_ops.devices.sim.ptx.flow import is_named
+from gpu_ops.devices.sim.ptx.opcodes import NUMPY, refused
+from gpu_ops.devices.sim.ptx.program import Imm, Instruction, Mem, Operand, Reg, Sym, Vec, size_of
+
+SPACES = ("global", "shared", "const", "local", "param")
+SHARED_WINDOW = 1 << 56
+LOCAL_WINDOW = 1 << 57
+PARAM_WINDOW = 1 << 58
+"""Generic addresses of shared, local and parameter memory, far from any address of the host."""
+WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAM_WINDOW}
+COPY_WORDS = {"ca", "cg", "shared", "cta", "global", "L2", "64B", "128B", "256B"}
+"""What the name of a copy may have beside cp.async; none of it changes what is copied."""
+ATOMIC_WIDE = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec")
+
+
+class MemoryOperations:
+    """The part of the emitter that generates calls of the batch's methods."""
+
+    if TYPE_CHECKING:
+        codes: dict[str, str]
+
+        def value(self, operand: Operand, code: str) -> str: ...
+        def emit(self, text: str) -> None: ...
+        def assign(self, target: Operand, text: str, code: str) -> None: ...
+        def site(self, line: Instruction, space: str, offset: int, verb: str, nbytes: int) -> str: ...
+        def is_read(self, operand: Operand) -> bool: ...
+        def constant(self, number: Imm, code: str) -> str: ...
+        def address(self, symbol: Sym) -> str: ...
+
+        addresses: Mapping[str, int]
+
+    def _space(self, line: Instruction) -> str:
+        return next((p for p in line.op[1:] if p in SPACES), "generic")
+
+    def _memory(self, line: Instruction, memory: Operand, space: str) -> tuple[str, int]:
+        """The base address as an expression, and the constant offset."""
+        assert isinstance(memory, Mem)
+        if memory.base is None:
+            return self.constant(Imm(memory.offset), "i8"), 0
+        if isinstance(memory.base, Sym):
+            return self.address(memory.base), memory.offset
+        size = self.codes[memory.base.name][1:]
+        return self.value(memory.base, f"i{size}"), memory.offset
+
+    def _type(self, line: Instruction) -> tuple[str, int]:
+        """NumPy code of one element, and the number of elements."""
+        count = next((int(p[1:]) for p in line.op if p in ("v2", "v4", "v8")), 1)
+        code = NUMPY.get(line.op[-1], "")
+        if code in ("", "p"):
+            raise refused(line)
+        return code, count
+
+    def _load(self, line: Instruction) -> None:
+        space = self._space(line)
+        code, count = self._type(line)
+        nbytes = int(code[1:]) * count
+        base, offset = self._memory(line, line.args[1], space)
+        site = self.site(line, space, offset, "reads", nbytes)
+        self.emit(f"got = S.load_{space}(L, {site}, {base}, A.{code}, {count})")
+        targets = line.args[0].items if isinstance(line.args[0], Vec) else (line.args[0],)
+        for place, target in enumerate(targets):
+            if target != Reg("_"):
+                self.assign(target, f"got[{place}]", code)
+
+    def _store(self, line: Instruction) -> None:
+        space = self._space(line)
+        code, count = self._type(line)
+        base, offset = self._memory(line, line.args[0], space)
+        site = self.site(line, space, offset, "writes", int(code[1:]) * count)
+        source = line.args[1]
+        items = source.items if isinstance(source, Vec) else (source,)
+        values = ", ".join(self.value(item, code) for item in items)
+        self.emit(f"S.store_{space}(L, {site}, {base}, A.{code}, [{values}])")
+
+    def _copy(self, line: Instruction) -> None:
+        """cp.async.ca.shared.global [to], [from], 16, bytes · cp.async.commit_group · cp.async.wait_group 1"""
+        what = set(line.op[2:])
+        if what == {"commit_group"}:
+            self.emit("S.commit_copies(L)")
+        elif what == {"wait_all"}:
+            self.emit("S.wait_for_copies(L, None)")
+        elif what == {"wait_group"} and isinstance(line.args[0], Imm):
+            self.emit(f"S.wait_for_copies(L, {line.args[0].value})")
+        elif line.op[1] == "async" and {"shared", "global"} <= what <= COPY_WORDS and len(line.args) in (3, 4):
+            assert isinstance(line.args[2], Imm)
+            nbytes = line.args[2].value
+            to, to_offset = self._memory(line, line.args[0], "shared")
+            source, offset = self._memory(line, line.args[1], "global")
+            target = self.site(line, "shared", to_offset, "writes", nbytes)
+            origin = self.site(line, "global", offset, "reads", nbytes)
+            given = self.value(line.args[3], "i4") if len(line.args) > 3 else "None"
+            self.emit(f"S.copy_async(L, ({target}, {origin}), {to}, {source}, {nbytes // 4}, {given})")
+        else:
+            raise refused(line)
+
+    def _atomic(self, line: Instruction) -> None:
+        """atom.global.add.u32 d, [a], b · red.shared.add.f32 [a], b"""
+        space = self._space(line)
+        operation = next((p for p in line.op[1:] if p in OPERATIONS), "")
+        code, count = self._type(line)
+        if not operation or count > 1 or code in ("f2", "u1", "i1") or "f16x2" in line.op[-1]:
+            raise refused(line)
+        has_result = line.op[0] == "atom"
+        memory, *operands = line.args[1:] if has_result else line.args
+        base, offset = self._memory(line, memory, space)
+        site = self.site(line, space, offset, "changes", int(code[1:]))
+        values = ", ".join(self.value(item, code) for item in operands)
+        needs_result = has_result and self.is_read(line.args[0])
+        call = f"S.atomic_{space}(L, {site}, {base}, A.{code}, {operation!r}, [{values}], {needs_result})"
+        if needs_result:
+            self.assign(line.args[0], call, code)
+        else:
+            self.emit(call)
+
+    def _convert_address(self, line: Instruction) -> None:
+        """cvta.to.global.u64 and cvta.shared.u64: between a space and generic addresses."""
+        space = self._space(line)
+        window = WINDOWS.get(space, 0)
+        sign = "-" if "to" in line.op else "+"
+        source = self.value(line.args[1], "i8")
+        self.assign(line.args[0], f"{source} {sign} {self.constant(Imm(window), 'i8')}" if window else source, "i8")
+
+    def _is_space(self, line: Instruction) -> None:
+        space = self._space(line)
+        self.assign(line.args[0], f"S.is_space({self.value(line.args[1], 'i8')}, {space!r})", "p")
+
+    def _shuffle(self, line: Instruction) -> None:
+        first = line.args[0]
+        targets = first.items if isinstance(first, Vec) else (first,)
+        site = self.site(line, "warp", 0, "shuffles", 4)
+        code = self.codes[targets[0].name] if isinstance(targets[0], Reg) and targets[0].name in self.codes else "i4"
+        values = ", ".join((self.value(line.args[1], code), *(self.value(a, "i4") for a in line.args[2:4])))
+        self.emit(f"got = S.shuffle(L, {site}, {line.op[2]!r}, {values})")
+        self.assign(targets[0], "got[0]", code)
+        if len(targets) > 1:
+            self.assign(targets[1], "got[1]", "p")
+
+    def _vote(self, line: Instruction) -> None:
+        mode = next(p for p in line.op if p in ("all", "any", "uni", "ballot"))
+        call = f"S.vote(L, {mode!r}, {self.value(line.args[1], 'p')}, {self.value(line.args[2], 'i4')})"
+        self.assign(line.args[0], call, "i4" if mode == "ballot" else "p")
+
+    def _match(self, line: Instruction) -> None:
+        first = line.args[0]
+        targets = first.items if isinstance(first, Vec) else (first,)
+        code = f"i{size_of(line.op[-1])}"
+        values = f"{self.value(line.args[1], code)}, {self.value(line.args[2], 'i4')}"
+        self.emit(f"got = S.match(L, {line.op[1]!r}, {values})")
+        self.assign(targets[0], "got[0]", "i4")
+        if len(targets) > 1:
+            self.assign(targets[1], "got[1]", "p")
+
+    def _reduce(self, line: Instruction) -> None:
+        code = NUMPY[line.op[-1]]
+        if code not in ("i4", "u4"):
+            raise refused(line)
+        values = f"{self.value(line.args[1], code)}, {self.value(line.args[2], 'i4')}"
+        self.assign(line.args[0], f"S.reduce(L, {line.op[2]!r}, {values})", code)
+
+    def _active_mask(self, line: Instruction) -> None:
+        self.assign(line.args[0], "S.active_mask(L)", "i4")
+
+    def _barrier(self, line: Instruction) -> None:
+        if "warp" in line.op:
+            self.emit("S.warp_barrier(L)")
+            return
+        if is_named(line):  # the scheduler handles the lanes that wait
+            if "arrive" in line.op:
+                site = self.site(line, "barrier", 0, "arrives", 0)
+                self.emit(f"S.arrive(L, {site}, {', '.join(self.value(a, 'i4') for a in line.args)})")
+            return
+        place = 1 if "red" in line.op else 0
+        arrivals = [a for a in line.args[place:] if not isinstance(a, Imm) or a.value != 0]
+        if "red" in line.op and line.args[1] == Imm(0) and len(line.args) == 3:
+            operation = next(p for p in line.op if p in ("popc", "and", "or"))
+            code = "i4" if operation == "popc" else "p"
+            call = f"S.barrier_reduce(L, {operation!r}, {self.value(line.args[2], 'p')})"
+            self.assign(line.args[0], call, code)
+        elif arrivals or "arrive" in line.op or "red" in line.op:
+            raise refused(line)
+
+    def _texture(self, line: Instruction) -> None:
+        """tex.2d.v4.f32.f32 {r, g, b, a}, [texture, {x, y}]"""
+        result, source = line.args[0], line.args[1]
+        assert isinstance(source, Vec) and isinstance(result, Vec)
+        kind, code, coordinate = line.op[1], NUMPY.get(line.op[-2], ""), NUMPY.get(line.op[-1], "")
+        if kind not in ("1d", "2d") or code not in ("f4", "i4", "u4") or len(line.args) > 2:
+            raise refused(line)
+        where = source.items[1].items if isinstance(source.items[1], Vec) else (source.items[1],)
+        values = ", ".join(self.value(c, coordinate) for c in where[: int(kind[0])])
+        site = self.site(line, "texture", 0, "reads", 4)
+        self.emit(f"got = S.texture(L, {site}, {self.value(source.items[0], 'i8')}, [{values}], A.{code})")
+        for place, target in enumerate(result.items):
+            if target != Reg("_"):
+                self.assign(target, f"got[{place}]", code)
+
+    def _system(self, line: Instruction) -> None:
+        site = self.site(line, "system", 0, "calls", 0)
+        if line.op[1] == "vprintf":
+            target, form, arguments = line.args
+            self.assign(target, f"S.printf(L, {site}, {self.value(form, 'i8')}, {self.value(arguments, 'i8')})", "i4")
+        else:
+            self.emit(f"S.fail(L, {site}, {self.value(line.args[0], 'i8')})")
+
+    def _trap(self, line: Instruction) -> None:
+        self.emit(f"S.fail(L, {self.site(line, 'system', 0, 'stops', 0)}, None)")
+
+    HANDLERS: Mapping[str, Callable[[Any, Instruction], None]] = {
+        "ld": _load,
+        "ldu": _load,
+        "st": _store,
+        "cp": _copy,
+        "atom": _atomic,
+        "red": _atomic,
+        "cvta": _convert_address,
+        "isspacep": _is_space,
+        "shfl": _shuffle,
+        "vote": _vote,
+        "match": _match,
+        "redux": _reduce,
+        "activemask": _active_mask,
+        "bar": _barrier,
+        "barrier": _barrier,
+        "tex": _texture,
+        "system": _system,
+        "trap": _trap,
+    }

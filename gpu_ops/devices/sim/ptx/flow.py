@@ -1,0 +1,211 @@
+"""A kernel's basic blocks: control flow, and the live registers of each block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from gpu_ops.devices.sim.ptx.inline import Flat, Line, is_special
+from gpu_ops.devices.sim.ptx.program import Instruction, Label, Mem, Operand, Place, Reg, Sym, Targets, Vec
+from gpu_ops.errors import KernelError
+from gpu_ops.progress import advance
+
+End = Literal["go", "branch", "choose", "exit", "barrier"]
+WARP_SYNC = {"shfl", "vote", "match", "redux"}
+NO_RESULT = {"st", "red", "bar", "barrier", "membar", "fence", "bra", "brx", "exit", "trap", "prefetch", "prefetchu"}
+NO_RESULT |= {"cp", "nanosleep", "discard", "applypriority", "brkpt", "pmevent", "griddepcontrol"}
+
+
+@dataclass
+class Block:
+    """Instructions that run one after the other. `end` says how the block ends; `targets` are the block numbers where
+    control goes then: for "branch" the target if `chooser` is true, then the other; for "choose" one for each value.
+
+    `syncs_warp`: the block begins with an instruction at which lanes of a warp wait for one another.
+    """
+
+    number: int
+    lines: list[Instruction] = field(default_factory=list)
+    end: End = "go"
+    targets: tuple[int, ...] = ()
+    chooser: Reg | None = None
+    negated: bool = False
+    place: Place = Place("", 0)
+    syncs_warp: bool = False
+    uses: frozenset[str] = frozenset()
+    defines: frozenset[str] = frozenset()
+    live_in: frozenset[str] = frozenset()
+    live_out: frozenset[str] = frozenset()
+
+
+def blocks_of(flat: Flat) -> list[Block]:
+    """The blocks of a kernel in the order of its text; control enters at the first."""
+    choices = {line.name: line.labels for line in flat.body if isinstance(line, Targets)}
+    (blocks, labels), waiting = _cut(_single(flat.body), choices)
+    for block, names in waiting:
+        block.targets = tuple(n if isinstance(n, int) else labels[n] for n in names)
+    _liveness(blocks)
+    return blocks
+
+
+def _single(body: list[Line]) -> Iterator[Line]:
+    """Replace each predicated instruction by a jump over it, so that only branches depend on predicates."""
+    count = 0
+    for line in body:
+        if not isinstance(line, Instruction) or line.guard is None or line.op[0] == "bra":
+            yield line
+            continue
+        count += 1
+        label = f"$skip{count}"
+        yield Instruction(("bra",), (Sym(label),), line.place, line.guard, not line.negated)
+        yield Instruction(line.op, line.args, line.place)
+        yield Label(label)
+
+
+def _cut(
+    lines: Iterator[Line], choices: dict[str, tuple[str, ...]]
+) -> tuple[tuple[list[Block], dict[str, int]], list[tuple[Block, tuple[str | int, ...]]]]:
+    """The blocks, the block number of each label, and for each block the labels or numbers where it goes next."""
+    blocks, labels = [Block(0)], {}
+    waiting: list[tuple[Block, tuple[str | int, ...]]] = []
+
+    def finish(end: End, targets: tuple[str | int, ...], line: Instruction | None = None) -> None:
+        block = blocks[-1]
+        block.end = end
+        if line is not None:
+            block.place = line.place
+        waiting.append((block, targets))
+        blocks.append(Block(block.number + 1))
+
+    for line in lines:
+        if isinstance(line, Label):
+            if blocks[-1].lines:
+                finish("go", (blocks[-1].number + 1,))
+            labels[line.name] = blocks[-1].number
+        elif isinstance(line, Instruction):
+            kind, name = line.op[0], line.args[0].name if line.args and isinstance(line.args[0], Sym) else ""
+            following = blocks[-1].number + 1
+            if kind == "bra" and line.guard is None:
+                finish("go", (name,), line)
+            elif kind == "bra":
+                blocks[-1].chooser, blocks[-1].negated = line.guard, line.negated
+                finish("branch", (name, following), line)
+            elif kind == "brx":
+                assert isinstance(line.args[0], Reg) and isinstance(line.args[1], Sym)
+                blocks[-1].chooser = line.args[0]
+                finish("choose", choices[line.args[1].name], line)
+            elif kind in ("exit", "trap"):
+                if kind == "trap":
+                    blocks[-1].lines.append(line)
+                finish("exit", (), line)
+            else:
+                if (_is_barrier(line) or _is_warp_sync(line)) and blocks[-1].lines:
+                    finish("go", (following,))
+                blocks[-1].syncs_warp |= _is_warp_sync(line)
+                blocks[-1].lines.append(line)
+                if _is_barrier(line):
+                    finish("barrier", (blocks[-1].number + 1,), line)
+    if blocks[-1].lines or blocks[-1].number in labels.values():
+        finish("exit", ())
+    blocks.pop()
+    return (blocks, labels), waiting
+
+
+def _is_barrier(line: Instruction) -> bool:
+    return line.op[0] in ("bar", "barrier") and not {"warp", "cluster", "arrive"} & set(line.op)
+
+
+def is_named(line: Instruction) -> bool:
+    """Whether it is a named barrier: one with a number and a count of threads."""
+    return line.op[0] in ("bar", "barrier") and "red" not in line.op and len(line.args) == 2
+
+
+def _is_warp_sync(line: Instruction) -> bool:
+    """Whether lanes of a warp wait for one another at it."""
+    return line.op[0] in WARP_SYNC or line.op[:2] == ("bar", "warp")
+
+
+def registers_of(operand: Operand) -> Iterator[str]:
+    """Names of the registers in an operand."""
+    if isinstance(operand, Reg):
+        if not is_special(operand.name):
+            yield operand.name
+    elif isinstance(operand, Mem) and isinstance(operand.base, Reg):
+        yield operand.base.name
+    elif isinstance(operand, Vec):
+        for item in operand.items:
+            yield from registers_of(item)
+
+
+def results(line: Instruction) -> tuple[Operand, ...]:
+    """The operands that an instruction writes."""
+    if line.op[0] in NO_RESULT and line.op[:2] not in (("bar", "red"), ("barrier", "red")):
+        return ()
+    if line.op[0] == "system":
+        return line.args[:1] if line.op[1] == "vprintf" else ()
+    return line.args[:1]
+
+
+def operands(line: Instruction) -> tuple[Operand, ...]:
+    """The operands that an instruction reads."""
+    return line.args[len(results(line)) :]
+
+
+def _liveness(blocks: list[Block]) -> None:
+    """Set the uses, definitions and live registers of each block; special registers do not count."""
+    for block in blocks:
+        uses: set[str] = set()
+        defines: set[str] = set()
+        for line in block.lines:
+            uses |= {r for o in operands(line) for r in registers_of(o)} - defines
+            defines |= {r for o in results(line) for r in registers_of(o)}
+        if block.chooser is not None:
+            uses |= {block.chooser.name} - defines
+        block.uses, block.defines = frozenset(uses), frozenset(defines)
+        for target in block.targets:
+            if target >= len(blocks):
+                raise KernelError("The PTX jumps past the end of the kernel.")
+    changed = True
+    while changed:
+        changed = False
+        for block in reversed(blocks):
+            advance(0, 1)
+            out = frozenset().union(*(blocks[t].live_in for t in block.targets))
+            into = block.uses | (out - block.defines)
+            if (out, into) != (block.live_out, block.live_in):
+                block.live_out, block.live_in, changed = out, into, True
+
+
+def spin_blocks(blocks: list[Block]) -> frozenset[int]:
+    """Blocks of loops that may wait for other threads: an atomic or a volatile load is in the loop."""
+    watching = {b.number for b in blocks if any(_watches(line) for line in b.lines)}
+    if not watching:
+        return frozenset()
+    onward = [b.targets for b in blocks]
+    back: list[list[int]] = [[] for _ in blocks]
+    for source, targets in enumerate(onward):
+        for target in targets:
+            back[target].append(source)
+    spinning: set[int] = set()
+    for number in sorted(watching):
+        advance(0, 1)
+        if number not in spinning:  # its loops are those of the block that was there before
+            spinning |= reachable(onward, number) & reachable(back, number)
+    return frozenset(spinning)
+
+
+def reachable(edges: Sequence[Sequence[int]], start: int) -> set[int]:
+    """Blocks that control reaches from `start` in one or more steps."""
+    blocks: set[int] = set()
+    waiting = [start]
+    while waiting:
+        for target in edges[waiting.pop()]:
+            if target not in blocks:
+                blocks.add(target)
+                waiting.append(target)
+    return blocks
+
+
+def _watches(line: Instruction) -> bool:
+    return line.op[0] == "atom" or (line.op[0] == "ld" and bool({"volatile", "relaxed", "acquire"} & set(line.op)))

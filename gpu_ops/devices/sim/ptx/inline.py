@@ -1,0 +1,215 @@
+"""One kernel as one list of instructions: it inlines device functions and passes their parameters in registers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from gpu_ops.devices.sim.ptx.program import (
+    Function,
+    Instruction,
+    Label,
+    Mem,
+    Operand,
+    Place,
+    Program,
+    Reg,
+    Sym,
+    Targets,
+    Variable,
+    Vec,
+    size_of,
+)
+from gpu_ops.errors import KernelError
+
+INTRINSICS = {"vprintf", "__assertfail"}
+"""System functions that the simulator implements."""
+DEEPEST = 32
+
+Line = Instruction | Label | Targets
+
+
+@dataclass
+class Flat:
+    """A kernel without calls. `locals` are the .local variables of all its functions."""
+
+    name: str
+    params: tuple[Variable, ...]
+    registers: dict[str, str]
+    locals: tuple[Variable, ...]
+    body: list[Line]
+
+
+def flatten(program: Program, kernel: str) -> Flat:
+    """The kernel, in which the function's body replaces every call.
+
+    Raises KernelError for recursion, and for functions or kernels that are not in the program.
+    """
+    function = program.functions.get(kernel)
+    if function is None or not function.is_entry:
+        names = ", ".join(f.name for f in program.functions.values() if f.is_entry) or "none"
+        raise KernelError(f'There is no kernel "{kernel}" in the PTX (found: {names}).')
+    in_memory: set[str] = set()
+    while True:
+        inliner = _Inliner(program, in_memory)
+        body = inliner.body(function, "", {}, (), "")
+        if inliner.mixed <= in_memory:
+            break
+        in_memory |= inliner.mixed
+    return Flat(kernel, tuple(function.params), inliner.registers, tuple(inliner.locals), body)
+
+
+class _Inliner:
+    """A parameter of a call becomes registers, one for each of its parts. If caller and function divide it into
+    different parts (`mixed`), it becomes local memory (`in_memory`)."""
+
+    def __init__(self, program: Program, in_memory: set[str]) -> None:
+        self.program = program
+        self.in_memory = in_memory
+        self.mixed: set[str] = set()
+        self.parts: dict[str, dict[int, int]] = {}
+        self.registers: dict[str, str] = {}
+        self.locals: list[Variable] = []
+        self.calls = 0
+
+    def body(
+        self, function: Function, prefix: str, bound: dict[str, str], stack: tuple[Instruction, ...], leave: str
+    ) -> list[Line]:
+        """The lines of a function. `bound` maps its parameters to the caller's variables; its returns jump to the label
+        `leave`, empty for a kernel."""
+        param_names = {v.name: prefix + v.name for v in function.variables if v.space == "param"} | bound
+        local_names = {v.name for v in function.variables if v.space == "local"}
+        self.registers |= {prefix + name: type for name, type in function.registers.items()}
+        self.locals += [replace(v, name=prefix + v.name) for v in function.variables if v.space == "local"]
+        params = [replace(v, name=prefix + v.name, space="local") for v in function.variables if v.space == "param"]
+        self.locals += [v for v in params if v.name in self.in_memory]
+        scope = _Scope(prefix, param_names, local_names)
+        lines: list[Line] = []
+        for line in function.body:
+            if isinstance(line, Label):
+                lines.append(Label(prefix + line.name))
+            elif isinstance(line, Targets):
+                lines.append(Targets(prefix + line.name, tuple(prefix + name for name in line.labels)))
+            elif not prefix and line.op[0] not in ("call", "ret") and line.op[1:2] != ("param",):
+                lines.append(line)  # the kernel's own names stay
+            else:
+                lines += self._instruction(line, scope, stack, leave)
+        return lines
+
+    def _instruction(self, line: Instruction, scope: _Scope, stack: tuple[Instruction, ...], leave: str) -> list[Line]:
+        chain = tuple((c.place.file, c.place.line) for c in reversed(stack))
+        place = line.place._replace(inlined_at=line.place.inlined_at + chain)
+        if not place.line and stack:  # the compiler's own function: its caller's line
+            place = stack[-1].place
+        if line.op[0] == "call":
+            return self._call(line, scope, stack, place)
+        if line.op[0] == "ret":
+            op, args = (("bra",), (Sym(leave),)) if leave else (("exit",), ())
+            return [replace(line, op=op, args=args, place=place, guard=scope.guard(line))]
+        line = replace(line, args=tuple(scope.rename(a) for a in line.args), place=place, guard=scope.guard(line))
+        if line.op[:2] in (("ld", "param"), ("st", "param")):
+            return self._moves(line, scope)
+        return [line]
+
+    def _moves(self, line: Instruction, scope: _Scope) -> list[Line]:
+        """Loads and stores of a call's parameters become moves of registers; the kernel's parameters stay in memory."""
+        load = line.op[0] == "ld"
+        memory, value = (line.args[1], line.args[0]) if load else line.args[:2]
+        assert isinstance(memory, Mem)
+        if not isinstance(memory.base, Sym) or memory.base.name not in scope.param_names.values():
+            return [line]
+        if memory.base.name in self.in_memory:
+            return [replace(line, op=(line.op[0], "local", *line.op[2:]))]
+        type = line.op[-1]
+        values = value.items if isinstance(value, Vec) else (value,)
+        moves: list[Line] = []
+        for place, one in enumerate(values):
+            name = f"{memory.base.name}+{memory.offset + place * size_of(type)}"
+            self.registers.setdefault(name, type)
+            self._note_part(memory.base.name, memory.offset + place * size_of(type), size_of(type))
+            args: tuple[Operand, ...] = (one, Reg(name)) if load else (Reg(name), one)
+            moves.append(replace(line, op=("mov", type), args=args))
+        return moves
+
+    def _note_part(self, name: str, offset: int, size: int) -> None:
+        """Note a part of a parameter. If two parts overlap but are not equal, the parameter needs memory."""
+        parts = self.parts.setdefault(name, {})
+        if any(o < offset + size and offset < o + s and (o, s) != (offset, size) for o, s in parts.items()):
+            self.mixed.add(name)
+        parts[offset] = size
+
+    def _call(self, line: Instruction, scope: _Scope, stack: tuple[Instruction, ...], place: Place) -> list[Line]:
+        lists = [a for a in line.args if isinstance(a, Vec)]
+        names = [a for a in line.args if isinstance(a, Sym)]
+        if not names:
+            raise KernelError(f"{_at(place)}: calls through pointers are not simulated.")
+        name = names[0].name
+        returns = lists[0] if isinstance(line.args[0], Vec) else Vec(())
+        arguments = lists[-1] if line.args[-1] in lists and line.args[-1] is not line.args[0] else Vec(())
+        outer = [[scope.param_names[a.name] for a in v.items if isinstance(a, Sym)] for v in (returns, arguments)]
+        if name in INTRINSICS:
+            for variable in outer[0]:
+                self.registers.setdefault(f"{variable}+0", "b32")
+            args = tuple(Reg(f"{variable}+0") for variable in (*outer[0], *outer[1]))
+            return [replace(line, op=("system", name), args=args, place=place, guard=scope.guard(line))]
+        function = self.program.functions.get(name)
+        if function is None:
+            raise KernelError(f"{_at(place)}: the function {name} is not simulated.")
+        if any(c.args and Sym(name) in c.args for c in stack) or len(stack) > DEEPEST:
+            raise KernelError(f"{_at(place)}: {name} calls itself; recursion is not simulated.")
+        self.calls += 1
+        prefix, leave = f"{name}#{self.calls}.", f"{name}#{self.calls}.leave"
+        inner = [v.name for v in function.returns], [v.name for v in function.params]
+        bound = {i: o for a, b in zip(inner, outer, strict=True) for i, o in zip(a, b, strict=True)}
+        body = self.body(function, prefix, bound, (*stack, replace(line, place=place)), leave)
+        skip: list[Line] = []
+        if line.guard is not None:  # lanes without the guard skip the call
+            skip = [Instruction(("bra",), (Sym(leave),), place, scope.guard(line), not line.negated)]
+        return [*skip, *body, Label(leave)]
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """The names in one inlined copy of a function."""
+
+    prefix: str
+    param_names: dict[str, str]
+    local_names: set[str]
+
+    def guard(self, line: Instruction) -> Reg | None:
+        return Reg(self.prefix + line.guard.name) if line.guard and self.prefix else line.guard
+
+    def rename(self, operand: Operand) -> Operand:
+        if isinstance(operand, Reg):
+            return operand if is_special(operand.name) else Reg(self.prefix + operand.name)
+        if isinstance(operand, Sym):
+            return Sym(self._symbol(operand.name), operand.offset)
+        if isinstance(operand, Vec):
+            return Vec(tuple(self.rename(item) for item in operand.items))
+        if isinstance(operand, Mem) and operand.base is not None:
+            base = self.rename(operand.base)
+            assert isinstance(base, Reg | Sym)
+            return Mem(base, operand.offset)
+        return operand
+
+    def _symbol(self, name: str) -> str:
+        if name in self.param_names:
+            return self.param_names[name]
+        return self.prefix + name if name in self.local_names or name.startswith("$L") else name
+
+
+SPECIAL = (
+    *("%tid", "%ntid", "%ctaid", "%nctaid", "%laneid", "%warpid", "%nwarpid", "%lanemask", "%smid", "%nsmid"),
+    *("%clock", "%globaltimer", "%gridid", "%dynamic_smem_size", "%total_smem_size", "%aggr_smem_size", "%envreg"),
+    *("%pm", "%reserved", "%is_", "%cluster", "%nclusterid"),
+)
+
+
+@lru_cache(1 << 16)
+def is_special(name: str) -> bool:
+    """Whether the system sets this register, or it is "_", which discards a result."""
+    return name.startswith(SPECIAL) or name == "_"
+
+
+def _at(place: Place) -> str:
+    return f"{place.file}:{place.line}"

@@ -1,0 +1,141 @@
+"""Loads kernels for the simulator: it reads the PTX, inlines calls, lays out memory and generates functions. Results
+are cached by the compilation's key."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from gpu_ops.devices.compiler import Compiled, Entry
+from gpu_ops.devices.kernel_source import read_source
+from gpu_ops.devices.sim.ptx.emit import Code, Emitter
+from gpu_ops.devices.sim.ptx.flow import Block, blocks_of
+from gpu_ops.devices.sim.ptx.inline import Flat, flatten
+from gpu_ops.devices.sim.ptx.program import Mem, Operand, Program, Sym, Variable, Vec, size_of
+from gpu_ops.devices.sim.ptx.reader import parse
+
+_KEPT = 256
+_LOADED: OrderedDict[tuple[str, str], LoadedKernel] = OrderedDict()
+_PROGRAMS: OrderedDict[str, Program] = OrderedDict()
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedKernel:
+    """A kernel that can run. `shared` are (name, first, last + 1) in a block's shared memory, where the dynamic part
+    begins at `dynamic_from`; `unit` is the smallest shared access in bytes; `seconds` is the time of loading."""
+
+    entry: Entry
+    program: Program
+    code: Code
+    param_offsets: tuple[int, ...]
+    param_names: tuple[str, ...]
+    param_bytes: int
+    shared: tuple[tuple[str, int, int], ...]
+    dynamic_from: int
+    unit: int
+    local_bytes: int
+    seconds: float
+
+
+def load_kernel(compiled: Compiled, name: str, edits: Mapping[str, str] | None = None) -> LoadedKernel:
+    """The kernel of a compilation. Raises KernelError for an instruction that is not simulated, with its name and
+    line."""
+    key = (compiled.key, name)
+    if key not in _LOADED:
+        _LOADED[key] = _load(compiled, name, edits)
+        while len(_LOADED) > _KEPT:
+            _LOADED.popitem(last=False)
+    _LOADED.move_to_end(key)
+    return _LOADED[key]
+
+
+def _load(compiled: Compiled, name: str, edits: Mapping[str, str] | None) -> LoadedKernel:
+    entry = compiled.entry(name)
+    start = time.perf_counter()
+    if compiled.key not in _PROGRAMS:
+        _PROGRAMS[compiled.key] = parse(compiled.ptx, compiled.source)
+        while len(_PROGRAMS) > _KEPT:
+            _PROGRAMS.popitem(last=False)
+    program = _PROGRAMS[compiled.key]
+    flat = flatten(program, name)
+    blocks = blocks_of(flat)
+    params, param_bytes = _layout(list(flat.params), 0)
+    local, local_bytes = _layout(list(flat.locals), 0)
+    shared, static_bytes = _shared(program, flat)
+    addresses = {**params, **local, **{n: first for n, first, _ in shared}}
+    code = Emitter(flat, blocks, addresses).code()
+    offsets = tuple(params[v.name] for v in flat.params)
+    names = _param_names(read_source(compiled.source, edits), name, len(offsets))
+    seconds = time.perf_counter() - start
+    entry = replace(entry, resources={"shared_bytes": static_bytes})
+    return LoadedKernel(
+        entry, program, code, offsets, names, param_bytes, shared, static_bytes, _unit(blocks), local_bytes, seconds
+    )
+
+
+def _layout(variables: list[Variable], start: int) -> tuple[dict[str, int], int]:
+    """The offset of each variable, and the bytes of all."""
+    places = {}
+    for variable in variables:
+        start = -(-start // variable.align) * variable.align
+        places[variable.name] = start
+        start += variable.nbytes
+    return places, -(-start // 16) * 16
+
+
+def _shared(program: Program, flat: Flat) -> tuple[tuple[tuple[str, int, int], ...], int]:
+    """The shared variables of the kernel: those of fixed size first, then the one whose size the launch sets."""
+    used = {s for line in flat.body for a in getattr(line, "args", ()) for s in _symbols(a)}
+    mine = [v for v in program.variables.values() if v.space == "shared" and v.name in used]
+    fixed = [v for v in mine if v.nbytes]
+    places, end = _layout(fixed, 0)
+    variables = [(plain_name(v.name), v.name, places[v.name], places[v.name] + v.nbytes) for v in fixed]
+    variables += [(v.name, v.name, end, 1 << 30) for v in mine if not v.nbytes]
+    return tuple((name, first, last) for _, name, first, last in variables), end
+
+
+def plain_name(name: str) -> str:
+    """The name in the source for a mangled name: _ZZ1kE4tile is tile."""
+    match = re.fullmatch(r"_ZZ.*?E(\d+)(\w+)", name)
+    return match[2][: int(match[1])] if match else name
+
+
+def _symbols(operand: Operand) -> set[str]:
+    if isinstance(operand, Sym):
+        return {operand.name}
+    if isinstance(operand, Mem):
+        return {operand.base.name} if isinstance(operand.base, Sym) else set()
+    if isinstance(operand, Vec):
+        return {s for item in operand.items for s in _symbols(item)}
+    return set()
+
+
+def _unit(blocks: list[Block]) -> int:
+    """Bytes of the smallest access that may be to shared memory, at most 4."""
+    sizes = [
+        size_of(line.op[-1])
+        for block in blocks
+        for line in block.lines
+        if line.op[0] in ("ld", "st", "atom", "red") and not {"global", "const", "local", "param"} & set(line.op)
+    ]
+    return min([4, *sizes])
+
+
+def _param_names(text: str, kernel: str, count: int) -> tuple[str, ...]:
+    """The names of the kernel's parameters in the source; numbers if they cannot be found."""
+    match = re.search(rf"\b{re.escape(kernel)}\s*\(", text)
+    names: list[str] = []
+    if match:
+        depth, start = 1, match.end()
+        for place in range(match.end(), len(text)):
+            depth += {"(": 1, "<": 1, "[": 1, ")": -1, ">": -1, "]": -1}.get(text[place], 0)
+            if depth == 0 or (depth == 1 and text[place] == ","):
+                words = re.findall(r"[A-Za-z_]\w*", text[start:place])
+                names.append(words[-1] if words else "")
+                start = place + 1
+            if depth == 0:
+                break
+    return tuple(names) if len(names) == count else tuple(f"argument {n}" for n in range(1, count + 1))

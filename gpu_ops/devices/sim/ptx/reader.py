@@ -1,0 +1,385 @@
+"""Reads the PTX that NVRTC writes for sm_75 to sm_121, in both dialects: with typed registers, and with all floats in
+.b32 and .b64."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from gpu_ops.devices.sim.ptx.program import (
+    Function,
+    Imm,
+    Instruction,
+    Label,
+    Mem,
+    Operand,
+    Place,
+    Program,
+    Reg,
+    Sym,
+    Targets,
+    Variable,
+    Vec,
+    size_of,
+)
+from gpu_ops.errors import KernelError
+from gpu_ops.progress import advance
+
+_TOKEN = re.compile(
+    r'(?P<line>^[ \t]*\.(?:loc|file|version|target|address_size|pragma)\b[^\n]*)|"[^"]*"'
+    r"|[A-Za-z_$%.][\w$.:]*|-?0[fFdD][0-9A-Fa-f]+|-?0[xX][0-9A-Fa-f]+U?|-?\d+U?|[^\s\w]",
+    re.M,
+)
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+_LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)\s+\d+(?:\s*,\s*function_name\s+([\w$]+)\s*,\s*inlined_at\s+(\d+)\s+(\d+))?")
+_FILE = re.compile(r'\.file\s+(\d+)\s+"([^"]*)"')
+
+_NOT_NEEDED = {".loc", ".file", ".version", ".address_size", ".pragma", ".visible", ".weak", ".extern", ".common"}
+
+
+def parse(text: str, source: str = "") -> Program:
+    """The program of a PTX text. `source` is the name of the compiled file; paths in the text become file names.
+
+    Raises KernelError for PTX that it cannot read.
+    """
+    return _Parser(text, source).program()
+
+
+class _Parser:
+    def __init__(self, text: str, source: str) -> None:
+        self.source = source
+        self.files = {int(n): self._file_name(path) for n, path in _FILE.findall(text)}
+        # Debug sections are no part of the program.
+        text = _COMMENT.sub("", text.split("\t.section\t")[0])
+        self.tokens = [m.group() for m in _TOKEN.finditer(text)]
+        self.tokens.append("")  # the end
+        self.at = 0
+        self.result = Program("")
+        self.function = Function("", False)
+        self.scopes: list[dict[str, str]] = []
+        self.serial = 0
+        self.ranges: list[list[tuple[str, int, str, str]]] = []
+        self.place = Place("", 0)
+        self.chains: dict[tuple[str, int], tuple[tuple[str, int], ...]] = {}
+
+    def _file_name(self, path: str) -> str:
+        if self.source and path.replace("\\", "/").endswith(self.source):
+            return self.source
+        return path.replace("\\", "/").rsplit("/", 1)[-1]
+
+    # Tokens
+
+    def next(self) -> str:
+        token = self.tokens[self.at]
+        if not token:
+            raise KernelError(f"{self.source}: the PTX ends in the middle of a statement; compile the file again.")
+        self.at += 1
+        return token
+
+    def peek(self) -> str:
+        return self.tokens[self.at]
+
+    def take(self, token: str) -> bool:
+        if self.tokens[self.at] == token:
+            self.at += 1
+            return True
+        return False
+
+    def expect(self, token: str) -> None:
+        actual = self.next()
+        if actual != token:
+            near = " ".join(self.tokens[max(0, self.at - 8) : self.at + 4])
+            raise KernelError(f"{self.source}: unknown PTX at {near!r}: expected {token!r}, found {actual!r}.")
+
+    # The file
+
+    def program(self) -> Program:
+        while self.peek():
+            token = self.next()
+            stripped = token.strip()
+            if stripped.startswith(".target"):
+                self.result.architecture = stripped.split()[1].rstrip(",")
+            elif stripped.split()[0] in _NOT_NEEDED:
+                continue
+            elif token in (".entry", ".func"):
+                self._function(token == ".entry")
+            elif token in (".const", ".global", ".shared"):
+                variable = self._variable(token[1:])
+                self.result.variables[variable.name] = variable
+            elif token != ";":
+                raise KernelError(f"{self.source}: the simulator does not know the PTX directive {token}.")
+        return self.result
+
+    def _variable(self, space: str) -> Variable:
+        """The rest of a declaration after its state space: attributes, type, name, extent and values, up to ; , or
+        )."""
+        align = 0
+        type = ""
+        while self.peek().startswith("."):
+            token = self.next()
+            if token == ".align":
+                align = int(self.next())
+            elif token not in (".ptr", ".global", ".const", ".shared", ".local", ".v2", ".v4"):
+                type = token[1:]
+        name = self.next()
+        count, unit = 1, size_of(type)
+        while self.take("["):
+            if self.take("]"):
+                count = 0
+            else:
+                count *= int(self.next())
+                self.expect("]")
+        data = self._values(type, unit) if self.take("=") else b""
+        if self.peek() == ";":
+            self.next()
+        return Variable(name, space, count * unit, align or unit, data)
+
+    def _values(self, type: str, unit: int) -> bytes:
+        words = []
+        if not self.take("{"):
+            words.append(self.next())
+        else:
+            while not self.take("}"):
+                token = self.next()
+                if token == "{" or token == "}" or token == ",":
+                    continue
+                words.append(token)
+        data = b""
+        for word in words:
+            value = _number(word)
+            if value is None:
+                raise KernelError(f"{self.source}: a variable initialised with the address of {word} is not simulated.")
+            bits = value.value & ((1 << 8 * unit) - 1)
+            data += bits.to_bytes(unit, "little")
+        return data
+
+    # Functions
+
+    def _function(self, is_entry: bool) -> None:
+        returns = self._params() if self.peek() == "(" else []
+        function = self.function = Function(self.next(), is_entry, returns=returns)
+        if self.peek() == "(":
+            function.params = self._params()
+        while self.peek() not in ("{", ";"):
+            self.next()  # .maxntid, .minnctapersm, .noreturn …
+        if self.next() == ";":
+            return  # a declaration without a definition: printf, assert
+        self.result.functions[function.name] = function
+        self.scopes, self.ranges = [{}], [[]]
+        self.place, self.chains = Place("", 0), {}
+        while self.scopes:
+            advance(0, 1)
+            self._statement()
+
+    def _params(self) -> list[Variable]:
+        self.expect("(")
+        params = []
+        while not self.take(")"):
+            token = self.next()
+            if token == ".param":
+                params.append(self._variable("param"))
+        return params
+
+    def _statement(self) -> None:
+        token = self.next()
+        if token[0].isalpha() and token[-1] != ":" and self.peek() != ":":  # most are
+            self._instruction(token)
+        elif token == "{":
+            self.scopes.append({})
+            self.ranges.append([])
+        elif token == "}":
+            self.scopes.pop()
+            self.ranges.pop()
+        elif token.lstrip().startswith((".loc ", ".loc\t")):  # not .local
+            self._loc(token)
+        elif token == ".reg":
+            self._registers()
+        elif token in (".local", ".shared", ".param", ".const", ".global"):
+            self._local_variable(token[1:])
+        elif token.startswith(".") or token.lstrip().startswith("."):
+            while token != ";" and "\n" not in token and not token.lstrip().startswith(".pragma"):
+                token = self.next()
+        elif token[-1] == ":" or self.peek() == ":":
+            self._label(token.rstrip(":"))
+        elif token != ";":
+            self._instruction(token)
+
+    def _loc(self, text: str) -> None:
+        match = _LOC.search(text)
+        if match is None:
+            return
+        file, line, _, at_file, at_line = match.groups()
+        chain: tuple[tuple[str, int], ...] = ()
+        if at_file:
+            outer = (self.files.get(int(at_file), "?"), int(at_line))
+            chain = (outer, *self.chains.get(outer, ()))
+        name = self.files.get(int(file), "?")
+        if int(line) == 0:  # the compiler's own code, which belongs to the line before
+            return
+        self.place = Place(name, int(line), chain)
+        self.chains[(name, int(line))] = chain
+        if not self.function.place.line:
+            self.function.place = self.place
+
+    def _registers(self) -> None:
+        type = self.next()[1:]
+        if type in ("v2", "v4"):
+            raise KernelError(f"{self.source}: vector registers are not simulated.")
+        while True:
+            name = self.next()
+            if self.take("<"):
+                count = int(self.next())
+                self.expect(">")
+                self.ranges[-1].append((name, count, type, self._suffix()))
+            else:
+                self._declare(name, type)
+            if self.next() == ";":
+                return
+
+    def _suffix(self) -> str:
+        """A suffix that makes the names of an inner scope unique."""
+        if len(self.scopes) == 1:
+            return ""
+        self.serial += 1
+        return f"@{self.serial}"
+
+    def _declare(self, name: str, type: str) -> None:
+        unique = name + self._suffix()
+        self.scopes[-1][name] = unique
+        self.function.registers[unique] = type
+
+    def _local_variable(self, space: str) -> None:
+        variable = self._variable(space)
+        unique = variable.name + self._suffix()
+        if space == "shared" or space in ("const", "global"):
+            unique = variable.name
+            self.result.variables[unique] = variable
+        else:
+            self.scopes[-1][variable.name] = unique
+            self.function.variables.append(Variable(unique, space, variable.nbytes, variable.align, variable.data))
+
+    def _lookup(self, name: str) -> str:
+        """The unique name of a register or variable. The first use of a register in a declared range declares it."""
+        unique = self.scopes[-1].get(name)
+        if unique is not None:
+            return unique
+        for scope, ranges in zip(reversed(self.scopes), reversed(self.ranges), strict=True):
+            if name in scope:
+                return scope[name]
+            for prefix, count, type, suffix in ranges:
+                digits = name[len(prefix) :]
+                if name.startswith(prefix) and digits.isdigit() and int(digits) < count:
+                    scope[name] = name + suffix
+                    self.function.registers[name + suffix] = type
+                    return scope[name]
+        return name
+
+    def _label(self, name: str) -> None:
+        self.take(":")
+        if self.peek() == ".branchtargets":
+            self.next()
+            self.function.body.append(Targets(name, tuple(self._names())))
+        elif self.peek() in (".callprototype", ".calltargets"):
+            raise KernelError(f"{self.source}: calls through pointers are not simulated.")
+        else:
+            self.function.body.append(Label(name))
+
+    def _names(self) -> Iterator[str]:
+        while True:
+            yield self.next()
+            if self.next() == ";":
+                return
+
+    def _instruction(self, token: str) -> None:
+        guard, negated = None, False
+        if token == "@":
+            negated = self.take("!")
+            guard = Reg(self._lookup(self.next()))
+            token = self.next()
+        op = _parts(token)
+        args: list[Operand] = []
+        while not self.take(";"):
+            args.append(self._operand())
+            while self.take(","):
+                pass
+        if "cc" in op or op[0] in ("addc", "subc", "madc"):
+            args = self._with_carry(op, args)
+        self.function.body.append(Instruction(op, tuple(args), self.place, guard, negated))
+
+    def _with_carry(self, op: tuple[str, ...], args: list[Operand]) -> list[Operand]:
+        """The carry as a predicate: an instruction that sets it has it as the second result, one that reads it as the
+        last operand."""
+        self.function.registers["%carry"] = "pred"
+        result = Vec((args[0], Reg("%carry"))) if "cc" in op else args[0]
+        return [result, *args[1:], *([Reg("%carry")] if op[0] in ("addc", "subc", "madc") else [])]
+
+    def _operand(self) -> Operand:
+        token = self.next()
+        if token == "[":
+            return self._address()
+        if token in ("{", "("):
+            items = []
+            while not (self.take("}") or self.take(")")):
+                items.append(self._operand())
+                self.take(",")
+            return Vec(tuple(items))
+        if token == "!":
+            inner = self._operand()
+            return Vec((Sym("!"), inner))
+        number = _number(token)
+        if number is not None:
+            return number
+        operand = self._register_or_symbol(token)
+        if self.take("|"):  # two destinations
+            return Vec((operand, self._operand()))
+        if isinstance(operand, Sym) and self.peek() == "+":
+            return Sym(operand.name, self._offset())
+        return operand
+
+    def _register_or_symbol(self, token: str) -> Reg | Sym:
+        unique = self._lookup(token)
+        if unique in self.function.registers or token.startswith("%") or token == "_":
+            return Reg(unique)
+        return Sym(unique)
+
+    def _address(self) -> Operand:
+        token = self.next()
+        number = _number(token)
+        base: Reg | Sym | None = None if number else self._register_or_symbol(token)
+        if self.take(","):  # a texture and its coordinates
+            coordinates = self._operand()
+            self.expect("]")
+            assert base is not None
+            return Vec((base, coordinates))
+        offset = number.value if number else self._offset()
+        self.expect("]")
+        return Mem(base, offset)
+
+    def _offset(self) -> int:
+        if self.take("+"):
+            number = _number(self.next())
+            assert number is not None
+            return number.value
+        number = _number(self.peek())
+        if number is not None:
+            self.next()
+            return number.value
+        return 0
+
+
+@lru_cache(4096)
+def _parts(name: str) -> tuple[str, ...]:
+    """The parts of an instruction's name."""
+    return tuple(name.replace("::", ".").split("."))
+
+
+def _number(token: str) -> Imm | None:
+    """An immediate, or None."""
+    if not token[:1].isdigit() and not (token[:1] == "-" and token[1:2].isdigit()):
+        return None
+    if token[:2] in ("0f", "0F"):
+        return Imm(int(token[2:], 16), "f32")
+    if token[:2] in ("0d", "0D"):
+        return Imm(int(token[2:], 16), "f64")
+    return Imm(int(token.rstrip("U"), 0))

@@ -1,0 +1,40 @@
+"""The theoretical occupancy of a variant's main launch, by arithmetic: its kernel is compiled, and nothing runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+
+from gpu_ops.devices.occupancy import LaunchOccupancy, is_known, occupancy
+from gpu_ops.devices.offline import OfflineDevice
+from gpu_ops.plan import Launch
+from gpu_ops.running.declared import offline_plan
+from gpu_ops.task import Meta
+from gpu_ops.types import Filter, Pick, Variant
+
+
+def launch_occupancy(
+    filter: Filter, pick: Pick, params: Mapping[str, object], meta: Meta, architecture: str
+) -> LaunchOccupancy | None:
+    """The occupancy of a variant's main launch on an architecture such as "sm_90", compiled for it; None for a variant
+    without kernels of its own, and where the figures of that architecture are not known.
+
+    Raises ParamError for a task that the variant refuses, KernelError, DeviceError.
+    """
+    variant = filter.variant(pick.variant)
+    if not variant.kernels or not is_known(architecture):
+        return None
+    device = OfflineDevice(architecture, pick.edits)
+    plan = offline_plan(filter, pick, params, meta, device)
+    device.check(plan)
+    launch = _main([step for step in plan.steps if isinstance(step, Launch)], variant)
+    own, threads = launch.kernel.resources, prod(launch.block)
+    shared = own.get("shared_bytes", 0) + launch.shared_bytes
+    held = occupancy(architecture, threads, own["registers"], shared, own.get("barriers", 1))
+    return LaunchOccupancy(launch.kernel.name, threads, own["registers"], held)
+
+
+def _main(launches: Sequence[Launch], variant: Variant) -> Launch:
+    """The launch that a variant is about: of the kernel with its name, else the one with most threads."""
+    named = [launch for launch in launches if launch.kernel.name.endswith(f"_{variant.id}")]
+    return max(named or launches, key=lambda launch: prod(launch.grid) * prod(launch.block))

@@ -1,0 +1,292 @@
+"""Tables of recorded results as Markdown: each names its machine and roofs, and marks rows of older kernels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from gpu_ops.errors import KernelscopeError, ReportError
+from gpu_ops.explaining.judging import RECORDED
+from gpu_ops.filters import FILTERS, find_filter
+from gpu_ops.report.files import read_report
+from gpu_ops.report.kernel_age import of_older_code
+from gpu_ops.report.machines import device_model
+from gpu_ops.report.rows import Report, Row
+from gpu_ops.report.standing import speedup
+
+OLDER = "†"
+"""The mark of a time whose kernel has changed since it was recorded."""
+MARKER = re.compile(r"<!-- results: ([\w-]+) -->\n(.*?)<!-- end -->", re.DOTALL)
+"""A section of a Markdown file that a table fills."""
+UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
+
+
+@dataclass(frozen=True)
+class Job:
+    """Rows of the report `report` in resources/recorded, without ".json". `where` names the values that they have: of
+    shape, dtype, variant, a parameter, a knob, or an option of the input. A row without such a value is taken too,
+    because a knob belongs to some variants only."""
+
+    title: str
+    report: str
+    where: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Kernel times with their shares of the roof: a row a variant, a column a job, or with `turned` a row a job. Only
+    `variants` are listed, or all of them. `corner` is the heading of the first column."""
+
+    jobs: tuple[Job, ...]
+    variants: tuple[str, ...] = ()
+    turned: bool = False
+    corner: str = "variant"
+
+
+@dataclass(frozen=True)
+class Details:
+    """Everything that was measured of one job: a row a variant."""
+
+    job: Job
+
+
+@dataclass(frozen=True)
+class Overview:
+    """A row a job: the processor, the first kernel of the ladder, the fastest one, and CuPy."""
+
+    jobs: tuple[Job, ...]
+
+
+Table = Grid | Details | Overview
+
+
+def swept(report: str, name: str, values: Iterable[Any], where: Mapping[str, Any] | None = None) -> tuple[Job, ...]:
+    """The jobs of a sweep of `name` over these values."""
+    return tuple(
+        Job(f"{value:,}" if isinstance(value, int) else str(value), report, {**(where or {}), name: value})
+        for value in values
+    )
+
+
+def table_text(table: Table) -> str:
+    """The table as Markdown, and below it a line with its machine, roofs and marks. Raises ReportError where a report
+    is missing or a job does not choose one row of each variant."""
+    jobs: tuple[Job, ...]
+    if isinstance(table, Details):
+        jobs, lines = (table.job,), _details(table.job)
+    elif isinstance(table, Overview):
+        jobs, lines = table.jobs, _overview(table.jobs)
+    else:
+        jobs, lines = table.jobs, _grid(table)
+    text = "\n".join(f"| {' | '.join(line)} |" for line in [lines[0], ["---"] * len(lines[0]), *lines[1:]])
+    words = [] if isinstance(table, Details) else [_brackets(jobs)]
+    words += [f"{OLDER} the kernel has changed since this was recorded"] if OLDER in text else []
+    return f"{text}\n\n*{'; '.join([*_machines(jobs), *filter(None, words)])}.*\n"
+
+
+def rewritten(text: str, tables: Mapping[str, Table]) -> str:
+    """A Markdown text with all its marked sections filled anew. Raises ReportError for a name that no table has, and
+    for a section that does not end."""
+
+    def section(found: re.Match[str]) -> str:
+        name = found[1]
+        if name not in tables:
+            raise ReportError(f"There is no table {name!r}; choose from {', '.join(tables)}.")
+        return f"<!-- results: {name} -->\n\n{table_text(tables[name])}\n<!-- end -->"
+
+    if text.count("<!-- results:") != len(MARKER.findall(text)):
+        raise ReportError("A section begins with <!-- results: NAME --> and ends with <!-- end -->; one here does not.")
+    return MARKER.sub(section, text)
+
+
+# ---------------------------------------------------------------- rows
+
+
+@lru_cache(None)
+def _report(name: str) -> Report:
+    path = RECORDED / f"{name}.json"
+    if not path.is_file():
+        raise ReportError(f"{name} is no recorded report; choose one of {RECORDED.name}/*.json.")
+    return read_report(path)
+
+
+def _has(row: Row, name: str, wanted: Any) -> bool:
+    own = {"shape": row.shape, "dtype": row.dtype, "variant": row.variant}
+    for values in (own, row.params, row.knobs, row.input):
+        if name in values:
+            return bool(values[name] == wanted)
+    return True
+
+
+def _rows(job: Job) -> dict[str, Row]:
+    """The timed rows of a job by variant, in the order of the registry."""
+    found: dict[str, Row] = {}
+    for row in _report(job.report).rows:
+        if row.seconds("kernel") is not None and all(_has(row, *one) for one in job.where.items()):
+            if row.variant in found:
+                raise ReportError(f"{job.report} has several rows of {row.variant} for {job.title}; say more in where.")
+            found[row.variant] = row
+    if not found:
+        raise ReportError(f"{job.report} has no timed rows for {job.title}.")
+    return {id: found[id] for id in _ordered(found.values())}
+
+
+def _ordered(rows: Iterable[Row]) -> list[str]:
+    """The variants of these rows as the registry has them, then those that it has no more, then libraries on a GPU."""
+    rows = list(rows)
+    filters = {row.filter for row in rows}
+    known = [v.id for f in FILTERS if f.id in filters for v in f.variants]
+    ids = {row.variant for row in rows}
+    ordered = [id for id in dict.fromkeys(known) if id in ids] + sorted(ids - set(known))
+    peers = {row.variant for row in rows if row.device != "cpu" and not row.source_hash}
+    return sorted(ordered, key=lambda id: id in peers)
+
+
+def _title(row: Row) -> str:
+    """The name of a row's variant; its id where the registry has it no more."""
+    try:
+        return find_filter(row.filter).variant(row.variant).title
+    except KernelscopeError:
+        return row.variant
+
+
+# ---------------------------------------------------------------- cells
+
+
+def duration(seconds: float) -> str:
+    """A time with three digits, or four where the first one is 1, so that all are about as exact."""
+    unit, scale = next((one for one in UNITS if seconds >= one[1]), UNITS[-1])
+    digits = 4 if f"{seconds / scale:e}".startswith("1") else 3
+    return f"{seconds / scale:#.{digits}g}".rstrip(".") + f" {unit}"
+
+
+def _share(value: float) -> str:
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.1g}" if value < 0.01 else f"{value:.3f}"
+
+
+def _cell(row: Row | None, named: bool = False) -> str:
+    """A kernel time, with the share of the roof on a GPU; `named` has the variant before it."""
+    if row is None:
+        return ""
+    share = f" ({_share(row.share)})" if row.share is not None and row.device != "cpu" else ""
+    doubt = "" if row.is_comparable("kernel") else " unsure"
+    name = f"{_title(row)}: " if named else ""
+    return f"{name}{duration(row.stages['kernel'].median)}{share}{doubt}{_mark(row)}"
+
+
+def _mark(row: Row) -> str:
+    return f" {OLDER}" if of_older_code(row) else ""
+
+
+def _grid(table: Grid) -> list[list[str]]:
+    found = [(job, _rows(job)) for job in table.jobs]
+    every = {id: row for _, rows in found for id, row in rows.items()}
+    ids = [
+        id
+        for id in _ordered(row for _, rows in found for row in rows.values())
+        if not table.variants or id in table.variants
+    ]
+    missing = set(table.variants) - set(ids)
+    if missing:
+        raise ReportError(f"No row is of {', '.join(sorted(missing))}.")
+    if table.turned:
+        heading = [table.corner, *(_title(every[id]) for id in ids)]
+        return [heading, *([job.title, *(_cell(rows.get(id)) for id in ids)] for job, rows in found)]
+    heading = [table.corner, *(job.title for job, _ in found)]
+    return [heading, *([_title(every[id]), *(_cell(rows.get(id)) for _, rows in found)] for id in ids)]
+
+
+def _details(job: Job) -> list[list[str]]:
+    rows = _rows(job)
+    lines = [["variant", "kernel", "share of roof", "× one core", "end to end, pageable / pinned", "error"]]
+    for row in rows.values():
+        ratio = speedup(rows["serial"], row) if "serial" in rows else None
+        whole = [duration(t) for stage in ("elapsed", "elapsed_pinned") if (t := row.seconds(stage)) is not None]
+        share = "" if row.share is None or row.device == "cpu" else f"{row.share:.3f}"
+        error = "" if row.error_max is None else f"{row.error_max:.1e}"
+        times = "" if row.device == "cpu" else " / ".join(whole)
+        lines.append(
+            [
+                _title(row),
+                duration(row.stages["kernel"].median) + _mark(row),
+                share,
+                f"{ratio:.3g}" if ratio else "",
+                times,
+                error,
+            ]
+        )
+    return lines
+
+
+def _overview(jobs: Sequence[Job]) -> list[list[str]]:
+    lines = [["job", "CPU, one core", "CPU, all cores", "first kernel", "fastest kernel", "CuPy"]]
+    for job in jobs:
+        rows = _rows(job)
+        kernels = [row for row in rows.values() if row.source_hash]
+        fastest = min(kernels, key=lambda row: row.stages["kernel"].median)
+        peers = [row for row in rows.values() if row.device != "cpu" and not row.source_hash]
+        peer = min(peers, key=lambda row: row.stages["kernel"].median, default=None)
+        processor = [_cell(rows.get(id)) for id in ("serial", "parallel")]
+        lines.append([job.title, *processor, _cell(kernels[0]), _cell(fastest, True), _cell(peer)])
+    return lines
+
+
+# ---------------------------------------------------------------- the line below
+
+
+def _brackets(jobs: Sequence[Job]) -> str:
+    rows = [row for job in jobs for row in _rows(job).values()]
+    kinds = sorted({row.roof.kind for row in rows if row.roof and row.device != "cpu"})
+    return f"in brackets the share of the {' or '.join(kinds)} roof" if kinds else ""
+
+
+def _machines(jobs: Sequence[Job]) -> list[str]:
+    """Each machine of these jobs, in their order."""
+    groups: dict[str, list[Job]] = {}
+    for job in jobs:
+        groups.setdefault(_prefix(job.report), []).append(job)
+    return [_machine(some) for some in groups.values()]
+
+
+def _prefix(report: str) -> str:
+    """The machine in the name of a report: h200-box-8192 is of the machine h200."""
+    return report.split("-")[0]
+
+
+def _machine(jobs: Sequence[Job]) -> str:
+    """One machine: its GPU, its processor where that was timed, and the roofs of the GPU."""
+    reports = [_report(job.report) for job in jobs]
+    rows = [row for job in jobs for row in _rows(job).values()]
+    roofs = {"copy": [roof for report in reports if (roof := _copy_roof(report)) is not None], "read": []}
+    for row in rows:
+        if row.roof is not None and row.device != "cpu":
+            roofs[row.roof.kind].append(row.roof.bytes_s)
+    named = [f"{kind} roof {_span(values)} TB/s" for kind, values in roofs.items() if values]
+    timed, first = any(row.device == "cpu" for row in rows), reports[0].provenance
+    processor = f" with {first.get('threads')} threads of an {first.get('cpu')}" if timed else ""
+    return ", ".join([f"{_gpu_model(_prefix(jobs[0].report))}{processor}", *named])
+
+
+def _span(values: Sequence[float]) -> str:
+    low, high = (f"{one / 1e12:.2f}" for one in (min(values), max(values)))
+    return low if low == high else f"{low} to {high}"
+
+
+def _copy_roof(report: Report) -> float | None:
+    devices = report.provenance.get("devices", {})
+    found = [float(d["roofs"]["copy_bytes_s"]) for name, d in devices.items() if name != "cpu" and "roofs" in d]
+    return found[0] if found else None
+
+
+@lru_cache(None)
+def _gpu_model(prefix: str) -> str:
+    """The GPU of a machine. A report that was finished on the processor alone does not name it, the others do."""
+    for path in sorted(RECORDED.glob(f"{prefix}-*.json")):
+        provenance = _report(path.stem).provenance
+        models = [device_model(provenance, name) for name in provenance.get("devices", {}) if name != "cpu"]
+        if any(models):
+            return next(model for model in models if model)
+    raise ReportError(f"No report of {prefix} names its GPU.")

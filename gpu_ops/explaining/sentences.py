@@ -1,0 +1,398 @@
+"""Sentences about X-rays: what a variant does to memory, and what changed from one variant to another.
+
+Each rule names the facts it rests on and gets only those, so a sentence cannot say more than its evidence. Facts
+are counts for each element of the result, and figures of the kernel; nothing here speaks of time or cycles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gpu_ops.explaining.spills import spilled_bytes
+
+if TYPE_CHECKING:
+    from gpu_ops.explaining.xray import KernelXRay, XRay
+
+Facts = Mapping[str, Any]
+"""Numbers by name, 0 for what does not occur; `limiter` is a word."""
+SECTOR = 32
+LEAST_CHANGE = 0.02
+"""Smaller relative changes do not count."""
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """What a rule says, with the facts it rests on: one value each for a variant, (before, after) for a comparison."""
+
+    rule: str
+    text: str
+    evidence: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class VariantRule:
+    """A rule about one variant: `say(facts, unit)` is a sentence or None."""
+
+    id: str
+    rests_on: tuple[str, ...]
+    say: Callable[[Facts, str], str | None]
+
+
+@dataclass(frozen=True)
+class ChangeRule:
+    """A rule about two variants: `say(before, after, unit)` is a sentence or None."""
+
+    id: str
+    rests_on: tuple[str, ...]
+    say: Callable[[Facts, Facts, str], str | None]
+
+
+def facts(x: XRay) -> dict[str, Any]:
+    """All facts of an X-ray: counts for each output element, and figures of the kernel that does most."""
+    result: dict[str, Any] = {name: value / x.outputs for name, value in x.totals.items()}
+    result["least_bytes"] = x.least_bytes / x.outputs
+    result["launches"] = sum(k.launches for k in x.kernels)
+    main = max(x.kernels, key=lambda k: k.totals.get("warp_instructions", 0))
+    return result | _figures(main)
+
+
+def _figures(kernel: KernelXRay) -> dict[str, Any]:
+    figures: dict[str, Any] = {
+        "registers": kernel.resources.get("registers", 0),
+        "spilled_bytes": spilled_bytes(kernel.resources),
+        "block_shared_bytes": kernel.shared_bytes,
+    }
+    if kernel.occupancy:
+        figures |= {"occupancy": kernel.occupancy.share, "limiter": kernel.occupancy.limiter}
+    return figures
+
+
+def explain(x: XRay) -> list[Sentence]:
+    """What stands out in one variant."""
+    return [s for s in (_variant_sentence(rule, facts(x), x.unit) for rule in VARIANT_RULES) if s]
+
+
+def compare(before: XRay, after: XRay) -> list[Sentence]:
+    """What changed from one variant to another, and what it should bring."""
+    return [s for s in (_change_sentence(rule, facts(before), facts(after), after.unit) for rule in CHANGE_RULES) if s]
+
+
+def _evidence(rule: VariantRule | ChangeRule, all: Facts) -> dict[str, Any]:
+    return {name: all.get(name, "" if name == "limiter" else 0.0) for name in rule.rests_on}
+
+
+def _variant_sentence(rule: VariantRule, all: Facts, unit: str) -> Sentence | None:
+    evidence = _evidence(rule, all)
+    text = rule.say(evidence, unit)
+    return Sentence(rule.id, text, evidence) if text else None
+
+
+def _change_sentence(rule: ChangeRule, before: Facts, after: Facts, unit: str) -> Sentence | None:
+    a, b = _evidence(rule, before), _evidence(rule, after)
+    text = rule.say(a, b, unit)
+    return Sentence(rule.id, text, {name: (a[name], b[name]) for name in a}) if text else None
+
+
+# Words for numbers
+
+
+def number(value: float) -> str:
+    """Three digits: 1.02, 12.5, 164k."""
+    for letter, scale in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if abs(value) >= 999.5 * scale / 1e3:
+            return f"{value / scale:.3g}{letter}"
+    return f"{value:.3g}"
+
+
+def differs(a: float, b: float) -> bool:
+    """Whether one is noticeably more than the other."""
+    return abs(a - b) > LEAST_CHANGE * max(abs(a), abs(b))
+
+
+def move(a: float, b: float, unit: str) -> str:
+    """How something plural went from a to b: "fall from 5 to 1.02 a sample (÷4.92)"."""
+    if not differs(a, b):
+        return f"stay {number(b)} a {unit}"
+    if not a or not b:
+        return f"come up: {number(b)} a {unit}" if b else f"are gone: {number(a)} a {unit} before"
+    how, ratio = ("fall", f"÷{number(a / b)}") if b < a else ("rise", f"×{number(b / a)}")
+    return f"{how} from {number(a)} to {number(b)} a {unit} ({ratio})"
+
+
+def _ratio(facts: Facts, actual: str, ideal: str) -> float:
+    return float(facts[actual] / facts[ideal]) if facts[ideal] else 1.0
+
+
+# What changed
+
+STANDS_IN = (
+    ("shared_load_threads", "shared memory keeps the fetched values, and threads read them there", "shared"),
+    ("constant_threads", "constant memory answers", "constant"),
+    ("texture_threads", "textures answer", "texture"),
+)
+"""Reads that may stand in for global loads: (fact, why, name)."""
+
+
+def _loads(a: Facts, b: Facts, unit: str) -> str | None:
+    before, after = a["global_load_threads"], b["global_load_threads"]
+    if not differs(before, after):
+        return None
+    text = f"Global loads {move(before, after, unit)}"
+    more, fewer = (a, b) if after < before else (b, a)
+    reasons = []
+    for name, why, what in STANDS_IN:
+        reads = fewer[name] - more[name]
+        if what == "shared" and not _is_filled_by_loads(fewer):
+            continue
+        if reads > 0 and differs(fewer[name], more[name]):
+            count = f"{number(reads)} {what} reads a {unit}"
+            reasons.append(f"{why} ({count} instead)" if fewer is b else f"the {count} in their place are gone")
+    return f"{text}, because {', and '.join(reasons)}." if reasons else f"{text}."
+
+
+def _is_filled_by_loads(f: Facts) -> bool:
+    """Whether what is loaded goes to shared memory. Zeros beyond an edge are stored there without a load."""
+    return bool(0.98 <= f["shared_store_threads"] / max(f["global_load_threads"], 1e-9) <= 1.5)
+
+
+def _sectors(a: Facts, b: Facts, unit: str) -> str | None:
+    before, after = a["global_load_sectors"], b["global_load_sectors"]
+    if not differs(before, after):
+        return None
+    most = (
+        f"at most {number(SECTOR * after)} bytes a {unit} can come from the L2 cache, {number(SECTOR * before)} before"
+    )
+    return f"Global load sectors {move(before, after, unit)}: {most}."
+
+
+def _fewer_requests(a: Facts, b: Facts, unit: str) -> str | None:
+    if differs(a["global_load_sectors"], b["global_load_sectors"]):
+        return None
+    before, after = a["global_load_requests"], b["global_load_requests"]
+    if not differs(before, after):
+        return None
+    was, now = (_ratio(f, "global_load_sectors", "global_load_requests") for f in (a, b))
+    return (
+        f"Global load requests {move(before, after, unit)}, for the same sectors: {number(now)} sectors a request, "
+        f"{number(was)} before."
+    )
+
+
+def _waste(kind: str) -> Callable[[Facts, Facts, str], str | None]:
+    actual, ideal = f"global_{kind}_sectors", f"global_{kind}_ideal_sectors"
+
+    def say(a: Facts, b: Facts, unit: str) -> str | None:
+        before, after = _ratio(a, actual, ideal), _ratio(b, actual, ideal)
+        if not a[ideal] or not b[ideal] or not differs(before, after):
+            return None
+        how, where = ("better", "closer together") if after < before else ("worse", "farther apart")
+        return (
+            f"Coalescing of {kind}s is {how}: addresses of a warp lie {where}, in {number(after)} times the sectors "
+            f"that its bytes would fill, {number(before)} times before."
+        )
+
+    return say
+
+
+def _sector_bytes(f: Facts) -> float:
+    return float(SECTOR * (f["global_load_sectors"] + f["global_store_sectors"] + f["global_atomic_sectors"]))
+
+
+def _dram(a: Facts, b: Facts, unit: str) -> str | None:
+    if differs(a["least_bytes"], b["least_bytes"]):
+        return f"The bytes that device memory must move {move(a['least_bytes'], b['least_bytes'], unit)}."
+    before, after = _sector_bytes(a), _sector_bytes(b)
+    if not differs(before, after):
+        return None
+    requests = f"{number(after)} bytes a {unit} requested in sectors, {number(before)} before"
+    return (
+        f"The bytes that device memory must move stay {number(b['least_bytes'])} a {unit}: where its bandwidth is the "
+        f"limit and the caches serve the rest ({requests}), nothing changes."
+    )
+
+
+def _instructions(a: Facts, b: Facts, unit: str) -> str | None:
+    before, after = a["warp_instructions"], b["warp_instructions"]
+    if not differs(before, after):
+        return None
+    gain = "fewer" if after < before else "more"
+    return f"Warp instructions {move(before, after, unit)}: {gain} to issue, which counts where issue is the limit."
+
+
+def _lanes(a: Facts, b: Facts, unit: str) -> str | None:
+    before, after = (_ratio(f, "thread_instructions", "warp_instructions") for f in (a, b))
+    if not differs(before, after):
+        return None
+    return f"Active lanes of a warp instruction, of 32: {number(after)} on average, {number(before)} before."
+
+
+def _divergence(a: Facts, b: Facts, unit: str) -> str | None:
+    before, after = a["divergent_branches"], b["divergent_branches"]
+    if not differs(before, after):
+        return None
+    return f"Divergent branches {move(before, after, unit)}: at each, a warp runs both ways, one after the other."
+
+
+def _conflicts(a: Facts, b: Facts, unit: str) -> str | None:
+    before, after = (_ratio(f, "shared_wavefronts", "shared_ideal_wavefronts") for f in (a, b))
+    if not b["shared_ideal_wavefronts"] or not differs(before, after):
+        return None
+    if not differs(after, 1.0):
+        return f"Bank conflicts are gone: shared memory took {number(before)} times the wavefronts it needs."
+    was = f", {number(before)} before" if a["shared_ideal_wavefronts"] else ""
+    return f"Bank conflicts: shared memory takes {number(after)} times the wavefronts it needs{was}."
+
+
+def _constants(a: Facts, b: Facts, unit: str) -> str | None:
+    before, after = (_ratio(f, "constant_words", "constant_requests") for f in (a, b))
+    if not differs(before, after):
+        return None
+    return f"A constant-cache request takes {number(after)} words one after the other, {number(before)} before."
+
+
+def _atomics(a: Facts, b: Facts, unit: str) -> str | None:
+    lines = []
+    for name, title in (("atomics", "Atomic operations"), ("atomic_collisions", "Atomic collisions within a warp")):
+        if differs(a[name], b[name]):
+            lines.append(f"{title} {move(a[name], b[name], unit)}.")
+    return " ".join(lines) or None
+
+
+def _local(a: Facts, b: Facts, unit: str) -> str | None:
+    before, after = a["local_sectors"], b["local_sectors"]
+    return f"Local memory sectors {move(before, after, unit)}." if differs(before, after) else None
+
+
+def _occupancy(a: Facts, b: Facts, unit: str) -> str | None:
+    before, after = a["occupancy"], b["occupancy"]
+    if not before or not after or not differs(before, after):
+        return None
+    how = "falls" if after < before else "rises"
+    effect = "fewer" if after < before else "more"
+    return (
+        f"Occupancy {how} from {before:.0%} to {after:.0%}, with {b['limiter']} as its limit: {effect} warps hide "
+        "the latency of memory by working while others wait."
+    )
+
+
+def _spills(a: Facts, b: Facts, unit: str) -> str | None:
+    before, after = a["spilled_bytes"], b["spilled_bytes"]
+    if before == after:
+        return None
+    return f"Register spills to local memory: {number(after)} bytes a thread, {number(before)} before."
+
+
+def _launches(a: Facts, b: Facts, unit: str) -> str | None:
+    before, after = a["launches"], b["launches"]
+    return f"Launches: {after}, {before} before." if before != after else None
+
+
+SECTORS = ("global_load_sectors", "global_store_sectors", "global_atomic_sectors")
+CHANGE_RULES = (
+    ChangeRule("loads", ("global_load_threads", "shared_store_threads", *(name for name, _, _ in STANDS_IN)), _loads),
+    ChangeRule("sectors", ("global_load_sectors",), _sectors),
+    ChangeRule("requests", ("global_load_sectors", "global_load_requests"), _fewer_requests),
+    ChangeRule("load waste", ("global_load_sectors", "global_load_ideal_sectors"), _waste("load")),
+    ChangeRule("store waste", ("global_store_sectors", "global_store_ideal_sectors"), _waste("store")),
+    ChangeRule("memory", ("least_bytes", *SECTORS), _dram),
+    ChangeRule("bank conflicts", ("shared_wavefronts", "shared_ideal_wavefronts"), _conflicts),
+    ChangeRule("constant words", ("constant_words", "constant_requests"), _constants),
+    ChangeRule("atomics", ("atomics", "atomic_collisions"), _atomics),
+    ChangeRule("local memory", ("local_sectors",), _local),
+    ChangeRule("instructions", ("warp_instructions",), _instructions),
+    ChangeRule("lanes", ("thread_instructions", "warp_instructions"), _lanes),
+    ChangeRule("divergence", ("divergent_branches",), _divergence),
+    ChangeRule("occupancy", ("occupancy", "limiter"), _occupancy),
+    ChangeRule("spills", ("spilled_bytes",), _spills),
+    ChangeRule("launches", ("launches",), _launches),
+)
+
+
+# What one variant shows
+
+
+def _repeats(f: Facts, unit: str) -> str | None:
+    sector_bytes = _sector_bytes(f)
+    if not f["least_bytes"] or sector_bytes < 1.5 * f["least_bytes"]:
+        return None
+    return (
+        f"{number(sector_bytes)} bytes a {unit} are requested in sectors, and device memory must move only "
+        f"{number(f['least_bytes'])}: the caches have to serve the rest."
+    )
+
+
+def _wasteful(kind: str) -> Callable[[Facts, str], str | None]:
+    def say(f: Facts, unit: str) -> str | None:
+        ratio = _ratio(f, f"global_{kind}_sectors", f"global_{kind}_ideal_sectors")
+        if ratio < 1.05:
+            return None
+        return (
+            f"A warp's {kind}s are not fully coalesced: its addresses lie in {number(ratio)} times the sectors that "
+            "its bytes would fill."
+        )
+
+    return say
+
+
+def _conflicting(f: Facts, unit: str) -> str | None:
+    ratio = _ratio(f, "shared_wavefronts", "shared_ideal_wavefronts")
+    return (
+        f"Bank conflicts: shared memory takes {number(ratio)} times the wavefronts it needs." if ratio > 1.02 else None
+    )
+
+
+def _spread(f: Facts, unit: str) -> str | None:
+    ratio = _ratio(f, "constant_words", "constant_requests")
+    if ratio < 1.02:
+        return None
+    return f"A constant-cache request asks for {number(ratio)} words on average, which come one after the other."
+
+
+def _idle(f: Facts, unit: str) -> str | None:
+    lanes = _ratio(f, "thread_instructions", "warp_instructions")
+    return f"Active lanes of a warp instruction: only {number(lanes)} of 32 on average." if lanes < 30 else None
+
+
+def _colliding(f: Facts, unit: str) -> str | None:
+    if not f["atomic_collisions"]:
+        return None
+    share = f["atomic_collisions"] / f["atomics"]
+    return (
+        f"Atomic collisions: {share:.0%} of the atomic operations meet another of their warp at one address and wait."
+    )
+
+
+def _spilling(f: Facts, unit: str) -> str | None:
+    if not f["spilled_bytes"]:
+        return None
+    counted = f": {number(f['spill_sectors'])} sectors a {unit}" if f["spill_sectors"] else ""
+    return f"Register spills: {number(f['spilled_bytes'])} bytes a thread go to local memory{counted}."
+
+
+def _in_local(f: Facts, unit: str) -> str | None:
+    sectors = f["local_sectors"]
+    if not sectors:
+        return None
+    return f"Arrays of a thread lie in local memory, which is in device memory: {number(sectors)} sectors a {unit}."
+
+
+def _limited(f: Facts, unit: str) -> str | None:
+    if not f["occupancy"] or f["occupancy"] > 0.5:
+        return None
+    return f"Occupancy is {f['occupancy']:.0%}, limited by {f['limiter']}."
+
+
+VARIANT_RULES = (
+    VariantRule("memory", ("least_bytes", *SECTORS), _repeats),
+    VariantRule("load waste", ("global_load_sectors", "global_load_ideal_sectors"), _wasteful("load")),
+    VariantRule("store waste", ("global_store_sectors", "global_store_ideal_sectors"), _wasteful("store")),
+    VariantRule("bank conflicts", ("shared_wavefronts", "shared_ideal_wavefronts"), _conflicting),
+    VariantRule("constant words", ("constant_words", "constant_requests"), _spread),
+    VariantRule("lanes", ("thread_instructions", "warp_instructions"), _idle),
+    VariantRule("atomics", ("atomics", "atomic_collisions"), _colliding),
+    VariantRule("spills", ("spilled_bytes", "spill_sectors"), _spilling),
+    VariantRule("local memory", ("local_sectors",), _in_local),
+    VariantRule("occupancy", ("occupancy", "limiter"), _limited),
+)

@@ -1,0 +1,1 @@
+"""What transforms cost by arithmetic, and what the source states about it."""

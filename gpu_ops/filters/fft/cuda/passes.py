@@ -1,0 +1,299 @@
+"""Launches over many lines of one length, as `kernels/fft/fft_lines.cuh` takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gpu_ops.devices.launches import grid1d
+from gpu_ops.filters.fft.cuda.radices import MOST_NUMBERS, MOST_RADIX, MOST_THREADS, Stages, halves, held, stages_of
+from gpu_ops.filters.fft.forms import complex_type
+from gpu_ops.filters.kit.planning import CTYPES
+from gpu_ops.params import Value, Values
+from gpu_ops.plan import Device, DeviceArray, Launch
+from gpu_ops.task import Task
+
+POINTS, LINES = "ALONG_POINTS", "ALONG_LINES"
+"""What lanes run along."""
+NUMBERS, PAIRS, SINGLES = "COMPLEX_NUMBERS", "PAIRS", "SINGLES"
+"""What is read: complex numbers, neighbouring samples as their parts, or samples alone."""
+WHOLE, HALF, UNPACKED = "WHOLE", "HALF", "UNPACKED"
+"""What is stored of a line: all results, the first half, or the spectrum of twice as many real samples."""
+BATCH = "fft/batch.cu"
+LOW_BITS = 12
+"""The small table of a long line's twiddles has 2^12 of them, the other one every 2^12-th."""
+SECTOR = 32
+"""Bytes of global memory that are read and stored together."""
+TWO_PART_LINES = 4
+"""Times as many neighbours has a block of columns in two parts: its lines are short, and longer runs of memory pay."""
+NEEDED, COLUMNS, ALL = "needed", "columns", "all"
+"""Which lines are cut in two parts: those too long for a block or for neighbours that fill a sector, columns, all."""
+
+
+class Where(NamedTuple):
+    """How far apart lines and points lie: along outer, along middle, and the points of a line."""
+
+    outer: int
+    middle: int
+    step: int
+
+
+class Lines(NamedTuple):
+    """`total` lines of n points, counted along inner, where they lie side by side, then along middle, then outer."""
+
+    n: int
+    total: int
+    inner: int = 1
+    middle: int = 1
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How a variant makes its launches. `pack` reads real samples in
+    pairs, `split` cuts long lines in two parts, `transpose` stores rows as columns instead of taking several
+    neighbouring columns a block, `any_length` takes other lengths than powers of two, `tiles` has
+    small tiles in a block."""
+
+    file: str
+    pack: bool = False
+    split: bool = False
+    transpose: bool = False
+    any_length: bool = False
+    tiles: bool = False
+
+    @property
+    def kernel(self) -> str:
+        """The name of its kernel."""
+        return f"fft_{self.file.partition('/')[2].partition('_')[2].removesuffix('.cu')}_lines"
+
+    def choices(self, knobs: Values) -> dict[str, Value]:
+        """The defines that only some kernels take; in the files of the others they are constants."""
+        defines: dict[str, Value] = {"LOW_BITS": LOW_BITS} if self.split else {}
+        if self.tiles:
+            defines |= {"PARTS": knobs["together"], "LOOKUPS": knobs["lookups"], "WIDTH": knobs["width"], "TILED": 0}
+        return defines
+
+    def lanes(self, lanes: tuple[str, str]) -> dict[str, Value]:
+        """The defines of what lanes run along as they load and as they store: a kernel that splits lines has both, one
+        that transposes has them in its file, and the others have the same in both stages."""
+        if self.split:
+            return {"LANES_IN": lanes[0], "LANES_OUT": lanes[1]}
+        if self.transpose:
+            assert lanes == (POINTS, LINES)
+            return {}
+        assert lanes[0] == lanes[1]
+        return {"LANES": lanes[0]}
+
+
+def circle(n: int) -> Any:
+    """exp(-2 pi i k / n) for all k in complex128."""
+    return np.exp(-2j * np.pi * (np.arange(n) / n))
+
+
+def half_turns(n: int) -> Any:
+    """exp(-2 pi i k / 2 n) for k = 0 … n in complex128."""
+    return np.exp(-1j * np.pi * (np.arange(n + 1) / n))
+
+
+def low_turns(n: int) -> Any:
+    """The first 2^LOW_BITS twiddles of n points."""
+    return np.exp(-2j * np.pi * (np.arange(1 << LOW_BITS) / n))
+
+
+def high_turns(n: int) -> Any:
+    """Every 2^LOW_BITS-th twiddle of n points."""
+    return np.exp(-2j * np.pi * (np.arange(-(-n // (1 << LOW_BITS))) * (1 << LOW_BITS) / n))
+
+
+def room_of(n: int, radices: tuple[int, ...], lines: int) -> tuple[int, int]:
+    """The places of a line in shared memory, with its gaps, and those of all lines of a block."""
+    place = n
+    if n & (n - 1) or lines & (lines - 1):
+        span = 1
+        for radix in radices[:-1]:
+            span *= radix
+            place = max(place, n if radix % 2 else n + (n - 1) // span)
+    return place, -(-place * lines // 32) * 32
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What a block of a device can take of lines, by the knobs and its bytes of shared memory; `itemsize` are the bytes
+    of a real number."""
+
+    knobs: Values
+    shared_bytes: int
+    itemsize: int
+
+    @property
+    def parts(self) -> int:
+        """Parts of complex numbers that are exchanged at once: 2 or 1."""
+        return int(self.knobs.get("together", 2))
+
+    @property
+    def radix(self) -> int:
+        """The largest radix. 32 numbers of 64 bits would leave a thread no register for anything else."""
+        return min(int(self.knobs.get("radix", MOST_RADIX)), 32 if self.itemsize == 4 else MOST_RADIX)
+
+    def lines(self, n: int, stages: Stages, along_lines: bool, count: int, times: int = 1) -> int:
+        """Lines of a block: neighbouring ones `times` as many as the knob says, others as many as fill its threads; 0:
+        none fits."""
+        wanted = int(self.knobs.get("batch", 8)) * times if along_lines else int(self.knobs["block"]) // stages.threads
+        return self.room(n, stages, min(max(wanted, 1), 1 << max(count - 1, 0).bit_length()))
+
+    def room(self, n: int, stages: Stages, most: int) -> int:
+        """How many lines fit a block, of `most`; 0: none."""
+        most = min(most, MOST_THREADS // stages.threads, MOST_NUMBERS // (stages.threads * held(n, stages)))
+        while most and room_of(n, stages.radices, most)[1] * self.parts * self.itemsize > self.shared_bytes:
+            most //= 2
+        return most
+
+    def longest(self) -> int:
+        """No longer line fits shared memory."""
+        return min(self.shared_bytes // (self.parts * self.itemsize), MOST_NUMBERS)
+
+
+@dataclass
+class Passes:
+    """Collects the launches of a plan; its arrays are flat."""
+
+    device: Device
+    task: Task
+    rules: Rules
+    steps: list[Launch] = field(default_factory=list)
+    _tables: dict[tuple[str, int], DeviceArray] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> np.dtype[Any]:
+        """The type of spectra."""
+        return complex_type(self.task)
+
+    @property
+    def fit(self) -> Fit:
+        """What a block can take."""
+        return Fit(self.task.knobs, self.device.limits.shared_bytes, self.kind.itemsize // 2)
+
+    def empty(self, points: int) -> DeviceArray:
+        """Memory for so many complex numbers."""
+        return self.device.empty((points,), self.kind)
+
+    def table(self, make: Callable[[int], Any], n: int) -> DeviceArray:
+        """What `make(n)` gives, on the device; each is made once."""
+        key = make.__name__, n
+        if key not in self._tables:
+            self._tables[key] = self.device.upload(make(n).astype(self.kind))
+        return self._tables[key]
+
+    def defines(self, n: int, stages: Stages, lines: int, apart: tuple[int, int], numbers: str) -> dict[str, Value]:
+        """Those of blocks of so many lines that are read so many values apart."""
+        place = room_of(n, stages.radices, lines)[0]
+        aligned = all(step % 2 == 0 for step in apart)
+        double = self.kind == np.complex128
+        return {
+            **{"REAL": "double" if double else "float", "SAMPLE": CTYPES[self.task.dtype.name]},
+            **{"COMPLEX": "double2" if double else "float2", "PAIR_ALIGNED": int(aligned)},
+            **{"LINE_POINTS": n, "LINE_THREADS": stages.threads, "LINES": lines, "LINE_PITCH": place},
+            **{"RADICES": ",".join(map(str, stages.radices)), "NUMBERS": numbers},
+            **self.rules.choices(self.task.knobs),
+        }
+
+    def launch(
+        self,
+        x: DeviceArray,
+        y: DeviceArray,
+        lines: Lines,
+        source: Where,
+        target: Where,
+        what: str,
+        numbers: str = NUMBERS,
+        ends: str = WHOLE,
+        lanes: tuple[str, str] = (POINTS, POINTS),
+        turns: int = 0,
+        times: int = 1,
+    ) -> None:
+        """Transform lines of x into y; `turns` are the points of the long line that they are parts of, and a block has
+        `times` as many neighbours as the knob says."""
+        stages = stages_of(lines.n, self.fit.radix)
+        assert stages is not None  # the variant supports the length
+        each = self.fit.lines(lines.n, stages, LINES in lanes, lines.total, times)
+        defines = self.defines(lines.n, stages, each, (source.outer, source.middle), numbers)
+        defines |= {**self.rules.lanes(lanes), "ENDS": ends}
+        if self.rules.split:
+            defines |= {"TWIDDLED": int(turns > 0)}
+        if self.rules.tiles and (ends != WHOLE or lanes != (POINTS, POINTS) or lines.inner > 1):
+            defines |= {"WIDTH": 64}
+        table = self.table(circle, lines.n)
+        tables = [table]
+        if self.rules.pack:
+            tables.append(self.table(half_turns, lines.n) if ends == UNPACKED else table)
+        if self.rules.split:
+            tables += [self.table(make, turns) if turns else table for make in (low_turns, high_turns)]
+        counts = (np.uint32(n) for n in (lines.total, lines.inner, lines.middle))
+        args = (x, y, *tables, *counts, *(np.int64(n) for n in (*source, *target)))
+        kernel = self.device.kernel(self.rules.file, self.rules.kernel, defines)
+        room = room_of(lines.n, stages.radices, each)[1] if len(stages.radices) > 1 or ends == UNPACKED else 0
+        shared = self.fit.parts * room * self.fit.itemsize
+        grid, block = (-(-lines.total // each), 1, 1), (stages.threads * each, 1, 1)
+        self.steps.append(Launch(kernel, grid, block, args, shared, name=what))
+
+    def along(
+        self, x: DeviceArray, y: DeviceArray, lines: Lines, source: Where, target: Where, what: str, **how: Any
+    ) -> None:
+        """The same in two launches where a line is too long for one, or the knob wants two; of lines that are counted
+        along inner and outer alone."""
+        beside = 0
+        if how.get("lanes") == (LINES, LINES):
+            # Rows that do not begin where a sector begins: neighbours fill one of two sectors that they touch.
+            beside = SECTOR if target.step * self.kind.itemsize % SECTOR == 0 else 2 * SECTOR
+        cut = parts_of(lines.n, self.fit, self.rules, self.task.knobs, beside)
+        if cut is None:
+            self.launch(x, y, lines, source, target, what, **how)
+            return
+        n1, n2 = cut
+        inner, outer = lines.inner, lines.total // (lines.inner * lines.middle)
+        between = self.empty(lines.total * lines.n)
+        apart = Where(lines.n * inner, inner, n2 * inner)
+        first = Lines(n1, outer * n2 * inner, inner, n2)
+        numbers = how.get("numbers", NUMBERS)
+        read = Where(source.outer, source.step, n2 * source.step)
+        times = TWO_PART_LINES if beside else 1
+        turned: dict[str, Any] = {"lanes": (LINES, LINES), "turns": lines.n, "times": times}
+        self.launch(x, between, first, read, apart, f"{what}: part 1 of 2", numbers, **turned)
+        second = Lines(n2, outer * n1 * inner, inner, n1)
+        rows = Where(lines.n * inner, n2 * inner, inner)
+        stored = Where(target.outer, target.step, n1 * target.step)
+        how = {**how, "numbers": NUMBERS, "lanes": (POINTS if inner == 1 else LINES, LINES), "times": times}
+        self.launch(between, y, second, rows, stored, f"{what}: part 2 of 2", **how)
+
+    def cut(self, z: DeviceArray, y: DeviceArray, lines: Lines, apart: int, ends: str) -> None:
+        """Half spectra y, `apart` numbers apart, of whole lines z that lie one after the other."""
+        count, n, c = lines.total // lines.inner, lines.n, lines.inner
+        defines: dict[str, Value] = {"REAL": "double" if self.kind == np.complex128 else "float", "SAMPLE": "float"}
+        defines["COMPLEX"] = "double2" if self.kind == np.complex128 else "float2"
+        if ends == UNPACKED:
+            numbers, args = count * (n + 1), tuple([self.table(half_turns, n)])
+            sizes, name, what = (n, apart), "fft_batch_unpack", "even and odd samples"
+            more: tuple[Any, ...] = ()
+        else:
+            assert apart == n // 2 + 1  # images have no rows that are read alone and split
+            numbers, args = count * apart * c, tuple[DeviceArray, ...]()
+            sizes, name, what = (n, apart), "fft_batch_half", "half"
+            more = (np.int32(c),)
+        kernel = self.device.kernel(BATCH, name, defines)
+        every = (z, y, *args, np.int64(numbers), *(np.int64(size) for size in sizes), *more)
+        self.steps.append(Launch(kernel, grid1d(numbers, 256), (256, 1, 1), every, name=what))
+
+
+def parts_of(n: int, fit: Fit, rules: Rules, knobs: Mapping[str, Value], beside: int = 0) -> tuple[int, int] | None:
+    """The lengths of a line's two parts, None where it is one. A block shall have neighbouring lines of `beside` bytes
+    side by side, 0 where lines do not lie so."""
+    stages = stages_of(n, fit.radix)
+    fewest = max(-(-beside // (2 * fit.itemsize)), 1)
+    fits = stages is not None and fit.room(n, stages, fewest) >= fewest
+    wanted = knobs.get("parts", NEEDED)
+    if not rules.split or (fits and wanted != ALL and not (wanted == COLUMNS and beside)):
+        return None
+    return halves(n, fit.longest(), fit.radix)

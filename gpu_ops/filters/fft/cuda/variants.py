@@ -1,0 +1,293 @@
+"""The variants on CUDA: the transform in global memory and in shared memory, and the mask apart and fused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.filters.fft import forms, limits
+from gpu_ops.filters.fft.cuda import ways
+from gpu_ops.filters.fft.cuda.launches import LEVELS, PEAK_FILE, SAMPLES, SPECTRUM, Plane, Work
+from gpu_ops.filters.fft.cuda.transform import (
+    BLUESTEIN,
+    GLOBAL,
+    SHARED,
+    Lines,
+    chirp,
+    chirp_spectrum,
+    fits,
+    longest_line,
+    longest_of,
+    padded,
+    twiddles,
+)
+from gpu_ops.filters.fft.forms import Cut, complex_type
+from gpu_ops.filters.fft.mask import transfer
+from gpu_ops.filters.fft.windows import LOBES, window
+from gpu_ops.params import Param
+from gpu_ops.plan import Device, DeviceArray, Launch, Plan
+from gpu_ops.task import Task
+from gpu_ops.types import Variant
+
+BLOCK = Param("block", 256, choices=(32, 64, 128, 256, 512), tries=(64, 256), unit="threads", help="threads a block")
+STEPS_FILE, FUSED_FILE = "fft_mask/1_steps.cu", "fft_mask/2_fused.cu"
+
+IN_GLOBAL = "Radix 2, a thread a butterfly, a launch a stage: every stage reads and writes all points in global memory."
+IN_SHARED = (
+    "A block keeps a line in shared memory through all stages, so global memory is read and written once; a line too "
+    "long for that is done in two parts."
+)
+APART = "The spectrum is transformed, multiplied and transformed back in three steps, each through global memory."
+FUSED = "A block keeps a column in shared memory from the last forward pass through the product to the first one back."
+MANY = "its launches are of many kinds, and how many there are follows from the length"
+
+
+def plan1d(way: str, device: Device, task: Task) -> Plan:
+    """Convert, transform, and what the result asks for."""
+    work, cut, result = Work.of(device, task, way), Cut.of(task), task.params["result"]
+    lines = Lines(cut.count, cut.length, cut.channels)
+    z = work.along(work.signal(cut), lines, "forward")
+    if result == "round trip":
+        work.back(work.along(z, lines, "back", inverse=True), cut.length, "signal")
+    elif result == "spectrogram":
+        work.segments(z, cut, work.output(result, forms.spectrogram(task)), _density(cut))
+    elif result == "spectrum":
+        form = forms.spectrum1d(task)  # the one-sided spectrum is the first half of the whole one
+        work.outputs["spectrum"] = z[: int(np.prod(form.shape))].reshape(form.shape)
+    else:
+        _finish1d(work, cut, z)
+    return work.plan()
+
+
+def _density(cut: Cut) -> float:
+    return 1 / (cut.rate * float((cut.weights**2).sum()))
+
+
+def _finish1d(work: Work, cut: Cut, z: DeviceArray) -> None:
+    task, result = work.task, work.task.params["result"]
+    form = forms.values1d(task)
+    out = work.output(result.replace(" ", "_"), form)
+    plane = Plane(form.shape[0], 1, cut.channels)
+    doubled = cut.doubled.stop if task.params["sides"] == "one" else 0
+    if result == "phase":
+        work.phase(z, plane, out)
+        return
+    if result == "magnitude":
+        work.sizes(z, plane, out, 1 / float(cut.weights.sum()), doubled=doubled)
+    elif cut.count > 1:
+        work.mean(z, cut, out, _density(cut), doubled)
+    else:
+        work.sizes(z, plane, out, _density(cut), squared=True, doubled=doubled)
+    work.output("peaks", forms.peaks1d(task))
+    work.output("peak_count", forms.peak_count(task))
+    spacing = (np.float64(cut.rate / cut.length),)
+    work.peaks("signal", out, cut.bins, (np.int64(cut.bins), np.int64(doubled)), LOBES[cut.window], spacing)
+
+
+def _rows(task: Task) -> Lines:
+    return Lines(task.meta.shape[0], task.meta.shape[1], task.meta.channels)
+
+
+def _columns(task: Task) -> Lines:
+    return Lines(1, task.meta.shape[0], task.meta.shape[1] * task.meta.channels)
+
+
+def plan2d(way: str, device: Device, task: Task) -> Plan:
+    """Convert, transform rows and columns, and what the result asks for."""
+    work, result = Work.of(device, task, way), task.params["result"]
+    height, width = task.meta.shape[:2]
+    plain = result == "round trip"
+    name = "none" if plain else task.params["window"]
+    detrend = result not in ("round trip", "phase") and task.params["detrend"] == "constant"
+    weights = [window(name, n) for n in (height, width)]
+    z = work.image(None if name == "none" else weights, detrend)
+    z = work.along(work.along(z, _rows(task), "rows"), _columns(task), "columns")
+    if plain:
+        z = work.along(z, _columns(task), "columns back", inverse=True)
+        work.back(work.along(z, _rows(task), "rows back", inverse=True), height * width, "image")
+    else:
+        _finish2d(work, z, weights)
+    return work.plan()
+
+
+def _finish2d(work: Work, z: DeviceArray, weights: list[Any]) -> None:
+    task, result = work.task, work.task.params["result"]
+    height, width = task.meta.shape[:2]
+    moves = (height // 2, width // 2) if task.params["centred"] and result != "radial profile" else (0, 0)
+    plane = Plane(height, width, task.meta.channels, *moves)
+    squares = float((weights[0] ** 2).sum() * (weights[1] ** 2).sum())
+    if result == "spectrum" and not plane.moves:
+        work.outputs["spectrum"] = z.reshape(task.meta.shape)
+    elif result == "spectrum":
+        work.moved(z, plane, work.output("spectrum", forms.spectrum2d(task)))
+    elif result == "phase":
+        work.phase(z, plane, work.output("phase", forms.values2d(task)))
+    elif result == "level":
+        factor = 1 / (float(weights[0].sum() * weights[1].sum()) * forms.full_scale(task))
+        work.levels(z, plane, work.output("level", forms.values2d(task)), factor)
+    elif result == "power density":
+        work.sizes(z, plane, work.output("power_density", forms.values2d(task)), 1 / squares, squared=True)
+    elif result == "radial profile":
+        power = work.device.empty((plane.size,), work.real)
+        work.sizes(z, plane, power, 1 / squares, squared=True)
+        work.rings(power, plane, work.output("radial", forms.radial(task)))
+    else:
+        _magnitude2d(work, z, plane, 1 / float(weights[0].sum() * weights[1].sum()))
+
+
+def _magnitude2d(work: Work, z: DeviceArray, plane: Plane, factor: float) -> None:
+    task = work.task
+    out = work.output("magnitude", forms.values2d(task))
+    work.sizes(z, plane, out, factor)
+    work.output("peaks", forms.peaks2d(task))
+    work.output("peak_count", forms.peak_count(task))
+    where = (np.int64(plane.height), np.int64(plane.width), *plane.offsets)
+    work.peaks("image", out, plane.height * plane.width, where, LOBES[task.params["window"]], ())
+
+
+def _mask(work: Work) -> tuple[DeviceArray, DeviceArray]:
+    """The mask on the device, and the output for the magnitudes that it leaves."""
+    task = work.task
+    height, width = task.meta.shape[:2]
+    values = transfer(task.params, np.arange(height)[:, None], np.arange(width), height, width)
+    return work.weights(values), work.output("spectrum", forms.values2d(task))
+
+
+def _multiply(work: Work, z: DeviceArray) -> DeviceArray:
+    """Columns, product, columns back: each a step of its own."""
+    task = work.task
+    pixels, channels = task.meta.shape[0] * task.meta.shape[1], task.meta.channels
+    z = work.along(z, _columns(task), "columns")
+    args = (z, *_mask(work), np.int64(pixels), np.int32(channels), work.real.type(1 / pixels))
+    work.launch(STEPS_FILE, "fft_mask_steps", pixels * channels, *args, what="multiply")
+    return work.along(z, _columns(task), "columns back", inverse=True)
+
+
+def _fused(work: Work, z: DeviceArray) -> DeviceArray:
+    """Columns, product and columns back in one launch."""
+    task = work.task
+    (height, width), channels = task.meta.shape[:2], task.meta.channels
+    points = padded(height)
+    y, table = work.take(z.size), work.table(twiddles, points)
+    tables = [work.table(make, height) for make in (chirp, chirp_spectrum)] if points != height else [table, table]
+    counts = (np.int32(n) for n in (height, points.bit_length() - 1, width, channels))
+    args = (z, y, table, *tables, *_mask(work), *counts, work.real.type(1 / (height * width)))
+    kernel = work.device.kernel(FUSED_FILE, "fft_mask_fused", work.defines)
+    shared = points * work.dtype.itemsize
+    block = (work.block, 1, 1)
+    work.steps.append(Launch(kernel, (width * channels, 1, 1), block, args, shared, name="columns, multiply, back"))
+    work.give_back(z)
+    return y
+
+
+def plan_mask(product: Callable[[Work, DeviceArray], DeviceArray], device: Device, task: Task) -> Plan:
+    """Forward along the rows, the product with all that is along columns, back along the rows."""
+    work = Work.of(device, task, "shared")
+    z = product(work, work.along(work.image(), _rows(task), "rows"))
+    z = work.along(z, _rows(task), "rows back", inverse=True)
+    work.back(z, task.meta.shape[0] * task.meta.shape[1], "image")
+    return work.plan()
+
+
+def _lines_of(task: Task) -> tuple[Lines, ...]:
+    if task.meta.of_kind.rank == 2:
+        return _rows(task), _columns(task)
+    cut = Cut.of(task)
+    return (Lines(cut.count, cut.length, cut.channels),)
+
+
+def _operations(there_and_back: bool, task: Task) -> int:
+    """Five operations a point and stage; any length but a power of two takes two transforms of the padded one."""
+    total = 0
+    for lines in _lines_of(task):
+        points = padded(lines.n)
+        ways = (1 if points == lines.n else 2) * (2 if there_and_back else 1)
+        total += 5 * lines.count * points * max(points.bit_length() - 1, 1) * ways
+    return total
+
+
+def operations(task: Task) -> int:
+    """The operations of the transforms, which are complex, while the least work is that of real ones."""
+    return _operations(task.params["result"] == "round trip", task)
+
+
+def supports(way: str, task: Task) -> str | None:
+    """Lines in two parts at most, each in shared memory."""
+    shared, dtype = task.limits.shared_bytes, complex_type(task)
+    for lines in _lines_of(task):
+        if not fits(lines.n, way, shared, dtype, task.knobs):
+            return (
+                f"lines of {lines.n} points need {padded(lines.n)}, and two parts in shared memory hold "
+                f"{longest_of(way, shared, dtype, task.knobs) ** 2}; use the variant global"
+            )
+    return None
+
+
+def transforms(way: str, task: Task) -> str | None:
+    """As `supports`, and more than one value: of one there is nothing to launch."""
+    return limits.ONE_VALUE if limits.transformed(task) == 1 else supports(way, task)
+
+
+def fused_supports(task: Task) -> str | None:
+    """The rows as of the others; a column must fit into shared memory at once."""
+    shared, dtype, height = task.limits.shared_bytes, complex_type(task), task.meta.shape[0]
+    if padded(height) > longest_line(shared, dtype):
+        return (
+            f"columns of {height} pixels need {padded(height)} complex numbers in shared memory, which holds "
+            f"{longest_line(shared, dtype)}; use the variant steps"
+        )
+    return supports("shared", task)
+
+
+def _ladder(plan: Callable[[str, Device, Task], Plan], *last: str) -> tuple[Variant, ...]:
+    more = (BLUESTEIN, SAMPLES, SPECTRUM, PEAK_FILE, *last)
+    own: dict[str, Any] = {"device": "cuda", "knobs": (BLOCK,), "source": "S2", "uncounted": MANY}
+    own |= {"operations": operations, "largest": limits.largest, "refuses": (limits.NOT_ONE,)}
+    first = (
+        ("global", "1 global memory", IN_GLOBAL, GLOBAL),
+        ("shared", "2 shared memory", IN_SHARED, SHARED),
+    )
+    plain = [
+        Variant(way, title, idea, partial(plan, way), kernels=(file, *more), supports=partial(transforms, way), **own)
+        for way, title, idea, file in first
+    ]
+    registers = ways.REGISTERS
+    rest: dict[str, Any] = {**own, "knobs": registers.knobs, "supports": partial(transforms, registers.name)}
+    make = partial(plan, registers.name)
+    return (
+        *plain,
+        Variant(registers.name, registers.title, registers.idea, make, kernels=(registers.file, *more), **rest),
+    )
+
+
+def variants1d() -> tuple[Variant, ...]:
+    """Of signals."""
+    return _ladder(plan1d)
+
+
+def variants2d() -> tuple[Variant, ...]:
+    """Of images."""
+    return _ladder(plan2d, LEVELS)
+
+
+def variants_mask() -> tuple[Variant, ...]:
+    """Of the mask."""
+    more = (SHARED, BLUESTEIN, SAMPLES)
+    own: dict[str, Any] = {"device": "cuda", "knobs": (BLOCK,), "source": "S2", "uncounted": MANY}
+    own |= {"operations": partial(_operations, True), "largest": limits.largest}
+    apart, fused = partial(plan_mask, _multiply), partial(plan_mask, _fused)
+    return (
+        Variant(
+            "steps",
+            "1 three steps",
+            APART,
+            apart,
+            kernels=(STEPS_FILE, *more),
+            supports=partial(supports, "shared"),
+            **own,
+        ),
+        Variant("fused", "2 fused", FUSED, fused, kernels=(FUSED_FILE, *more), supports=fused_supports, **own),
+    )

@@ -1,0 +1,1 @@
+"""What the wavelet kernels move by arithmetic, and what the source states about it."""

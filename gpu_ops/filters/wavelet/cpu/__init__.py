@@ -1,0 +1,1 @@
+"""Wavelet denoising on the CPU."""

@@ -1,0 +1,1 @@
+"""Wavelet denoising on CUDA: the plans of the kernels in kernels/wavelet."""

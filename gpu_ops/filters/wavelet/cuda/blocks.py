@@ -1,0 +1,109 @@
+"""Haar in blocks on a GPU: with a given threshold forward transform, thresholds and inverse are one launch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from gpu_ops.filters.kit.planning import CTYPES, Job, cuda
+from gpu_ops.filters.kit.support import MOST_BLOCKS
+from gpu_ops.filters.wavelet.cuda.launches import Shape, int64
+from gpu_ops.filters.wavelet.forms import THRESHOLDS, work_type
+from gpu_ops.params import Param
+from gpu_ops.plan import Launch, Plan, Step
+from gpu_ops.task import Task
+from gpu_ops.types import Refusal, Variant
+
+SIDE, PATCHES, OWN_LEVELS = 4, 4, 2
+"""A thread has 4 times 4 pixels, or 4 times 4 samples, and does two levels of them alone; its kernel says the same."""
+WARP = 32
+BLOCKS = 128, 256, 512, 1024
+BLOCK = Param("block", 128, choices=BLOCKS, unit="threads", help="threads a block", tries=(128, 512))
+IDEA = "Haar's blocks of 2^levels a side are independent: forward, thresholds and inverse in one launch."
+UNCOUNTED = "a load takes four samples or one, as rows are aligned: the counts of a block depend on the address"
+
+REFUSES = (
+    Refusal("only haar has blocks", {"param wavelet": ("db4", "bior1.3", "rbio3.1", "db16")}),
+    Refusal("from all blocks", {"param rule": ("universal", "BayesShrink", "SURE")}),
+    Refusal("keeps no coefficients", {"param result": ("parts",)}),
+)
+
+
+def threads_of(task: Task) -> tuple[int, int]:
+    """Threads of a block along x and y."""
+    threads = int(task.knobs["block"])
+    return (threads, 1) if task.meta.of_kind.rank == 1 else (WARP, threads // WARP)
+
+
+def most_levels(task: Task) -> int:
+    """The levels of the largest block of samples that divides what a block of threads has."""
+    x, y = threads_of(task)
+    patches = PATCHES * x if task.meta.of_kind.rank == 1 else min(x, y)
+    return OWN_LEVELS + patches.bit_length() - 1
+
+
+def supports(task: Task) -> str | None:
+    """None, or all reasons why blocks cannot do it."""
+    params, most = task.params, most_levels(task)
+    larger = next((b for b in BLOCKS if most_levels(_with(task, b)) >= params["levels"]), None)
+    advice = f"take block {larger}" if larger else f"choose at most {most_levels(_with(task, BLOCKS[-1]))} levels"
+    reasons = {
+        "only haar has blocks that do not overlap": params["wavelet"] != "haar",
+        "an estimated threshold comes from all blocks first; its rule is manual": params["rule"] != "manual",
+        "it keeps no coefficients to show": params["result"] != "result",
+        f"{task.knobs['block']} threads have blocks of {most} levels, not {params['levels']}; {advice}": (
+            params["levels"] > most
+        ),
+    }
+    return "; ".join(reason for reason, holds in reasons.items() if holds) or None
+
+
+def _with(task: Task, block: int) -> Task:
+    return Task.of(task.meta, task.params, {**task.knobs, "block": block}, task.limits)
+
+
+def planned(job: Job) -> Plan:
+    """A launch a shift, each of which adds to the sum that the last one makes the result of."""
+    task, shape, kind = job.task, Shape.of(job.task.meta), work_type(job.task)
+    shifts, image = int(job.params["shifts"]), job.task.meta.of_kind.rank == 2
+    total = job.empty(kind) if shifts > 1 else job.device.empty((1,), kind)
+    kernel = job.kernel(
+        "_image" if image else "_signal",
+        SAMPLE=CTYPES[job.dtype.name],
+        REAL=CTYPES[kind.name],
+        INTEGER=int(job.dtype.kind == "u"),
+        LEVELS=int(job.params["levels"]),
+        MANY=int(shifts > 1),
+    )
+    x, y = threads_of(task)
+    across = SIDE * x * (1 if image else PATCHES)
+    grid = (-(-shape.columns // across), min(-(-shape.rows // (SIDE * y)), MOST_BLOCKS) if image else 1, 1)
+    extents = (*int64(*((shape.rows, shape.columns) if image else (shape.columns,))), np.int32(shape.channels))
+    how = np.int32(THRESHOLDS.index(job.params["threshold"]))
+    averages = x * y * (1 if image else PATCHES) if job.params["levels"] > OWN_LEVELS else 0
+    steps: list[Step] = []
+    for shift in range(shifts):
+        moved = int64(*((shift % shape.rows,) if image else ()), shift % shape.columns)
+        ends = np.int32(shift == 0), np.int32(shift == shifts - 1)
+        numbers = np.float64(shifts), np.float64(job.params["value"]), how
+        args = (job.x, total, job.out, *extents, *moved, *ends, *numbers)
+        name = f"shift by {shift}" if shifts > 1 else "forward, thresholds, inverse"
+        steps.append(Launch(kernel, grid, (x, y, 1), args, averages * kind.itemsize, name=name))
+    return job.plan(*steps)
+
+
+def variant(largest: Callable[[Task], float]) -> Variant:
+    """The variant of signals and of images; `largest` is that of the other variants."""
+    return cuda(
+        "wavelet/8_blocks.cu",
+        "Haar blocks",
+        IDEA,
+        planned,
+        knobs=(BLOCK,),
+        supports=supports,
+        refuses=REFUSES,
+        largest=largest,
+        uncounted=UNCOUNTED,
+        source="S0",
+    )

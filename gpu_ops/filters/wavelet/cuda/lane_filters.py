@@ -1,0 +1,175 @@
+"""How independent warps compute the coefficients of a level: as sums over all taps, by a lattice of rotations, or by
+lifting. The last two leave out the lengths and gains of their results, so that coefficients have units of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gpu_ops.filters.wavelet.bases import LENGTHS, Array, gain_of, taps_of
+from gpu_ops.filters.wavelet.cuda.lifting import MOST_WEIGHTS, NAMES, deviation_of, lifting_of, reach_back, reach_there
+from gpu_ops.filters.wavelet.cuda.transform import MOST_TAPS
+from gpu_ops.filters.wavelet.spans import reach_of
+
+DEVIATION = 1e-10
+"""How far lifting steps may be from the listed filters: float32 sees nothing of it."""
+
+
+class Form(IntEnum):
+    """The kernels have the same numbers."""
+
+    SUMS = 0
+    LATTICE = 1
+    LIFTING = 2
+
+
+class Units(NamedTuple):
+    """Those of low and high coefficients along an axis, and what samples made of such ones are to be multiplied by."""
+
+    low: float = 1.0
+    high: float = 1.0
+    back: float = 1.0
+
+
+@lru_cache(16)
+def form_of(wavelet: str, border: str) -> Form:
+    """A lattice where there is one, else lifting, else sums. It loads PyWavelets."""
+    if lattice_of(wavelet) is not None:
+        return Form.LATTICE
+    lifts = wavelet in NAMES and _lifts(wavelet) and _has_own_pairs(wavelet, border)
+    return Form.LIFTING if lifts else Form.SUMS
+
+
+def ahead_of(form: Form, taps: int, reach: int) -> int:
+    """How far the first coefficient of an image's lane is from half its first sample."""
+    middle = reach + 2 if form is Form.LATTICE else reach - taps // 2 + 3
+    return middle // 4 * 2
+
+
+def _lifts(wavelet: str) -> bool:
+    """Whether no value between the steps needs more than the filters do: what lies beyond is not what it should be."""
+    lifting, half = lifting_of(wavelet), LENGTHS[wavelet] // 2
+    there, back = reach_there(lifting), reach_back(lifting)
+    shifts = lifting.low.shift, lifting.high.shift
+    inside = there.before >= 0 and there.after < half
+    outside = back.before - max(shifts) <= -half or back.after > min(shifts)
+    return inside and not outside and deviation_of(wavelet) < DEVIATION
+
+
+def _has_own_pairs(wavelet: str, border: str) -> bool:
+    """Whether the pairs that a lane's coefficients lie at begin with its own first sample. Else lanes at an end of a
+    warp would lack a pair whose samples the warp has: six taps with a symmetric border lie two samples later."""
+    reach = reach_of(LENGTHS[wavelet], border)
+    ahead = ahead_of(Form.LIFTING, LENGTHS[wavelet], reach)
+    return 2 * (ahead + lifting_of(wavelet).low.shift) == reach
+
+
+def units_of(wavelet: str, border: str) -> Units:
+    """Of coefficients as many times too long as the rotations of a lattice make them; of lifting without its gains."""
+    form, lattice = form_of(wavelet, border), lattice_of(wavelet)
+    if lattice is not None:
+        length = abs(float(lattice[0]))
+        return Units(length, length, length**2)
+    if form is Form.LIFTING:
+        lifting = lifting_of(wavelet)
+        return Units(abs(lifting.low.gain), abs(lifting.high.gain))
+    return Units()
+
+
+def growth_of(wavelet: str, border: str, turns: int) -> float:
+    """How many times as large as what a level of the filters allows for a value becomes on the way, where units of
+    their own come upon each other in so many turns."""
+    form, units = form_of(wavelet, border), units_of(wavelet, border)
+    if form is Form.LATTICE:
+        return float((1 / units.low) ** turns)
+    if form is Form.SUMS:
+        return 1.0
+    taps, (there, back) = taps_of(wavelet), lifting_of(wavelet).peaks
+    backward = float(np.abs(taps.rec_lo).sum() + np.abs(taps.rec_hi).sum())
+    return float(max(1.0, there / gain_of(wavelet), back / backward, 1 / units.low, 1 / units.high) ** turns)
+
+
+def operations_of(wavelet: str, border: str, flops: int) -> int:
+    """The operations, of so many that sums over all taps have."""
+    form, taps = form_of(wavelet, border), LENGTHS[wavelet]
+    if form is Form.LATTICE:
+        return flops // 2
+    if form is Form.LIFTING:
+        return flops * sum(step.by.values.size for step in lifting_of(wavelet).steps) // (2 * taps)
+    return flops
+
+
+def defines_of(wavelet: str, border: str) -> dict[str, Any]:
+    """What the kernels of independent warps know of a wavelet when they are compiled."""
+    form = form_of(wavelet, border)
+    defines: dict[str, Any] = {"FORM": int(form), "ZEROS": _zeros(wavelet)}
+    if form is not Form.LIFTING:
+        return defines
+    lifting = lifting_of(wavelet)
+    shapes = (f"{{{step.target}, {step.by.first}, {step.by.values.size}}}" for step in lifting.steps)
+    ends = lifting.low.phase, lifting.low.shift, lifting.high.shift
+    return defines | {
+        "STEPS": len(lifting.steps),
+        "SHAPES": f"{{{', '.join(shapes)}}}",
+        "ENDS": f"{{{', '.join(map(str, ends))}}}",
+    }
+
+
+def constants_of(wavelet: str, border: str, constants: Mapping[str, Any], kind: np.dtype[Any]) -> dict[str, Any]:
+    """The constants of all kernels, and those of the form."""
+    form, found = form_of(wavelet, border), lattice_of(wavelet)
+    if form is Form.SUMS:
+        return dict(constants)
+    low, high, back = units_of(wavelet, border)
+    more = {**constants, "units": np.array([low, high, 1 / low, 1 / high, back], kind)}
+    if found is not None:
+        tangents = np.zeros(MOST_TAPS // 2, kind)
+        tangents[: found.size - 1] = found[1:]
+        return more | {"lattice": tangents}
+    steps = lifting_of(wavelet).steps
+    weights = np.zeros((len(steps), MOST_WEIGHTS), kind)
+    for own, step in zip(weights, steps, strict=True):
+        own[: step.by.values.size] = step.by.values
+    return more | {"lifting": weights}
+
+
+def _zeros(wavelet: str) -> str:
+    """The taps that are zero, 16 bits a filter in the order of the bank."""
+    filters = taps_of(wavelet)
+    bank = filters.dec_lo[::-1], filters.dec_hi[::-1], filters.rec_lo, filters.rec_hi
+    return f"{sum(1 << 16 * f + t for f, taps in enumerate(bank) for t, tap in enumerate(taps) if tap == 0)}ULL"
+
+
+EXACT = 1e-9
+"""How closely rotations must make the filters, relative to their largest tap."""
+SHORTEST = 4
+"""Taps of the shortest filters for which rotations save work."""
+
+
+@lru_cache(16)
+def lattice_of(wavelet: str) -> Array | None:
+    """The length that results of all rotations lack, which are given by their tangents: first that of the rotation of
+    pairs of samples, then the others in turn. None for filters that are no lattice, or too short for one."""
+    filters = taps_of(wavelet)
+    low, high = (np.array(taps[::-1], np.float64) for taps in (filters.dec_lo, filters.dec_hi))
+    backward = np.array([filters.rec_lo, filters.rec_hi], np.float64)
+    if len(low) < SHORTEST or not np.allclose(backward, [low, high], rtol=0, atol=EXACT):
+        return None
+    size, tangents = 1.0, []
+    while len(low) > 2:
+        over = float(high[:2] @ high[:2])
+        if not over:
+            return None
+        tangent = float(low[:2] @ high[:2]) / over
+        low, high = low - tangent * high, high + tangent * low
+        if max(np.abs(low[:2]).max(), np.abs(high[-2:]).max()) > EXACT * max(np.abs(low).max(), np.abs(high).max()):
+            return None
+        low, high, size = low[2:], high[:-2], size * (1 + tangent**2)
+        tangents.append(tangent)
+    if not low[0] or np.abs(high - (low[1], -low[0])).max() > EXACT * np.abs(low).max():
+        return None
+    return np.array([low[0] / size, low[1] / low[0], *reversed(tangents)])

@@ -1,0 +1,178 @@
+"""The steps from details to thresholds on a GPU, and what applies them. Nothing waits for a result: figures stay
+on the device."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gpu_ops.devices.launches import grid1d
+from gpu_ops.filters.kit.planning import Job
+from gpu_ops.filters.wavelet.cuda.launches import Lines, Plane, int64
+from gpu_ops.filters.wavelet.cuda.transform import band_plane
+from gpu_ops.filters.wavelet.finest import finest_of
+from gpu_ops.filters.wavelet.forms import THRESHOLDS, bands_of, figures_form
+from gpu_ops.output_kinds import Band
+from gpu_ops.plan import DeviceArray, Fill, Launch, Step
+
+THREADS = 256
+"""Threads of a block of these kernels, which say the same."""
+TILE = 2 * THREADS
+"""Magnitudes that a block sorts."""
+EACH, MOST_BLOCKS = 8, 1024
+"""Coefficients a thread, at least where they are more than these blocks have."""
+DIGITS = 256
+
+
+class Details(NamedTuple):
+    """The coefficients of a band: `many` of each channel; e lies in row e // columns, `step` after the one before
+    it. The next channel begins `channel_step` later."""
+
+    values: DeviceArray
+    many: int
+    columns: int
+    pitch: int
+    step: int
+    channel_step: int
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """As kernels take them after the pointers."""
+        return int64(*self[1:])
+
+
+class Thresholds:
+    """A plan's figures, a column a channel: row 0 is the noise, row k the threshold of the k-th band of details."""
+
+    def __init__(self, job: Job, lines: Lines, pyramid: DeviceArray) -> None:
+        self.job, self.lines, self.channels = job, lines, lines.shape.channels
+        self.rule = job.params["rule"]
+        self.bands = bands_of(job.task)[1:]
+        self.planes = [band_plane(band, pyramid, lines) for band in self.bands]
+        self.details = [self._details(*pair) for pair in zip(self.bands, self.planes, strict=True)]
+        finest = finest_of(job.task)
+        self.finest = self._details(finest, band_plane(finest, pyramid, lines))
+        self.figures = job.device.empty(figures_form(job.task).shape, np.float64)
+        self.noise = self._row(0)
+
+    def find(self, wanted: bool) -> list[Step]:
+        """The noise and the thresholds; a given threshold needs no noise, unless it is `wanted` as a figure."""
+        return [*([] if self.rule == "manual" and not wanted else self._estimate), *self._decide]
+
+    @cached_property
+    def _estimate(self) -> list[Step]:
+        """The noise, from the finest details; the same steps and memory for each shift."""
+        return self._median(self.finest)
+
+    @cached_property
+    def _decide(self) -> list[Step]:
+        """The thresholds; the same steps and memory for each shift."""
+        if self.rule in ("manual", "universal"):
+            return [self._same()]
+        rule = self._bayes if self.rule == "BayesShrink" else self._sure
+        return [step for k, details in enumerate(self.details, start=1) for step in rule(details, self._row(k))]
+
+    def shrink(self) -> list[Launch]:
+        """Threshold all details in place."""
+        return [self._shrink(band, at, self._row(k)) for k, (band, at) in enumerate(self._pairs(), start=1)]
+
+    def _pairs(self) -> list[tuple[Band, Plane]]:
+        return list(zip(self.bands, self.planes, strict=True))
+
+    def _row(self, k: int) -> DeviceArray:
+        return self.figures.reshape(-1)[k * self.channels : (k + 1) * self.channels]
+
+    def _details(self, band: Band, at: Plane) -> Details:
+        return Details(at.values, math.prod(band.shape), band.shape[-1], at.pitch, self.channels, 1)
+
+    def _shrink(self, band: Band, at: Plane, thresholds: DeviceArray) -> Launch:
+        rows, width = math.prod(band.shape[:-1]), band.shape[-1] * self.channels
+        how = np.int32(THRESHOLDS.index(self.job.params["threshold"]))
+        args = (at.values, thresholds, *int64(rows, width, at.pitch), np.int32(self.channels), how)
+        name = f"shrink level {band.level} {band.orientation}"
+        return self.lines.over(self.lines.kernel("shrink"), rows, width, args, name)
+
+    def _median(self, details: Details) -> list[Step]:
+        """The noise estimate, digit by digit."""
+        empty, width = self.job.device.empty, self.lines.kind.itemsize
+        counts = empty((self.channels, 2, DIGITS), np.uint32)
+        found, left = empty((self.channels, 2), np.uint64), empty((self.channels, 2), np.int64)
+        count, pick = (self.lines.kernel("median", part, WIDTH=width) for part in ("count", "pick"))
+        steps: list[Step] = [Fill(counts, 0, "clear the counts")]
+        for k in map(np.int32, range(width)):
+            args = (details.values, counts, found, *details.args, k)
+            steps.append(self._launch(count, self._blocks(details.many), args, f"count digit {k}"))
+            one = (counts, found, left, self.noise, np.int64(details.many), k)
+            steps.append(Launch(pick, (self.channels, 1, 1), (DIGITS, 1, 1), one, name=f"pick digit {k}"))
+        return steps
+
+    def _same(self) -> Launch:
+        """The given threshold or the universal one, the same for all bands."""
+        of_noise, thresholds = self.rule == "universal", self.figures.reshape(-1)[self.channels :]
+        samples = self.lines.shape.rows * self.lines.shape.columns
+        value = math.sqrt(2 * math.log(samples)) if of_noise else self.job.params["value"]
+        args = (self.noise, thresholds, np.float64(value), np.int32(of_noise), np.int64(thresholds.size))
+        kernel = self.lines.kernel("thresholds", "same")
+        grid = grid1d(thresholds.size, THREADS)
+        return Launch(kernel, grid, (THREADS, 1, 1), (*args, np.int32(self.channels)), name="thresholds")
+
+    def _bayes(self, details: Details, threshold: DeviceArray) -> list[Launch]:
+        squares, sums, sizes, blocks = self._squares(details)
+        args = (sums, sizes, self.noise, threshold, np.int64(details.many), np.int32(blocks))
+        return [squares, self._per_channel("thresholds", "bayes", args)]
+
+    def _squares(self, details: Details) -> tuple[Launch, DeviceArray, DeviceArray, int]:
+        """Sums of squares and largest magnitudes, which (channels, blocks) hold, and the blocks."""
+        blocks, part = self._parts(details.many)
+        sums, sizes = (self.job.device.empty((self.channels, blocks), np.float64) for _ in range(2))
+        args = (details.values, self.noise, sums, sizes, *details.args, np.int64(part))
+        return self._launch(self.lines.kernel("thresholds", "squares"), blocks, args, "squares"), sums, sizes, blocks
+
+    def _sure(self, details: Details, threshold: DeviceArray) -> list[Launch]:
+        steps, ordered = self._sort(details)
+        count = details.many
+        squares, sums, _, blocks = self._squares(Details(ordered, count, count, count, 1, count))
+        risks, places = (self.job.device.empty((self.channels, blocks), np.float64) for _ in range(2))
+        most = np.float64(math.sqrt(2 * math.log(count)))
+        args = (ordered, sums, self.noise, risks, places, np.int64(count), np.int64(self._parts(count)[1]), most)
+        least = self._launch(self.lines.kernel("risk", "least"), blocks, args, "risks")
+        last = (risks, places, self.noise, threshold, np.int64(count), np.int32(blocks))
+        return [*steps, squares, least, self._per_channel("risk", "pick", last)]
+
+    def _sort(self, details: Details) -> tuple[list[Launch], DeviceArray]:
+        """The magnitudes of each channel in order: tiles, then runs twice as long from merge to merge."""
+        count = details.many
+        source, target = (memory[: self.channels * count] for memory in self._magnitudes)
+        sort, merge = (self.lines.kernel("risk", part) for part in ("sort", "merge"))
+        tiles = -(-count // TILE)
+        steps = [self._launch(sort, tiles, (details.values, source, *details.args), "sort")]
+        run = TILE
+        while run < count:
+            args = (source, target, *int64(count, run))
+            steps.append(self._launch(merge, -(-count // THREADS), args, f"merge runs of {run}"))
+            source, target, run = target, source, 2 * run
+        return steps, source
+
+    @cached_property
+    def _magnitudes(self) -> tuple[DeviceArray, DeviceArray]:
+        """Twice the memory for the largest band, which all bands share."""
+        most = self.channels * max(details.many for details in self.details)
+        return self.job.device.empty((most,), self.lines.kind), self.job.device.empty((most,), self.lines.kind)
+
+    def _launch(self, kernel: Any, blocks: int, args: tuple[Any, ...], name: str) -> Launch:
+        return Launch(kernel, (blocks, self.channels, 1), (THREADS, 1, 1), args, name=name)
+
+    def _per_channel(self, file: str, part: str, args: tuple[Any, ...]) -> Launch:
+        kernel = self.lines.kernel(file, part)
+        return Launch(kernel, (self.channels, 1, 1), (THREADS, 1, 1), args, name=f"threshold by {self.rule}")
+
+    def _blocks(self, count: int) -> int:
+        return min(-(-count // (THREADS * EACH)), MOST_BLOCKS)
+
+    def _parts(self, count: int) -> tuple[int, int]:
+        """Blocks, and how many coefficients each takes."""
+        part = -(-count // self._blocks(count))
+        return -(-count // part), part

@@ -1,0 +1,115 @@
+"""Detail coefficients recomputed instead of stored, by blocks: on a GPU the forward transform of a level writes its
+approximation alone; the inverse transform computes the details once more, thresholds them and joins them with the
+approximation that the levels below gave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from gpu_ops.filters.kit.planning import Job, cuda
+from gpu_ops.filters.kit.support import shared_fits
+from gpu_ops.filters.wavelet import forms
+from gpu_ops.filters.wavelet.cuda.recomputing import FILE, Denoising, Whole
+from gpu_ops.filters.wavelet.cuda.strips import ROWS, THREADS, Strips, counters, windows_of
+from gpu_ops.params import Param
+from gpu_ops.plan import Plan
+from gpu_ops.task import Meta, Task
+from gpu_ops.types import Refusal, Variant
+
+MOST = 1 << 30
+"""Rows of an image, and values of a row: positions along an axis are ints."""
+AROUND = "wavelet/median.cu", "wavelet/thresholds.cu"
+"""The kernels that find the threshold."""
+SIZES = 64, 128, 256
+BLOCKS = {
+    kind: Param("block", usual, choices=SIZES, unit="threads", help="threads a block", tries=(64, 256))
+    for kind, usual in THREADS.items()
+}
+HEIGHT = Param(
+    "rows", ROWS, choices=(32, 64, 128, 256), unit="rows", help="rows that a block marches down", tries=(32, 128)
+)
+IDEAS = {
+    "image": "The inverse transform recomputes the details, which is cheaper than to store and read them.",
+    "signal": "A block does all levels of its tile, and recomputes what lies around it: nothing is stored between.",
+}
+SEVERAL = "a forward and an inverse launch for each level: the loads of one block do not stand for the plan"
+
+REFUSES = (
+    Refusal("a threshold for each band", {"param rule": ("BayesShrink", "SURE")}),
+    Refusal("keeps no coefficients", {"param result": ("parts",)}),
+)
+
+
+def shared_bytes(task: Task) -> int:
+    """Bytes of shared memory of the largest kernel."""
+    return max(Strips.of(task).shared(forms.work_type(task).itemsize, task.params["rule"] != "manual"))
+
+
+def too_large(meta: Meta) -> bool:
+    """Whether positions along an axis of an image are no ints."""
+    return meta.of_kind.rank == 2 and max(meta.shape[0], meta.shape[1] * meta.channels) > MOST
+
+
+def of_rule(task: Task) -> dict[str, bool]:
+    """Why details that are not stored do not suffice, and whether that is so."""
+    params = task.params
+    return {
+        "BayesShrink and SURE find a threshold for each band, from details that it never keeps; take manual or "
+        "universal": params["rule"] not in ("manual", "universal"),
+        "it keeps no coefficients to show": params["result"] != "result",
+    }
+
+
+def all_reasons(reasons: Mapping[str, bool]) -> str | None:
+    """None, or those that hold."""
+    return "; ".join(reason for reason, holds in reasons.items() if holds) or None
+
+
+def supports(task: Task) -> str | None:
+    """None, or all reasons why blocks cannot recompute the details."""
+    fits = shared_fits(shared_bytes)(task)
+    sizes = {
+        f"{fits}": fits is not None,
+        f"its images have at most {MOST} rows and values of a row": too_large(task.meta),
+    }
+    return all_reasons(of_rule(task) | sizes)
+
+
+def recomputed(task: Task, forward: int) -> int:
+    """The operations, of so many of the forward transform, that the inverse one repeats: half for signals, three
+    eighths for images; none where a tile has all levels."""
+    if task.meta.of_kind.rank == 2:
+        return forward * 12 // 32
+    return 0 if windows_of(task) else forward // 2
+
+
+def planned(job: Job) -> Plan:
+    """A signal's levels in one launch where a tile holds them, else a forward and an inverse launch for each level."""
+    windows = windows_of(job.task)
+    return Denoising(job).plan() if windows is None else Whole(job, windows).plan()
+
+
+def variant(kind: str, largest: Callable[[Task], float], operations: Callable[[Task, int], int]) -> Variant:
+    """The variant of signals or of images; `largest` is that of the other variants, `operations` of a task those of so
+    many of its filters and of what is around them."""
+
+    def count(task: Task) -> int:
+        flops = forms.work(task).flops
+        return operations(task, flops + recomputed(task, flops // 2))
+
+    own = cuda(
+        FILE,
+        "recomputed by blocks",
+        IDEAS[kind],
+        planned,
+        knobs=(BLOCKS[kind], HEIGHT) if kind == "image" else (BLOCKS[kind],),
+        supports=supports,
+        refuses=REFUSES,
+        largest=largest,
+        operations=count,
+        predicts=counters,
+        uncounted=SEVERAL,
+        source="S0",
+    )
+    return replace(own, kernels=(FILE, *AROUND))

@@ -1,0 +1,203 @@
+"""Images by independent warps, each of which marches down a strip of columns: three variants, by what becomes of the
+details of the first two levels, and their launches."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gpu_ops.filters.kit.planning import CTYPES, Job
+from gpu_ops.filters.kit.support import MOST_BLOCKS
+from gpu_ops.filters.wavelet.cuda.lane import (
+    FORWARD,
+    INVERSE,
+    JOIN,
+    TWO_FORWARD,
+    TWO_INVERSE,
+    WARP,
+    Lane,
+    Part,
+    shared_defines,
+)
+from gpu_ops.filters.wavelet.cuda.lane_filters import constants_of
+from gpu_ops.filters.wavelet.cuda.recomputing import Denoising, Level
+from gpu_ops.filters.wavelet.cuda.strips import Extents, Strips, extents_of
+from gpu_ops.filters.wavelet.forms import BORDERS, THRESHOLDS
+from gpu_ops.plan import DeviceArray, Launch, Step
+from gpu_ops.task import Task
+
+FOUR, MOST = 4, 1 << 31
+"""Samples that move at once, and positions that no image may have: bytes of a row are ints."""
+LEAST_ROWS, WARPS, MOST_WARPS, SHORT = 8, 8, 12, 10
+"""The fewest rows of a segment; the warps of a multiprocessor, all at a time, where memory is what takes the time, and
+where two levels of filters of more taps than that have much to compute: registers suffice for so many."""
+
+
+class Rung(Enum):
+    """The variants, by their kernel files: details stored, those of the first level recomputed, and so that the first
+    two levels share their launches."""
+
+    STORED = "wavelet/11_warp_strips.cu"
+    RECOMPUTED = "wavelet/12_warp_recomputed.cu"
+    TWO_LEVELS = "wavelet/13_two_levels.cu"
+
+
+def marches(task: Task, level: int) -> bool:
+    """Whether a level has rows of whole fours, and enough of them that no border goes on beyond the next edge."""
+    rows, columns = extents_of(task)[level - 1]
+    return columns % FOUR == 0 and rows >= 2 * Strips.of(task).taps and rows * columns < MOST
+
+
+def two_at_once(task: Task, rung: Rung) -> tuple[bool, bool]:
+    """Whether the first two levels share the forward launch, and the inverse one. An estimated threshold is not known
+    before the details of the first level are, so only a given one lets them share the forward launch."""
+    two = rung is Rung.TWO_LEVELS
+    return two and task.params["rule"] == "manual", two
+
+
+def stores(task: Task, level: int, rung: Rung) -> bool:
+    """Whether a level stores its details. A quarter of the samples and less stay in a cache, where they cost less than
+    recomputed details; those of the first level depend on the variant. The last level has its forward and its inverse
+    transform in one launch, unless two levels share theirs."""
+    if level > task.params["levels"] or not marches(task, level):
+        return False
+    if level == task.params["levels"]:
+        return level == 2 and rung is Rung.TWO_LEVELS
+    return level > 1 or rung is Rung.STORED
+
+
+class Grid(NamedTuple):
+    """The strips of a launch, its segments, and the rows of a segment: of coefficients forward, of samples inverse."""
+
+    strips: int
+    segments: int
+    height: int
+
+
+def grid_of(task: Task, level: int, part: Part) -> Grid:
+    """As many segments as give every multiprocessor its warps, all at a time. Of two levels that are one launch `level`
+    is the second one forward, the first one inverse: its rows are those that the launch writes."""
+    lane, (rows, columns) = Lane.of(task), extents_of(task)[level if part.forward else level - 1]
+    samples = columns * (4 if part.two else 2) if part.forward else columns
+    strips = -(-samples // lane.width(part))
+    warps = MOST_WARPS if part.two and lane.taps > SHORT else WARPS
+    most = min(max(warps * task.limits.multiprocessors // strips, 1), MOST_BLOCKS)
+    height = max(-(-rows // most), LEAST_ROWS // 2 if part.forward else LEAST_ROWS)
+    height += 0 if part.forward else height % 2  # whole pairs
+    return Grid(strips, -(-rows // height), height)
+
+
+class Kernel(NamedTuple):
+    """A kernel of a level: its file, and what it does."""
+
+    of: Rung
+    part: Part
+
+    @property
+    def name(self) -> str:
+        """Its name in the file."""
+        variant = PurePosixPath(self.of.value).stem.partition("_")[2]
+        return f"wavelet_{variant}_{'forward' if self.part.forward else 'inverse'}"
+
+
+LOW, RECOMPUTE = Kernel(Rung.RECOMPUTED, FORWARD), Kernel(Rung.RECOMPUTED, INVERSE)
+ALL, JOINED = Kernel(Rung.STORED, FORWARD), Kernel(Rung.STORED, JOIN)
+BOTH, RECOMPUTE_BOTH = Kernel(Rung.TWO_LEVELS, TWO_FORWARD), Kernel(Rung.TWO_LEVELS, TWO_INVERSE)
+
+
+class Marching(Denoising):
+    """A plan of a variant whose levels are marched, as far as that is possible; blocks do the others."""
+
+    def __init__(self, job: Job, rung: Rung) -> None:
+        self.rung = rung
+        super().__init__(job)
+        storing = (level for level in self.levels if stores(job.task, level.number, rung))
+        self.stored = {level.number: self._details(level) for level in storing}
+
+    def _details(self, level: Level) -> tuple[DeviceArray, DeviceArray]:
+        """Where a level stores its details: the mixed ones, and those that are high both ways."""
+        rows, columns = level.results
+        finest = self.finest if self.noise and level.number == 1 else self._band(level.results)
+        return self._band(Extents(2 * rows, columns)), finest
+
+    def _given(self) -> list[Step]:
+        """Marched levels have a given threshold from their launch."""
+        return [] if all(marches(self.job.task, level.number) for level in self.levels) else super()._given()
+
+    def _wanted(self, number: int) -> tuple[bool, bool]:
+        (low, back), (there, again) = super()._wanted(number), two_at_once(self.job.task, self.rung)
+        if number == 1:
+            return low and not there, back and not again
+        return low or (number == 2 and there), back
+
+    def _forward(self, level: Level, shift: int) -> list[Launch]:
+        task = self.job.task
+        if not marches(task, level.number):
+            return super()._forward(level, shift)
+        if level.number <= 2 and two_at_once(task, self.rung)[0]:
+            low = self.levels[1].low
+            return [self._march(BOTH, level, level.x, low, *self.stored[2])] if level.number == 1 else []
+        if level.number in self.stored:
+            return [self._march(ALL, level, level.x, level.low, *self.stored[level.number])]
+        finest = self.finest if level.number == 1 else self.nothing
+        return [self._march(LOW, level, level.x, level.low, finest, last=(np.int32(not level.alone),))]
+
+    def _inverse(self, level: Level, shift: int) -> list[Launch]:
+        if not marches(self.job.task, level.number):
+            return super()._inverse(level, shift)
+        ends = level.out, self.thresholds.figures.reshape(-1)[1:]
+        if level.number <= 2 and two_at_once(self.job.task, self.rung)[1]:
+            second = self.levels[1]
+            back = second.low if second.alone else second.back
+            return (
+                [self._march(RECOMPUTE_BOTH, level, level.x, back, *self.stored[2], *ends)] if level.number == 1 else []
+            )
+        if level.number in self.stored:
+            return [self._march(JOINED, level, level.back, *self.stored[level.number], *ends)]
+        return [self._march(RECOMPUTE, level, level.x, level.back, *ends)]
+
+    def _march(self, of: Kernel, level: Level, *arrays: DeviceArray, last: tuple[Any, ...] = ()) -> Launch:
+        """A launch of a level, or of this one and the next."""
+        forward, number = of.part.forward, level.number
+        results = self.levels[number].results if of.part.two else level.results
+        strips, segments, height = grid_of(self.job.task, number + (of.part is TWO_FORWARD), of.part)
+        value = () if forward else (np.float64(self.job.params["value"]),)
+        args = (*arrays, *map(np.int32, (*level.samples, *results, height)), *last, *value)
+        # The first launch of a plan begins when all before it has ended: another run of the same plan, for one.
+        first = number == 1 and (forward or (level.alone and not self.noise))
+        levels = f"levels {number} and {number + 1}" if of.part.two else f"level {number}"
+        return Launch(
+            self._kernel_of(of, level),
+            (strips, segments, 1),
+            (WARP, 1, 1),
+            args,
+            constants=self._constants(),
+            name=levels if forward else f"{levels} inverse",
+            early=not first,
+        )
+
+    def _constants(self) -> dict[str, Any]:
+        params = self.job.params
+        return constants_of(params["wavelet"], params["border"], self.constants, self.kind)
+
+    def _kernel_of(self, kernel: Kernel, level: Level) -> Any:
+        task, first = self.job.task, level.number == 1
+        dtype = self.job.dtype if first else self.kind
+        defines = shared_defines(task, Lane.of(task)) | {
+            "SAMPLE": CTYPES[dtype.name],
+            "REAL": CTYPES[self.kind.name],
+            "INTEGER": int(dtype.kind == "u"),
+            "BORDER": BORDERS.index(task.params["border"]),
+            "PAIRED": int(level.results.columns % 2 == 0),
+            "IMAGE": 1,
+            "SHIFTED": 0,
+            "RESIDENT": MOST_WARPS,
+            "NOISE": int(first and self.noise),
+            "GIVEN": int(not self.noise),
+            "ALONE": int(level.alone),
+            "HOW": THRESHOLDS.index(task.params["threshold"]),
+        }
+        return self.job.device.kernel(kernel.of.value, kernel.name, defines)

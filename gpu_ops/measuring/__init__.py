@@ -1,1 +1,0 @@
-"""Running, verifying, timing and reporting experiments."""

@@ -1,0 +1,1 @@
+"""Reports: rows, where they come from, and how they compare."""

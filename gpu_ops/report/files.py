@@ -1,0 +1,123 @@
+"""Report files: written in one step after every row, and checked when they are read."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from gpu_ops.errors import InputError, ReportError, plain
+from gpu_ops.io.part_files import growing
+from gpu_ops.io.regular import require_regular
+from gpu_ops.report.check import fault_of
+from gpu_ops.report.provenance import machine
+from gpu_ops.report.row_kinds import Roof
+from gpu_ops.report.rows import Report, Row
+from gpu_ops.running.roofline import roofs, roofs_at
+from gpu_ops.types import Experiment, Run, Timing
+
+IMPOSSIBLE = 1.05
+LARGEST = 1 << 26
+"""The most bytes of a report that is read; a row takes about two thousand."""
+MOST_DIGITS = 300
+"""The most digits of a whole number in a report, which a float still holds."""
+
+
+def row(run: Run, experiment: Experiment, with_roofs: bool = True) -> Row:
+    """One run as a report's row. Speed-ups are added by `with_speedups`, which sees the other rows. Without roofs
+    there is a bandwidth but no share; with them the device's are measured on first use, which takes seconds."""
+    result, kernel = Row.of(run, experiment), run.timings.get("kernel")
+    return replace(result, **_against_roofs(run, kernel)) if kernel and with_roofs else result
+
+
+def report_of(runs: Iterable[Run], experiment: Experiment) -> Report:
+    """The runs of an experiment as a report, which a notebook shows as a table: the last run of each pick. Shares of
+    the roof are left out, because measuring the roof takes seconds."""
+    last = {run.key: run for run in runs}
+    devices = list(dict.fromkeys(run.pick.device for run in last.values()))
+    return Report(machine(devices, with_roofs=False), tuple(Row.of(run, experiment) for run in last.values()))
+
+
+def _against_roofs(run: Run, kernel: Timing) -> dict[str, Any]:
+    """The bandwidth, by the least bytes of the job, as a share of the device's roof."""
+    reads_only = run.work.bytes_written * 20 < run.work.bytes_read
+    kind = "read" if reads_only else "copy"
+    buffer = run.work.bytes_read
+    large, same = roofs(run.pick.device), roofs_at(run.pick.device, buffer)
+    roof = getattr(large, kind)
+    rate = run.work.bytes / kernel.median
+    fields: dict[str, Any] = {
+        "share": rate / roof,
+        "roof": Roof(kind, roof),
+        "share_same_size": rate / getattr(same, kind),
+    }
+    if min(fields["share"], fields["share_same_size"]) > IMPOSSIBLE:
+        fields["flag"] = "faster than its own roof: the data stayed in a cache, or something is not done"
+    return fields
+
+
+def target_of(path: str | Path) -> Path:
+    """The file that a report for `path` goes to, after links: a regular file, or none yet. Raises ReportError."""
+    name = plain(path)
+    try:
+        target = Path(os.path.realpath(path))
+        if str(path) and (not target.exists() or target.is_file()):
+            return target
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is no file name"
+        raise ReportError(f"{name} cannot be written ({reason}); choose another file for --json.") from error
+    raise ReportError(f"{name or 'Nothing'} is no file to write to; name one for --json, or - for standard output.")
+
+
+def write_report(path: str | Path, content: Mapping[str, Any]) -> None:
+    """Write a report in one step: readers see the old file or the new one. Raises ReportError."""
+    target = target_of(path)
+    text = json.dumps(content, indent=1, allow_nan=False) + "\n"
+    try:
+        with growing(target) as file:
+            file.write(text.encode())
+    except OSError as error:
+        reason = error.strerror
+        raise ReportError(f"{plain(path)} cannot be written ({reason}); choose another file for --json.") from error
+
+
+def read_report(path: str | Path) -> Report:
+    """A report of this major version or an earlier one, with every field that a reader needs in its own type. Raises
+    ReportError saying what the file is instead."""
+    name = plain(path)
+    try:
+        require_regular(Path(path), "a report")
+        with open(path, "rb") as file:
+            data = file.read(LARGEST + 1)
+        if len(data) > LARGEST:
+            raise ReportError(f"{name} is not a report: it is larger than {LARGEST >> 20} MiB.")
+        content = json.loads(data.decode("utf-8-sig"), parse_constant=_finite, parse_float=_finite, parse_int=_whole)
+    except InputError as error:
+        raise ReportError(str(error)) from error
+    except OSError as error:
+        raise ReportError(f"{name} cannot be read ({error.strerror}).") from error
+    except RecursionError:
+        raise ReportError(f"{name} is not a report: its lists and objects are nested too deeply.") from None
+    except ValueError as error:
+        raise ReportError(f"{name} is not a report: it is not JSON ({plain(error, 120)}).") from error
+    fault = fault_of(content)
+    if fault:
+        raise ReportError(f"{name} {fault}.")
+    return Report.from_json(content)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text} is no number that JSON knows")
+    return value
+
+
+def _whole(text: str) -> int:
+    if len(text) > MOST_DIGITS:
+        raise ValueError(f"a number of {len(text)} digits")
+    return int(text)

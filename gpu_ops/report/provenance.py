@@ -1,0 +1,85 @@
+"""Where figures come from: machine, versions, flags, source and time – and nothing about persons or places."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import subprocess
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from gpu_ops.devices import open_device
+from gpu_ops.devices.compiler import FLAGS
+from gpu_ops.devices.cpu import cpu_model
+from gpu_ops.running.roofline import roofs
+from gpu_ops.version import __version__
+
+ROOT = Path(__file__).resolve().parent.parent
+LIBRARIES = ("numpy", "scipy", "numba", "opencv-python-headless", "PyWavelets", "cupy-cuda13x", "cupy-cuda12x")
+
+
+def machine(device_names: Sequence[str], with_roofs: bool = True) -> dict[str, Any]:
+    """Everything a reader needs to judge or repeat a figure. Measures the roofs of devices on first use."""
+    devices = {}
+    for name in device_names:
+        description = open_device(name).describe()
+        if with_roofs:
+            roof = roofs(name)
+            description["roofs"] = {"copy_bytes_s": roof.copy, "read_bytes_s": roof.read, "buffer_bytes": roof.nbytes}
+        devices[name] = description
+    return {
+        "version": __version__,
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "cpu": cpu_model(),
+        "threads": os.cpu_count(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "libraries": library_versions(),
+        "flags": list(FLAGS),
+        "devices": devices,
+        **commit(),
+        "source_tree": source_tree(),
+    }
+
+
+def library_versions() -> dict[str, str]:
+    """Installed versions of the libraries that compute here."""
+    versions = {}
+    for name in LIBRARIES:
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return versions
+
+
+@cache
+def commit() -> dict[str, Any]:
+    """The commit of the checkout and whether it was clean; KERNELSCOPE_COMMIT names it where the files are a copy
+    without git. The hash of the source tree stands beside it in both cases."""
+    name = os.environ.get("KERNELSCOPE_COMMIT")
+    if name:
+        return {"commit": name, "clean": None}
+    try:
+        git = ["git", "-C", str(ROOT)]
+        head = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, timeout=10)
+        status = subprocess.run([*git, "status", "--porcelain", "."], capture_output=True, text=True, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return {"commit": None, "clean": None}
+    if head.returncode:
+        return {"commit": None, "clean": None}
+    return {"commit": head.stdout.strip(), "clean": not status.stdout.strip()}
+
+
+@cache
+def source_tree() -> str:
+    """16 hexadecimal digits over every Python and CUDA file of gpu_ops."""
+    digest = hashlib.sha256()
+    for path in sorted(p for p in ROOT.rglob("*") if p.suffix in (".py", ".cu", ".cuh")):
+        digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]

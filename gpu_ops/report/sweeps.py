@@ -1,0 +1,310 @@
+"""Sweeps, in which one quantity varies: which one it is in rows, the lines over it, and where two of them cross."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+from gpu_ops.errors import ParamError
+from gpu_ops.input_kinds import INPUT_KINDS, InputKind
+from gpu_ops.io import crop, sample
+from gpu_ops.params import Param
+from gpu_ops.report.rows import Row
+from gpu_ops.run_key import Items, RunKey, differences
+from gpu_ops.types import Input
+
+MOST_VALUES = 8
+REACH = 32
+"""Proposed values go up to so many times the default; a much longer window takes minutes on one core."""
+
+
+class Varied(NamedTuple):
+    """A quantity that may vary: a parameter or a knob by its name, or the "size" of the input, which is the number of
+    samples of a signal and the side of an image, or of a square with as many pixels; the "width" of images that are
+    all of one height; or an option of the sample that the input is, such as how many "distinct" values noise has."""
+
+    kind: Literal["param", "knob", "size", "width", "input", "other"]
+    name: str
+
+
+SIZE = Varied("size", "size")
+WIDTH = Varied("width", "width")
+DISTINCT = Varied("input", "distinct")
+"""How many values noise has, each as likely as the others: its entropy is log2 of that."""
+
+
+def settings(row: Row) -> dict[Varied, Any]:
+    """Everything that may differ between two rows of one variant, as plain values."""
+    shape, rank = row.shape, _kind(row).rank
+    elements = math.prod(shape[:rank])
+    values: dict[Varied, Any] = {SIZE: math.isqrt(elements) if rank > 1 else elements}
+    values |= {WIDTH: shape[1]} if rank > 1 else {}
+    values |= {DISTINCT: row.input[DISTINCT.name]} if DISTINCT.name in row.input else {}
+    values |= {Varied("param", name): value for name, value in row.params.items()}
+    values |= {Varied("knob", name): value for name, value in row.knobs.items()}
+    values[Varied("other", "channels")] = math.prod(shape[rank:])
+    return values | {Varied("other", name): getattr(row, name) for name in ("filter", "dtype", "mode", "protocol")}
+
+
+def _kind(row: Row) -> InputKind:
+    from gpu_ops.filters import find_filter
+
+    return INPUT_KINDS[find_filter(row.filter).accepts]
+
+
+def _values(rows: Sequence[Row]) -> dict[Varied, list[Any]]:
+    """The different values of every quantity, in the order of the rows; of size and width, only the one that varies."""
+    by_quantity: dict[Varied, dict[Any, None]] = {}
+    for row in rows:
+        for quantity, value in settings(row).items():
+            by_quantity.setdefault(quantity, {})[value] = None
+    one_height = len({row.shape[0] for row in rows}) == 1
+    by_quantity.pop(SIZE if one_height and len(by_quantity.get(WIDTH, ())) > 1 else WIDTH, None)
+    return {quantity: list(values) for quantity, values in by_quantity.items()}
+
+
+def find_varied(rows: Sequence[Row]) -> tuple[Varied, ...]:
+    """The quantities that a sweep can be over: those with different whole numbers in these rows."""
+    by_quantity = _values(rows)
+    return tuple(q for q, values in by_quantity.items() if q.kind != "other" and len(values) > 1 and _countable(values))
+
+
+def _countable(values: Sequence[Any]) -> bool:
+    return all(isinstance(v, int) and not isinstance(v, bool) and v > 0 for v in values)
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Rows in which only `varied` varies; `held` has their values of the quantities that vary in other rows."""
+
+    varied: Varied
+    held: Mapping[Varied, Any]
+    rows: tuple[Row, ...]
+
+
+def slices(rows: Sequence[Row]) -> tuple[Slice, ...]:
+    """Every sweep over a single quantity in these rows; it varies for one variant at least. Rows of a variant without
+    one of the knobs belong to the sweeps at all values of that knob."""
+    several = {q: values for q, values in _values(rows).items() if len(values) > 1}
+    result = []
+    for varied in find_varied(rows):
+        others = {q: values for q, values in several.items() if q != varied}
+        for chosen in itertools.product(*others.values()):
+            held = dict(zip(others, chosen, strict=True))
+            members = tuple(row for row in rows if _agrees(settings(row), held))
+            if _sweeps(members, varied):
+                result.append(Slice(varied, held, members))
+    return tuple(result)
+
+
+def _sweeps(rows: Iterable[Row], varied: Varied) -> bool:
+    """Whether some variant ran at two values."""
+    values: dict[RunKey, set[Any]] = {}
+    for row in rows:
+        values.setdefault(_without(row.key, varied), set()).add(settings(row).get(varied))
+    return any(len(own - {None}) > 1 for own in values.values())
+
+
+def _agrees(own: Mapping[Varied, Any], held: Mapping[Varied, Any]) -> bool:
+    return all(own.get(q, value if q.kind == "knob" else None) == value for q, value in held.items())
+
+
+@dataclass(frozen=True)
+class Point:
+    """A time at a value of what varies, in seconds."""
+
+    value: int
+    seconds: float
+    q1: float
+    q3: float
+
+
+@dataclass(frozen=True)
+class Line:
+    """The times of one variant on a device, by growing value. `key` is what all its runs have in common: two settings
+    of another knob, or an edited kernel, have a line of their own. `level` says that it does not depend on what varies:
+    it was measured once and has the same point at every value. `apart` tells it from other lines of its variant."""
+
+    key: RunKey
+    clock: str
+    points: tuple[Point, ...]
+    level: bool = False
+    apart: Items = ()
+
+    @property
+    def variant(self) -> str:
+        return self.key.variant
+
+    @property
+    def device(self) -> str:
+        return self.key.device
+
+    @property
+    def cpu(self) -> bool:
+        return self.device == "cpu"
+
+    def at(self, value: int) -> Point | None:
+        return next((p for p in self.points if p.value == value), None)
+
+
+def sweep_lines(
+    rows: Iterable[Row], varied: Varied, stage: str = "kernel", others: Iterable[int] = ()
+) -> tuple[Line, ...]:
+    """The lines over what varies, in the order of the rows; rows that are simulated, wrong or untimed are left out.
+    `others` are values beside those of the rows, at which level lines have points as well."""
+    rows = [row for row in rows if not row.simulated]
+    values = sorted({*others, *(v for row in rows if (v := settings(row).get(varied)) is not None)})
+    by_key: dict[RunKey, dict[int | None, Row]] = {}
+    apart: dict[RunKey, Items] = {}
+    for row, own in zip(rows, settings_apart(rows, varied), strict=True):
+        if stage in row.stages and row.ok is not False:
+            key = _without(row.key, varied)
+            by_key.setdefault(key, {})[settings(row).get(varied)] = row
+            apart[key] = own
+    return tuple(replace(_line(key, by_value, values, stage), apart=apart[key]) for key, by_value in by_key.items())
+
+
+def settings_apart(rows: Sequence[Row], varied: Varied) -> list[Items]:
+    """For each row the parameters, knobs and edits in which its line differs from other lines of its variant and
+    device; () where there is one line."""
+    keys = [_without(row.key, varied) for row in rows]
+    groups: dict[tuple[str, str], dict[RunKey, None]] = {}
+    for key in keys:
+        groups.setdefault((key.variant, key.device), {})[key] = None
+    apart: dict[RunKey, Items] = {}
+    for members in groups.values():
+        apart |= {key: tuple(own.items()) for key, own in zip(members, differences(list(members)), strict=True)}
+    return [apart[key] for key in keys]
+
+
+def _without(key: RunKey, varied: Varied) -> RunKey:
+    """A key without the parameter or knob that varies."""
+    if varied.kind == "param":
+        return replace(key, param_items=tuple(item for item in key.param_items if item[0] != varied.name))
+    if varied.kind == "knob":
+        return replace(key, knob_items=tuple(item for item in key.knob_items if item[0] != varied.name))
+    return key
+
+
+def _line(key: RunKey, by_value: Mapping[int | None, Row], values: Sequence[int], stage: str) -> Line:
+    def point(value: int, row: Row) -> Point:
+        timing = row.stages[stage]
+        return Point(value, timing.median, timing.q1, timing.q3)
+
+    clock = next(iter(by_value.values())).stages[stage].clock
+    if None in by_value:
+        return Line(key, clock, tuple(point(v, by_value[None]) for v in values), level=True)
+    measured = sorted(((v, row) for v, row in by_value.items() if v is not None), key=lambda pair: pair[0])
+    return Line(key, clock, tuple(point(*pair) for pair in measured))
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """From about `value` on `faster` takes less time than `slower`; both cross there at about `seconds`."""
+
+    value: float
+    seconds: float
+    faster: Line
+    slower: Line
+
+
+@dataclass(frozen=True)
+class BreakEven:
+    """A GPU variant against the best CPU variant at each value. Without crossings one of them is faster throughout:
+    `gpu_faster` says whether that is the GPU, None where they have no value in common."""
+
+    gpu: Line
+    crossings: tuple[Crossing, ...]
+    gpu_faster: bool | None
+
+
+def break_even(lines: Sequence[Line]) -> tuple[BreakEven, ...]:
+    """Each GPU line against the fastest of the CPU lines at every value that both have; () without CPU lines."""
+    cpu = [line for line in lines if line.cpu]
+    return tuple(_against(line, cpu) for line in lines if not line.cpu) if cpu else ()
+
+
+def _against(gpu: Line, cpu: Sequence[Line]) -> BreakEven:
+    common = []
+    for own in gpu.points:
+        there = [(point.seconds, place) for place, line in enumerate(cpu) if (point := line.at(own.value))]
+        if there:
+            seconds, place = min(there)
+            common.append((own, seconds, cpu[place]))
+    crossings = []
+    for (before, cpu_before, best), (after, cpu_after, next_best) in itertools.pairwise(common):
+        wins = before.seconds < cpu_before, after.seconds < cpu_after
+        if wins[0] != wins[1]:
+            value, seconds = _meet(before, cpu_before, after, cpu_after)
+            pair = (gpu, best) if wins[1] else (next_best, gpu)
+            crossings.append(Crossing(value, seconds, *pair))
+    return BreakEven(gpu, tuple(crossings), common[0][0].seconds < common[0][1] if common else None)
+
+
+def _meet(before: Point, cpu_before: float, after: Point, cpu_after: float) -> tuple[float, float]:
+    """Where two lines that are straight on logarithmic axes meet: the value and the time."""
+    ahead, behind = math.log(before.seconds / cpu_before), math.log(after.seconds / cpu_after)
+    share = ahead / (ahead - behind)
+    value = before.value * (after.value / before.value) ** share
+    return value, before.seconds * (after.seconds / before.seconds) ** share
+
+
+def proposed_values(param: Param, most: int = MOST_VALUES) -> tuple[int, ...]:
+    """Allowed whole numbers of a parameter or knob for a sweep: its own, or each about twice the one before, or farther
+    apart where there would be more than `most`; () for a parameter that does not take whole numbers."""
+    if param.sweep:
+        return param.sweep
+    if param.choices:
+        return tuple(sorted(c for c in param.choices if isinstance(c, int) and not isinstance(c, bool) and c > 0))
+    if not isinstance(param.default, int) or isinstance(param.default, bool):
+        return ()
+    step = int(param.step or 1)
+    low = int(param.low) if param.low is not None else min(param.default, 1)
+    first = low if low > 0 else low + step * (-low // step + 1)
+    far = REACH * max(first, param.default)
+    last = min(far, int(param.high)) if param.high is not None else far
+    return _doublings(first, last, most, lambda value: first + (value - first) // step * step)
+
+
+def proposed_sizes(largest: int, most: int = MOST_VALUES) -> tuple[int, ...]:
+    """Powers of two up to `largest`, the largest ones; each four times the one before where `largest` is 16384 or
+    more."""
+    top = 1 << (max(largest, 1).bit_length() - 1)
+    factor = 2 if top <= 1 << 13 else 4
+    sizes = [top // factor**k for k in range(most) if top // factor**k >= min(16, top)]
+    return tuple(sorted(sizes))
+
+
+def _doublings(first: int, last: int, most: int, allowed: Callable[[int], int]) -> tuple[int, ...]:
+    factor = 2
+    while first * factor**most <= last:
+        factor *= 2
+    return tuple(dict.fromkeys(allowed(first * factor**k) for k in range(most) if first * factor**k <= last))
+
+
+def resized(input: Input, size: int, noise: bool = False) -> Input:
+    """The middle `size` × `size` pixels of an image or the first `size` samples of a signal; or noise of that size with
+    as many channels and the same type. Raises ParamError when the input is smaller than that, or of a kind that has
+    no size to vary."""
+    kind = input.meta.of_kind
+    if not kind.largest_noise:
+        raise ParamError(f"The size of a {kind.id} does not vary; use an image or a signal.")
+    if noise:
+        return sample("noise", **kind.noise(size), channels=input.meta.channels, dtype=input.array.dtype.name)
+    extents = kind.spatial(input.array.shape)
+    if size < 1 or size > min(extents):
+        raise ParamError(f"size must be from 1 to {min(extents)} for {input.name}, not {size}; noise may be larger.")
+    middle = kind.middle(input.array.shape, (size,) * kind.rank) if kind.rank > 1 else (slice(0, size),)
+    return crop(input, [cut.start for cut in middle], [size] * kind.rank)
+
+
+def noise_of(input: Input, distinct: int) -> Input:
+    """Noise of so many values in the shape and the type of the input. Raises ParamError for more than the type has."""
+    kind, shape = input.meta.of_kind, input.array.shape
+    sides = kind.spatial(shape)
+    extent = {"size": "x".join(map(str, sides))} if kind.rank > 1 else {"length": sides[0]}
+    options = {"channels": input.meta.channels, "dtype": input.array.dtype.name, "distinct": distinct}
+    return sample("levels_image" if kind.rank > 1 else "levels", **extent, **options)

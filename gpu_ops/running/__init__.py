@@ -1,0 +1,1 @@
+"""Running an experiment: its picks are planned, verified and timed."""

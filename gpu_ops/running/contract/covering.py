@@ -1,0 +1,173 @@
+"""Cases in which every pair of choices occurs, where both have an effect.
+
+A constant or an impulse hides faults, so a pair of shape, type, parameters and knobs counts with random data only;
+other data are paired with each other choice. A parameter that does not matter beside others, such as the edges of a
+range that is not given, has no effect there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.input_kinds import ODD
+from gpu_ops.plan import Limits
+from gpu_ops.running.contract.cases import Case, builder, fits, unsupported
+from gpu_ops.running.contract.choices import RANDOM, axes_of, needs_of
+from gpu_ops.types import Filter, Variant
+
+Array = np.ndarray[Any, Any]
+TRIES = 40
+
+
+def covering_cases(
+    filter: Filter, variant: Variant, limits: Limits, seed: int = 0, most_work: float = math.inf
+) -> list[Case]:
+    """Cases in which every supported pair of choices (shape and dtype, border and block, …) occurs at least once, both
+    with an effect.
+
+    `most_work` leaves out cases of more operations by the variant's or the filter's own count: a simulated GPU takes
+    minutes for them.
+    """
+    axes = axes_of(filter, variant)
+    random = np.random.default_rng(seed)
+    pairs = Pairs(filter, axes, random)
+    build = builder(filter, variant, axes)
+    cases: list[Case] = []
+
+    def meet(pair: Array, drawn: Array) -> bool:
+        """Take a supported case with the pair, which covers most of the pairs that are open."""
+        pairs.open[tuple(pair)] = False  # also where no supported case has both
+        for indices in pairs.most_first(pair, drawn):
+            case = build(indices.tolist())
+            if unsupported(filter, variant, case, limits) is None and fits(filter, variant, case, most_work):
+                cases.append(case)
+                pairs.close(indices)
+                return True
+        return False
+
+    shape = TRIES, len(axes)
+    every = pairs.all()
+    missed = [p for p in every if pairs.open[tuple(p)] and not meet(p, random.integers(pairs.lengths, size=shape))]
+    # A variant that takes few settings is seldom met by chance: the second time only what it may take is drawn.
+    kept = _not_refused(variant, axes)
+    missed = pairs.open_again(missed, kept)
+    for pair in missed:
+        if pairs.open[tuple(pair)]:
+            meet(pair, np.stack([random.choice(places, TRIES) for places in kept], axis=1))
+    return cases
+
+
+class Pairs:
+    """All pairs of choices of different axes, and which are still `open`. Choices are numbered through; a case is a row
+    of indices, one for each axis."""
+
+    def __init__(self, filter: Filter, axes: Mapping[str, Sequence[Any]], random: np.random.Generator) -> None:
+        self.random, self.lengths = random, np.array([len(values) for values in axes.values()])
+        self.starts = np.cumsum(self.lengths) - self.lengths
+        self.owner = np.repeat(np.arange(len(axes)), self.lengths)
+        self.first, self.second = np.triu_indices(len(axes), 1)
+        names, values = list(axes), list(axes.values())
+        self.data, self.plain = names.index("data"), list(axes["data"]).index(RANDOM)
+        self.needs: list[tuple[int, Array, int, Array]] = []
+        self.open = self.owner[:, None] < self.owner[None, :]
+        for need in needs_of(filter, axes):
+            axis, other = names.index(need.axis), names.index(need.other)
+            ours, allowed = (
+                np.array([value in chosen for value in values[place]])
+                for place, chosen in ((axis, need.choices), (other, need.allowed))
+            )
+            self.needs.append((axis, ours, other, allowed))
+            without = np.ix_(self._numbers(axis, ours), self._numbers(other, ~allowed))
+            self.open[without] = False
+            self.open.T[without] = False
+
+    def _numbers(self, axis: int, which: Array) -> Array:
+        """The numbers of some choices of an axis."""
+        numbers: Array = self.starts[axis] + np.flatnonzero(which)
+        return numbers
+
+    def all(self) -> list[Array]:
+        """The open pairs, each the numbers of two choices."""
+        return list(np.argwhere(self.open))
+
+    def open_again(self, missed: Sequence[Array], kept: Sequence[Sequence[int]]) -> list[Array]:
+        """Those pairs again whose choices are among the kept ones of their axes."""
+        starts, owner = self.starts, self.owner
+        again = [pair for pair in missed if all(n - starts[owner[n]] in kept[owner[n]] for n in pair)]
+        self.open[tuple(np.array(again, int).reshape(-1, 2).T)] = True
+        return again
+
+    def most_first(self, pair: Array, drawn: Array) -> Array:
+        """Those of the drawn rows in which the pair, which they get, has an effect; first those that cover most open
+        pairs."""
+        owners = self.owner[pair]
+        drawn[:, owners] = pair - self.starts[owners]
+        if self.data not in owners:
+            drawn[:, self.data] = self.plain
+        for axis, ours, other, allowed in self.needs:
+            if axis in owners and other not in owners and ours[drawn[0, axis]] and allowed.any():
+                bad = ~allowed[drawn[:, other]]
+                drawn[bad, other] = self.random.choice(np.flatnonzero(allowed), int(bad.sum()))
+        drawn = drawn[self._effective(drawn)[:, owners].all(axis=1)]
+        numbers = drawn + self.starts
+        still_open = self.open[numbers[:, self.first], numbers[:, self.second]]
+        covered = (still_open & self._counting(drawn)).sum(axis=1)
+        rows: Array = drawn[np.argsort(-covered, kind="stable")]
+        return rows
+
+    def close(self, indices: Array) -> None:
+        """These pairs have a case."""
+        counting = self._counting(indices[None])[0]
+        numbers = indices + self.starts
+        self.open[numbers[self.first[counting]], numbers[self.second[counting]]] = False
+
+    def _effective(self, rows: Array) -> Array:
+        """Of each choice in some rows, whether it has an effect there."""
+        effective = np.ones(rows.shape, bool)
+        for axis, ours, other, allowed in self.needs:
+            effective[:, axis] &= ~ours[rows[:, axis]] | allowed[rows[:, other]]
+        return effective
+
+    def _counting(self, rows: Array) -> Array:
+        """Of each pair of axes in some rows, whether it counts: both have an effect, and the data are random or of the
+        pair."""
+        effective = self._effective(rows)
+        plain = (rows[:, self.data] == self.plain)[:, None]
+        of_data = (self.first == self.data) | (self.second == self.data)
+        counting: Array = effective[:, self.first] & effective[:, self.second] & (plain | of_data)
+        return counting
+
+
+def _not_refused(variant: Variant, axes: Mapping[str, Sequence[Any]]) -> list[list[int]]:
+    """The places of the choices of each axis that no refusal of the variant always rules out."""
+    never = {name: {v for r in variant.refuses for v in r.never.get(name, ())} for name in axes}
+    return [[i for i, value in enumerate(values) if value not in never[name]] for name, values in axes.items()]
+
+
+def each_setting(cases: Sequence[Case]) -> list[Case]:
+    """A few of these cases, in which every dtype, kind of data, number of axes, and value of a parameter or knob that
+    one of them has occurs at least once, and those with the fewest and the most elements."""
+    by_size = sorted(cases, key=lambda case: math.prod(case.shape))
+    ends = {id(by_size[0]): {"smallest"}, id(by_size[-1]): {"largest"}}
+    return _covering([(case, _settings(case) | ends.get(id(case), set())) for case in cases])
+
+
+def _covering(cases: Sequence[tuple[Case, set[Any]]]) -> list[Case]:
+    """Cases that together have every value: that which has most of the missing ones first."""
+    missing = set().union(*(values for _, values in cases))
+    chosen: list[Case] = []
+    while missing:
+        case, values = max(cases, key=lambda pair: len(missing & pair[1]))
+        chosen.append(case)
+        missing -= values
+    return chosen
+
+
+def _settings(case: Case) -> set[Any]:
+    data = ODD if case.data in ODD else case.data  # either of them
+    plain = ("dtype", case.dtype), ("data", data), ("axes", len(case.shape))
+    return {*plain, *case.params.items(), *case.knobs.items()}

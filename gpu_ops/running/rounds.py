@@ -1,0 +1,170 @@
+"""Times the jobs of an experiment together, in turn, on memory that rotates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from gpu_ops.errors import DeviceMemoryError
+from gpu_ops.plan import Copy, Device, DeviceArray, Mode, Plan, Sampler
+from gpu_ops.progress import listening
+from gpu_ops.running.jobs import FOR_ALL, Job, Watch, fail, fail_of, verify_again
+from gpu_ops.running.load import Others
+from gpu_ops.running.timing import RULES, TRANSFERS, check_stop, measure_interleaved, once
+from gpu_ops.types import Run, Timing
+
+ROTATION_BYTES = 256 << 20
+"""Inputs and outputs rotate over at least this much, and over four times the last-level cache."""
+MOST_COPIES = 64
+
+
+def time_jobs(jobs: list[Job], x: DeviceArray, watch: Watch) -> Iterator[Run]:
+    """Time the jobs of one experiment on one device together, in as few groups as fit its memory."""
+    device, experiment = jobs[0].device, jobs[0].experiment
+    device.sampler([_nothing()], "wall")  # pays first-use costs before any job is timed
+    shared = time_transfers(device, experiment.input.array, x, watch.stop)
+    inputs = _rotation(device, experiment.mode, x, len(jobs), watch)
+    waiting = list(jobs)
+    while waiting:
+        samplers, waiting, failed = _samplers(waiting, inputs, watch)
+        yield from failed
+        if not samplers and waiting:
+            yield fail(waiting.pop(0), "it does not fit in the device's memory next to the input", "memory")
+            continue
+        if waiting:
+            note = "measured in groups, because the variants do not fit in memory together"
+            for job in jobs:
+                job.run = replace(job.run, notes=tuple(dict.fromkeys((*job.run.notes, note))))
+        yield from _time_group(jobs, samplers, shared, x, watch)
+
+
+def _nothing() -> Plan:
+    return Plan((), {})
+
+
+def _rotation(device: Device, mode: Mode, x: DeviceArray, jobs: int, watch: Watch) -> list[DeviceArray]:
+    """Copies of the input, as many as memory allows, so that no timed call finds its data in the cache."""
+    if mode != "stream":
+        return [x]
+    total = max(4 * device.limits.l2_bytes, ROTATION_BYTES)
+    needed_copies = min(-(-total // max(2 * x.nbytes, 1)), MOST_COPIES)
+    most_copies = int(device.free_bytes() // 2 // max((jobs + 1) * 2 * x.nbytes, 1))
+    inputs = [x]
+    for _ in range(min(needed_copies, most_copies) - 1):
+        check_stop(watch.stop)
+        inputs.append(device.empty(x.shape, x.dtype))
+        device.copy(inputs[-1], x)
+    return inputs
+
+
+def _samplers(
+    jobs: list[Job], inputs: list[DeviceArray], watch: Watch
+) -> tuple[dict[int, Sampler], list[Job], list[Run]]:
+    """Samplers by job, for as many jobs from the front as fit in memory, the jobs left, and the runs of those that
+    failed."""
+    samplers: dict[int, Sampler] = {}
+    failed: list[Run] = []
+    for place, job in enumerate(jobs):
+        assert job.plan is not None
+        check_stop(watch.stop)
+        try:
+            more = [job.make_plan(x) for x in inputs[1:]]
+            samplers[id(job)] = job.session.sampler([job.plan, *more], job.experiment.mode)
+        except DeviceMemoryError:
+            return samplers, jobs[place:], failed
+        except FOR_ALL:
+            raise
+        except Exception as error:
+            failed.append(fail_of(job, error))
+    return samplers, [], failed
+
+
+def _time_group(
+    jobs: list[Job],
+    samplers: dict[int, Sampler],
+    shared: Mapping[str, Timing],
+    x: DeviceArray,
+    watch: Watch,
+) -> Iterator[Run]:
+    by_id, rule = {id(job): job for job in jobs}, RULES[jobs[0].experiment.protocol]
+    failed: list[Run] = []
+
+    def fails(key: int, error: Exception) -> bool:
+        if isinstance(error, FOR_ALL):
+            return False
+        failed.append(fail_of(by_id[key], error))
+        return True
+
+    how: dict[str, Any] = {"stop": watch.stop, "tell": watch.tell, "others": Others().share, "failed": fails}
+    for key, timing in measure_interleaved(samplers, rule, "kernel", watch.deadline, watch.seed, **how):
+        job = by_id[key]
+        try:
+            _finish(job, {**shared, "kernel": timing}, samplers[key], x, watch)
+        except FOR_ALL:
+            raise
+        except Exception as error:
+            fail_of(job, error)
+        yield job.run
+    yield from failed
+
+
+def _finish(job: Job, timings: Mapping[str, Timing], sampler: Sampler, x: DeviceArray, watch: Watch) -> None:
+    """What is timed once for each job, and its results once more."""
+    shared = len(timings) > 1
+    timings = {**job.timings, **timings}
+    host = sampler.host_seconds_per_step
+    if host:
+        timings["enqueue"] = once("enqueue", host)
+    if shared:
+        timings.update(_time_elapsed(job, x, watch))
+    job.run = replace(job.run, stage="timed", timings=timings)
+    if job.experiment.checks != "off":
+        with listening(watch.stop):
+            verify_again(job)
+
+
+def _time_elapsed(job: Job, x: DeviceArray, watch: Watch) -> dict[str, Timing]:
+    """Time upload, plan and download as one, from pageable memory and from pinned memory."""
+    assert job.plan is not None
+    kinds: dict[str, Literal["pageable", "pinned"]] = {"elapsed": "pageable", "elapsed_pinned": "pinned"}
+    samplers = {
+        stage: job.session.sampler([wrap_host(job.session, job.plan, job.input.array, x, kind)], "wall")
+        for stage, kind in kinds.items()
+    }
+    timings = {}
+    for stage, timing in measure_interleaved(samplers, TRANSFERS, stop=watch.stop, others=Others().share):
+        timings[stage] = replace(timing, stage=stage)
+    return timings
+
+
+def wrap_host(
+    device: Device, plan: Plan, array: np.ndarray[Any, Any], x: DeviceArray, kind: Literal["pageable", "pinned"]
+) -> Plan:
+    """The plan with its input copied in and its outputs copied out. The host buffers are new ones of that kind:
+    pageable memory is not registered with the driver."""
+    source = device.allocate(kind, array.shape, array.dtype)
+    np.copyto(source, array)
+    results = {name: device.allocate(kind, out.shape, out.dtype) for name, out in plan.outputs.items()}
+    upload = Copy(x, source, name="upload")
+    downloads = tuple(Copy(results[name], out, name=f"download {name}") for name, out in plan.outputs.items())
+    return Plan((upload, *plan.steps, *downloads), results)
+
+
+def time_transfers(
+    device: Device, array: np.ndarray[Any, Any], x: DeviceArray, stop: Callable[[], bool] | None = None
+) -> dict[str, Timing]:
+    """Upload and download of the input's size from pageable memory, by the wall clock; {} for the CPU. Raises
+    Cancelled when `stop`, called between samples, is true."""
+    if device.kind == "cpu":
+        return {}
+    host = device.allocate("pageable", array.shape, array.dtype)
+    np.copyto(host, array)
+    back = np.empty_like(host)
+    samplers = {
+        "upload": device.sampler([Plan((Copy(x, host, name="upload"),), {})], "wall"),
+        "download": device.sampler([Plan((Copy(back, x, name="download"),), {})], "wall"),
+    }
+    return {stage: replace(t, stage=stage) for stage, t in measure_interleaved(samplers, TRANSFERS, stop=stop)}

@@ -1,0 +1,344 @@
+"""The only loop: it computes and verifies the picks of an experiment one by one, and times them together."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+
+from gpu_ops.device_names import device_kind
+from gpu_ops.devices import open_device
+from gpu_ops.devices.guarded import GuardedSession
+from gpu_ops.devices.kernel_source import source_hash
+from gpu_ops.devices.limited import LimitedSession
+from gpu_ops.errors import DeviceMemoryError, ParamError
+from gpu_ops.filters import find_filter
+from gpu_ops.params import Values, check_values
+from gpu_ops.plan import Device, DeviceArray, Launch, Plan
+from gpu_ops.progress import finite, listening
+from gpu_ops.running.bands import footprint, whole_reason
+from gpu_ops.running.declared import mistakes
+from gpu_ops.running.device_bands import DeviceBands
+from gpu_ops.running.jobs import (
+    FOR_ALL,
+    INPUT_OVERWRITTEN,
+    Job,
+    Watch,
+    condemn,
+    execute,
+    fail,
+    fail_of,
+    faultless,
+    poison,
+    verify_again,
+    verify_memory,
+)
+from gpu_ops.running.quality import quality
+from gpu_ops.running.rounds import time_jobs
+from gpu_ops.running.suitable import check_input, check_type
+from gpu_ops.running.timing import once
+from gpu_ops.running.verify import full_meta
+from gpu_ops.task import MAIN, Task
+from gpu_ops.types import MOST_SHARE, Error, Experiment, Filter, Pick, Run, Timing, Variant
+
+
+def run_experiment(
+    experiment: Experiment,
+    deadline: float | None = None,
+    seed: int = 0,
+    stop: Callable[[], bool] | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+    again: bool = True,
+) -> Iterator[Run]:
+    """Yield the run of each pick when it is computed, again when it is verified, again with its quality where the
+    input's noise-free original is known, again when it is timed. Where nothing is timed, all picks are computed before
+    the first is verified.
+
+    A pick that its variant does not support, that does not compile, lacks its library or does not fit in memory yields
+    a run with its `failure`; the others go on. Where nothing is timed, a pick that does not fit runs in bands if its
+    filter allows it, and a note says so; a right result is computed and verified `again`, on a simulated GPU in another
+    order. `deadline` is a time of `time.perf_counter`. It calls `stop` between
+    steps, samples and pieces of long work on the host, and `progress(text, done, total)` before each step and now and
+    then within it. Raises ParamError and DeviceError before anything runs, KernelFault when a kernel dies, Cancelled
+    when `stop` returns true.
+    """
+    filter, experiment = _check(experiment)
+    jobs = [_job(filter, experiment, pick) for pick in experiment.picks]
+    watch = Watch(deadline, seed, stop, progress)
+    steps = 1, experiment.checks != "off", experiment.input.clean is not None, experiment.protocol != "none"
+    watch.total = len(jobs) * sum(steps)
+    resident: dict[str, DeviceArray] = {}
+    live = experiment.protocol == "none"
+    for job in jobs:
+        watch.begin(f"preparing {job.name}")
+        in_use = any(j.plan is not None and j.device.name == job.device.name for j in jobs)
+        yield from _compute(job, resident, watch, in_use)
+        if not live:
+            yield from _verify(job, resident, watch)
+    if live:  # someone looks on: all results come before the first verdict
+        yield from _verify_all(jobs, resident, watch, again)
+    if experiment.input.clean is not None:  # after all pictures, which need not wait for it
+        yield from _compare(jobs, watch)
+    if live:
+        return
+    timed = [j for j in jobs if j.plan is not None and j.run.ok is not False]
+    for name in dict.fromkeys(j.device.name for j in timed):
+        group = [j for j in timed if j.device.name == name]
+        watch.begin(f"timing {', '.join(j.variant.id for j in group)} on {name}", len(group))
+        if group[0].device.clock == "simulated":
+            yield from _count(group, watch)
+        else:
+            yield from time_jobs(group, resident[name], watch)
+
+
+def last_runs(runs: Iterable[Run]) -> list[Run]:
+    """The last run of each pick, in the order of their first runs."""
+    return list({run.key: run for run in runs}.values())
+
+
+def default_picks(filter: Filter, devices: Sequence[str], variants: Sequence[str] = ()) -> tuple[Pick, ...]:
+    """Every variant of the filter, or those named, on each device that can run it."""
+    chosen = [filter.variant(v) for v in variants] if variants else filter.variants
+    return tuple(Pick(v.id, d) for v in chosen for d in devices if runs_on(v, d))
+
+
+def runs_on(variant: Variant, device: str) -> bool:
+    """CPU variants run on the CPU, kernels on CUDA devices and simulated ones, libraries of CUDA on CUDA devices."""
+    kind = device_kind(device)
+    return kind == variant.device or (kind == "sim" and variant.device == "cuda" and not variant.library)
+
+
+def _check(experiment: Experiment) -> tuple[Filter, Experiment]:
+    meta = experiment.input.meta
+    filter = find_filter(experiment.filter, meta.kind)
+    if meta.kind != filter.accepts:
+        raise ParamError(f"{filter.id} takes a {filter.accepts}, {experiment.input.name} is a {meta.kind}.")
+    check_type(filter, experiment.input)
+    params = check_values(filter.params, experiment.params, filter.id)
+    check_input(filter, experiment.input, params)
+    if not experiment.picks:
+        raise ParamError(
+            f"No variant of {filter.id} is picked; choose from {', '.join(v.id for v in filter.variants)}."
+        )
+    experiment = replace(experiment, filter=filter.id, params=params)
+    return filter, replace(experiment, picks=tuple(_todays(filter, experiment, pick) for pick in experiment.picks))
+
+
+def _todays(filter: Filter, experiment: Experiment, pick: Pick) -> Pick:
+    """The pick with today's id of its variant, which may come from an origin of the version before."""
+    new = filter.today(pick.variant, experiment.input.meta, {**experiment.params, **pick.params}, pick.knobs)
+    if new != pick.variant:
+        warnings.warn(filter.renaming(pick.variant, new), FutureWarning, stacklevel=3)
+    return replace(pick, variant=new)
+
+
+def params_of(filter: Filter, experiment: Experiment, pick: Pick) -> Values:
+    """The values of all parameters of a pick: the experiment's, and the pick's own where it has some. Raises ParamError
+    for values that the filter or the input does not allow."""
+    if not pick.params:
+        return experiment.params
+    params = check_values(filter.params, {**experiment.params, **pick.params}, filter.id)
+    check_input(filter, experiment.input, params)
+    return params
+
+
+def planned_run(experiment: Experiment, pick: Pick) -> Run:
+    """The run of a pick before anything runs: its identity, without outputs and timings."""
+    filter, experiment = _check(experiment)
+    params = params_of(filter, experiment, pick)
+    pick = _todays(filter, experiment, pick)
+    variant = filter.variant(pick.variant)
+    # The picks of a comparison share their knobs; a variant takes those it has.
+    own = {p.name: pick.knobs[p.name] for p in variant.knobs if p.name in pick.knobs}
+    meta = experiment.input.meta
+    return Run(
+        pick=replace(pick, knobs=check_values(variant.knobs, own, variant.id)),
+        filter=filter.id,
+        params=params,
+        shape=meta.shape,
+        dtype=meta.dtype,
+        stage="computed",
+        outputs={},
+        work=filter.work(Task.of(meta, params)),
+        source_hash="-".join(source_hash(kernel, pick.edits) for kernel in variant.kernels),
+        notes=(variant.caveat,) if variant.caveat else (),
+    )
+
+
+def _job(filter: Filter, experiment: Experiment, pick: Pick) -> Job:
+    variant = filter.variant(pick.variant)
+    device = open_device(pick.device)
+    if device.kind != variant.device and not (device.kind == "sim" and variant.device == "cuda"):
+        raise ParamError(
+            f"{filter.id} {variant.id} runs on {variant.device}, not on {pick.device}; choose another device."
+        )
+    run = planned_run(experiment, pick)
+    session = device.session(pick.edits, experiment.checks)
+    if experiment.protocol == "none" and experiment.checks != "off":
+        session = cast(Device, GuardedSession(session))
+    if experiment.memory is not None:
+        session = cast(Device, LimitedSession(session, experiment.memory - experiment.input.array.nbytes))
+    task = Task.of(experiment.input.meta, run.params, run.pick.knobs, device.limits)
+    return Job(filter, experiment, variant, device, run, session, task)
+
+
+def _compute(job: Job, resident: dict[str, DeviceArray], watch: Watch, in_use: bool) -> Iterator[Run]:
+    with listening(watch.stop):
+        job.task = replace(job.task, metas={MAIN: full_meta(job.input)})
+    with mistakes(job.filter, job.variant):
+        reason = job.variant.refusal(job.task)
+    if job.device.kind == "sim" and job.variant.library:
+        reason = f"it calls {job.variant.library}; a simulated GPU runs kernels only"
+    if reason:
+        yield fail(job, reason, "unsupported")
+        return
+    try:
+        outputs = _outputs(job, resident, watch, in_use)
+    except FOR_ALL:
+        raise
+    except Exception as error:
+        yield fail_of(job, error)
+        return
+    if job.plan is not None:
+        job.timings.update(_compile_timing(job.plan))
+    facts = job.experiment.input.facts
+    forms = {o.id: facts.describe(o.form(job.task)) for o in job.filter.given(job.task.params)}
+    job.run = replace(job.run, outputs=outputs, forms=forms, timings=dict(job.timings))
+    yield job.run
+
+
+def _outputs(job: Job, resident: dict[str, DeviceArray], watch: Watch, in_use: bool) -> dict[str, np.ndarray[Any, Any]]:
+    """The outputs of the whole input at once, or in bands where the device has no room for it. `in_use` says that plans
+    of others work on the input there."""
+    memory, needed = job.experiment.memory, footprint(job.filter, job.task)
+    try:
+        if memory is not None and needed > memory:
+            raise DeviceMemoryError(f"Input and outputs need {needed:,} bytes, and {memory:,} are allowed.")
+        return _whole_outputs(job, resident, watch)
+    except DeviceMemoryError as error:
+        job.plan, job.session = None, job.device  # the guards of the failed plan would hold its memory
+        if job.experiment.protocol != "none":
+            advice = "" if whole_reason(job.filter, job.task) else " A run that is not timed goes in bands."
+            raise DeviceMemoryError(f"{error}{advice}") from None
+    if not in_use:
+        resident.pop(job.device.name, None)  # bands need the room
+    in_bands = DeviceBands.of(job)
+    watch.say(f"computing {job.name} in bands")
+    with watch.listening():
+        outputs = in_bands.run(0xFF)
+    job.bands = in_bands
+    job.run = replace(job.run, notes=(*job.run.notes, in_bands.note))
+    return outputs
+
+
+def _whole_outputs(job: Job, resident: dict[str, DeviceArray], watch: Watch) -> dict[str, np.ndarray[Any, Any]]:
+    if job.device.name not in resident:
+        watch.say(f"copying {job.input.name} to {job.device.name}")
+        resident[job.device.name] = job.device.upload(job.input.array)
+        watch.say(f"preparing {job.name}")
+    # Compiles and allocates; no launch is waited for.
+    with finite(), listening(watch.stop):
+        job.plan = job.make_plan(resident[job.device.name])
+    watch.say(f"computing {job.name}")
+    with watch.listening():
+        return execute(job, _poisons(job.plan))
+
+
+def _poisons(plan: Plan) -> dict[str, np.ndarray[Any, Any]]:
+    return {name: poison(out) for name, out in plan.outputs.items()}
+
+
+def _compile_timing(plan: Plan) -> dict[str, Timing]:
+    kernels = {id(s.kernel.compiled): s.kernel for s in plan.steps if isinstance(s, Launch)}
+    return {"compile": once("compile", sum(k.compile_seconds for k in kernels.values()))} if kernels else {}
+
+
+def _count(jobs: list[Job], watch: Watch) -> Iterator[Run]:
+    """A simulated GPU has no time: its runs are complete with their counts."""
+    for job in jobs:
+        if job.experiment.checks == "full":
+            with watch.listening():
+                verify_again(job)
+        job.run = replace(job.run, stage="timed")
+        yield job.run
+
+
+def _compare(jobs: list[Job], watch: Watch) -> Iterator[Run]:
+    """Compare right outputs with the input's noise-free original."""
+    for job in jobs:
+        watch.begin(f"comparing {job.name} with the original without noise")
+        if not job.computed or job.run.ok is False:
+            continue
+        with watch.listening():
+            found = quality(job.filter, job.input, job.task.params, job.run.outputs)
+        if found:
+            job.run = replace(job.run, quality=found)
+            yield job.run
+
+
+def _verify_all(jobs: list[Job], resident: Mapping[str, DeviceArray], watch: Watch, again: bool) -> Iterator[Run]:
+    """Verify the results one by one. Those that were computed after a variant had overwritten the input are computed
+    anew from the input as it was."""
+    spoilt: set[str] = set()
+    for job in jobs:
+        if job.device.name in spoilt and job.plan is not None:
+            try:
+                job.run = replace(job.run, outputs=execute(job, _poisons(job.plan)))
+            except FOR_ALL:
+                raise
+            except Exception as error:
+                yield fail_of(job, error)
+                continue
+        yield from _verify(job, resident, watch, again)
+        if INPUT_OVERWRITTEN in job.run.notes:
+            spoilt.add(job.device.name)
+
+
+def _verdict(run: Run, errors: Mapping[str, Error]) -> bool | None:
+    """Whether the outputs are right; None where a tolerance allows so much that within it nothing is said."""
+    if not (all(e.ok for e in errors.values()) and faultless(run)):
+        return False
+    return True if all(e.judges for e in errors.values()) else None
+
+
+def nothing_judged(errors: Mapping[str, Error]) -> tuple[str, ...]:
+    """A note of each output whose tolerance is too large to judge it."""
+
+    def note(name: str, share: float) -> str:
+        may = f"{100 * share:.2g} % of {name}" if share < 1 else f"as much as {name} or more"
+        needed = f"a verdict needs {100 * MOST_SHARE:.2g} % or less"
+        return f"not judged: rounding may take {may} here, {needed}; take another variant, or samples nearer to zero"
+
+    return tuple(note(name, e.share) for name, e in errors.items() if e.ok and not e.judges)
+
+
+def _verify(job: Job, resident: Mapping[str, DeviceArray], watch: Watch, again: bool = False) -> Iterator[Run]:
+    """Compare the outputs with the reference; where no timing follows, check everything else as well."""
+    if not job.computed or job.experiment.checks == "off":
+        return
+    watch.begin(f"verifying {job.name}")
+    with watch.listening():
+        errors = job.errors_of(job.run.outputs)
+    job.run = replace(job.run, stage="verified", errors=errors, ok=_verdict(job.run, errors))
+    job.run = replace(job.run, notes=(*job.run.notes, *nothing_judged(errors)))
+    try:
+        with listening(watch.stop):
+            _check_again(job, resident, again)
+    except FOR_ALL:
+        raise
+    except Exception as error:
+        fail_of(job, error)
+    yield job.run
+
+
+def _check_again(job: Job, resident: Mapping[str, DeviceArray], again: bool) -> None:
+    """Run a job that is not wrong once more, and look at what it wrote outside its outputs."""
+    if job.run.ok is not False and again:
+        verify_again(job)
+    for fault in job.bands.faults if job.bands is not None else ():
+        condemn(job, fault)
+    if job.guarded and job.bands is None:
+        verify_memory(job, resident[job.device.name])
