@@ -14,6 +14,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from app.controllers.session import SessionController
+from app.models.experiment.change import Change
 from app.models.experiment.job_kind import (
     DOCTOR,
     FRAME,
@@ -81,7 +82,7 @@ class FrameController(QObject):
         controller.frame_loaded.connect(self._take)
         controller.cancelled.connect(self._cancelled)
         controller.queue.ended.connect(self._ended)
-        self._session.input_changed.connect(self._start_over)
+        self._session.changed.connect(self._start_over)
 
     @property
     def of_stack(self) -> bool:
@@ -259,8 +260,11 @@ class FrameController(QObject):
         self.changed.emit()
 
     @Slot(object)
-    def _start_over(self, shared: Any) -> None:
-        """Another input: nothing of the stack before is wanted any more."""
+    def _start_over(self, change: Change) -> None:
+        """Of another input nothing of the stack before is wanted any more."""
+        shared = change.after.input
+        if not change.opened or shared is None:
+            return
         self.count, played = shared.facts.frames if self._controller.inputs.opened is not None else 1, self.playing
         self._settle()
         if played:  # its run began as that of one more frame

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 
 from app.base.worker import Engine
 from app.controllers.queue import RunQueue
@@ -14,6 +14,7 @@ from app.models.experiment.session import Session
 from app.models.experiment.steps import title_with_steps
 from app.models.files.session_file import Saved
 from app.models.results.origin import Origin
+from gpu_ops import active_steps, find_step
 from gpu_ops.engine.messages import Failed, Loaded, LoadRequest, ResultRequest, Stepped
 from gpu_ops.engine.shared import SharedInput, SharedResult
 from gpu_ops.input_kinds import INPUT_KINDS
@@ -39,8 +40,6 @@ class Inputs(QObject):
         self._shown: tuple[str, ...] = ()
         self._own: tuple[str, ...] = ()
         self._next: tuple[str, ...] = ()
-        session.steps_dropped.connect(self._say_dropped)
-        session.forgotten.connect(self._tidy)
 
     @property
     def opened(self) -> LoadRequest | None:
@@ -55,8 +54,10 @@ class Inputs(QObject):
         if asked is not None and asked.job == loaded.job:
             self._session.replace_input(loaded.input)
         else:
-            self._opened = opened
+            self._opened, before = opened, self._session.steps
             self._session.set_input(loaded.input)
+            if not self._session.steps and any(not find_step(step["step"]).noise for step in active_steps(before)):
+                self._say_dropped(loaded.input)
             self._say_notes(loaded.input)
 
     def restore(self, loaded: Loaded, opened: LoadRequest | None, saved: Saved, device: str) -> None:
@@ -95,10 +96,9 @@ class Inputs(QObject):
         self._release(self._own)
         self._own, self._shown = (), shared.segments
         self._segments |= set(shared.segments)
-        self._tidy()
+        self.tidy()
 
-    @Slot()
-    def _tidy(self) -> None:
+    def tidy(self) -> None:
         """Release the originals that are neither shown nor held by the session."""
         needed = {segment for original in self._session.originals for segment in original.segments} | {*self._shown}
         self._release(tuple(self._segments - needed))
@@ -113,7 +113,7 @@ class Inputs(QObject):
         self._release(self._own)
         self._own, self._next = self._next, ()
         self._shown = self._session.original.segments if self._session.original is not None else ()
-        self._tidy()
+        self.tidy()
 
     def _release(self, segments: tuple[str, ...]) -> None:
         for segment in segments:

@@ -11,6 +11,7 @@ from PySide6.QtCore import QLocale, QObject, Qt, QTimer, Signal, Slot
 
 from app.controllers.session import SessionController
 from app.models.curves.sound import HIGHEST, LOWEST, Array, Track
+from app.models.experiment.change import Change
 from app.models.results.view_data import INPUT as INPUT
 from app.models.results.view_data import OutputData
 from gpu_ops.input_kinds import INPUT_KINDS
@@ -65,8 +66,7 @@ class Playback(QObject):
         controller.input_array_changed.connect(self._take_input)
         controller.stepped_array_changed.connect(self._take_stepped)
         controller.outputs_changed.connect(self._take_output)
-        controller.session.choice_changed.connect(self._drop_results)
-        controller.session.output_changed.connect(self._follow_output)
+        controller.session.changed.connect(self._changed)
 
     @property
     def playing(self) -> bool:
@@ -142,13 +142,15 @@ class Playback(QObject):
         self.changed.emit()
 
     @Slot(object, str)
-    def _drop_results(self, choice: Any, what: str) -> None:
+    def _changed(self, change: Change) -> None:
         """Drop the results of another filter and of variants that are no longer picked."""
-        picks = () if what == "filter" else self._session.shown.ids
-        self._results = {key: array for key, array in self._results.items() if key[0] in picks}
-        self._keep(picks)
+        if change.experiment and not change.opened:
+            picks = () if change.filter else self._session.shown.ids
+            self._results = {key: array for key, array in self._results.items() if key[0] in picks}
+            self._keep(picks)
+        if change.output:
+            self._follow_output()
 
-    @Slot()
     def _follow_output(self) -> None:
         """Offer the results of the output that the window now shows, if it can be played."""
         arrays = {v: array for (v, name), array in self._results.items() if name == self._session.output.id}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Signal, Slot
 
+from app.models.experiment.change import Change
 from app.models.experiment.job_text import job_text, nearest_jobs
 from app.models.experiment.session import Session
 from app.models.results.results import Results
@@ -36,10 +37,7 @@ class RecordedRuns(QObject):
         self._reports: Reports | None = None
         self._message_sent = False
         self.shown = False
-        session.choice_changed.connect(self._update)
-        session.input_changed.connect(self._update)
-        session.stepped_changed.connect(self._update)
-        session.device_changed.connect(self._update)
+        session.changed.connect(self._update)
 
     def show(self, shown: bool) -> None:
         """Show or hide recorded rows; reports are read the first time."""
@@ -50,8 +48,9 @@ class RecordedRuns(QObject):
             self.succeeded.emit(SUBJECT)
         self._put()
 
-    def _update(self) -> None:
-        if self.shown:
+    @Slot(object)
+    def _update(self, change: Change) -> None:
+        if self.shown and (change.experiment or change.input or change.device):
             self._put()
 
     def _put(self) -> None:

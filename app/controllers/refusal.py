@@ -22,10 +22,7 @@ class Refusal(QObject):
     def __init__(self, controller: SessionController, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._controller, self._told = controller, ""
-        session = controller.session
-        session.input_changed.connect(self._look)
-        session.stepped_changed.connect(self._look)
-        session.choice_changed.connect(self._look)
+        controller.session.changed.connect(self._look)
 
     @Slot()
     def _look(self) -> None:

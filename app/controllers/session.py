@@ -13,6 +13,7 @@ from app.controllers.chosen import Chosen, choose
 from app.controllers.inputs import Inputs
 from app.controllers.outputs import Outputs
 from app.controllers.queue import RunQueue
+from app.models.experiment.change import Change
 from app.models.experiment.job_kind import (
     DOCTOR,
     FRAME,
@@ -32,7 +33,7 @@ from app.models.experiment.refusal import refuses
 from app.models.experiment.session import Session
 from app.models.experiment.subject import Subject
 from app.models.results.results import Results
-from gpu_ops import Saving, active_steps
+from gpu_ops import Saving
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import (
     DoctorAnswer,
@@ -101,17 +102,12 @@ class SessionController(QObject):
         self.queue.busy_changed.connect(self.busy_changed)
         self.queue.settled.connect(self.settled)
         self.loading: LoadRequest | None = None
-        self._announced: Any = None
         self.playing = False
         self._outputs = Outputs(engine, session, self.outputs_changed.emit)
         self.inputs = Inputs(engine, session, self.queue, self)
         self.inputs.message.connect(self.message)
         engine.answered.connect(self._take_answer)
-        session.choice_changed.connect(self._choice_changed)
-        session.input_changed.connect(self._input_changed)
-        session.stepped_changed.connect(self._stepped_changed)
-        session.device_changed.connect(self._device_changed)
-        session.baseline_changed.connect(self._set_baseline)
+        session.changed.connect(self._changed)
 
     @property
     def busy(self) -> bool:
@@ -199,51 +195,46 @@ class SessionController(QObject):
     # Changes of the session
 
     @Slot(object)
-    def _input_changed(self, shared: Any) -> None:
-        self.queue.outdate()
-        self.succeeded.emit("run")
-        self.results.clear()
-        self._declare()
-        self._announced = shared
-        self.input_array_changed.emit(self._engine.array(shared.array), shared)
-        self._outputs.keep(())
-        self.inputs.replaced(shared)
-        self.run_live()
-
-    @Slot(object)
-    def _stepped_changed(self, shared: Any) -> None:
-        """The input went through other steps: results of those before stay, marked so, until new ones come."""
-        self.queue.renew()
-        self._declare()
-        self.results.compare_with(self.session.shown.subject_of)
-        self._announced = shared
-        self.stepped_array_changed.emit(self._engine.array(shared.array), shared)
-        self.inputs.stepped()
-
-    @Slot(object, str)
-    def _choice_changed(self, choice: Any, what: str) -> None:
-        if what == "filter":
+    def _changed(self, change: Change) -> None:
+        """Show what is there at once, drop what belongs to nothing on the screen, and run what is missing."""
+        session, anew = self.session, change.opened or change.filter
+        if anew:
             self.succeeded.emit("run")
             self.queue.outdate()
             self.results.clear()
-        self._outputs.keep(() if what == "filter" else self.session.shown.ids)
-        self._declare()
-        self._outputs.share()
-        self.results.compare_with(self.session.shown.subject_of)
-        session, done = self.session, what == "steps" and not self.session.lacks_steps
-        done = done or (what == "pins" and not self.queue.pins_lack)
-        if session.input is not self._announced:
-            return  # the input for this choice comes next, and its run with it
-        if session.lacks_steps and not active_steps(session.steps) and session.original is not None:
-            session.set_stepped(session.original, ())
-        if not done:
+        elif change.stepped:
+            self.queue.renew()
+        if change.input or change.experiment or change.steps:
+            self._outputs.keep(() if anew else session.shown.ids)
+        if change.input or change.experiment or change.steps or change.device:
+            self._declare()
+            self._outputs.share()
+            self.results.compare_with(session.shown.subject_of)
+        elif change.baseline:
+            self._set_baseline()
+        if change.input:
+            self._show_input(change)
+        if change.originals:
+            self.inputs.tidy()
+        if change.opened or change.device or self._lacks_run(change):
             self.run_live()
 
-    @Slot(str)
-    def _device_changed(self, name: str) -> None:
-        self._declare()
-        if self.session.input is self._announced:
-            self.run_live()
+    def _show_input(self, change: Change) -> None:
+        shared = change.after.input
+        assert shared is not None
+        array = self._engine.array(shared.array)
+        if change.opened:
+            self.input_array_changed.emit(array, shared)
+            self.inputs.replaced(shared)
+        else:  # results of the steps before stay, marked so, until new ones come
+            self.stepped_array_changed.emit(array, shared)
+            self.inputs.stepped()
+
+    def _lacks_run(self, change: Change) -> bool:
+        """Whether results of the present choice are not there yet. Those of other steps wait for the steps."""
+        if change.picks_or_settings or (change.pins and self.queue.pins_lack):
+            return True
+        return change.steps and (change.stepped or self.session.lacks_steps)
 
     # Running
 
@@ -253,11 +244,11 @@ class SessionController(QObject):
         titles = {v.id: v.title for v in session.filter.variants}
         ticked = [] if refuses(session.filter, session.input) else [v for v in titles if v in session.choice.picks]
         self.results.declare([shown.slot(id) for id in (*ticked, *shown.pins)], titles)
-        self._set_baseline(self.session.baseline)
+        self._set_baseline()
 
-    @Slot(str)
-    def _set_baseline(self, variant: str) -> None:
-        """Compare speed-ups with this variant on its device."""
+    def _set_baseline(self) -> None:
+        """Compare speed-ups with the baseline on its device."""
+        variant = self.session.baseline
         exists = any(v.id == variant for v in self.session.filter.variants)
         self.results.set_baseline(self.session.shown.slot(variant) if exists else None)
 

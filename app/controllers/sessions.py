@@ -11,6 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import QFileInfo, QLocale, QObject, Signal, Slot
 
 from app.controllers.session import SessionController
+from app.models.experiment.change import Change
 from app.models.experiment.job_kind import RESTORE, JobKind
 from app.models.files.session_file import Saved, read_session, reason_of, saved_of, session_text
 from app.models.files.session_view import Offered, View
@@ -85,9 +86,7 @@ class SessionFiles(QObject):
         controller.cancelled.connect(self._give_up)
         queue.interrupted.connect(self._give_up)
         queue.ended.connect(self._ended)
-        self._session.input_changed.connect(self._input_changed)
-        self._session.stepped_changed.connect(self._place)
-        self._session.steps_changed.connect(self._place)
+        self._session.changed.connect(self._changed)
 
     # Saving
 
@@ -334,11 +333,13 @@ class SessionFiles(QObject):
         if self._session.original is original or (opened is not None and self._controller.inputs.opened is opened):
             self.placed.emit(saved)  # else another input comes; another frame of the same stack may be there by now
 
-    @Slot()
-    def _input_changed(self) -> None:
-        """Another input: what a session says of the one before no longer holds."""
-        self._placing = None
-        self._set_path("")
+    @Slot(object)
+    def _changed(self, change: Change) -> None:
+        if change.opened:  # what a session says of the input before no longer holds
+            self._placing = None
+            self._set_path("")
+        elif change.stepped or change.steps:
+            self._place()
 
     def _set_path(self, path: str) -> None:
         if path != self.path:

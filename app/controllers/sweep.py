@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.controllers.recorded import Reports
 from app.controllers.session import SessionController
+from app.models.experiment.change import Change
 from app.models.experiment.refusal import refusal_sentence, refuses
 from app.models.timing.laws import LawPicture, law_pictures
 from app.models.timing.sweep import Option, Sweep, SweepRun, options, parse_values, plan_runs, recorded_sweeps
@@ -56,9 +57,7 @@ class SweepController(QObject):
         self.shown: Sweep | None = None
         self.over = ""
         controller.point_answered.connect(self._take)
-        self._session.input_changed.connect(self._update)
-        self._session.stepped_changed.connect(self._update)
-        self._session.choice_changed.connect(self._choice_changed)
+        self._session.changed.connect(self._changed)
 
     @property
     def kind(self) -> InputKind:
@@ -157,12 +156,11 @@ class SweepController(QObject):
         assert shared is not None
         return Meta(shared.kind, tuple(shared.array.shape), shared.array.dtype, shared.finite)
 
-    @Slot(object, str)
-    def _choice_changed(self, choice: Any, what: str) -> None:
-        if what == "filter":
+    @Slot(object)
+    def _changed(self, change: Change) -> None:
+        if change.filter or change.input:
             self._update()
 
-    @Slot()
     def _update(self) -> None:
         """Update what may vary and the recorded sweeps for the present input and filter."""
         filter, shared = self._session.filter, self._session.input

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from app.controllers.session import SessionController
+from app.models.experiment.change import Change
 from app.models.experiment.job_kind import XRAY
 from app.models.experiment.slot import RowSlot
 from app.models.results.entry import Entry
@@ -66,12 +67,8 @@ class XRayController(QObject):
         controller.xrayed.connect(self._take)
         controller.xray_failed.connect(self._fail)
         controller.cancelled.connect(self._give_up)
-        self._session.choice_changed.connect(self._choice_changed)
-        # Queued, so that the controller requests its run first.
-        self._session.input_changed.connect(self._update, later)
-        self._session.stepped_changed.connect(self._update, later)
-        self._session.choice_changed.connect(self._update, later)
-        self._session.device_changed.connect(self._update, later)
+        self._session.changed.connect(self._changed)
+        self._session.changed.connect(self._update, later)  # queued, so that the controller requests its run first
         controller.devices_changed.connect(self._take_devices)
         controller.results.row_changed.connect(self.measured_changed)
         controller.results.rows_reset.connect(self.measured_changed)
@@ -138,9 +135,9 @@ class XRayController(QObject):
 
     # Changes of the session
 
-    @Slot(object, str)
-    def _choice_changed(self, choice: Any, what: str) -> None:
-        if what == "filter":
+    @Slot(object)
+    def _changed(self, change: Change) -> None:
+        if change.filter:
             self._take_variants()
 
     def _take_variants(self) -> None:

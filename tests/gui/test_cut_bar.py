@@ -116,7 +116,7 @@ def test_it_is_there_while_the_coefficients_are_asked_for(qtbot: Any, window: Ma
 def test_a_drag_moves_the_threshold_live_and_is_one_step_of_undo(qtbot: Any, window: MainWindow) -> None:
     bar, session = ask_for_parts(qtbot, window), window.controller.session
     told: list[float] = []
-    session.choice_changed.connect(lambda choice, what: told.append(session.params.get("value", -1)))
+    session.changed.connect(lambda change: told.append(session.params.get("value", -1)))
     plot = bar.plot
     start, y = round(plot.x_of(4.0)), round(plot.plot().center().y())
     qtbot.mousePress(plot, Qt.MouseButton.LeftButton, pos=QPoint(start, y))

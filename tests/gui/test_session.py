@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from app.models.experiment.change import Change
 from app.models.experiment.history import MOST, MOST_INPUTS
 from app.models.experiment.session import Session
 from gpu_ops import FILTERS, KernelscopeError, from_array
@@ -31,15 +32,59 @@ def test_a_signal_brings_the_familys_filter_for_signals(qtbot) -> None:
     assert session.choice.params == {"window": 5, "border": "reflect"}
 
 
-def test_every_change_is_told_with_its_kind(qtbot) -> None:
-    session, told = Session(), []
-    session.choice_changed.connect(lambda choice, what: told.append(what))
+TOLD = ("opened", "stepped", "filter", "picks_or_settings", "pins", "steps", "device", "baseline", "output", "undo")
+
+
+def changes_of(session: Session) -> list[set[str]]:
+    """What each change of a session to come says of itself. The session is then what the change says it is."""
+    told: list[set[str]] = []
+
+    def take(change: Change) -> None:
+        assert (change.after.choice, change.after.input) == (session.choice, session.input)
+        told.append({name for name in TOLD if getattr(change, name)})
+
+    session.changed.connect(take)
+    return told
+
+
+def test_every_change_is_told_once_with_all_that_it_changes(qtbot) -> None:
+    session = Session()
+    told = changes_of(session)
     session.set_params({"window": 9, "border": "wrap"})
+    session.set_picks(("serial",))
     session.set_picks(("serial",))
     session.set_knobs("naive", {"block": 64})
     session.set_filter("mean2d")
     session.set_filter("mean2d")
-    assert told == ["params", "picks", "knobs", "filter"]
+    session.set_baseline("parallel")
+    session.set_baseline("parallel")
+    settings = {"picks_or_settings"}
+    assert told == [settings | {"undo"}, settings, settings, settings | {"filter"}, {"baseline"}]
+
+
+def test_an_input_comes_with_the_filter_for_it_in_one_change(qtbot) -> None:
+    session, image, signal = Session(), shared("image"), shared("signal")
+    told = changes_of(session)
+    session.set_input(image)
+    session.set_steps([{"step": "invert"}])
+    session.set_input(signal)
+    session.set_stepped(shared("signal"), session.steps)
+    assert [sorted(what - {"picks_or_settings", "undo"}) for what in told] == [
+        ["filter", "opened"],
+        ["steps"],
+        ["filter", "opened"],
+        ["stepped"],
+    ]
+
+
+def test_without_steps_the_input_is_the_original_again_in_one_change(qtbot) -> None:
+    session, image = Session(), shared("image")
+    session.set_input(image)
+    session.set_steps([{"step": "invert"}])
+    session.set_stepped(shared("image"), session.steps)
+    told = changes_of(session)
+    session.set_steps([])
+    assert session.input is image and told == [{"steps", "stepped"}]
 
 
 @pytest.mark.parametrize("filter", FILTERS, ids=lambda f: f.id)
@@ -109,9 +154,10 @@ def test_a_new_choice_ends_what_could_be_redone(qtbot) -> None:
     session = Session()
     session.set_params({"window": 7, "border": "reflect"})
     session.undo()
-    with qtbot.waitSignal(session.undo_changed) as told:
+    with qtbot.waitSignal(session.changed) as told:
         session.set_picks(("parallel",))
-    assert told.args == [True, False]
+    (change,) = told.args
+    assert change.undo and change.after.undo == (True, False)
     session.redo()
     assert session.choice.picks == ("parallel",)
 
@@ -119,7 +165,7 @@ def test_a_new_choice_ends_what_could_be_redone(qtbot) -> None:
 def test_undo_goes_back_to_the_input_before_a_result(qtbot) -> None:
     session, told = Session(), []
     first, result, spectrum = shared("image"), shared("image"), shared("signal")
-    session.input_changed.connect(told.append)
+    session.changed.connect(lambda change: told.append(change.after.input) if change.opened else None)
     session.set_input(first)
     session.set_steps([{"step": "invert"}])
     steps = session.steps
@@ -190,11 +236,10 @@ def test_parameters_are_reset_to_their_defaults(qtbot) -> None:
 class TestDevices:
     def test_the_first_devices_join_an_untouched_choice(self, qtbot) -> None:
         session = Session()
-        told: list[tuple[str, object]] = []
-        session.device_changed.connect(lambda name: told.append(("device", name)))
+        told = changes_of(session)
         before = session.choice.picks
         session.set_devices(("cuda:1", "sim"))
-        assert session.device == "cuda:1" and told == [("device", "cuda:1")]
+        assert session.device == "cuda:1" and told == [{"device", "picks_or_settings"}]
         assert set(before) < set(session.choice.picks) and not session.can_undo
 
     def test_devices_change_no_choice_that_was_made(self, qtbot) -> None:

@@ -56,12 +56,6 @@ def _refusal(variant: Variant, meta: Meta, params: Mapping[str, Any]) -> str | N
     return variant.refusal(Task.of(meta, params, knobs))
 
 
-def difference(a: Choice, b: Choice) -> str:
-    """The first of their parts that differs; "" where no more than the input does."""
-    parts = ("filter", "params", "picks", "knobs", "pins", "steps")
-    return next((part for part in parts if getattr(a, part) != getattr(b, part)), "")
-
-
 class History:
     """The choices before the present one, and those that were undone; the nearest are the last ones."""
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from app.models.experiment.history import Choice, History, default_choice, difference, meta_of
+from app.models.experiment.change import Change, State
+from app.models.experiment.history import Choice, History, default_choice, meta_of
 from app.models.experiment.noise import Noise
 from app.models.experiment.pin import MOST_PINS
 from app.models.experiment.shown import Shown
 from app.models.experiment.steps import Steps, kept_steps, noise_of, with_noise
-from gpu_ops import FILTERS, KernelscopeError, ParamError, active_steps, check_step, find_filter, find_step
+from gpu_ops import FILTERS, KernelscopeError, ParamError, active_steps, check_step, find_filter
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.shared import SharedInput
 from gpu_ops.params import holds
@@ -23,29 +24,16 @@ from gpu_ops.types import Filter, Output
 
 
 class Session(QObject):
-    """The model of one window. Every change emits a signal; nothing here runs anything.
+    """The model of one window. Nothing here runs anything.
 
     `original` is the input as it was opened, and `input` what runs: the original after its steps. `steps` are those
     that the user wants, some of them perhaps switched off, and `input_steps` those that the input went through; they
     differ until the engine has done them. `inherited` says that steps of the input before wait to be done on this one.
     A result can take the place of the input; undo and `go_back` bring back what was there, and so the session holds the
-    `originals` that they can go to. `forgotten` says that there may be fewer.
-    `input_changed(shared)` brings another input, `stepped_changed(shared)` the same one after other steps,
-    `steps_changed` says that other steps are wanted, `steps_dropped(shared)` that those before do not suit an input.
-    `choice_changed(choice, what)` says what changed: "filter", "params", "picks", "steps", "knobs" or
-    "pins"; `output_changed` that the window shows another of the filter's outputs.
+    `originals` that they can go to. `changed(change)` says once what is another one than before, see Change.
     """
 
-    input_changed = Signal(object)
-    stepped_changed = Signal(object)
-    steps_changed = Signal()
-    steps_dropped = Signal(object)
-    choice_changed = Signal(object, str)
-    baseline_changed = Signal(str)
-    device_changed = Signal(str)
-    output_changed = Signal()
-    undo_changed = Signal(bool, bool)
-    forgotten = Signal()
+    changed = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -54,7 +42,8 @@ class Session(QObject):
         self.input_steps: Steps = ()
         self._frame_waits = False
         self.inherited = False
-        self.inputs = 0
+        self.inputs = self._opened = 0
+        self._before: State | None = None
         self.baseline = "serial"
         self.device = ""
         self.devices: tuple[str, ...] = ()
@@ -64,6 +53,25 @@ class Session(QObject):
         self._first: Choice | None = None
         self._last_output: dict[str, str] = {}
         self.shown = Shown(self)
+
+    def _state(self) -> State:
+        undo = self.can_undo, self.can_redo
+        given = self.input, self.original, self.originals, self._opened, self.inputs
+        return State(self._choice, self.input_steps, *given, self.device, self.baseline, self.output.id, undo)
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Inside, the session becomes another one; at the end `changed` says so once."""
+        if self._before is not None:
+            yield
+            return
+        before = self._before = self._state()
+        try:
+            yield
+        finally:
+            self._before = None
+        if change := Change(before, self._state()):
+            self.changed.emit(change)
 
     @property
     def choice(self) -> Choice:
@@ -104,30 +112,25 @@ class Session(QObject):
         """Show another of the filter's outputs, and ask for it where the parameters do not."""
         if id == self.output.id:
             return
-        self._last_output[self._choice.filter] = id
         output = next(o for o in self.filter.outputs if o.id == id)
-        if holds(output.when, self.params):
-            self.output_changed.emit()
-        else:
-            self.set_params({**self._choice.params, **{name: allowed[0] for name, allowed in output.when.items()}})
+        with self._changing():
+            self._last_output[self._choice.filter] = id
+            if not holds(output.when, self.params):
+                self.set_params({**self._choice.params, **{name: allowed[0] for name, allowed in output.when.items()}})
 
     def set_input(self, shared: SharedInput) -> None:
         """Take a new input with the steps before that suit it; a filter that cannot use it is replaced by one of its
         family that can."""
-        before = self.steps
-        kept, number = kept_steps(before, shared.kind), self.inputs + 1
+        kept, number = kept_steps(self.steps, shared.kind), self.inputs + 1
         untouched = self._choice.picks == self._default(self.filter).picks
-        self._originals, self._first = {number: shared}, None
-        self._begin(shared, kept)
-        self._put_steps(kept, number, shared.kind)
-        if (choice := self._fitting(shared)) != self._choice:
-            self._set(choice, "filter", undoable=False)
-        elif untouched and (picks := self._default(self.filter).picks) != self._choice.picks:
-            self._choice = replace(self._choice, picks=picks)  # other variants can run
-            self.choice_changed.emit(self._choice, "picks")
-        self.input_changed.emit(shared)
-        if not kept and any(not find_step(step["step"]).noise for step in active_steps(before)):
-            self.steps_dropped.emit(shared)
+        with self._changing():
+            self._originals, self._first = {number: shared}, None
+            self._begin(shared, kept)
+            self._put_steps(kept, number, shared.kind)
+            if (choice := self._fitting(shared)) != self._choice:
+                self._set(choice, undoable=False)
+            elif untouched:  # other variants can run
+                self._choice = replace(self._choice, picks=self._default(self.filter).picks)
 
     def _begin(self, shared: SharedInput, steps: Steps) -> None:
         """Have another original, which no step has changed yet."""
@@ -135,6 +138,7 @@ class Session(QObject):
         self.input_steps, self.inherited = (), bool(active_steps(steps))
         self._frame_waits = False
         self.inputs += 1
+        self._opened += 1
 
     def _fitting(self, shared: SharedInput) -> Choice:
         """The present choice, or that of a filter which can use an input."""
@@ -147,11 +151,11 @@ class Session(QObject):
     def replace_input(self, shared: SharedInput) -> None:
         """Take a result, without steps, in the place of the input."""
         number = self.inputs + 1
-        self._originals[number] = shared
-        if not self.derived:
-            self._first = self._choice
-        choice = replace(self._fitting(shared), steps=(), input=number)
-        self._set(choice, difference(self._choice, choice))
+        with self._changing():
+            self._originals[number] = shared
+            if not self.derived:
+                self._first = self._choice
+            self._set(replace(self._fitting(shared), steps=(), input=number))
 
     @property
     def derived(self) -> bool:
@@ -164,8 +168,7 @@ class Session(QObject):
             return
         first, kind = self._first, self._originals[self._first.input].kind
         choice = replace(self._choice, steps=first.steps, input=first.input)
-        choice = choice if self.filter.accepts == kind else first
-        self._set(choice, difference(self._choice, choice))
+        self._set(choice if self.filter.accepts == kind else first)
 
     @property
     def originals(self) -> tuple[SharedInput, ...]:
@@ -176,32 +179,25 @@ class Session(QObject):
         """Hold no original any more that nothing leads to."""
         needed = {self._choice.input} | self._history.inputs | ({self._first.input} if self._first else set())
         self._originals = {number: shared for number, shared in self._originals.items() if number in needed}
-        self.forgotten.emit()
 
     def restore(self, shared: SharedInput, choice: Choice, device: str, baseline: str, output: str) -> None:
         """Take an input as it was opened, and everything that is chosen for it, in the place of all before; undo begins
         here. The steps of the choice are still to be done. "" leaves the device or the baseline as it is."""
-        self._begin(shared, ())
-        self._originals, self._first = {self.inputs: shared}, None
-        self._choice = replace(self._choice, input=self.inputs)  # the choice to come is not told apart from its input
-        self._last_output[choice.filter] = output
-        before, self.device = (self.device, self.baseline), device or self.device
-        self.baseline = baseline or self.baseline
-        self._set(replace(choice, input=self.inputs), "filter", undoable=False)
-        for old, new, changed in zip(
-            before, (self.device, self.baseline), (self.device_changed, self.baseline_changed), strict=True
-        ):
-            if old != new:
-                changed.emit(new)
-        self.input_changed.emit(shared)
+        with self._changing():
+            self._begin(shared, ())
+            self._originals, self._first = {self.inputs: shared}, None
+            self._last_output[choice.filter] = output
+            self.device, self.baseline = device or self.device, baseline or self.baseline
+            self._set(replace(choice, input=self.inputs), undoable=False)
 
     def set_frame(self, shared: SharedInput) -> None:
         """Take another frame of the same stack. Everything else stays; where steps are wanted, the input stays the
         frame before until they are done on this one."""
-        self.original, self._frame_waits = shared, True
-        self._originals[self._choice.input] = shared
-        if not active_steps(self.steps):
-            self.set_stepped(shared, ())
+        with self._changing():
+            self.original, self._frame_waits = shared, True
+            self._originals[self._choice.input] = shared
+            if not active_steps(self.steps):
+                self.set_stepped(shared, ())
 
     @property
     def steps(self) -> Steps:
@@ -214,7 +210,7 @@ class Session(QObject):
         checked = tuple(check_step(step, self.original.kind) for step in steps)
         if checked != self.steps:
             self.inherited = False
-            self._set(replace(self._choice, steps=checked), "steps", same_step=same_step)
+            self._set(replace(self._choice, steps=checked), same_step=same_step)
 
     def add_step(self, step: Mapping[str, Any]) -> int:
         """Wish for one more step after the others, but before the noise at their end. Returns its place."""
@@ -224,10 +220,10 @@ class Session(QObject):
 
     def set_stepped(self, shared: SharedInput, steps: Steps) -> None:
         """Take the original after these steps in the place of the input."""
-        self.input, self.input_steps, self.inherited = shared, active_steps(steps), False
-        self._frame_waits = False
-        self.inputs += 1
-        self.stepped_changed.emit(shared)
+        with self._changing():
+            self.input, self.input_steps, self.inherited = shared, active_steps(steps), False
+            self._frame_waits = False
+            self.inputs += 1
 
     @property
     def lacks_steps(self) -> bool:
@@ -238,24 +234,18 @@ class Session(QObject):
         """Want the steps that the input went through, because others cannot be done; undo forgets the wish."""
         if not self.lacks_steps:
             return
-        self.inherited = False
-        self._choice = replace(self._choice, steps=self.input_steps)
-        self._history.forget(self._choice)
-        if self._frame_waits and self.original is not None:
-            self._choice = replace(self._choice, steps=())
-            self.set_stepped(self.original, ())
-        self.steps_changed.emit()
-        self.undo_changed.emit(self.can_undo, self.can_redo)
+        with self._changing():
+            self.inherited = False
+            self._choice = replace(self._choice, steps=self.input_steps)
+            self._history.forget(self._choice)
+            if self._frame_waits and self.original is not None:
+                self._choice = replace(self._choice, steps=())
+                self.set_stepped(self.original, ())
 
     def _put_steps(self, steps: Steps, input: int, kind: str) -> None:
         """Have these steps of another input in every choice that undo and redo go to."""
-        changed, could = steps != self.steps, (self.can_undo, self.can_redo)
         self._choice = replace(self._choice, steps=steps, input=input)
         self._history.rewrite(steps, input, kind, self._choice)
-        if changed:
-            self.steps_changed.emit()
-        if changed or could != (self.can_undo, self.can_redo):
-            self.undo_changed.emit(self.can_undo, self.can_redo)
 
     @property
     def noise(self) -> Noise | None:
@@ -275,7 +265,7 @@ class Session(QObject):
         """Choose a filter with its defaults, and with these values of parameters where some are given."""
         if id != self._choice.filter:
             choice = self._default(find_filter(id))
-            self._set(replace(choice, params={**choice.params, **(values or {})}), "filter")
+            self._set(replace(choice, params={**choice.params, **(values or {})}))
         elif values:
             self.set_params({**self._choice.params, **values})
 
@@ -288,7 +278,7 @@ class Session(QObject):
         """Take these values. `same_step` says that they go on with the last change, as a drag does: undo goes back to
         before both."""
         if dict(params) != dict(self._choice.params):
-            self._set(replace(self._choice, params=dict(params)), "params", same_step=same_step)
+            self._set(replace(self._choice, params=dict(params)), same_step=same_step)
 
     def set_param(self, name: str, value: Any, same_step: bool = False) -> None:
         """Take a value of one parameter, and of those with which it matters the first allowed value."""
@@ -298,12 +288,12 @@ class Session(QObject):
 
     def set_picks(self, picks: tuple[str, ...]) -> None:
         if picks != self._choice.picks:
-            self._set(replace(self._choice, picks=picks), "picks")
+            self._set(replace(self._choice, picks=picks))
 
     def set_knobs(self, variant: str, values: Mapping[str, Any]) -> None:
         knobs = {**self._choice.knobs, variant: dict(values)}
         if knobs != dict(self._choice.knobs):
-            self._set(replace(self._choice, knobs=knobs), "knobs")
+            self._set(replace(self._choice, knobs=knobs))
 
     def pin(self, id: str) -> str:
         """Keep a result of the present choice with its settings, whatever is chosen later. Returns the id of the pinned
@@ -312,24 +302,22 @@ class Session(QObject):
         if pin not in self._choice.pins:
             if len(self._choice.pins) >= MOST_PINS:
                 raise ParamError(f"{MOST_PINS} results are pinned, which is the most; unpin one of them first.")
-            self._set(replace(self._choice, pins=(*self._choice.pins, pin)), "pins")
+            self._set(replace(self._choice, pins=(*self._choice.pins, pin)))
         return pin.id
 
     def unpin(self, *ids: str) -> None:
         """Keep these pinned results no longer."""
         pins = tuple(pin for pin in self._choice.pins if pin.id not in ids)
         if pins != self._choice.pins:
-            self._set(replace(self._choice, pins=pins), "pins")
+            self._set(replace(self._choice, pins=pins))
 
     def set_baseline(self, variant: str) -> None:
-        if variant != self.baseline:
+        with self._changing():
             self.baseline = variant
-            self.baseline_changed.emit(variant)
 
     def set_device(self, name: str) -> None:
-        if name != self.device:
+        with self._changing():
             self.device = name
-            self.device_changed.emit(name)
 
     @property
     def simulated(self) -> bool:
@@ -342,9 +330,10 @@ class Session(QObject):
         self.devices = names
         still_there = self.device in names or (self.simulated and "sim" in names)  # sim:sm_90 is another sort of sim
         if names and not still_there:
-            if self._choice == self._default(self.filter):
-                self._set(self._default(self.filter, True), "picks", undoable=False)
-            self.set_device(names[0])
+            with self._changing():
+                if self._choice == self._default(self.filter):
+                    self._set(self._default(self.filter, True), undoable=False)
+                self.device = names[0]
 
     def reset_params(self) -> None:
         self.set_params({p.name: p.default for p in self.filter.params})
@@ -366,33 +355,23 @@ class Session(QObject):
     def _travel(self, back: bool) -> None:
         choice = self._history.move(self._choice, back)
         if choice is not None:
-            self._take(choice, difference(self._choice, choice))
+            self._take(choice)
 
-    def _set(self, choice: Choice, what: str, undoable: bool = True, same_step: bool = False) -> None:
-        if not undoable:
-            self._history.past = []
-        elif not (same_step and self.can_undo):
-            self._history.leave(self._choice)
-        self._history.future = []
-        self._take(choice, what)
+    def _set(self, choice: Choice, undoable: bool = True, same_step: bool = False) -> None:
+        with self._changing():
+            if not undoable:
+                self._history.past = []
+            elif not (same_step and self.can_undo):
+                self._history.leave(self._choice)
+            self._history.future = []
+            self._take(choice)
 
-    def _take(self, choice: Choice, what: str) -> None:
-        """Have this choice, which differs from the present one in `what` and perhaps in its input, and tell it."""
-        shown, before, self._choice = self.output, self._choice, choice
-        other = choice.input != before.input
-        if other:
-            self._begin(self._originals[choice.input], choice.steps)
-        if self.steps != before.steps:
-            self.steps_changed.emit()
-        if not other or what not in ("steps", ""):
-            self.choice_changed.emit(choice, what)
-        if other:
-            self.input_changed.emit(self.original)
-        self._forget()
-        self.undo_changed.emit(self.can_undo, self.can_redo)
-        self._tell_output(shown, what)
-
-    def _tell_output(self, before: Output, what: str) -> None:
-        """Other parameters may ask for other outputs; another filter has its own in any case."""
-        if what == "params" and self.output is not before:
-            self.output_changed.emit()
+    def _take(self, choice: Choice) -> None:
+        """Have this choice, with its input. Where it wants no steps, the input is the original at once."""
+        with self._changing():
+            other, self._choice = choice.input != self._choice.input, choice
+            if other:
+                self._begin(self._originals[choice.input], choice.steps)
+            elif self.lacks_steps and not active_steps(self.steps) and self.original is not None:
+                self.set_stepped(self.original, ())
+            self._forget()

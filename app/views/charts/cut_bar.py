@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QSignalBlocker, QTimer, Slot
@@ -11,6 +10,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidg
 
 from app.models.background import Background
 from app.models.curves.magnitudes import Magnitudes, details
+from app.models.experiment.change import Change
 from app.models.experiment.session import Session
 from app.models.experiment.subject import Subject
 from app.models.results.view_data import Array, OutputData
@@ -54,10 +54,9 @@ class CutBar(QWidget):
         self.words = ElidedLabel(parent=self)
         self.words.setObjectName("cutWords")
         self._arrange()
-        session.choice_changed.connect(self._choice_changed)
-        session.input_changed.connect(self.forget)
-        session.stepped_changed.connect(self._show)
-        self._choice_changed()
+        session.changed.connect(self._changed)
+        self.forget()
+        self.setVisible(self.output is not None)
 
     def _arrange(self) -> None:
         unit = self.fontMetrics().averageCharWidth()
@@ -133,10 +132,10 @@ class CutBar(QWidget):
         self.bands.clear()
         self._show()
 
-    @Slot(object, str)
-    def _choice_changed(self, _choice: Any = None, what: str = "filter") -> None:
+    @Slot(object)
+    def _changed(self, change: Change) -> None:
         lost = self._variant and self._variant not in self._session.shown.ids
-        if what == "filter" or lost or self.output is None:
+        if change.filter or change.opened or lost or self.output is None:
             self.forget()
         self.setVisible(self.output is not None)
         self._show()

@@ -25,7 +25,7 @@ class PeakLink(QObject):
     def __init__(self, pictures: Pictures, session: Session) -> None:
         super().__init__(pictures)
         self._pictures, self._session = pictures, session
-        for signal in (pictures.view_changed, pictures.drawn_changed, session.choice_changed):
+        for signal in (pictures.view_changed, pictures.drawn_changed, session.changed):
             signal.connect(self._show)
 
     @Slot()

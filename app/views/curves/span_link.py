@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject, QPointF, Qt, QTimer, Slot
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPalette
 
+from app.models.experiment.change import Change
 from app.models.experiment.session import Session
 from app.models.pictures.probe import Probe, shifted, stretched, whole
 from app.models.results.view_data import INPUT
@@ -39,8 +40,9 @@ class SpanLink(QObject):
         self._held: tuple[float, float, int | None, tuple[int, int] | None] | None = None
         self._later = QTimer(self, singleShot=True, interval=0)
         self._later.timeout.connect(self.bind)
-        for signal in (pictures.arranged, pictures.view_changed, pictures.drawn_changed, session.stepped_changed):
+        for signal in (pictures.arranged, pictures.view_changed, pictures.drawn_changed):
             signal.connect(self._later.start)
+        session.changed.connect(self._changed)
         probe.changed.connect(self.show)
         probe.tool_changed.connect(self._let_go)
         probe.extent_changed.connect(self._let_go)
@@ -53,6 +55,11 @@ class SpanLink(QObject):
             if drawn is not None and len(self.probe.extent) == 1:
                 return drawn.form.axes[0]
         return None
+
+    @Slot(object)
+    def _changed(self, change: Change) -> None:
+        if change.stepped:
+            self._later.start()
 
     @Slot()
     def bind(self) -> None:

@@ -9,6 +9,8 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.base.tips import set_tip, tip_text
+from app.models.experiment.change import Change
+from app.models.experiment.history import Choice
 from app.models.experiment.session import Session
 from app.models.experiment.steps import title_with_steps
 from app.models.pictures.nonfinite import INFINITE_COLOR, NAN_COLOR, count_words, drawn_words
@@ -114,20 +116,31 @@ class ExperimentPanel(QWidget):
 
     def _listen(self) -> None:
         session = self._session
-        session.input_changed.connect(self._show_input)
-        session.input_changed.connect(self.noise.set_input)
-        session.stepped_changed.connect(self._show_stepped)
-        session.steps_changed.connect(lambda: self.noise.show_noise(session.noise))
+        session.changed.connect(self._changed)
         self.noise.changed.connect(session.set_noise)
-        session.choice_changed.connect(self._show_choice)
-        session.device_changed.connect(self._show_device)
-        session.baseline_changed.connect(self.variants.set_baseline)
         self.presets.chosen.connect(lambda values: session.set_params({**session.choice.params, **values}))
         self.variants.picks_changed.connect(lambda ids: session.set_picks(tuple(ids)))
         self.variants.knobs_changed.connect(session.set_knobs)
         self.variants.baseline_changed.connect(session.set_baseline)
         self.filters.activated.connect(lambda place: session.set_filter(self.filters.itemData(place)))
         self.devices.activated.connect(self._device_chosen)
+
+    @Slot(object)
+    def _changed(self, change: Change) -> None:
+        if change.steps:
+            self.noise.show_noise(self._session.noise)
+        if change.filter and not change.opened:
+            self._show_filter(self._session.filter)
+        elif change.experiment and self.form is not None:
+            self._show_choice(change.after.choice)
+        if change.opened:
+            self._show_input(change.after.input)
+        elif change.stepped:
+            self._show_stepped(change.after.input)
+        if change.device:
+            self._show_device(change.after.device)
+        if change.baseline:
+            self.variants.set_baseline(change.after.baseline)
 
     def _device_chosen(self, place: int) -> None:
         if self.devices.itemData(place):
@@ -163,7 +176,6 @@ class ExperimentPanel(QWidget):
         if not status.available:
             disable(self.devices, place)
 
-    @Slot(object)
     def _show_figures(self, shared: Any) -> None:
         """Name, size, type and range of the input."""
         locale = QLocale()
@@ -175,15 +187,14 @@ class ExperimentPanel(QWidget):
         set_tip(self.input_label, title_with_steps(shared))
         self.not_finite.show_counts(shared.statistics.nan, shared.statistics.infinite)
 
-    @Slot(object)
     def _show_stepped(self, shared: Any) -> None:
         self._show_figures(shared)
         if self._session.input_noise is None:  # noise widens the span, and must not move its own slider
             self.noise.set_unit(shared)
 
-    @Slot(object)
     def _show_input(self, shared: Any) -> None:
         self._show_figures(shared)
+        self.noise.set_input(shared)
         self._list_filters(shared.kind)
         if self._session.choice.filter == self._shown_filter:
             self._show_variants(self._session.filter)
@@ -240,11 +251,7 @@ class ExperimentPanel(QWidget):
             return text.format(library=variant.library)
         return ""
 
-    @Slot(object, str)
-    def _show_choice(self, choice: Any, what: str) -> None:
-        if what == "filter":
-            self._show_filter(self._session.filter)
-            return
+    def _show_choice(self, choice: Choice) -> None:
         assert self.form is not None
         self.form.set_values(choice.params)
         self.presets.show_values(choice.params)
@@ -252,7 +259,6 @@ class ExperimentPanel(QWidget):
         for id, values in choice.knobs.items():
             self.variants.set_knobs(id, values)
 
-    @Slot(str)
     def _show_device(self, name: str) -> None:
         if name and self.devices.findData(name) < 0 and self._session.simulated:
             self._add_device(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from weakref import ref
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from app.base.theme import boxes, checkable
 from app.base.tips import set_tip
+from app.models.experiment.change import Change
 from app.models.experiment.session import Session
 from app.models.experiment.steps import GAUSSIAN, Steps, first_values, inside, noise_of, offered, step_text, step_title
 from app.views.experiment.form import ParameterForm
@@ -160,8 +161,14 @@ class StepsSection(QWidget):
         self._column.setSpacing(self.fontMetrics().averageCharWidth() // 2)
         self._column.addLayout(head)
         self.setEnabled(False)
-        session.input_changed.connect(self._take_input)
-        session.steps_changed.connect(self._show_steps)
+        session.changed.connect(self._changed)
+
+    @Slot(object)
+    def _changed(self, change: Change) -> None:
+        if change.opened:
+            self._take_input(change.after.input)
+        elif change.steps:
+            self._show_steps()
 
     def _take_input(self, shared: Any) -> None:
         self.setEnabled(True)

@@ -43,7 +43,7 @@ class MaskLink(QObject):
         self._later.timeout.connect(self._send)
         pictures.view_changed.connect(self._bind)
         pictures.arranged.connect(self._bind)
-        session.choice_changed.connect(self._take)
+        session.changed.connect(self._take)
 
     @property
     def handles(self) -> tuple[Handle, ...]:

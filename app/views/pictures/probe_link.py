@@ -7,6 +7,7 @@ import math
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, QTimer, Slot
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
 
+from app.models.experiment.change import Change
 from app.models.experiment.session import Session
 from app.models.pictures.probe import INSIDE, Grip, Line, Probe, bent, carried, limited, moved, reached, spanning
 from app.models.pictures.viewport import Rect
@@ -48,8 +49,9 @@ class ProbeLink(QObject):
         self._start: Rect | Line | None = None
         self._later = QTimer(self, singleShot=True, interval=0)
         self._later.timeout.connect(self.bind)
-        for signal in (pictures.arranged, pictures.view_changed, pictures.drawn_changed, session.stepped_changed):
+        for signal in (pictures.arranged, pictures.view_changed, pictures.drawn_changed):
             signal.connect(self._later.start)
+        session.changed.connect(self._changed)
         probe.changed.connect(self._update)
         probe.tool_changed.connect(self._let_go)
         probe.extent_changed.connect(self._let_go)
@@ -61,6 +63,11 @@ class ProbeLink(QObject):
         """The size of a pixel of the input, where it is known and the input is a picture."""
         input = self._session.input
         return input.facts.pixel if input is not None and INPUT_KINDS[input.kind].rank == 2 else None
+
+    @Slot(object)
+    def _changed(self, change: Change) -> None:
+        if change.stepped:
+            self._later.start()
 
     @Slot()
     def bind(self) -> None:

@@ -27,8 +27,7 @@ class Notes(QObject):
             pictures.view_changed,
             results.row_changed,
             results.rows_reset,
-            session.stepped_changed,
-            session.output_changed,
+            session.changed,
         ):
             changed.connect(self.refresh)
 

@@ -10,6 +10,7 @@ from PySide6.QtCore import QSize, Signal, Slot
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from app.models.experiment.change import Change
 from app.models.experiment.session import Session
 from app.models.experiment.slot import RowSlot
 from app.models.experiment.steps import title_with_steps
@@ -70,9 +71,7 @@ class Pictures(Squeezed):
         self._lay_out()
         self.view = self._home(PICTURES)
         self.looked_at = LookedAt(lambda: self.view, self)
-        session.choice_changed.connect(self._choice_changed)
-        session.output_changed.connect(self._show_output_again)
-        session.device_changed.connect(self._judge_all)
+        session.changed.connect(self._changed)
         results.row_changed.connect(self._row_changed)
 
     def _lay_out(self) -> None:
@@ -153,19 +152,20 @@ class Pictures(Squeezed):
 
     # What is shown
 
-    @Slot(object, str)
-    def _choice_changed(self, _choice: object, what: str) -> None:
-        if what == "filter":
+    @Slot(object)
+    def _changed(self, change: Change) -> None:
+        if change.opened:
+            return  # all of it is shown anew
+        if change.filter:
             self._forget_results()
             self._fresh = True
-        if self._session.input is not self._shared:
-            return  # the input for this choice comes next
-        if what == "filter":
             self._settle()
             self.view_changed.emit()
         elif self._session.choice.pins or set(self._session.shown.ids) != set(self._keys) - {INPUT}:
-            self.arrange()
+            self.arrange()  # pinned results are named by what differs between them and the choice
         self._judge_all()
+        if change.output:
+            self._show_output_again()
 
     def _forget_results(self) -> None:
         """Remove all results: they belong to another input, filter or output."""
@@ -182,7 +182,6 @@ class Pictures(Squeezed):
                 self.view.forget(key)
         self.drawn_changed.emit()
 
-    @Slot()
     def _show_output_again(self) -> None:
         """Show another output of the same results."""
         self._subjects = {}

@@ -66,8 +66,7 @@ class ProbeBar(QWidget):
         self._arrange()
         for signal in (pictures.arranged, pictures.view_changed, pictures.drawn_changed, probe.changed):
             signal.connect(self._soon)
-        for signal in (session.stepped_changed, session.choice_changed, session.device_changed):
-            signal.connect(self._soon)
+        session.changed.connect(self._soon)
         self.setVisible(False)
 
     def _make_head(self) -> None:

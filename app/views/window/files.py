@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 import gpu_ops
 from app.controllers.importing import ImportController
 from app.controllers.session import SessionController
+from app.models.experiment.change import Change
 from app.models.files.facts import facts_of
 from app.models.files.file_list import FileList
 from app.models.files.file_names import all_files, open_kinds, proposed_name, suffixes
@@ -86,7 +87,7 @@ class Files(QObject):
         self._controller.succeeded.connect(self._take_success)
         self._controller.message.connect(self._take_message)
         self._controller.nonfinite_found.connect(self._offer)
-        self._controller.session.input_changed.connect(self._take_input)
+        self._controller.session.changed.connect(self._take_input)
 
     # Opening
 
@@ -196,7 +197,10 @@ class Files(QObject):
         return self.tr("({place} of {count})").format(place=QLocale().toString(place), count=QLocale().toString(count))
 
     @Slot(object)
-    def _take_input(self, shared: Any) -> None:
+    def _take_input(self, change: Change) -> None:
+        shared = change.after.input
+        if not change.opened or shared is None:
+            return
         moving_on = self.list.waiting
         self.list.opened(str(shared.origin.get("path", "")))
         if moving_on and len(self.list.paths) > 1:

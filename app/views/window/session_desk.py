@@ -159,9 +159,8 @@ class SessionDesk(QObject):
         """The signals of all that a session file holds."""
         desk, session, probe = self._desk, self._desk.context.session, self._desk.probe
         pictures, display, xray = desk.pictures, desk.context.display, desk.context.xray
-        of_session = session.input_changed, session.stepped_changed, session.steps_changed, session.choice_changed
         return [
-            *(*of_session, session.baseline_changed, session.device_changed, session.output_changed),
+            session.changed,
             *(pictures.view_changed, display.levels_changed, choice_of(pictures).changed, xray.changed),
             *(probe.changed, probe.tool_changed, probe.scale_bar_changed),
             *(desk.context.look.changed, desk.docks.toggled, desk.docks.tabs[LADDER.dock].currentChanged),

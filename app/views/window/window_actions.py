@@ -49,8 +49,7 @@ class WindowActions(QObject):
         """The signals of everything that `able` and `on` of actions depend on."""
         context, pictures = self._desk.context, self._desk.pictures
         for changed in (
-            context.session.undo_changed,
-            context.session.input_changed,
+            context.session.changed,
             context.files.list.changed,
             pictures.view_changed,
             self._desk.docks.toggled,
