@@ -163,7 +163,7 @@ def _size(text: str) -> str:
 
 def _check(args: argparse.Namespace) -> None:
     """Check every argument. Raises KernelscopeError for a name that does not exist."""
-    from gpu_ops import FILTERS, SAMPLES, find_filter
+    from gpu_ops import FILTERS, SAMPLES
     from gpu_ops.errors import ParamError, plain
     from gpu_ops.params import nearest
 
@@ -182,7 +182,7 @@ def _check(args: argparse.Namespace) -> None:
         raise ParamError(f"There is no sample {plain(args.sample, 60)!r}{near}; choose from {', '.join(samples)}.")
     # The window starts with the first filter, or its counterpart for another kind of input.
     name = FILTERS[0].family if args.filter is None else args.filter
-    filters = [f for f in FILTERS if name in (f.id, f.family)] or [find_filter(name)]
+    filters = FILTERS.named(name)
     known_variants = {id for f in filters for id in (*(v.id for v in f.variants), *f.renamed)}
     for id in args.variant:
         if id not in known_variants:

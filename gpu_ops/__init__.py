@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gpu_ops.explaining.figures import DrawnFigure, draw_figures
     from gpu_ops.explaining.judging import judge_by_reports, recorded_reports
     from gpu_ops.explaining.law_counts import recorded_steps
-    from gpu_ops.filters import FILTERS, all_claims, find_filter
+    from gpu_ops.filters import FILTERS, find_filter
     from gpu_ops.filters.layout.gallery import layout_pictures
     from gpu_ops.io import (
         FORMATS,
@@ -58,7 +58,6 @@ _HOMES = {
     "apply": "running.applying",
     "forget_plans": "running.applying",
     "FILTERS": "filters",
-    "all_claims": "filters",
     "find_filter": "filters",
     "layout_pictures": "filters.layout.gallery",
     "Experiment": "types",
@@ -132,7 +131,6 @@ __all__ = [
     "WrongResult",
     "active_steps",
     "add_noise",
-    "all_claims",
     "apply",
     "apply_steps",
     "check_step",

@@ -21,7 +21,6 @@ from gpu_ops.devices.kernel_source import KERNELS
 from gpu_ops.errors import DeclarationError
 from gpu_ops.filters import FILTERS, registry
 from gpu_ops.io import save
-from gpu_ops.running import runner
 from gpu_ops.running.contract import check_case, covering_cases
 from gpu_ops.types import Filter
 
@@ -230,7 +229,7 @@ def told(text: str) -> str:
         filter = declared(text)
         case = covering_cases(filter, filter.variant("atomics"), open_device("sim").limits)[0]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(runner, "find_filter", lambda name, kind=None: filter)
+            patch.setattr(registry.Registry, "find", lambda self, name, kind=None: filter)
             run = check_case(filter, filter.variant("atomics"), replace(case, params={"bins": 16}), "sim", {})
     except DeclarationError as error:
         return str(error)

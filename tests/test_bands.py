@@ -11,6 +11,7 @@ from gpu_ops import from_array
 from gpu_ops.devices import cpu
 from gpu_ops.devices.sim.memory import Memory
 from gpu_ops.filters import FILTERS, find_filter
+from gpu_ops.filters.registry import Registry
 from gpu_ops.running import bands, device_bands, runner
 from gpu_ops.running.bands import Band
 from gpu_ops.running.runner import run_experiment
@@ -224,7 +225,7 @@ class TestMemoryOfBands:
             return replace(made, steps=(replace(step, function=wrap(step.function)),))
 
         changed = replace(filter, variants=(replace(serial, plan=plan),))
-        monkeypatch.setattr(runner, "find_filter", lambda name, kind=None: changed)
+        monkeypatch.setattr(Registry, "find", lambda self, name, kind=None: changed)
         return run(self.CASE)
 
     def test_right_bands_are_right(self, monkeypatch):

@@ -59,6 +59,8 @@ from gpu_ops.engine.segments import SegmentPool
 from gpu_ops.engine.shared import SharedArray, SharedInput, Statistics
 from gpu_ops.engine.statistics import PERCENTILES, statistics
 from gpu_ops.errors import NonFiniteError
+from gpu_ops.filters import FILTERS
+from gpu_ops.filters.own import OwnVariant
 from gpu_ops.io import add_noise, apply_steps, sample, save
 from gpu_ops.output_kinds import colours, whole_array
 from gpu_ops.report.provenance import source_tree
@@ -182,6 +184,28 @@ def test_a_sample_is_the_same_here_and_there(shared: Talk, id: str, dtype: str) 
     assert (found.kind, found.origin, found.rate) == (expected.kind, expected.origin, expected.rate)
     np.testing.assert_array_equal(shared.client.pool.array(found.array), expected.array)
     shared.client.pool.release(found.array.segment)
+
+
+def test_a_variant_that_a_person_makes_reaches_every_engine(talk: Talk) -> None:
+    """One that runs already, and one that takes its place."""
+
+    def failure(*variants: str) -> list[str]:
+        picks = tuple(Pick(variant, "sim") for variant in variants)
+        found = talk.do(talk.request(input, picks))
+        return [u.row.failure for u in found if isinstance(u, RunUpdate) and u.stage == "verified"]
+
+    input = talk.sample()
+    try:
+        text = read_source("mean2d/1_naive.cu")
+        FILTERS.set_own([OwnVariant("mean2d", "naive", "mine", "mine", text)])
+        assert failure("mine") == [""]
+        talk.kill()
+        assert failure("mine") == [""]
+        FILTERS.set_own([OwnVariant("mean2d", "naive", "other", "other", text)])
+        assert failure("other") == [""]
+        assert isinstance(talk.do(talk.request(input, (Pick("mine", "sim"),)))[-1], Failed)
+    finally:
+        FILTERS.set_own(())
 
 
 def test_a_run_is_what_it_is_in_process(shared: Talk, small: SharedInput) -> None:

@@ -14,14 +14,14 @@ from figure_rows import HERTZ, image, report, row, rows_of
 from gpu_ops.cli import figures, main
 from gpu_ops.errors import ParamError
 from gpu_ops.explaining.figures import DrawnFigure, draw_figures, find_figures
-from gpu_ops.filters import FILTERS, all_figures
+from gpu_ops.filters import FILTERS
 from gpu_ops.filters.fft.counts.figures import RADIX, SIZES_FIGURE, THREADS_FIGURE
 from gpu_ops.filters.fft.counts.radix import Gpu
 from gpu_ops.report.files import write_report
 from gpu_ops.report.rows import Report, Row
 from gpu_ops.types import SOURCE_TITLES, Figure, Param
 
-FIGURES = {figure.id: figure for figure in all_figures()}
+FIGURES = {figure.id: figure for figure in FILTERS.figures}
 
 
 def drawn(figure: Figure, *rows: Row, **description: Any) -> DrawnFigure:
@@ -39,7 +39,7 @@ def published(figure: Figure) -> list[tuple[float, ...]]:
 
 
 def test_every_figure_belongs_to_a_source_and_is_drawn_without_any_report() -> None:
-    assert len(FIGURES) == len(all_figures()) >= 5
+    assert len(FIGURES) == len(FILTERS.figures) >= 5
     for one in draw_figures({}):
         assert one.figure.source in SOURCE_TITLES and one.figure.published and not one.measured and not one.report
         assert "no recorded points" in one.missing and all(c.startswith("kernelscope ") for c in one.commands)
@@ -270,6 +270,6 @@ def test_a_report_whose_gpu_is_described_in_words_is_refused(
 
 
 def test_figures_are_found_by_their_ids() -> None:
-    assert find_figures([]) == all_figures() and find_figures(["S2-figure-8"] * 2) == (SIZES_FIGURE,)
+    assert find_figures([]) == FILTERS.figures and find_figures(["S2-figure-8"] * 2) == (SIZES_FIGURE,)
     with pytest.raises(ParamError, match="choose from S2-figure-3"):
         find_figures(["nonsense"])

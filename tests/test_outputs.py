@@ -10,17 +10,17 @@ import pytest
 
 from gpu_ops.errors import DeclarationError, KernelError, ParamError
 from gpu_ops.filters import find_filter
+from gpu_ops.filters.registry import Registry
 from gpu_ops.input_kinds import INPUT_KINDS, time_axis
 from gpu_ops.io import from_array
 from gpu_ops.output_kinds import OUTPUT_KINDS, Axis, Band, Form, difference
 from gpu_ops.params import Param
 from gpu_ops.plan import Call, Plan
-from gpu_ops.running import runner
 from gpu_ops.running.runner import run_experiment
 from gpu_ops.running.suitable import check_input
 from gpu_ops.running.verify import measure_error
 from gpu_ops.task import Task
-from gpu_ops.types import Experiment, Filter, Pick, Run
+from gpu_ops.types import Experiment, Pick, Run
 
 HERTZ = Axis("frequency", "Hz", 0, 2.5)
 EXAMPLES: dict[str, tuple[np.ndarray, tuple[Axis, ...], str]] = {
@@ -107,10 +107,7 @@ def _ran(monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], /, **changes: A
 
     changed = replace(filter, variants=(replace(filter.variants[0], plan=plan),), **changes)
 
-    def find(name: str, kind: str | None = None) -> Filter:
-        return changed
-
-    monkeypatch.setattr(runner, "find_filter", find)
+    monkeypatch.setattr(Registry, "find", lambda self, name, kind=None: changed)
     image = from_array(np.ones((4, 5), np.uint8))
     experiment = Experiment("mean2d", image, {"window": 3, "border": "reflect"}, (Pick("serial", "cpu"),), "none")
     return list(run_experiment(experiment))[-1]
@@ -187,7 +184,7 @@ def test_a_scale_of_its_own_leaves_the_input_out(monkeypatch: pytest.MonkeyPatch
 
 def test_a_filter_of_finite_values_names_the_first_that_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     filter = replace(find_filter("mean2d"), finite_only=True)
-    monkeypatch.setattr(runner, "find_filter", lambda name, kind=None: filter)
+    monkeypatch.setattr(Registry, "find", lambda self, name, kind=None: filter)
     array = np.ones((4, 5), np.float32)
     array[2, 3] = np.nan
     array[3, 0] = np.inf

@@ -12,7 +12,7 @@ import pytest
 from gpu_ops.devices.instruments import INSTRUMENTS
 from gpu_ops.devices.kernel_source import code_of, header_fields, kernel_files, read_source
 from gpu_ops.errors import ParamError
-from gpu_ops.filters import FILTERS, all_claims, find_filter
+from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.params import check_values
 from gpu_ops.types import BORDERS
 
@@ -29,7 +29,7 @@ def test_ids_are_unique() -> None:
     for filter in FILTERS:
         assert len({v.id for v in filter.variants}) == len(filter.variants)
         assert len({p.name for p in filter.params}) == len(filter.params)
-    claims = [c.id for c in all_claims()]
+    claims = [c.id for c in FILTERS.claims]
     assert len(set(claims)) == len(claims)
 
 

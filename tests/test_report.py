@@ -12,7 +12,7 @@ import pytest
 
 from gpu_ops.errors import ReportError
 from gpu_ops.explaining.judging import RECORDED, judge_by_reports, recorded_reports, run_of
-from gpu_ops.filters import all_claims
+from gpu_ops.filters import FILTERS
 from gpu_ops.io import from_array, sample
 from gpu_ops.report import files as reports
 from gpu_ops.report.check import fault_of
@@ -188,7 +188,7 @@ def _claim_rows(times: dict[str, float], error: float = 1e-16) -> tuple[Row, ...
 
 def _judge(times: dict[str, float], error: float = 1e-16) -> dict[str, Any]:
     report = Report({"devices": {}, "cpu": "x"}, _claim_rows(times, error))
-    return {j.claim.id: j for j in judge_by_reports(all_claims(), {"made.json": report})}
+    return {j.claim.id: j for j in judge_by_reports(FILTERS.claims, {"made.json": report})}
 
 
 def test_claims_are_judged_by_a_reports_runs() -> None:
@@ -204,7 +204,7 @@ def test_a_report_that_decides_a_claim_is_taken_before_one_with_more_runs() -> N
     more = {"serial": 0.02, "parallel": 0.01, "naive": 0.0001, "shared": 0.00007}
     made = {"more.json": more, "right.json": {"naive": 0.0001, "constant": 0.00004}}
     given = {name: Report({"devices": {}, "cpu": "x"}, _claim_rows(times)) for name, times in made.items()}
-    found = {j.claim.id: j for j in judge_by_reports(all_claims(), given)}
+    found = {j.claim.id: j for j in judge_by_reports(FILTERS.claims, given)}
     assert found["S4-constant"].holds is True and "right.json" in found["S4-constant"].where
     assert found["S4-table"].holds is True and "more.json" in found["S4-table"].where
 
@@ -213,13 +213,14 @@ def test_kernels_that_have_changed_since_decide_no_claim() -> None:
     rows = _claim_rows({"serial": 0.02, "naive": 0.0001, "constant": 0.00008, "shared": 0.00007})
     older = tuple(replace(row, source_hash="0" * 16) if row.variant == "constant" else row for row in rows)
     found = {
-        j.claim.id: j for j in judge_by_reports(all_claims(), {"made.json": Report({"devices": {}, "cpu": "x"}, older)})
+        j.claim.id: j
+        for j in judge_by_reports(FILTERS.claims, {"made.json": Report({"devices": {}, "cpu": "x"}, older)})
     }
     assert found["S4-constant"].holds is None and found["S4-table"].holds is True
 
 
 def test_the_recorded_reports_decide_every_claim() -> None:
-    undecided = [j.claim.id for j in judge_by_reports(all_claims(), recorded_reports()) if j.holds is None]
+    undecided = [j.claim.id for j in judge_by_reports(FILTERS.claims, recorded_reports()) if j.holds is None]
     assert undecided == []
 
 
@@ -228,7 +229,7 @@ def test_a_large_error_breaks_the_claim_of_agreement() -> None:
 
 
 def test_what_was_not_measured_is_undecided_and_what_is_counted_is_not() -> None:
-    found = {j.claim.id: j for j in judge_by_reports(all_claims(), {})}
+    found = {j.claim.id: j for j in judge_by_reports(FILTERS.claims, {})}
     assert found["S4-table"].holds is None
     assert [found[i].holds for i in ("S4-loads", "S4-partial", "S4-limit")] == [True, True, True]
 

@@ -14,6 +14,7 @@ from fake_device import MIB, FakeDevice, copy_plan
 
 from gpu_ops import from_array
 from gpu_ops.filters import find_filter
+from gpu_ops.filters.registry import Registry
 from gpu_ops.plan import Call, Copy, Launch, Plan
 from gpu_ops.progress import Cancelled
 from gpu_ops.running import rounds, runner
@@ -40,7 +41,7 @@ def measure(monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[str, Run]]:
 
     def measured(device: FakeDevice, *names: str, plan: Any = copy_plan, **how: Any) -> dict[str, Run]:
         filter, array = copying(names, plan), how.pop("array", IMAGE)
-        monkeypatch.setattr(runner, "find_filter", lambda name, kind=None: filter)
+        monkeypatch.setattr(Registry, "find", lambda self, name, kind=None: filter)
         monkeypatch.setattr(runner, "open_device", lambda name: device)
         monkeypatch.setattr(rounds, "ROTATION_BYTES", how.pop("rotation", 1 * MIB))
         more = {key: how.pop(key) for key in ("deadline", "stop", "seed") if key in how}

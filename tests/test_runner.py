@@ -16,11 +16,13 @@ from tasks import right
 from gpu_ops import from_array
 from gpu_ops.errors import DeclarationError, DeviceMemoryError, KernelError, LibraryMissing, ParamError
 from gpu_ops.filters import find_filter
+from gpu_ops.filters.registry import Registry
 from gpu_ops.plan import Call, Execution, Finding, Plan
 from gpu_ops.running import rounds, runner
 from gpu_ops.running.jobs import DEPENDS_ON_ORDER
 from gpu_ops.types import Experiment, Pick, Run
 
+MEAN = find_filter("mean2d")
 IMAGE = np.random.default_rng(5).random((40, 30)).astype(np.float32)
 FAULT = Finding("out of bounds", "error", "k", "a.cu", 7, (), 1, (0, 0, 0), (0, 0, 0), "reads x")
 
@@ -30,10 +32,9 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Run]]:
     """All runs of an experiment whose variants copy their input, or do what their plans say."""
 
     def made(device: FakeDevice, plans: dict[str, Any], input: Any = None, again: bool = True, **how: Any) -> list[Run]:
-        mean = find_filter("mean2d")
-        variants = tuple(replace(mean.variants[0], id=name, plan=plan) for name, plan in plans.items())
-        filter = replace(mean, reference=lambda task: {"image": task.x}, variants=variants)
-        monkeypatch.setattr(runner, "find_filter", lambda name, kind=None: filter)
+        variants = tuple(replace(MEAN.variants[0], id=name, plan=plan) for name, plan in plans.items())
+        filter = replace(MEAN, reference=lambda task: {"image": task.x}, variants=variants)
+        monkeypatch.setattr(Registry, "find", lambda self, name, kind=None: filter)
         monkeypatch.setattr(runner, "open_device", lambda name: device)
         monkeypatch.setattr(rounds, "ROTATION_BYTES", 1)
         picks = tuple(Pick(name, "cpu") for name in plans)

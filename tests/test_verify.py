@@ -12,13 +12,13 @@ from tasks import on
 from gpu_ops.devices import open_device
 from gpu_ops.devices.guarded import GuardedSession
 from gpu_ops.filters import find_filter
+from gpu_ops.filters.registry import Registry
 from gpu_ops.io import from_array
 from gpu_ops.plan import Call, Plan
-from gpu_ops.running import runner
 from gpu_ops.running.runner import run_experiment
 from gpu_ops.running.verify import measure_error, regions, verify
 from gpu_ops.task import Task
-from gpu_ops.types import BORDERS, Experiment, Filter, Pick, Run
+from gpu_ops.types import BORDERS, Experiment, Pick, Run
 
 RANDOM = np.random.default_rng(3)
 
@@ -153,10 +153,7 @@ def _one_run(plan, array: np.ndarray, monkeypatch: pytest.MonkeyPatch, **how: An
     variant = replace(filter.variants[0], plan=plan)
     changed = replace(filter, variants=(variant,))
 
-    def find(name: str, kind: str | None = None) -> Filter:
-        return changed
-
-    monkeypatch.setattr(runner, "find_filter", find)
+    monkeypatch.setattr(Registry, "find", lambda self, name, kind=None: changed)
     experiment = Experiment(
         "mean2d", from_array(array), {"window": 3, "border": "reflect"}, (Pick("serial", "cpu"),), **how
     )

@@ -24,7 +24,7 @@ from app.models.settings import Settings
 from app.shell.faults import log_faults
 from app.views.window.main_window import MainWindow
 from app.views.window.placing import put_on_screen
-from gpu_ops import find_filter, parse_step
+from gpu_ops import FILTERS, parse_step
 from gpu_ops.cli import stopping
 from gpu_ops.engine.messages import LoadRequest
 from gpu_ops.errors import KernelscopeError
@@ -152,7 +152,7 @@ class Script(QObject):
             if args.step and session.original is not None:
                 session.set_steps(map(parse_step, args.step))
             if args.filter and session.input is not None:
-                session.set_filter(find_filter(args.filter, session.input.kind).id)
+                session.set_filter(FILTERS.find(args.filter, session.input.kind).id)
             if args.device:
                 session.set_device(args.device)
             if args.variant:

@@ -14,7 +14,7 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from gpu_ops.errors import InputError, KernelError, NonFiniteError, ParamError, plain
-from gpu_ops.filters import FILTERS, find_filter
+from gpu_ops.filters import FILTERS
 from gpu_ops.io.files import replacing
 from gpu_ops.io.images.frame_axes import imagej_lines
 from gpu_ops.io.images.pixel_size import pixel_of
@@ -90,7 +90,7 @@ def write_frames(
     frames that cannot be read or whose results differ in shape or type, and where the disk is too small; KernelError
     where the variant fails or is wrong; Cancelled.
     """
-    check_frames_target(path, find_filter(wanted.filter).output(wanted.output).kind)
+    check_frames_target(path, FILTERS.find(wanted.filter).output(wanted.output).kind)
     written, write = list[Written](), list[Write]()
 
     def add(frame: int, result: tuple[Run, Experiment]) -> None:
@@ -145,7 +145,7 @@ def merge_frames(
     `wanted.output` does not matter. `report(done, total)` comes before each frame. Raises ParamError where results of
     frames cannot be merged, and what `write_frames` raises.
     """
-    filter = find_filter(wanted.filter)
+    filter = FILTERS.find(wanted.filter)
     merged = list[Merged]()
 
     def add(frame: int, result: tuple[Run, Experiment]) -> None:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from gpu_ops.devices import device_statuses, open_device
 from gpu_ops.errors import ParamError, plain
-from gpu_ops.filters import FILTERS, find_filter
+from gpu_ops.filters import FILTERS
 from gpu_ops.params import Value, Values, nearest
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Filter, Pick, Variant
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 def family(name: str) -> list[Filter]:
     """The filters of an id or a family. Raises ParamError that names all."""
-    return [f for f in FILTERS if name in (f.id, f.family)] or [find_filter(name)]
+    return FILTERS.named(name)
 
 
 def devices_of(named: Sequence[str]) -> list[str]:

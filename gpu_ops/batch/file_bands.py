@@ -12,7 +12,7 @@ import numpy as np
 from gpu_ops.batch.all_frames import Wanted, run_part
 from gpu_ops.devices import open_device
 from gpu_ops.errors import InputError, NonFiniteError, ParamError
-from gpu_ops.filters import find_filter
+from gpu_ops.filters import FILTERS
 from gpu_ops.host import free_memory
 from gpu_ops.io.inputs import Array, convert, make_input
 from gpu_ops.io.notes import lines_of
@@ -68,7 +68,7 @@ class Job:
 
     @property
     def filter(self) -> Filter:
-        return find_filter(self.wanted.filter, self.source.kind)
+        return FILTERS.find(self.wanted.filter, self.source.kind)
 
     @property
     def task(self) -> Task:

@@ -19,7 +19,7 @@ from gpu_ops.batch import choosing
 from gpu_ops.batch.file_lock import locked
 from gpu_ops.batch.files import SCHEMA, Item, earlier_rows, find_files, is_done, items, result_facts, stamp
 from gpu_ops.errors import BAD_INPUT, FAILURE_CODES, FINE, WRONG, InputError, KernelscopeError, ParamError, plain
-from gpu_ops.filters import FILTERS, find_filter
+from gpu_ops.filters import FILTERS
 from gpu_ops.io import CHOICES, NOISE
 from gpu_ops.io.opening import notes_in
 from gpu_ops.io.reading import Reading
@@ -211,7 +211,7 @@ def _compute(batch: Batch, item: Item, told: dict[str, Any], said: list[str]) ->
     clean = spec.reading.load(item.file)
     said += [f"{plain(item.file)}: {words}." for words in notes_in(clean.origin)]
     input = spec.reading.finish(clean)
-    filter = find_filter(spec.filter, input.kind)
+    filter = FILTERS.find(spec.filter, input.kind)
     check_type(filter, input)
     values = spec.of(filter)
     params = choosing.checked(filter, values)

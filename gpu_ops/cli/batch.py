@@ -19,7 +19,7 @@ from gpu_ops.cli.outputs import saving_of
 from gpu_ops.cli.parts import device_bytes
 from gpu_ops.cli.tables import align, seconds
 from gpu_ops.errors import STOPPED, ParamError, plain
-from gpu_ops.filters import find_filter
+from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.output_kinds import OUTPUT_KINDS
 
@@ -124,7 +124,7 @@ def _print(batch: Batch, took: float) -> None:
     count = len(batch.files)
     lines = [["file", "size", "variant", "verdict", "time", "result"]]
     for one in batch.rows:
-        size = INPUT_KINDS[find_filter(one["filter"]).accepts].size_text(tuple(one["shape"])) if "shape" in one else ""
+        size = INPUT_KINDS[FILTERS.find(one["filter"]).accepts].size_text(tuple(one["shape"])) if "shape" in one else ""
         size = f"{size} {one.get('dtype', '')}"
         variant = f"{one['variant']} on {one['device']}" if one.get("variant") else ""
         verdict = "done before" if one.get("skipped") else one["status"].replace("wrong", "WRONG")

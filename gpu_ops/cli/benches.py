@@ -19,7 +19,7 @@ from gpu_ops.cli.inputs import flag_values, make_experiment, read_input, todays_
 from gpu_ops.cli.measure import emit, exit_code, title
 from gpu_ops.devices import open_device
 from gpu_ops.errors import FINE, ParamError, ReportError, plain
-from gpu_ops.filters import find_filter
+from gpu_ops.filters import FILTERS
 from gpu_ops.report.files import read_report, row, target_of, write_report
 from gpu_ops.report.machines import same_machine
 from gpu_ops.report.provenance import machine
@@ -106,7 +106,7 @@ def sweep(args: argparse.Namespace) -> int:
 def _runs_here(args: argparse.Namespace, axes: Iterable[str]) -> bool:
     """Whether variants run here that take all knobs of a sweep."""
     devices = devices_of(args.device)
-    filter = find_filter(args.filter, read_input(args).kind)
+    filter = FILTERS.find(args.filter, read_input(args).kind)
     picks = default_picks(filter, devices, args.variant)
     knobs = {k.name for v in filter.variants for k in v.knobs}
     return bool(picks) and knobs & set(axes) <= {k.name for p in picks for k in filter.variant(p.variant).knobs}
@@ -123,7 +123,7 @@ def _axis(text: str) -> tuple[str, list[str]]:
 def _bench_experiment(args: argparse.Namespace, point: dict[str, str]) -> Experiment:
     protocol = "quick" if args.quick else "careful"
     experiment = make_experiment(args, point, protocol=protocol, mode=args.mode)
-    filter = find_filter(experiment.filter)
+    filter = FILTERS.find(experiment.filter)
     (args.baseline,) = todays_ids(args, filter, [args.baseline], experiment.input.meta, experiment.params)
     filter.variant(args.baseline)  # raises, and names the variants
     return experiment
@@ -202,7 +202,7 @@ def _short(provenance: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _print_bench(args: argparse.Namespace, experiment: Experiment, rows: Sequence[Row]) -> None:
-    filter = find_filter(experiment.filter, experiment.input.kind)
+    filter = FILTERS.find(experiment.filter, experiment.input.kind)
     print(f"\n{title(experiment)}; {experiment.mode} timing")
     print(tables.bench_table(rows, _claim_for(filter, rows), args.baseline))
     bars = tables.fair_table(rows)

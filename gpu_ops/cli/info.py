@@ -21,7 +21,7 @@ from gpu_ops.errors import DeviceError, ParamError, plain
 from gpu_ops.explaining.judging import Judgement, judge_by_reports, judge_here, recorded_reports
 from gpu_ops.explaining.law_counts import laws_json
 from gpu_ops.explaining.laws import ARCHITECTURE, count_laws
-from gpu_ops.filters import FILTERS, all_claims, find_filter
+from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import SAMPLES
 from gpu_ops.params import Param, Values, nearest
@@ -37,9 +37,7 @@ def list_filters(args: argparse.Namespace) -> int:
     """Filters with parameters and variants, then samples."""
     if args.fields:
         return _list_fields()
-    filters = [f for f in FILTERS if args.filter in (None, f.id, f.family)]
-    if not filters:
-        find_filter(args.filter)  # raises, and names the filters
+    filters = list(FILTERS) if args.filter is None else FILTERS.named(args.filter)
     if args.json:
         emit(args.json, {"filters": [_filter_json(f) for f in filters], "samples": [s.id for s in SAMPLES]})
     if args.json != "-":
@@ -139,7 +137,7 @@ def claims(args: argparse.Namespace) -> int:
         judgements = judge_here(FILTERS, [s.name for s in device_statuses() if s.available and s.kind != "sim"])
     else:
         reports = {args.report: read_report(args.report)} if args.report is not None else recorded_reports()
-        judgements = judge_by_reports(all_claims(), reports)
+        judgements = judge_by_reports(FILTERS.claims, reports)
     if args.json:
         emit(args.json, {"claims": [j.as_dict() for j in judgements]})
     if args.json != "-":

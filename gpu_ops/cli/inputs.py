@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from gpu_ops.batch.choosing import checked, devices_of, family, todays, unknown_name, with_knobs
 from gpu_ops.cli import streams
 from gpu_ops.errors import InputError, ParamError, plain
-from gpu_ops.filters import find_filter
+from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import CHOICES, NOISE, SAMPLES, convert, sample
 from gpu_ops.io.opening import notes_in
@@ -142,7 +142,7 @@ class Job(NamedTuple):
 def make_job(args: argparse.Namespace, overrides: Mapping[str, str] = {}) -> Job:  # noqa: B006
     """The input, the filter and its parameters that the flags describe, each value checked."""
     input = read_input(args, overrides)
-    filter = find_filter(args.filter, input.kind)
+    filter = FILTERS.find(args.filter, input.kind)
     check_type(filter, input)
     return Job(input, filter, *checked_values(args, filter, overrides))
 

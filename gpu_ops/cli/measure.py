@@ -18,7 +18,7 @@ from gpu_ops.device_names import is_simulated
 from gpu_ops.devices import device_statuses, open_device
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import FAILURE_CODES, FINE, WRONG, ParamError, plain, shortened
-from gpu_ops.filters import find_filter
+from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.steps.apply import title_of
 from gpu_ops.params import Values
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     if source is not None:
         return parts.run_bands(args, source)
     experiment = make_experiment(args, protocol="none", memory=parts.device_bytes(args))
-    filter = find_filter(experiment.filter, experiment.input.kind)
+    filter = FILTERS.find(experiment.filter, experiment.input.kind)
     if not args.variant:
         experiment = replace(
             experiment, picks=one_each(filter, experiment.picks, full_meta(experiment.input), experiment.params)

@@ -10,7 +10,7 @@ from typing import Any
 
 from gpu_ops.cli import streams
 from gpu_ops.errors import InputError, ParamError, plain
-from gpu_ops.filters import find_filter
+from gpu_ops.filters import FILTERS
 from gpu_ops.io import Saving
 from gpu_ops.io.results import save_output
 from gpu_ops.io.steps.mapping import MAP_HELP, MAPS
@@ -76,7 +76,7 @@ def save_all(targets: Mapping[str, str], runs: Sequence[Run], experiment: Experi
 
 def save_one(path: str, run: Run, name: str, saving: Saving, rate: float | None, what: str) -> None:
     """Write an output of a run and say so, with `what` for its name."""
-    output = find_filter(run.filter).output(name)
+    output = FILTERS.find(run.filter).output(name)
     mapping = save_output(path, output, run.outputs[name], run.forms[name], rate, saving)
     words = f"; {mapping}" if mapping else ""
     streams.say(f"{plain(path)} holds {what} of {run.pick.variant} on {run.pick.device}{words}")
@@ -88,7 +88,7 @@ def describe(runs: Sequence[Run]) -> str:
     if not usable:
         return ""
     arrays, forms = usable[-1].outputs, usable[-1].forms
-    outputs = [o for o in find_filter(usable[-1].filter).outputs if o.id in arrays]
+    outputs = [o for o in FILTERS.find(usable[-1].filter).outputs if o.id in arrays]
     width = max(len(o.id) for o in outputs)
     return "\n".join(f"{o.id:{width}}  {_tell(o, arrays[o.id], forms[o.id])}" for o in outputs)
 

@@ -85,7 +85,7 @@ def _named_filters(argv: Sequence[str]) -> list[Filter]:
 
 def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Filter]) -> None:
     parser.set_defaults(command={"run": measure.run, "bench": benches.bench, "sweep": benches.sweep}[name])
-    families = ", ".join(dict.fromkeys(f.family for f in FILTERS))
+    families = ", ".join(FILTERS.families)
     parser.add_argument("filter", metavar="FILTER", help=f"one of {families}, or a filter's id (kernelscope list)")
     _add_input(parser, many=name == "run")
     choose = parser.add_argument_group("what runs")
@@ -205,7 +205,7 @@ def _add_xray(commands: argparse._SubParsersAction[Parser], filters: list[Filter
     help = "a kernel's source with counters beside each line, on a simulated GPU"
     parser = commands.add_parser("xray", help=help, description=f"{help}; of two variants, what changed.")
     parser.set_defaults(command=xray.run)
-    families = ", ".join(dict.fromkeys(f.family for f in FILTERS))
+    families = ", ".join(FILTERS.families)
     parser.add_argument("filter", metavar="FILTER", help=f"one of {families}, or a filter's id (kernelscope list)")
     parser.add_argument(
         "variants", nargs="*", metavar="VARIANT", help="one, or two to compare (default: the last that takes the input)"

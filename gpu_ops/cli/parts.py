@@ -15,7 +15,7 @@ from gpu_ops.cli import outputs, streams
 from gpu_ops.cli.inputs import checked_values, flag_values, make_picks, read_input, reading_of, say_notes
 from gpu_ops.cli.limits import positive
 from gpu_ops.errors import KernelscopeError, ParamError, plain
-from gpu_ops.filters import find_filter
+from gpu_ops.filters import FILTERS
 from gpu_ops.host import free_memory
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.files import LIMIT
@@ -98,7 +98,7 @@ def run_frames(args: argparse.Namespace, experiment: Experiment, targets: Mappin
         what, checked, text = f"{name} of all {count} frames of {input.name}", True, outputs.describe([run])
     else:
         ((output, path),) = targets.items()
-        check_frames_target(path, find_filter(name).output(output).kind)
+        check_frames_target(path, FILTERS.find(name).output(output).kind)
         with _showing("frame") as report:
             written = write_frames(read, count, Wanted(name, experiment.params, pick, output), path, report)
         size = INPUT_KINDS[input.kind].size_text(written.shape[1:])
@@ -187,11 +187,11 @@ def _prepared(args: argparse.Namespace, source: Rows) -> tuple[Job, dict[str, st
         ("--step", bool(args.step)),
         ("--noise", "noise" in flags or "noise_seed" in flags),
         ("--json", args.json is not None),
-        ("--map", args.map != "none" and find_filter(args.filter, source.kind).locality.kind != "mergeable"),
+        ("--map", args.map != "none" and FILTERS.find(args.filter, source.kind).locality.kind != "mergeable"),
     ):
         if given:
             raise ParamError(f"{source.name} does not fit in memory and goes in bands, without {flag}; leave it out.")
-    filter = find_filter(args.filter, source.kind)
+    filter = FILTERS.find(args.filter, source.kind)
     targets = outputs.targets(filter, checked_values(args, filter)[1], args.output)
     job = _job(args, source, _pick(args, filter, source), next(iter(targets), ""))
     if filter.locality.kind != "mergeable" and len(targets) != 1 and not whole_reason(filter, job.task):
@@ -202,7 +202,7 @@ def _prepared(args: argparse.Namespace, source: Rows) -> tuple[Job, dict[str, st
 
 
 def _job(args: argparse.Namespace, source: Rows, pick: Pick, output: str) -> Job:
-    filter = find_filter(args.filter, source.kind)
+    filter = FILTERS.find(args.filter, source.kind)
     wanted = Wanted(filter.id, checked_values(args, filter)[1], pick, output)
     memory = quarter() if args.memory is None else int(args.memory * MIB)
     return Job(source, wanted, memory, args.dtype, args.nonfinite or "refuse", device_bytes(args))

@@ -23,7 +23,7 @@ from gpu_ops.explaining.sentences import Sentence, compare, explain, number
 from gpu_ops.explaining.source_files import FileXRay
 from gpu_ops.explaining.spills import spilled_bytes
 from gpu_ops.explaining.xray import BLOCK_LOADS, KernelXRay, XRay, add_up, as_dict, xray
-from gpu_ops.filters import find_filter
+from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.steps.apply import title_of
 from gpu_ops.params import check_values
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     if args.gpu not in supported_architectures():
         raise DeviceError(f"NVRTC does not know {args.gpu}; it knows {', '.join(supported_architectures())}.")
     whole = read_input(args)
-    filter = find_filter(args.filter, whole.kind)
+    filter = FILTERS.find(args.filter, whole.kind)
     check_type(filter, whole)
     part, starts = (whole, ()) if args.whole else affordable(whole)
     notes = [f"{cut_note(whole, part)} (--whole takes all of it)"] if starts else []

@@ -12,6 +12,11 @@ from gpu_ops.errors import KernelError, plain
 from gpu_ops.params import Value
 
 KERNELS = Path(__file__).resolve().parent.parent / "kernels"
+OWN_FOLDER = "own"
+"""The folder in the names of kernel files that a person made; there is none of that name on the disk."""
+MOST_CHARACTERS = 1 << 20
+"""The longest kernel file of a person."""
+_own: dict[str, str] = {}
 
 _RAW = r'(?<!\w)(?:u8|[uUL])?R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"'
 _SPLICE = re.compile(rf"({_RAW})|\\[^\S\n]*\n", re.S)
@@ -58,20 +63,32 @@ def _shipped_headers() -> tuple[str, ...]:
     return tuple(path.relative_to(KERNELS).as_posix() for path in KERNELS.glob("*/*.cuh"))
 
 
+def keep_own(source: str, text: str | None) -> None:
+    """Have the text of a kernel file that a person made, in the folder OWN_FOLDER; None forgets it."""
+    if text is None:
+        _own.pop(source, None)
+    else:
+        _own[source] = text
+
+
+def is_source(source: str) -> bool:
+    """Whether a kernel file or a header is shipped, or one that a person made."""
+    return source in _own or (KERNELS / source).is_file()
+
+
 def read_source(source: str, edits: Mapping[str, str] | None = None) -> str:
-    """The text of a kernel file or header, edited or shipped."""
+    """The text of a kernel file or header: edited, a person's own, or shipped."""
     if edits and source in edits:
         return edits[source]
-    path = KERNELS / source
-    if not path.is_file():
+    if not is_source(source):
         raise KernelError(f"There is no kernel file {source}; shipped are {', '.join(kernel_files())}.")
-    return path.read_text(encoding="utf-8")
+    return _own[source] if source in _own else (KERNELS / source).read_text(encoding="utf-8")
 
 
 def source_of(file: str, edits: Mapping[str, str] | None = None) -> str | None:
     """The text of a file as the compiler names it, a kernel's or a header's; None for the compiler's own headers."""
     name = file if "/" in file else header_files(edits).get(file)
-    return read_source(name, edits) if name and (name in (edits or {}) or (KERNELS / name).is_file()) else None
+    return read_source(name, edits) if name and (name in (edits or {}) or is_source(name)) else None
 
 
 def header_fields(text: str) -> dict[str, str]:

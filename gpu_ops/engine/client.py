@@ -9,7 +9,6 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -21,6 +20,7 @@ from gpu_ops.engine.messages import (
     CancelRequest,
     Failed,
     Finished,
+    OwnVariants,
     Ready,
     Request,
     SegmentGrant,
@@ -33,6 +33,7 @@ from gpu_ops.engine.messages import (
 )
 from gpu_ops.engine.segments import SegmentPool, clean_stale
 from gpu_ops.errors import DeviceMemoryError
+from gpu_ops.filters import FILTERS
 
 CANCEL_GRACE = 0.5
 STOP_GRACE = 0.5
@@ -156,6 +157,7 @@ class EngineClient:
                 return False
             if self._thread is None:
                 self.pool.watch(self._send_release)
+                FILTERS.watchers.append(self._watch_own)
                 atexit.register(self.close)  # before multiprocessing's own handler, which would wait for the child
                 self._thread = threading.Thread(target=self._watch, name="engine-client", daemon=True)
                 self._thread.start()
@@ -169,6 +171,9 @@ class EngineClient:
 
     def _send_release(self, segment: str) -> None:
         self._events.put(lambda: self._send(SegmentRelease(segment)))
+
+    def _watch_own(self) -> None:
+        self._events.put(self._send_own)
 
     # The client's thread.
 
@@ -195,13 +200,10 @@ class EngineClient:
 
     def _timeout(self) -> float | None:
         """Seconds until the next deadline, or None."""
-        due = []
-        if self._child and not self._ready:
-            due.append(self._start_by)
+        due = [self._start_by] if self._child and not self._ready else []
         if self._job:
-            due.append(self._job.last_word + self._deadline)
-            if self._job.cancel_by is not None:
-                due.append(self._job.cancel_by)
+            due += [self._job.last_word + self._deadline]
+            due += [] if self._job.cancel_by is None else [self._job.cancel_by]
         return max(min(due) - time.monotonic(), 0.0) if due else None
 
     def _on_timeout(self) -> None:
@@ -261,6 +263,7 @@ class EngineClient:
             self._fail_start(f"speaks protocol {ready.protocol}, the window {PROTOCOL}: it was updated meanwhile")
             return
         self._ready = True
+        self._send_own()
         self._answer(ready)
         self._beside.begin_all()
         self._next()
@@ -308,9 +311,8 @@ class EngineClient:
         """Fail every waiting job; the next job tries again."""
         sentence = f"The engine {how}; start the program again."
         numbers = [job.request.job for job in self._waiting] or ([] if self._beside else [0])
-        for job in self._waiting:
-            self._settle(job)
-        self._waiting.clear()
+        while self._waiting:
+            self._settle(self._waiting.popleft())
         self._beside.fail_all(sentence)
         for number in numbers:
             self._answer(Failed(number, sentence, kind="engine"))
@@ -336,6 +338,10 @@ class EngineClient:
     def _send(self, message: Any) -> None:
         if self._child:
             self._child.send(message)
+
+    def _send_own(self) -> None:
+        if self._ready:
+            self._send(OwnVariants(FILTERS.own))
 
     def _cancel(self, number: int, kill: bool) -> None:
         if self._job and self._job.request.job == number:
@@ -384,12 +390,11 @@ class EngineClient:
 
     def _stop(self) -> None:
         self.pool.unwatch(self._send_release)
+        FILTERS.watchers.remove(self._watch_own)
         self._send(None)
         self._end_child(STOP_GRACE)
-        with suppress(Empty):
-            while True:
-                self._events.get_nowait()()  # late requests never begin, but they hold segments
-        for job in [self._job, *self._waiting]:
-            if job:
-                self._settle(job)
+        while not self._events.empty():
+            self._events.get_nowait()()  # late requests never begin, but they hold segments
+        for job in ([self._job] if self._job else []) + [*self._waiting]:
+            self._settle(job)
         self._beside.drop_all()

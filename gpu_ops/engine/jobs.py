@@ -38,7 +38,7 @@ from gpu_ops.explaining import comparison
 from gpu_ops.explaining.occupancies import launch_occupancy
 from gpu_ops.explaining.sentences import explain
 from gpu_ops.explaining.xray import XRay, as_dict, xray
-from gpu_ops.filters import find_filter
+from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import SAMPLES, apply_steps, convert, from_origin, load, sample, save_result
 from gpu_ops.io.inputs import make_input
@@ -195,7 +195,7 @@ def _run(desk: Desk, request: RunRequest) -> None:
 
 def _tell_held(desk: Desk, request: RunRequest, whole: Input) -> None:
     """Compile what the picks launch and tell how full it makes a multiprocessor."""
-    filter, found, reasons = find_filter(request.filter), dict[str, LaunchOccupancy](), list[str]()
+    filter, found, reasons = FILTERS.find(request.filter), dict[str, LaunchOccupancy](), list[str]()
     for pick in request.held:
         desk.announce(f"compiling {pick.variant} for {request.architecture}")
         try:
@@ -225,7 +225,7 @@ def _run_picks(
         first = run.key not in sent
         sent.add(run.key)
         task = Task.of(part.meta, run.params, run.pick.knobs)
-        region = exact_crop(find_filter(run.filter), task, whole.array.shape, place)
+        region = exact_crop(FILTERS.find(run.filter), task, whole.array.shape, place)
         if place:
             run = replace(run, notes=(crop_note(whole, part, region), *run.notes))
         new_row = _row(desk, run, experiment, request.roofs)
@@ -243,7 +243,7 @@ def _row(desk: Desk, run: Run, experiment: Experiment, roofs: bool) -> Row:
 
 def _outputs(desk: Desk, run: Run, task: Task, region: Crop) -> dict[str, SharedResult]:
     desk.announce(f"examining {run.pick.variant} on {run.pick.device}")
-    declared = {o.id: o for o in find_filter(run.filter).outputs}
+    declared = {o.id: o for o in FILTERS.find(run.filter).outputs}
     forms = run.forms
     return {n: _shared(desk, declared[n], array, forms[n], task, region) for n, array in run.outputs.items()}
 
@@ -286,7 +286,7 @@ def _xray(desk: Desk, request: XRayRequest) -> None:
 
 def _look_into(desk: Desk, request: XRayRequest, pick: Pick, part: Input) -> XRay:
     desk.announce(f"looking into {pick.variant} on a simulated {request.architecture}")
-    filter, target = find_filter(request.filter), (request.architecture, pick.edits)
+    filter, target = FILTERS.find(request.filter), (request.architecture, pick.edits)
     trace = pick is request.pick  # the window shows only counts of the other variant
     return xray(filter, filter.variant(pick.variant), part, request.params, pick.knobs, *target, trace=trace)
 
@@ -297,5 +297,5 @@ def _compare(desk: Desk, request: XRayRequest, against: Pick, part: Input, after
     try:
         return comparison.as_dict(_look_into(desk, request, against, part), after)
     except KernelscopeError as error:
-        title = find_filter(request.filter).variant(against.variant).title
+        title = FILTERS.find(request.filter).variant(against.variant).title
         return {"before": {"variant": against.variant, "title": title}, "reason": str(error)}

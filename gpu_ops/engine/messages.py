@@ -14,6 +14,7 @@ from gpu_ops.devices.occupancy import LaunchOccupancy
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.shared import SharedInput, SharedResult
 from gpu_ops.errors import plain
+from gpu_ops.filters.own import OwnVariant
 from gpu_ops.io.opening import Survey
 from gpu_ops.io.part_files import part_of
 from gpu_ops.io.results import Saving
@@ -21,7 +22,7 @@ from gpu_ops.report.rows import Row
 from gpu_ops.run_key import RunKey
 from gpu_ops.types import Facts, Pick, Stage
 
-PROTOCOL = 6
+PROTOCOL = 7
 
 
 # Requests of the window. `job` numbers grow; an answer names its job.
@@ -181,6 +182,13 @@ class SegmentRelease:
     segment: str
 
 
+@dataclass(frozen=True)
+class OwnVariants:
+    """All variants that a person made; jobs that are sent later may name them."""
+
+    own: tuple[OwnVariant, ...]
+
+
 # Answers of the engine.
 
 
@@ -331,18 +339,8 @@ class Failed:
     nonfinite: NonFinite | None = None
 
 
-Job = (
-    LoadRequest
-    | SurveyRequest
-    | SampleRequest
-    | StepsRequest
-    | ResultRequest
-    | RunRequest
-    | XRayRequest
-    | SaveRequest
-    | FramesRequest
-    | DoctorRequest
-)
+Read = LoadRequest | SurveyRequest | SampleRequest | StepsRequest | ResultRequest
+Job = Read | RunRequest | XRayRequest | SaveRequest | FramesRequest | DoctorRequest
 Request = Job | CancelRequest
 Made = Loaded | Surveyed | Stepped | Saved | RunUpdate | Held | XRayAnswer | DoctorAnswer
 Answer = Ready | Progress | Made | Finished | Failed

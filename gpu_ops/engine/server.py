@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
-from typing import Literal
+from typing import Any, Literal
 
 from gpu_ops.devices import device_statuses
 from gpu_ops.engine.desk import Desk
@@ -27,6 +27,7 @@ from gpu_ops.engine.messages import (
     Finished,
     Job,
     NonFinite,
+    OwnVariants,
     Progress,
     Ready,
     RunRequest,
@@ -38,6 +39,7 @@ from gpu_ops.engine.messages import (
 )
 from gpu_ops.engine.surveys import Surveys
 from gpu_ops.errors import DeviceError, DeviceLost, KernelError, KernelFault, KernelscopeError, NonFiniteError, plain
+from gpu_ops.filters import FILTERS
 from gpu_ops.io import apart
 from gpu_ops.progress import Cancelled, finite
 
@@ -57,7 +59,7 @@ def serve(connection: Connection) -> None:
     if hasattr(os, "nice"):
         os.nice(NICENESS)
     desk = Desk(connection)
-    jobs: SimpleQueue[Job | SegmentRelease | None] = SimpleQueue()
+    jobs: SimpleQueue[Job | SegmentRelease | OwnVariants | None] = SimpleQueue()
     surveys = Surveys(lambda request, look: _attempt(request, look, desk.send_beside), desk.send_beside)
     threading.Thread(target=_read, args=(connection, desk, jobs, surveys), name="reader", daemon=True).start()
     threading.Thread(target=desk.beat, name="heartbeat", daemon=True).start()
@@ -69,12 +71,14 @@ def serve(connection: Connection) -> None:
         while (job := jobs.get()) is not None:
             if isinstance(job, SegmentRelease):
                 desk.forget(job.segment)
+            elif isinstance(job, OwnVariants):
+                FILTERS.set_own(job.own)
             else:
                 _do(desk, job)
     _leave(0)
 
 
-def _read(connection: Connection, desk: Desk, jobs: SimpleQueue[Job | SegmentRelease | None], surveys: Surveys) -> None:
+def _read(connection: Connection, desk: Desk, jobs: SimpleQueue[Any], surveys: Surveys) -> None:
     """Read messages until the window is gone, or sends what nobody can read. A CancelRequest or a SegmentGrant concerns
     the job at work, or a survey, which is done beside it; all others wait for their turn."""
     with suppress(Exception):

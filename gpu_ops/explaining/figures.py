@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpu_ops.errors import ParamError, plain
-from gpu_ops.filters import FILTERS, all_figures, find_filter
+from gpu_ops.filters import FILTERS
 from gpu_ops.io.notes import comment_lines
 from gpu_ops.params import nearest
 from gpu_ops.report.about import about_machine
@@ -108,7 +108,7 @@ def rows_csv(rows: Iterable[Mapping[str, Any]]) -> str:
 
 def find_figures(names: Sequence[str]) -> tuple[Figure, ...]:
     """The figures with these ids; without names all of them. Raises ParamError that names all."""
-    figures = {figure.id: figure for figure in all_figures()}
+    figures = {figure.id: figure for figure in FILTERS.figures}
     for name in names:
         if name not in figures:
             near = nearest(name, list(figures))
@@ -118,7 +118,7 @@ def find_figures(names: Sequence[str]) -> tuple[Figure, ...]:
 
 def draw_figures(reports: Mapping[str, Report], figures: Iterable[Figure] | None = None) -> tuple[DrawnFigure, ...]:
     """Each figure, all of them without `figures`, from the one of these reports that has most of its points."""
-    return tuple(_draw(figure, reports) for figure in (all_figures() if figures is None else figures))
+    return tuple(_draw(figure, reports) for figure in (FILTERS.figures if figures is None else figures))
 
 
 def _draw(figure: Figure, reports: Mapping[str, Report]) -> DrawnFigure:
@@ -144,7 +144,7 @@ def _draw(figure: Figure, reports: Mapping[str, Report]) -> DrawnFigure:
 
 def _place(one: Series) -> tuple[str, int]:
     """Where a measured series stands: by filter, in the order of its variants."""
-    return one.filter, [variant.id for variant in find_filter(one.filter).variants].index(one.variant)
+    return one.filter, [variant.id for variant in FILTERS.find(one.filter).variants].index(one.variant)
 
 
 def _description(report: Report, device: str) -> Mapping[str, Any]:
@@ -177,7 +177,7 @@ def times_of(figure: Figure, rows: Iterable[Row], device: str) -> list[Timed]:
 def _variant(row: Row) -> Variant | None:
     """The variant of a row; None where this version has no such filter or variant, or it takes other values."""
     try:
-        filter = find_filter(row.filter)
+        filter = FILTERS.find(row.filter)
         variant = filter.variant(row.variant)
         for param, values in (*((p, row.params) for p in filter.params), *((k, row.knobs) for k in variant.knobs)):
             param.check(values.get(param.name, param.default))

@@ -11,7 +11,7 @@ from typing import Any
 
 from gpu_ops.errors import ParamError
 from gpu_ops.explaining.law_counts import recorded_steps
-from gpu_ops.filters import find_filter
+from gpu_ops.filters import FILTERS
 from gpu_ops.io import sample
 from gpu_ops.report.files import read_report
 from gpu_ops.report.kernel_age import of_older_code
@@ -133,7 +133,7 @@ def matching_rows(claim: Claim, rows: Iterable[Row]) -> list[Row]:
     knobs matches any. Of several rows of a variant on one device the first counts; rows of edited kernels do not, nor
     those of kernels that have changed since."""
     experiment = claim.experiment
-    filter = find_filter(experiment["filter"])
+    filter = FILTERS.find(experiment["filter"])
     ids = {v.id for v in filter.variants}
     sample_options = experiment["sample"]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from gpu_ops.errors import KernelscopeError, ReportError
 from gpu_ops.explaining.judging import RECORDED
-from gpu_ops.filters import FILTERS, find_filter
+from gpu_ops.filters import FILTERS
 from gpu_ops.report.files import read_report
 from gpu_ops.report.kernel_age import of_older_code
 from gpu_ops.report.machines import device_model
@@ -148,7 +148,7 @@ def _ordered(rows: Iterable[Row]) -> list[str]:
 def _title(row: Row) -> str:
     """The name of a row's variant; its id where the registry has it no more."""
     try:
-        return find_filter(row.filter).variant(row.variant).title
+        return FILTERS.find(row.filter).variant(row.variant).title
     except KernelscopeError:
         return row.variant
 

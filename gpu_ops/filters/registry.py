@@ -1,15 +1,95 @@
-"""Checks the declarations of filters: each mistake becomes a sentence that names the file and the remedy."""
+"""All filters there are, and the check of their declarations: each mistake becomes a sentence that names the file and
+the remedy."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
-from gpu_ops.devices.kernel_source import KERNELS
-from gpu_ops.errors import DeclarationError
-from gpu_ops.types import Filter, Variant
+from gpu_ops.devices.kernel_source import KERNELS, is_source, keep_own
+from gpu_ops.errors import DeclarationError, ParamError, plain
+from gpu_ops.filters.own import OwnVariant
+from gpu_ops.types import Claim, Figure, Filter, Variant
+
+
+class Registry(Sequence[Filter]):
+    """The filters, in the order in which every list shows them, with the variants that a person made at their ends.
+    `watchers` are called when there are others."""
+
+    def __init__(self, filters: Iterable[Filter]) -> None:
+        self._filters = self._shipped = check_filters(filters)
+        self._own: tuple[OwnVariant, ...] = ()
+        self.watchers: list[Callable[[], object]] = []
+
+    def __len__(self) -> int:
+        return len(self._filters)
+
+    @overload
+    def __getitem__(self, place: int) -> Filter: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Filter, ...]: ...
+    def __getitem__(self, place: int | slice) -> Filter | tuple[Filter, ...]:
+        return self._filters[place]
+
+    @property
+    def families(self) -> list[str]:
+        """The names on the command line, in order."""
+        return list(dict.fromkeys(f.family for f in self._filters))
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """Every claim of the sources, in the order of the filters."""
+        return tuple(claim for filter in self._filters for claim in filter.claims)
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """Every figure of the sources, in the order of the filters."""
+        return tuple(figure for filter in self._filters for figure in filter.figures)
+
+    @property
+    def own(self) -> tuple[OwnVariant, ...]:
+        """The variants that a person made, in the order in which they were added."""
+        return self._own
+
+    def named(self, name: str) -> list[Filter]:
+        """The filters of that id or family. Raises ParamError that names all families."""
+        found = [f for f in self._filters if name in (f.id, f.family)]
+        if not found:
+            raise ParamError(f"There is no filter {plain(name, 60)!r}; choose from {', '.join(self.families)}.")
+        return found
+
+    def find(self, name: str, kind: str | None = None) -> Filter:
+        """The filter of that id, or of that family for an input of `kind`. Raises ParamError that names all
+        families."""
+        found = self.named(name)
+        for filter in found:
+            if filter.id == name or filter.accepts == kind:
+                return filter
+        takes = " or ".join(f"{f.accepts} ({f.id})" for f in found)
+        raise ParamError(f"{name} takes a {takes}, not a {kind}.")
+
+    def set_own(self, own: Iterable[OwnVariant]) -> None:
+        """Have these variants of persons, in the place of those before. Raises ParamError, and leaves all as it was,
+        where one of them suits no filter, or has the id of another."""
+        wanted = tuple(own)
+        filters = {f.id: f for f in self._shipped}
+        for one in wanted:
+            if one.filter not in filters:
+                raise ParamError(f"There is no filter {plain(one.filter, 60)!r}; choose from {', '.join(filters)}.")
+            filter = filters[one.filter]
+            if one.id in {v.id for v in filter.variants} | filter.renamed.keys():
+                raise ParamError(f"{filter.id} has a variant {one.id!r} already; give yours another id.")
+            filters[one.filter] = replace(filter, variants=(*filter.variants, one.of(filter)))
+        for file in {one.file for one in self._own}:
+            keep_own(file, None)
+        for one in wanted:
+            keep_own(one.file, one.text)
+        self._filters, self._own = tuple(filters.values()), wanted
+        for watcher in tuple(self.watchers):
+            watcher()
 
 
 def check_filters(filters: Iterable[Filter]) -> tuple[Filter, ...]:
@@ -64,7 +144,7 @@ def _of_filter(filter: Filter) -> Iterator[str]:
 def _of_variant(filter: Filter, variant: Variant) -> Iterator[str]:
     where, who = home(variant.plan), f"{filter.id} {variant.id}"
     for kernel in variant.kernels:
-        if not (KERNELS / kernel).is_file():
+        if not is_source(kernel):
             yield f"{where}: {who} names the kernel file {kernel}, and gpu_ops/kernels has none; write it, or rename."
     if variant.device == "cuda" and bool(variant.kernels) == bool(variant.library):
         yield f"{where}: {who} runs on CUDA; name its kernel files or its library, not both."

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from gpu_ops.devices.kernel_source import source_hash
 from gpu_ops.errors import KernelscopeError
-from gpu_ops.filters import find_filter
+from gpu_ops.filters import FILTERS
 from gpu_ops.report.rows import Row
 
 OLDER = "older kernel"
@@ -24,7 +24,7 @@ def of_older_code(row: Row) -> bool:
 def _todays(filter: str, variant: str) -> frozenset[str]:
     """The hashes that rows of today's code may have; none if there is no such variant any more."""
     try:
-        kernels = find_filter(filter).variant(variant).kernels
+        kernels = FILTERS.find(filter).variant(variant).kernels
     except KernelscopeError:
         return frozenset()
     hashes = [source_hash(kernel) for kernel in kernels]

@@ -50,9 +50,9 @@ def settings(row: Row) -> dict[Varied, Any]:
 
 
 def _kind(row: Row) -> InputKind:
-    from gpu_ops.filters import find_filter
+    from gpu_ops.filters import FILTERS
 
-    return INPUT_KINDS[find_filter(row.filter).accepts]
+    return INPUT_KINDS[FILTERS.find(row.filter).accepts]
 
 
 def _values(rows: Sequence[Row]) -> dict[Varied, list[Any]]:

@@ -12,7 +12,7 @@ from typing import TypeVar
 from gpu_ops.devices import device_statuses, open_device
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import KernelscopeError
-from gpu_ops.filters import find_filter
+from gpu_ops.filters import FILTERS
 from gpu_ops.plan import Limits
 from gpu_ops.progress import collect
 from gpu_ops.running.declared import offline_plan
@@ -44,7 +44,7 @@ def compile_ahead(work: Iterable[tuple[Experiment, Sequence[Pick]]]) -> None:
 
 
 def _filter_of(experiment: Experiment) -> Filter:
-    return find_filter(experiment.filter, experiment.input.kind)
+    return FILTERS.find(experiment.filter, experiment.input.kind)
 
 
 def _compile(experiment: Experiment, pick: Pick, architecture: str, limits: Limits) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from gpu_ops.devices import open_device
 from gpu_ops.errors import DeviceMemoryError, KernelscopeError, ParamError, WrongResult, plain
-from gpu_ops.filters import FILTERS, find_filter
+from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import Kind
 from gpu_ops.io.inputs import check_filled, check_rate, find_axes, find_kind
 from gpu_ops.io.wrapped import About, Given, unwrap
@@ -115,7 +115,7 @@ def _filter_for(name: str, shape: tuple[int, ...], own: Kind | None, kind: Kind 
     kinds = _kinds(name)
     if kind is None and len(kinds) != 1:
         kind = own or find_kind(shape, "the array")
-    found = find_filter(name, kind or kinds[0])
+    found = FILTERS.find(name, kind or kinds[0])
     if kind is not None and found.accepts != kind:
         raise ParamError(f"{found.id} takes a {found.accepts}, not a {kind}.")
     return found

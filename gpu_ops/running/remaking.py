@@ -10,7 +10,7 @@ import numpy as np
 
 from gpu_ops.device_names import is_simulated
 from gpu_ops.errors import InputError, KernelError, plain
-from gpu_ops.filters import find_filter
+from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import origins
 from gpu_ops.io.files import LIMIT
@@ -50,7 +50,7 @@ def _result(origin: Mapping[str, Any], limit: int) -> Input:
             "file first."
         )
     whole = from_origin(origin["of"], limit=limit)
-    filter = find_filter(str(origin["result"]), whole.kind)
+    filter = FILTERS.find(str(origin["result"]), whole.kind)
     pick = Pick(str(origin["variant"]), str(origin["device"]), with_tuples(origin.get("knobs", {})))
     start = tuple(origin.get("start", ()))
     part, place = affordable(whole) if start and is_simulated(pick.device) else (whole, ())
@@ -71,7 +71,7 @@ def _shown(run: Run, output: str, whole: Input, part: Input, place: tuple[int, .
     """The output as the window has it, and where it begins: of a part of the input what equals the whole's."""
     array = run.outputs[output]
     task = Task.of(part.meta, run.params, run.pick.knobs)
-    region = exact_crop(find_filter(run.filter), task, whole.array.shape, place)
+    region = exact_crop(FILTERS.find(run.filter), task, whole.array.shape, place)
     rank = len(region.place)
     alike = array.shape[:rank] == part.array.shape[:rank]
     return np.array(array[region.cut if alike else ()], order="C"), region.place
@@ -79,7 +79,7 @@ def _shown(run: Run, output: str, whole: Input, part: Input, place: tuple[int, .
 
 def _input(origin: Mapping[str, Any], run: Run, array: Array, whole: Input) -> Input:
     """The array as an input with the same name, rate and size of a pixel as the first time."""
-    kind = find_filter(run.filter).output(origin["output"]).kind
+    kind = FILTERS.find(run.filter).output(origin["output"]).kind
     takers = [k.id for k in INPUT_KINDS.values() if k.view == kind and k.sample]
     if not takers:
         raise InputError(

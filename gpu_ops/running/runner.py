@@ -15,7 +15,7 @@ from gpu_ops.devices.guarded import GuardedSession
 from gpu_ops.devices.kernel_source import source_hash
 from gpu_ops.devices.limited import LimitedSession
 from gpu_ops.errors import DeviceMemoryError, ParamError
-from gpu_ops.filters import find_filter
+from gpu_ops.filters import FILTERS
 from gpu_ops.params import Values, check_values
 from gpu_ops.plan import Device, DeviceArray, Launch, Plan
 from gpu_ops.progress import finite, listening
@@ -113,7 +113,7 @@ def runs_on(variant: Variant, device: str) -> bool:
 
 def _check(experiment: Experiment) -> tuple[Filter, Experiment]:
     meta = experiment.input.meta
-    filter = find_filter(experiment.filter, meta.kind)
+    filter = FILTERS.find(experiment.filter, meta.kind)
     if meta.kind != filter.accepts:
         raise ParamError(f"{filter.id} takes a {filter.accepts}, {experiment.input.name} is a {meta.kind}.")
     check_type(filter, experiment.input)

@@ -23,7 +23,7 @@ from app.controllers.engine_log import describe
 from app.models.files.small_print import small_print
 from app.models.results.results import QUALITY, Results
 from app.views.window.panels import LADDER
-from gpu_ops import all_claims, from_array, load, save
+from gpu_ops import FILTERS, from_array, load, save
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import Finished, RunUpdate, Saved, SaveRequest
 from gpu_ops.report.about import SEVERAL
@@ -221,9 +221,9 @@ def test_the_claims_are_saved_as_their_ending_says(qtbot, window, tmp_path: Path
         assert f"Saved {name}" in window.messages.current().text
     told = json.loads((tmp_path / "claims.json").read_text())
     text = (tmp_path / "claims.csv").read_text()
-    assert len(told["claims"]) == len(all_claims()) and "machine" in told["about"]
+    assert len(told["claims"]) == len(FILTERS.claims) and "machine" in told["about"]
     rows = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("# ")))
-    assert [row["id"] for row in rows] == [claim.id for claim in all_claims()]
+    assert [row["id"] for row in rows] == [claim.id for claim in FILTERS.claims]
     decided = [row for row in rows if row["basis"] == "measured" and row["holds"] != "undecided"]
     assert decided and all(row["machine"] and row["machine"] in row["where"] for row in decided)
 

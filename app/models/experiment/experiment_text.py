@@ -13,7 +13,7 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication
 
 from app.models.experiment.session import Session
-from gpu_ops import STEPS, active_steps, find_filter, write_step
+from gpu_ops import FILTERS, STEPS, active_steps, write_step
 from gpu_ops.output_kinds import OUTPUT_KINDS
 from gpu_ops.params import Value
 from gpu_ops.types import Output, Pick
@@ -182,7 +182,7 @@ def input_options(origin: Mapping[str, Any]) -> dict[str, Any]:
     rules = [step["rule"] for step in origin.get("steps", ()) if step.get("step") == "nonfinite"]
     nonfinite = {"nonfinite": rules[0]} if rules else {}
     if RESULT in origin:
-        outputs = {output.id: output for output in find_filter(origin[RESULT]).outputs}
+        outputs = {output.id: output for output in FILTERS.find(origin[RESULT]).outputs}
         kind = outputs[origin["output"]].kind if origin["output"] in outputs else ""
         heard = {"kind": kind} if kind and OUTPUT_KINDS[kind].heard else {}  # others are what a file is taken for
         return {**heard, **nonfinite, **({"rate": origin["rate"]} if origin.get("rate") else {})}

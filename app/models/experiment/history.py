@@ -8,7 +8,7 @@ from typing import Any
 
 from app.models.experiment.pin import Pin
 from app.models.experiment.steps import Steps
-from gpu_ops import find_filter
+from gpu_ops import FILTERS
 from gpu_ops.engine.shared import SharedInput
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Filter, Variant
@@ -87,7 +87,7 @@ class History:
         choices of filters for other kinds of input go."""
 
         def rewritten(choices: list[Choice]) -> list[Choice]:
-            fitting = [c for c in choices if find_filter(c.filter).accepts == kind]
+            fitting = [c for c in choices if FILTERS.find(c.filter).accepts == kind]
             other = [replace(choice, steps=steps, input=input) for choice in fitting]
             return [c for place, c in enumerate(other) if place == 0 or c != other[place - 1]]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
-from gpu_ops import find_filter
+from gpu_ops import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.report.rows import Row
 from gpu_ops.types import Filter
@@ -52,6 +52,6 @@ def nearest_jobs(rows: Sequence[Row], shape: Sequence[int], dtype: str) -> tuple
 
     ordered = sorted(rows, key=distance)
     texts = (
-        f"{params_text(row.params)}, {size_text(find_filter(row.filter), row.shape, row.dtype)}" for row in ordered
+        f"{params_text(row.params)}, {size_text(FILTERS.find(row.filter), row.shape, row.dtype)}" for row in ordered
     )
     return tuple(dict.fromkeys(texts))[:NEAR]

@@ -15,7 +15,7 @@ from app.models.experiment.noise import Noise
 from app.models.experiment.pin import MOST_PINS
 from app.models.experiment.shown import Shown
 from app.models.experiment.steps import Steps, kept_steps, noise_of, with_noise
-from gpu_ops import FILTERS, KernelscopeError, ParamError, active_steps, check_step, find_filter
+from gpu_ops import FILTERS, KernelscopeError, ParamError, active_steps, check_step
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.shared import SharedInput
 from gpu_ops.params import holds
@@ -79,7 +79,7 @@ class Session(QObject):
 
     @property
     def filter(self) -> Filter:
-        return find_filter(self._choice.filter)
+        return FILTERS.find(self._choice.filter)
 
     @property
     def params(self) -> dict[str, Any]:
@@ -264,7 +264,7 @@ class Session(QObject):
     def set_filter(self, id: str, values: Mapping[str, Any] | None = None) -> None:
         """Choose a filter with its defaults, and with these values of parameters where some are given."""
         if id != self._choice.filter:
-            choice = self._default(find_filter(id))
+            choice = self._default(FILTERS.find(id))
             self._set(replace(choice, params={**choice.params, **(values or {})}))
         elif values:
             self.set_params({**self._choice.params, **values})

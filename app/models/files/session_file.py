@@ -21,7 +21,7 @@ from app.models.experiment.session import Session
 from app.models.experiment.steps import Steps
 from app.models.files.json_text import Fields, parsed, readable
 from app.models.files.session_view import Offered, View, read_view
-from gpu_ops import SAMPLES, KernelscopeError, __version__, check_step, find_filter, require_regular
+from gpu_ops import FILTERS, SAMPLES, KernelscopeError, __version__, check_step, require_regular
 from gpu_ops.errors import InputError, NonFiniteError, plain, shortened
 from gpu_ops.input_kinds import INPUT_KINDS, Kind
 from gpu_ops.io.opening import CHOICES
@@ -185,7 +185,7 @@ def parse_session(data: bytes, folder: str, offered: Offered) -> Saved:
     fields = Fields(content)
     _check_schema(fields)
     input = _read_input(fields.fields("input", needed=True), folder)
-    filter = find_filter(fields.text("filter"))
+    filter = FILTERS.find(fields.text("filter"))
     params = check_values(filter.params, fields.values("params"), filter.id)
     picks = [new for id in fields.texts("variants") for new in _todays(filter, id)]
     for id in picks:

@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication
 
 from app.models.experiment.job_text import size_text, value_text
-from gpu_ops import find_filter
+from gpu_ops import FILTERS
 from gpu_ops.report.rows import Row
 from gpu_ops.run_key import EDITS, RunKey, differences
 
@@ -39,7 +39,7 @@ def key_differences(keys: Sequence[RunKey]) -> list[str]:
 def row_differences(rows: Sequence[Row]) -> list[str]:
     """For each row what differs among these rows: settings, shape and type, mode, protocol."""
     columns: list[list[str]] = [key_differences([row.key for row in rows])]
-    columns.append([size_text(find_filter(row.filter), row.shape, row.dtype) for row in rows])
+    columns.append([size_text(FILTERS.find(row.filter), row.shape, row.dtype) for row in rows])
     columns += [[row.mode for row in rows], [row.protocol for row in rows]]
     differing = [way for way in columns if len(set(way)) > 1]
     return [BETWEEN.join(text for text in texts if text) for texts in zip(*differing, strict=True)] or [""] * len(rows)

@@ -19,7 +19,7 @@ from app.models.curves.stroke import INK, Stroke, variant_stroke
 from app.views.parts import is_dark
 from app.views.strokes import DASHES, colour
 from app.views.sweep.plot import NEAR, SYMBOLS, Look, even_steps, round_times
-from gpu_ops import DrawnFigure, find_filter
+from gpu_ops import FILTERS, DrawnFigure
 from gpu_ops.types import Scale, Series
 
 MARGIN = 0.06
@@ -64,7 +64,7 @@ def look_of(drawn: DrawnFigure, series: Series, palette: QPalette) -> Look:
         return Ghost(Stroke(INK, dash), marked, base, dark, bool(series.joined), palette)
     if series.basis == "model":
         return Look(Stroke(INK, MODEL_DASHES[place % len(MODEL_DASHES)]), "", base, dark)
-    filter = find_filter(series.filter)
+    filter = FILTERS.find(series.filter)
     stroke = variant_stroke(filter, series.variant)
     ids = [v.id for v in filter.variants]
     earlier = sum(one.variant == series.variant for one in same[:place])  # lines of one variant differ in the symbol

@@ -206,7 +206,7 @@ class MainWindow(QMainWindow):
     def _claims_page(self) -> QWidget:
         page = ClaimsPage()
         page.save_asked.connect(self.context.files.export_claims)
-        judgements = gpu_ops.judge_by_reports(gpu_ops.all_claims(), gpu_ops.recorded_reports())
+        judgements = gpu_ops.judge_by_reports(gpu_ops.FILTERS.claims, gpu_ops.recorded_reports())
         page.set_claims([j.as_dict() for j in judgements])
         return page
 
