@@ -35,6 +35,8 @@ from gpu_ops.statements import Timed as Timed
 from gpu_ops.task import Meta, Successor, Task
 from gpu_ops.task import Trial as Trial
 
+REFERENCE = "reference"
+"""The id of the variant that every filter has beside its own: its definition."""
 Stage = Literal["computed", "verified", "timed"]
 
 DTYPES = ("uint8", "uint16", "float32", "float64")
@@ -192,7 +194,8 @@ class Filter:
     for some of the parameters, the same ones in each. `picked` are the variants that a window shows at first; () means
     all of the project's own. `finite_only` refuses NaN and infinity, with their count and the first place. `contended`
     says that its time depends on how many samples are alike. `renamed` are ids of the version before, which this one
-    still takes, each with its successors, of which the first that suits is meant.
+    still takes, each with its successors, of which the first that suits is meant. `extras` are variants that are found
+    by their ids, and that nothing times or holds to the contract: the reference.
     """
 
     id: str
@@ -217,6 +220,11 @@ class Filter:
     finite_only: bool = False
     contended: bool = False
     renamed: Mapping[str, tuple[Successor, ...]] = field(default_factory=dict)
+    extras: tuple[Variant, ...] = ()
+
+    @property
+    def all_variants(self) -> tuple[Variant, ...]:
+        return (*self.variants, *self.extras)
 
     def given(self, params: Values) -> tuple[Output, ...]:
         """The outputs that these parameters ask for, one at least."""
@@ -236,7 +244,7 @@ class Filter:
 
     def variant(self, id: str) -> Variant:
         """The variant with this id. Raises ParamError that names all variants."""
-        if (found := next((v for v in self.variants if v.id == id), None)) is not None:
+        if (found := next((v for v in self.all_variants if v.id == id), None)) is not None:
             return found
         if id in self.renamed:
             return self.variant(self.today(id))

@@ -166,7 +166,7 @@ class FrameController(QObject):
     def pick(self) -> Pick | None:
         """The last ticked variant that runs whole frames: one on a simulated GPU takes too long for that."""
         session = self._session
-        picks = [session.shown.pick(v.id) for v in session.filter.variants if v.id in session.choice.picks]
+        picks = [session.shown.pick(v.id) for v in session.filter.all_variants if v.id in session.choice.picks]
         return next((p for p in reversed(picks) if not is_simulated(p.device)), None)
 
     def run_all(self, path: str) -> None:

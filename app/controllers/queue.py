@@ -16,7 +16,7 @@ from gpu_ops import active_steps
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.messages import RunRequest, StepsRequest
 from gpu_ops.run_key import RunKey
-from gpu_ops.types import Pick
+from gpu_ops.types import REFERENCE, Pick
 
 QUIET_MS = 400
 """The pause after the last change, after which the live picture is timed as well."""
@@ -195,7 +195,8 @@ class RunQueue(QObject):
         if refuses(self._session.filter, self._session.input):
             return ()
         shown, picks = self._session.shown, dict[RunKey, Pick]()
-        ids = [v.id for v in self._session.filter.variants if v.id in self._session.choice.picks]
+        ids = [v.id for v in self._session.filter.all_variants if v.id in self._session.choice.picks]
+        ids = [id for id in ids if id != REFERENCE or how.protocol == "none"]  # nothing times it
         for id in (*ids, *(id for id in shown.pins if shown.here(id) and (how is MEASURE or self._lacks(id, how)))):
             picks.setdefault(shown.key(id), shown.pick(id))
         return tuple(p for p in picks.values() if how.simulated != "never" or not is_simulated(p.device))

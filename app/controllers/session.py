@@ -241,7 +241,7 @@ class SessionController(QObject):
     def _declare(self) -> None:
         """Declare the rows to come: every picked variant on its device, in the filter's order, and pinned results."""
         session, shown = self.session, self.session.shown
-        titles = {v.id: v.title for v in session.filter.variants}
+        titles = {v.id: v.title for v in session.filter.all_variants}
         ticked = [] if refuses(session.filter, session.input) else [v for v in titles if v in session.choice.picks]
         self.results.declare([shown.slot(id) for id in (*ticked, *shown.pins)], titles)
         self._set_baseline()

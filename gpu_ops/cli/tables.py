@@ -11,7 +11,7 @@ from gpu_ops.report.rows import Row
 from gpu_ops.report.standing import five_bars
 from gpu_ops.run_key import EDITS, differences
 from gpu_ops.stages import STAGES, stage_name
-from gpu_ops.types import Claim, Quality
+from gpu_ops.types import REFERENCE, Claim, Quality
 
 BARS = {
     "cpu_one": "CPU, one core",
@@ -152,6 +152,8 @@ def verdict(row: Row) -> str:
     """Right, wrong, unverified, or the kind of failure."""
     if row.failure:
         return row.failure_kind
+    if row.variant == REFERENCE:
+        return "the definition"
     return {True: "right", False: "WRONG", None: "unverified"}[row.ok]
 
 

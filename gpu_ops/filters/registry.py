@@ -11,6 +11,7 @@ from typing import Any, overload
 
 from gpu_ops.devices.kernel_source import KERNELS, is_source, keep_own
 from gpu_ops.errors import DeclarationError, ParamError, plain
+from gpu_ops.filters.kit.definition import reference_variant
 from gpu_ops.filters.own import OwnVariant
 from gpu_ops.types import Claim, Figure, Filter, Variant
 
@@ -20,7 +21,8 @@ class Registry(Sequence[Filter]):
     `watchers` are called when there are others."""
 
     def __init__(self, filters: Iterable[Filter]) -> None:
-        self._filters = self._shipped = check_filters(filters)
+        checked = check_filters(filters)
+        self._filters = self._shipped = tuple(replace(f, extras=(reference_variant(f),)) for f in checked)
         self._own: tuple[OwnVariant, ...] = ()
         self.watchers: list[Callable[[], object]] = []
 
@@ -80,7 +82,7 @@ class Registry(Sequence[Filter]):
             if one.filter not in filters:
                 raise ParamError(f"There is no filter {plain(one.filter, 60)!r}; choose from {', '.join(filters)}.")
             filter = filters[one.filter]
-            if one.id in {v.id for v in filter.variants} | filter.renamed.keys():
+            if one.id in {v.id for v in filter.all_variants} | filter.renamed.keys():
                 raise ParamError(f"{filter.id} has a variant {one.id!r} already; give yours another id.")
             filters[one.filter] = replace(filter, variants=(*filter.variants, one.of(filter)))
         for file in {one.file for one in self._own}:

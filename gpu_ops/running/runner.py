@@ -42,7 +42,7 @@ from gpu_ops.running.suitable import check_input, check_type
 from gpu_ops.running.timing import once
 from gpu_ops.running.verify import full_meta
 from gpu_ops.task import MAIN, Task
-from gpu_ops.types import MOST_SHARE, Error, Experiment, Filter, Pick, Run, Timing, Variant
+from gpu_ops.types import MOST_SHARE, REFERENCE, Error, Experiment, Filter, Pick, Run, Timing, Variant
 
 
 def run_experiment(
@@ -84,7 +84,7 @@ def run_experiment(
         yield from _compare(jobs, watch)
     if live:
         return
-    timed = [j for j in jobs if j.plan is not None and j.run.ok is not False]
+    timed = [j for j in jobs if j.plan is not None and j.run.ok is not False and j.variant.id != REFERENCE]
     for name in dict.fromkeys(j.device.name for j in timed):
         group = [j for j in timed if j.device.name == name]
         watch.begin(f"timing {', '.join(j.variant.id for j in group)} on {name}", len(group))
@@ -317,7 +317,7 @@ def nothing_judged(errors: Mapping[str, Error]) -> tuple[str, ...]:
 
 def _verify(job: Job, resident: Mapping[str, DeviceArray], watch: Watch, again: bool = False) -> Iterator[Run]:
     """Compare the outputs with the reference; where no timing follows, check everything else as well."""
-    if not job.computed or job.experiment.checks == "off":
+    if not job.computed or job.experiment.checks == "off" or job.variant.id == REFERENCE:
         return
     watch.begin(f"verifying {job.name}")
     with watch.listening():

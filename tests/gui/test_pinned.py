@@ -23,11 +23,13 @@ from app.models.experiment.experiment_text import command_text, python_text
 from app.models.experiment.pin import MOST_PINS, Pin
 from app.models.experiment.session import Session
 from app.models.experiment.shown import variant_of
+from app.models.files.session_file import parse_session, saved_of, session_text
+from app.models.files.session_view import Offered, View
 from app.views.window.main_window import INPUT, MainWindow
 from gpu_ops import ParamError, find_filter, load
 from gpu_ops.engine.messages import RunUpdate
 from gpu_ops.engine.shared import SharedArray
-from gpu_ops.types import Pick
+from gpu_ops.types import REFERENCE, Pick
 
 
 @pytest.fixture(scope="module")
@@ -305,3 +307,22 @@ def test_strokes_are_unlike_that_of_the_variant() -> None:
         id = Pin.of(filter, Pick("parallel", "cpu", {}, {}, {"window": size})).id
         stroke = variant_stroke(filter, id)
         assert stroke.hue != plain.hue and stroke.dash != plain.dash and 0 <= stroke.dash < DASHES
+
+
+def test_the_reference_is_a_result_like_others_without_a_verdict(qtbot: QtBot, window: MainWindow) -> None:
+    """It can be compared with any of them, is undone, kept in session files, and never timed."""
+    controller, session, grid = window.controller, window.controller.session, window.panes
+    settle(qtbot, controller, lambda: session.set_picks(("parallel", REFERENCE)))
+    assert grid.keys == [INPUT, "parallel", REFERENCE]
+    assert [grid.pane(key).layer.state for key in ("parallel", REFERENCE)] == ["fresh", None]
+    assert np.array_equal(pixels(window, REFERENCE), mean(window, 3))
+    assert entries(window)[REFERENCE][2] is False and entries(window)["parallel"][2] is True
+    settle(qtbot, controller, controller.measure)
+    assert entries(window)[REFERENCE][2] is False
+    text = session_text(saved_of(session, View()))
+    assert parse_session(text.encode(), "", Offered()).choice.picks == ("parallel", REFERENCE)
+    settle(qtbot, controller, lambda: session.set_param("window", 5))
+    assert np.array_equal(pixels(window, REFERENCE), mean(window, 5))
+    session.undo()
+    session.undo()
+    assert session.choice.picks == ("parallel",)

@@ -37,7 +37,7 @@ def variant_stroke(filter: Filter, id: str, channel: int = 0) -> Stroke:
     """The stroke of a variant's result; it depends only on the variant's place in its filter. A pinned result has
     another hue than its variant and another dash, by its settings."""
     variant, pinned, digest = id.partition(PINNED)
-    stroke = stroke_at([v.id for v in filter.variants].index(variant), channel)
+    stroke = stroke_at([v.id for v in filter.all_variants].index(variant), channel)
     if not pinned:
         return stroke
     turn, step = divmod(int(digest, 16), HUES - 1)

@@ -172,7 +172,7 @@ def _source_flags(chain: list[Mapping[str, Any]], place: int) -> list[str]:
 
 
 def _picks(session: Session) -> list[Pick]:
-    return [session.shown.pick(v.id) for v in session.filter.variants if v.id in session.choice.picks]
+    return [session.shown.pick(v.id) for v in session.filter.all_variants if v.id in session.choice.picks]
 
 
 def input_options(origin: Mapping[str, Any]) -> dict[str, Any]:

@@ -124,7 +124,7 @@ class Shown:
 
     @property
     def _all(self) -> tuple[str, ...]:
-        return (*(variant.id for variant in self._session.filter.variants), *self.pins)
+        return (*(variant.id for variant in self._session.filter.all_variants), *self.pins)
 
     def _named(self, id: str, alone: bool) -> tuple[str, str]:
         """What differs between a result and the others of its variant, and the variant's title, "" where settings

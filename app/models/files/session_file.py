@@ -103,7 +103,7 @@ def saved_of(session: Session, view: View, path: str = "") -> Saved:
         input = SavedInput(kind, (where,), "", str(origin.get("hash", "")), nbytes, options)
     else:
         input = SavedInput(kind, (), str(origin["generator"]), "", nbytes, options)
-    known = {v.id: {knob.name for knob in v.knobs} for v in filter.variants}
+    known = {v.id: {knob.name for knob in v.knobs} for v in filter.all_variants}
     set_knobs = {id: values for id, values in session.choice.knobs.items() if id in known and values}
     knobs = {id: {k: v for k, v in values.items() if k in known[id]} for id, values in set_knobs.items()}
     choice = Choice(filter.id, session.params, session.choice.picks, knobs, session.steps, pins=session.choice.pins)
@@ -192,7 +192,7 @@ def parse_session(data: bytes, folder: str, offered: Offered) -> Saved:
         filter.variant(id)
     steps = tuple(check_step(step, input.kind) for step in fields.objects("steps"))
     pins = _read_pins(fields.objects("pinned"), filter)
-    ids, pinned = tuple(v.id for v in filter.variants), tuple(pin.id for pin in pins)
+    ids, pinned = tuple(v.id for v in filter.all_variants), tuple(pin.id for pin in pins)
     outputs = tuple(output.id for output in filter.outputs)
     ordered = tuple(id for id in ids if id in picks)
     return Saved(

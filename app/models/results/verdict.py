@@ -9,6 +9,7 @@ from app.models.experiment.subject import Subject
 from app.models.pictures.layer import State
 from app.models.results.results import Results
 from app.models.results.row_differences import settings_text
+from gpu_ops.types import REFERENCE
 
 
 def verdict(results: Results, slot: RowSlot, shown: Subject | None, present: Subject) -> tuple[State | None, str]:
@@ -20,6 +21,8 @@ def verdict(results: Results, slot: RowSlot, shown: Subject | None, present: Sub
         return "failed", entry.failure
     if shown is None:
         return None, ""
+    if present.key.variant == REFERENCE and shown == present:
+        return None, ""  # every verdict is a comparison with it
     if shown != present:
         return "stale", _difference_text(shown, present)
     if not is_current or entry is None or entry.ok is None:

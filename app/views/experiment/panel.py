@@ -238,7 +238,7 @@ class ExperimentPanel(QWidget):
         self.variants.set_picks(self._session.choice.picks)
 
     def _availability(self, filter: Filter) -> dict[str, str]:
-        return {v.id: self._reason(v) for v in filter.variants}
+        return {v.id: self._reason(v) for v in filter.all_variants}
 
     def _reason(self, variant: Variant) -> str:
         """Why a variant cannot run here; empty if it can."""

@@ -33,7 +33,7 @@ from app.views.parts import Combo
 from app.views.upright import Upright
 from gpu_ops import KernelscopeError
 from gpu_ops.params import Value
-from gpu_ops.types import Filter, Variant
+from gpu_ops.types import REFERENCE, Filter, Variant
 
 
 class VariantList(QWidget):
@@ -96,7 +96,7 @@ class VariantList(QWidget):
         self.only_action = QAction(self.tr("Tick &only this"), self)
         self.only_action.triggered.connect(lambda: self._tick_all({self._selected}))
         self.all_action = QAction(self.tr("Tick &all available"), self)
-        self.all_action.triggered.connect(lambda: self._tick_all(set(self._rows)))
+        self.all_action.triggered.connect(lambda: self._tick_all(set(self._rows) - {REFERENCE}))
         self.menu.addActions([self.baseline_action, self.only_action, self.all_action])
 
     def _build_list(self) -> None:
@@ -131,7 +131,7 @@ class VariantList(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         self._scroll.setWidget(inner)
-        for variant in filter.variants:
+        for variant in filter.all_variants:
             self._add(variant, availability.get(variant.id, ""), column, knobs.get(variant.id, {}))
         column.addStretch(1)
         ids = list(self._rows)
@@ -156,7 +156,8 @@ class VariantList(QWidget):
         row.move_wanted.connect(self._move)
         column.addWidget(row)
         self._rows[variant.id] = row
-        self.baseline_combo.addItem(variant.title, variant.id)
+        if variant.id != REFERENCE:
+            self.baseline_combo.addItem(variant.title, variant.id)
         if variant.knobs:
             form = ParameterForm(variant.knobs, self.knobs_stack, taken=self._taken)
             form.setObjectName(f"knobs.{variant.id}")
@@ -250,7 +251,7 @@ class VariantList(QWidget):
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802
         if self._selected:
-            self.baseline_action.setEnabled(self._selected != self._baseline)
+            self.baseline_action.setEnabled(self._selected not in (self._baseline, REFERENCE))
             self.only_action.setEnabled(not self._rows[self._selected].reason_text)
             self.menu.popup(event.globalPos())
 

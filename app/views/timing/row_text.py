@@ -16,7 +16,7 @@ from gpu_ops.device_names import device_kind, device_place, is_simulated
 from gpu_ops.report.rows import Row
 from gpu_ops.run_key import EDITS
 from gpu_ops.stages import STAGES
-from gpu_ops.types import Timing
+from gpu_ops.types import REFERENCE, Timing
 
 translate = QCoreApplication.translate
 MOST_PRINTED = 8
@@ -79,6 +79,8 @@ def verdict(entry: Entry) -> str:
             "memory": translate("Rows", "out of memory"),
         }
         return kinds.get(entry.row.failure_kind, translate("Rows", "failed"))
+    if entry.row.variant == REFERENCE:
+        return translate("Rows", "the definition")
     return {True: translate("Rows", "right"), False: translate("Rows", "WRONG"), None: translate("Rows", "unverified")}[
         entry.ok
     ]

@@ -1,0 +1,63 @@
+"""The reference as a variant: its values can be looked at and saved, and it has neither verdict nor times."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpu_ops import FILTERS, Experiment, Pick, from_array, load, run_experiment, sample
+from gpu_ops.cli import main
+from gpu_ops.running.runner import last_runs
+from gpu_ops.running.verify import full_meta
+from gpu_ops.task import MAIN, Task
+from gpu_ops.types import REFERENCE, Filter, Run
+
+ONE = Pick(REFERENCE, "cpu")
+
+
+def runs(filter: Filter, x: np.ndarray, *picks: Pick, protocol: str = "none", **params: object) -> list[Run]:
+    given = from_array(x, filter.accepts)
+    return last_runs(run_experiment(Experiment(filter.id, given, params, picks, protocol)))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("filter", FILTERS, ids=lambda f: f.id)
+def test_every_filter_has_it_and_lists_it_nowhere(filter: Filter) -> None:
+    shape = (512, 512) if filter.accepts == "image" else (1 << 16,)
+    x = np.random.default_rng(1).random(shape, np.float32).astype(filter.dtypes[-1])
+    (run,) = runs(filter, x, ONE)
+    assert not run.failure and run.ok is None and run.errors == {}
+    given = from_array(x, filter.accepts)
+    task = replace(Task.of(given.meta, run.params), metas={MAIN: full_meta(given)}).on(x)
+    for name, values in filter.reference(task).items():
+        if name in run.outputs:
+            np.testing.assert_array_equal(run.outputs[name], np.ma.getdata(values).astype(run.outputs[name].dtype))
+    assert run.outputs.keys() == {o.id for o in filter.given(run.params)}
+    assert REFERENCE not in [v.id for v in filter.variants]
+
+
+def test_integers_are_rounded_half_up_and_saturate() -> None:
+    steps, conv = np.tile(np.array([0, 1, 254, 255], np.uint8), (3, 1)), FILTERS.find("conv3x3")
+    (run,) = runs(conv, steps, ONE, matrix=[0, 0, 0, 1, 1, 0, 0, 0, 0], divisor=2, offset=0, border="zero")
+    assert run.outputs["image"][1].tolist() == [0, 1, 128, 255], "0.5 and 254.5 go up"
+    sharpen = dict(matrix=[0, -1, 0, -1, 9, -1, 0, -1, 0], divisor=1, offset=0)
+    (run,) = runs(conv, np.full((5, 5), 200, np.uint8), ONE, **sharpen)
+    assert (run.outputs["image"] == 255).all()
+
+
+def test_others_are_timed_beside_it() -> None:
+    signal = np.random.default_rng(2).random(5000, np.float32)
+    reference, serial = runs(FILTERS.find("mean1d"), signal, ONE, Pick("serial", "cpu"), protocol="quick")
+    assert reference.timings == {} and reference.stage == "computed"
+    assert serial.ok and "kernel" in serial.timings
+
+
+def test_the_command_line_saves_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "right.npy"
+    assert main(["run", "mean", "--sample", "camera", "--variant", REFERENCE, "--output", str(target)]) == 0
+    assert "the definition" in capsys.readouterr().out
+    picture = load(target).array
+    (run,) = runs(FILTERS.find("mean2d"), sample("camera").array, ONE)
+    assert np.array_equal(picture, run.outputs["image"])
