@@ -21,7 +21,7 @@ from gpu_ops.stages import STAGES, stage_name
 
 ROOT = Path(__file__).parent.parent
 READERS = sorted([*(ROOT / "app").rglob("*.py"), *(ROOT / "gpu_ops" / "cli").rglob("*.py")])
-MEASURING = sorted((ROOT / "gpu_ops" / "measuring").rglob("*.py"))
+MEASURING = sorted(p for room in ("running", "report", "explaining") for p in (ROOT / "gpu_ops" / room).rglob("*.py"))
 FILE = "tests/all.cu"
 EVERYTHING = """
 __constant__ int taps[64];

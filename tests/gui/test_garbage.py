@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import QObject
 
-from app.shell import garbage
+from app.shell import window as garbage
 
 
 class Turning(QObject):

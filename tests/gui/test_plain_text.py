@@ -18,7 +18,7 @@ from gpu_ops.output_kinds import Axis
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCES = {path: ast.parse(path.read_text()) for path in (ROOT / "app").rglob("*.py")}
-TIPS = ROOT / "app" / "tips.py"
+TIPS = ROOT / "app" / "base" / "tips.py"
 NASTY = "<b>x<img src=secret.png>"
 
 

@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_ops.devices.sim.atomics import update
+from gpu_ops.devices.sim.ptx import arithmetic, floating
 from gpu_ops.devices.sim.ptx.flow import Block, spin_blocks
 from gpu_ops.devices.sim.ptx.inline import flatten
 from gpu_ops.devices.sim.ptx.kernels import plain_name
 from gpu_ops.devices.sim.ptx.opcodes import computation
-from gpu_ops.devices.sim.ptx.program import Imm, Instruction, Mem, Place, Reg, Sym, Vec, arithmetic, floating, size_of
+from gpu_ops.devices.sim.ptx.program import Imm, Instruction, Mem, Place, Reg, Sym, Vec, size_of
 from gpu_ops.devices.sim.ptx.reader import parse
 from gpu_ops.errors import KernelError
 from tests.sim.oracle import nearest
