@@ -90,6 +90,8 @@ def verdict_role(entry: Entry, colours: Colours) -> Role:
     """Symbol and colour of the verdict."""
     if entry.row is not None and entry.failure:
         return colours.warn if entry.row.failure_kind == "unsupported" else colours.error
+    if entry.row is not None and entry.row.variant == REFERENCE:
+        return colours.info
     return {True: colours.ok, False: colours.error, None: colours.warn}[entry.ok]
 
 
@@ -104,6 +106,8 @@ def failure_text(entry: Entry) -> str:
     if entry.ok is False:
         return translate("Rows", "Wrong result: not timed.")
     if entry.row and entry.seconds("kernel") is None and entry.state != "running":
+        if entry.row.variant == REFERENCE:
+            return translate("Rows", "Nothing times the definition.")
         return translate("Rows", "Computed, not timed.")
     return ""
 
