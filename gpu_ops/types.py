@@ -37,7 +37,7 @@ from gpu_ops.task import Trial as Trial
 
 REFERENCE = "reference"
 """The id of the variant that every filter has beside its own: its definition."""
-Stage = Literal["computed", "verified", "timed"]
+RunStage = Literal["computed", "verified", "timed"]
 
 DTYPES = ("uint8", "uint16", "float32", "float64")
 BORDERS = ("zero", "reflect", "nearest", "wrap")
@@ -381,7 +381,7 @@ class Run:
     params: Values
     shape: Shape
     dtype: str
-    stage: Stage
+    stage: RunStage
     outputs: Mapping[str, np.ndarray[Any, Any]]
     work: Work
     errors: Mapping[str, Error] = field(default_factory=dict)

@@ -16,7 +16,7 @@ from app.models.guide import guide_pages
 from gpu_ops.errors import ReportError
 from gpu_ops.explaining import result_tables
 from gpu_ops.explaining.recorded_tables import TABLES
-from gpu_ops.explaining.result_tables import MARKER, OLDER, Grid, Job, duration, rewritten, table_text
+from gpu_ops.explaining.result_tables import MARKER, OLDER, Grid, Recorded, duration, rewritten, table_text
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "resources" / "guide").glob("*.md"))]
@@ -104,7 +104,7 @@ def test_every_table_has_a_place_and_names_its_machine() -> None:
 
 
 def test_rows_of_older_kernels_are_marked(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = Grid((Job("floats", "h200-mean2d-8192", {"dtype": "float32"}),))
+    table = Grid((Recorded("floats", "h200-mean2d-8192", {"dtype": "float32"}),))
     monkeypatch.setattr(result_tables, "of_older_code", lambda row: row.variant == "rows")
     lines = table_text(table).splitlines()
     assert [line for line in lines if OLDER in line and "|" in line] == [line for line in lines if "row march" in line]
@@ -115,11 +115,11 @@ def test_rows_of_older_kernels_are_marked(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_faults_of_tables_are_sentences() -> None:
     with pytest.raises(ReportError, match="several rows of"):
-        table_text(Grid((Job("all", "h200-mean2d-sizes"),)))
+        table_text(Grid((Recorded("all", "h200-mean2d-sizes"),)))
     with pytest.raises(ReportError, match="no timed rows for"):
-        table_text(Grid((Job("none", "h200-mean2d", {"shape": (3, 3)}),)))
+        table_text(Grid((Recorded("none", "h200-mean2d", {"shape": (3, 3)}),)))
     with pytest.raises(ReportError, match="is no recorded report"):
-        table_text(Grid((Job("none", "h300"),)))
+        table_text(Grid((Recorded("none", "h300"),)))
     with pytest.raises(ReportError, match="There is no table 'nothing'"):
         rewritten("<!-- results: nothing -->\n<!-- end -->", TABLES)
     with pytest.raises(ReportError, match="ends with <!-- end -->"):

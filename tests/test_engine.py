@@ -30,7 +30,7 @@ from gpu_ops.engine import shared as shared_types
 from gpu_ops.engine import statistics as statistics_module
 from gpu_ops.engine.child import Child
 from gpu_ops.engine.client import EngineClient
-from gpu_ops.engine.desk import Desk
+from gpu_ops.engine.desk import JobChannel
 from gpu_ops.engine.messages import (
     PROTOCOL,
     Answer,
@@ -925,7 +925,7 @@ def test_the_noise_free_original_reaches_the_engine_and_its_parts(shared: Talk) 
     known = sample("tones", length=100_000, seed=2)
     assert noisy.clean is not None and known.clean is not None
     np.testing.assert_array_equal(shared.client.pool.array(noisy.clean), known.clean)
-    desk = Desk(None)  # type: ignore[arg-type]
+    desk = JobChannel(None)  # type: ignore[arg-type]
     whole = desk.input(noisy)
     part, (start,) = desk.middle(whole)
     np.testing.assert_array_equal(whole.clean, known.clean)

@@ -16,7 +16,7 @@ import tifffile
 from gpu_ops import from_array, load, save
 from gpu_ops.batch import file_bands
 from gpu_ops.batch.all_frames import Wanted
-from gpu_ops.batch.file_bands import Job, merge_bands, write_bands
+from gpu_ops.batch.file_bands import FileRun, merge_bands, write_bands
 from gpu_ops.cli import main
 from gpu_ops.cli import parts as cli_parts
 from gpu_ops.errors import InputError, KernelError, NonFiniteError, ParamError
@@ -38,10 +38,10 @@ def whole(filter: str, array: np.ndarray, params: dict, kind=None) -> dict[str, 
     return dict(last.outputs)
 
 
-def job(path: Path, filter: str, params: dict, memory: int, output: str = "image", **more) -> Job:
+def job(path: Path, filter: str, params: dict, memory: int, output: str = "image", **more) -> FileRun:
     source = open_rows(path)
     assert source is not None
-    return Job(source, Wanted(filter, params, SERIAL, output), memory, **more)
+    return FileRun(source, Wanted(filter, params, SERIAL, output), memory, **more)
 
 
 def left(folder: Path) -> list[str]:
@@ -172,7 +172,7 @@ class TestFromFileToFile:
         values = RNG.integers(0, 256, (900, 3)).astype(np.uint8)
         np.save(tmp_path / "in.npy", values)
         params, source = {"window": 301, "border": border}, open_rows(tmp_path / "in.npy", "signal")
-        done = write_bands(Job(source, Wanted("mean1d", params, SERIAL, "signal"), 20_000), tmp_path / "out.npy")
+        done = write_bands(FileRun(source, Wanted("mean1d", params, SERIAL, "signal"), 20_000), tmp_path / "out.npy")
         result = np.load(tmp_path / "out.npy")
         assert np.array_equal(result, whole("mean1d", values, params, "signal")["signal"]) and done.bands > 4
 
@@ -201,7 +201,9 @@ class TestFromFileToFile:
         filter = "reduce1d" if kind == "signal" else "reduce2d"
         params = {"statistic": "all"}
         source = open_rows(tmp_path / "in.npy", kind)
-        done = merge_bands(Job(source, Wanted(filter, params, SERIAL, "figures"), 3000 if kind == "signal" else 40_000))
+        done = merge_bands(
+            FileRun(source, Wanted(filter, params, SERIAL, "figures"), 3000 if kind == "signal" else 40_000)
+        )
         assert done.bands > 3 and (len(values) % done.rows) != 0
         expected = whole(filter, values, params, kind)["figures"]
         np.testing.assert_allclose(done.last.outputs["figures"], expected, rtol=1e-12)
@@ -255,7 +257,7 @@ class TestFromFileToFile:
         np.save(tmp_path / "in.npy", IMAGE)
         wanted = Wanted("mean2d", {"border": "wrap"}, Pick("opencv", "cpu"), "image")
         with pytest.raises(KernelError, match="Rows 0 to .* of .*in.npy: opencv on cpu fails: "):
-            write_bands(Job(open_rows(tmp_path / "in.npy"), wanted, 20_000), tmp_path / "out.npy")
+            write_bands(FileRun(open_rows(tmp_path / "in.npy"), wanted, 20_000), tmp_path / "out.npy")
 
 
 class TestRefusals:
@@ -282,7 +284,7 @@ class TestRefusals:
         source = open_rows(path)
         pick = Pick("global", "sim")
         with pytest.raises(InputError, match="free in this machine, with [0-9,]+ free on sim; it cannot go in bands"):
-            write_bands(Job(source, Wanted("fft2d", {}, pick, "x"), 9_999, "float32"), "out.npy")
+            write_bands(FileRun(source, Wanted("fft2d", {}, pick, "x"), 9_999, "float32"), "out.npy")
 
     def test_formats_that_are_not_written_row_by_row(self, tmp_path, path):
         with pytest.raises(InputError, match=r"out.png cannot be written in bands; choose .* \.npy, \.tif or \.tiff"):

@@ -19,7 +19,7 @@ from gpu_ops import progress
 from gpu_ops.devices import open_device
 from gpu_ops.devices.cuda.device import _FAULTS, _LOST, _as_error
 from gpu_ops.engine import server
-from gpu_ops.engine.desk import Desk
+from gpu_ops.engine.desk import JobChannel
 from gpu_ops.engine.messages import Failed, Finished, Progress, Ready, RunRequest, RunUpdate, SaveRequest
 from gpu_ops.engine.segments import SegmentPool
 from gpu_ops.engine.shared import SharedInput
@@ -161,11 +161,11 @@ def test_a_lost_device_ends_the_engine_as_a_fault_does(monkeypatch: pytest.Monke
 
     left: list[int] = []
     monkeypatch.setattr(server, "_leave", left.append)
-    desk = Desk(Connection())  # type: ignore[arg-type]
+    desk = JobChannel(Connection())  # type: ignore[arg-type]
     for error, leaves in ((_as_error(719, ""), True), (_as_error(214, "ECC"), True), (_as_error(1, "bad"), False)):
         left.clear()
 
-        def fail(desk: Desk, job: Any, error: Exception = error) -> None:
+        def fail(desk: JobChannel, job: Any, error: Exception = error) -> None:
             raise error
 
         monkeypatch.setattr(server, "work", fail)
@@ -329,7 +329,7 @@ def test_a_reference_goes_with_its_input() -> None:
 
 def test_the_desk_lets_go_of_an_input_whose_segment_is_gone_or_used_anew() -> None:
     with_pool = SegmentPool()
-    desk = Desk(None)  # type: ignore[arg-type]
+    desk = JobChannel(None)  # type: ignore[arg-type]
     filter, array = find_filter("mean2d"), _noise((40, 50))
     for renew in (False, True):
         shared = _shared(with_pool, array, "first")
@@ -373,7 +373,7 @@ def test_a_desk_repeats_itself_only_inside_finite_calls(monkeypatch: pytest.Monk
             raise OSError  # nobody is there any more
 
     connection = Connection()
-    desk = Desk(connection)  # type: ignore[arg-type]
+    desk = JobChannel(connection)  # type: ignore[arg-type]
     desk.begin(4)
     monkeypatch.setattr(time, "sleep", nap)
     desk.beat()
@@ -387,7 +387,7 @@ def test_a_desk_repeats_itself_only_inside_finite_calls(monkeypatch: pytest.Monk
 def test_a_sign_of_life_never_repeats_what_newer_progress_has_overtaken() -> None:
     """Its thread waits for the connection while the work sends on."""
     sent: list[Progress] = []
-    desk = Desk(SimpleNamespace(send=sent.append))  # type: ignore[arg-type]
+    desk = JobChannel(SimpleNamespace(send=sent.append))  # type: ignore[arg-type]
     desk.begin(4)
     waits, lock = threading.Event(), threading.Lock()
 

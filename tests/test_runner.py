@@ -19,7 +19,7 @@ from gpu_ops.filters import find_filter
 from gpu_ops.filters.registry import Registry
 from gpu_ops.plan import Call, Execution, Finding, Plan
 from gpu_ops.running import rounds, runner
-from gpu_ops.running.jobs import DEPENDS_ON_ORDER
+from gpu_ops.running.attempt import DEPENDS_ON_ORDER
 from gpu_ops.types import Experiment, Pick, Run
 
 MEAN = find_filter("mean2d")

@@ -12,7 +12,7 @@ from app.controllers.queue import RunQueue
 from app.models.experiment.job_kind import LOAD, STEPS
 from app.models.experiment.session import Session
 from app.models.experiment.steps import title_with_steps
-from app.models.files.session_file import Saved
+from app.models.files.session_file import SavedSession
 from app.models.results.origin import Origin
 from gpu_ops import active_steps, find_step
 from gpu_ops.engine.messages import Failed, Loaded, LoadRequest, ResultRequest, Stepped
@@ -60,7 +60,7 @@ class Inputs(QObject):
                 self._say_dropped(loaded.input)
             self._say_notes(loaded.input)
 
-    def restore(self, loaded: Loaded, opened: LoadRequest | None, saved: Saved, device: str) -> None:
+    def restore(self, loaded: Loaded, opened: LoadRequest | None, saved: SavedSession, device: str) -> None:
         """Take the input of a session together with everything that was chosen there; kernels run on `device`."""
         self._asked, self._opened = None, opened
         self._session.restore(loaded.input, saved.choice, device, saved.baseline, saved.output)

@@ -10,7 +10,7 @@ from app.base import theme
 SCHEMES = {"light": Qt.ColorScheme.Light, "dark": Qt.ColorScheme.Dark}
 
 
-class Look(QObject):
+class Appearance(QObject):
     """Applies the chosen look to the whole application and follows the system while the choice is "system"."""
 
     changed = Signal()

@@ -12,7 +12,7 @@ from app.controllers.session import SessionController
 from app.models.experiment.refusal import conversion_steps, path_of, refusal_sentence, refuses, takes_not_type
 
 
-class Refusal(QObject):
+class InputRefusal(QObject):
     """`found(sentence, choices)` says why the filter refuses the input; `choices` maps the label of each way out to
     what takes it. `gone` says that it does not refuse any more."""
 

@@ -13,7 +13,7 @@ from PySide6.QtCore import QFileInfo, QLocale, QObject, Signal, Slot
 from app.controllers.session import SessionController
 from app.models.experiment.change import Change
 from app.models.experiment.job_kind import RESTORE, JobKind
-from app.models.files.session_file import Saved, read_session, reason_of, saved_of, session_text
+from app.models.files.session_file import SavedSession, read_session, reason_of, saved_of, session_text
 from app.models.files.session_view import Offered, View
 from app.models.files.unfinished import Unfinished
 from app.models.settings import Settings
@@ -29,13 +29,13 @@ SMALL = 64 << 20
 
 
 @dataclass(frozen=True, eq=False)
-class Opening:
+class SessionOpening:
     """A session that is being opened: its file, its content, and the `paths` where its input may lie, of which the
     first is tried. `accepted` is the hash of another file that the user takes instead; `request` loads the input.
     `otherwise` opens something else where a window would have nothing to show."""
 
     path: str
-    saved: Saved
+    saved: SavedSession
     paths: tuple[str, ...]
     accepted: str = ""
     request: LoadRequest | SampleRequest | None = None
@@ -77,8 +77,8 @@ class SessionFiles(QObject):
         self._recovered: Path | None = None
         self.offered = Offered()
         """What a session may name of a window."""
-        self._opening: Opening | None = None
-        self._placing: tuple[Saved, SharedInput, LoadRequest | None] | None = None
+        self._opening: SessionOpening | None = None
+        self._placing: tuple[SavedSession, SharedInput, LoadRequest | None] | None = None
         self._after: list[Callable[[], None]] = []
         self._running = 0
         queue = controller.queue
@@ -144,7 +144,7 @@ class SessionFiles(QObject):
         opened = self._controller.inputs.opened
         return session_text(saved_of(self._session, view, opened.path if opened is not None else ""), folder)
 
-    # Opening
+    # SessionOpening
 
     def open(self, path: str, otherwise: Callable[[], object] | None = None) -> None:
         """Open a session. One that cannot be opened changes nothing and says why, or after `otherwise`."""
@@ -157,7 +157,7 @@ class SessionFiles(QObject):
                 otherwise()
             self._say("error", reason_of(error, Path(path).name))
             return
-        self._try(Opening(path, saved, saved.input.paths, otherwise=otherwise))
+        self._try(SessionOpening(path, saved, saved.input.paths, otherwise=otherwise))
 
     def begin(self, otherwise: Callable[[], object]) -> None:
         """At the start of the window: open the last session where that takes no time; else do `otherwise`, and offer it
@@ -218,7 +218,7 @@ class SessionFiles(QObject):
         """Whether there is a last session."""
         return self._settings.last_session is not None and self._settings.last_session.is_file()
 
-    def _try(self, opening: Opening) -> None:
+    def _try(self, opening: SessionOpening) -> None:
         """Load the input from the first place where its file is, or ask for the file."""
         self._give_up()
         input, engine = opening.saved.input, self._controller.queue.engine
@@ -236,10 +236,10 @@ class SessionFiles(QObject):
         self._running = job
         self._controller.queue.submit(RESTORE, request)
 
-    def _want_file(self, opening: Opening) -> None:
+    def _want_file(self, opening: SessionOpening) -> None:
         self.file_wanted.emit(plain(opening.saved.input.name), lambda path: self._try(replace(opening, paths=(path,))))
 
-    def _ask(self, opening: Opening, text: str, choices: dict[str, Callable[[], None]]) -> None:
+    def _ask(self, opening: SessionOpening, text: str, choices: dict[str, Callable[[], None]]) -> None:
         """Let the user answer, with something to look at meanwhile."""
         if opening.otherwise is not None:
             opening.otherwise()
@@ -263,7 +263,7 @@ class SessionFiles(QObject):
             else:
                 self._after.append(partial(self._refuse, opening, answer.sentence, answer.details))
 
-    def _take_input(self, opening: Opening, loaded: Loaded) -> None:
+    def _take_input(self, opening: SessionOpening, loaded: Loaded) -> None:
         """Take the whole session, unless this is another file than the session's."""
         input, shared, found = opening.saved.input, loaded.input, str(loaded.input.origin.get("hash", ""))
         if shared.kind != input.kind:
@@ -281,13 +281,13 @@ class SessionFiles(QObject):
         for segment in loaded.input.segments:
             self._controller.queue.engine.release(segment)
 
-    def _refuse(self, opening: Opening, reason: str, details: str = "") -> None:
+    def _refuse(self, opening: SessionOpening, reason: str, details: str = "") -> None:
         """Say why the session stays closed."""
         if opening.otherwise is not None:
             opening.otherwise()
         self.message.emit("error", reason_of(InputError(reason), opening.name), details, RESTORE.subject)
 
-    def _other_file(self, opening: Opening, found: str) -> None:
+    def _other_file(self, opening: SessionOpening, found: str) -> None:
         """The file at this place is another one: try the next place, or let the user take it."""
         if len(opening.paths) > 1:
             self._try(replace(opening, paths=opening.paths[1:]))
@@ -300,7 +300,7 @@ class SessionFiles(QObject):
         }
         self._ask(opening, text.format(path=plain(opening.paths[0]), name=name), choices)
 
-    def _restore(self, opening: Opening, loaded: Loaded) -> None:
+    def _restore(self, opening: SessionOpening, loaded: Loaded) -> None:
         saved, request = opening.saved, opening.request
         device = self._device(saved.device)
         opened = request if isinstance(request, LoadRequest) else None
@@ -367,7 +367,7 @@ class SessionFiles(QObject):
         self.message.emit(kind, sentence, "", RESTORE.subject)
 
 
-def _size(saved: Saved) -> int:
+def _size(saved: SavedSession) -> int:
     """Bytes that opening a session's input reads or makes; 0 where its file is gone."""
     sizes = [os.path.getsize(path) for path in saved.input.paths if os.path.isfile(path)]
     return max(saved.input.nbytes, *sizes[:1], 0)

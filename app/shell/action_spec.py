@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from PySide6.QtGui import QAction
 
-from app.views.window.desk import Desk
+from app.views.window.desk import WindowParts
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,6 @@ class ActionSpec:
     separator: bool = False
     role: QAction.MenuRole = QAction.MenuRole.NoRole
     local: bool = False
-    do: Callable[[Desk], object] = field(kw_only=True)
-    able: Callable[[Desk], bool] | None = None
-    on: Callable[[Desk], bool] | None = None
+    do: Callable[[WindowParts], object] = field(kw_only=True)
+    able: Callable[[WindowParts], bool] | None = None
+    on: Callable[[WindowParts], bool] | None = None

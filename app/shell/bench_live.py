@@ -26,9 +26,9 @@ class LiveKey:
         from PySide6.QtCore import Qt
         from PySide6.QtTest import QTest
 
-        from app.shell.bench_stage import Stage
+        from app.shell.bench_stage import BenchWindow
 
-        with Stage() as stage:
+        with BenchWindow() as stage:
             stage.choose(self.filter, (self.variant,))
             stage.open_noise(size="1024x1024", dtype="float32")
             session = stage.controller.session
@@ -55,9 +55,9 @@ LIVE_KEYS = {
 
 def spectrogram(quick: bool) -> Figures:
     """The spectrogram of ten million samples, from the choice of it to its picture, in milliseconds."""
-    from app.shell.bench_stage import Stage
+    from app.shell.bench_stage import BenchWindow
 
-    with Stage() as stage:
+    with BenchWindow() as stage:
         stage.choose("fft1d", ("scipy",))
         stage.open_noise(length=10_000_000, dtype="float32")
         session, times = stage.controller.session, []

@@ -14,7 +14,7 @@ from PySide6.QtCore import QEvent, QEventLoop, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.base.worker import Engine
-from app.controllers.look import Look
+from app.controllers.look import Appearance
 from app.controllers.session import SessionController
 from app.models.experiment.session import Session
 from app.models.results.results import Results
@@ -82,7 +82,7 @@ class Heartbeat:
         return {"p99": p99, "max": longest, "late_share": late, "beats": len(gaps), "longest_ms": longest_ten}
 
 
-class Stage:
+class BenchWindow:
     """The window as the program opens it, with an engine that is ready."""
 
     def __init__(self) -> None:
@@ -92,12 +92,12 @@ class Stage:
         self.arrived = 0.0
         self.engine.answered.connect(self._note_arrival)  # before the controller, so that the clock starts first
         self.controller = SessionController(self.engine, Session(), Results())
-        self.window = MainWindow(self.controller, Look(app, "light"))
+        self.window = MainWindow(self.controller, Appearance(app, "light"))
         self.window.resize(1280, 800)
         self._ready = False
         self.controller.devices_changed.connect(self._note_ready)
 
-    def __enter__(self) -> Stage:
+    def __enter__(self) -> BenchWindow:
         self.window.show()
         self.controller.start()
         self.run_until(lambda: self._ready)

@@ -73,9 +73,9 @@ def _start_window(since: int, command: Command) -> Figures:
 
 def _slider(dtype: str, quick: bool) -> Figures:
     """A parameter moves without a pause over a large image; the event loop must not stall."""
-    from app.shell.bench_stage import Heartbeat, Stage
+    from app.shell.bench_stage import BenchWindow, Heartbeat
 
-    with Stage() as stage:
+    with BenchWindow() as stage:
         stage.choose("mean2d", ("parallel",))
         stage.open_noise(size="8192x8192", dtype=dtype)
         session, shown = stage.controller.session, stage.count_outputs()
@@ -92,9 +92,9 @@ def _slider(dtype: str, quick: bool) -> Figures:
 
 def _long_run(quick: bool) -> Figures:
     """A computation of seconds, until its picture has been on the screen for a while."""
-    from app.shell.bench_stage import Heartbeat, Stage
+    from app.shell.bench_stage import BenchWindow, Heartbeat
 
-    with Stage() as stage:
+    with BenchWindow() as stage:
         stage.choose("mean2d", ("serial",))
         stage.open_noise(size="1536x1536" if quick else "2048x2048", dtype="float32")
         session, shown = stage.controller.session, stage.count_outputs()
@@ -109,9 +109,9 @@ def _long_run(quick: bool) -> Figures:
 
 def _signal(quick: bool) -> Figures:
     """Ten million samples: the time from their arrival to the sharp plot, then of a pan."""
-    from app.shell.bench_stage import PaintWatch, Stage
+    from app.shell.bench_stage import BenchWindow, PaintWatch
 
-    with Stage() as stage:
+    with BenchWindow() as stage:
         stage.choose("mean1d", ())
         pane = stage.window.signal_pane
         stage.turn_to(pane)
@@ -137,10 +137,10 @@ def _settled(pane: Any) -> bool:
 
 def _image(quick: bool) -> Figures:
     """A large image: the time from its arrival to the first paint, then of pans at several zooms."""
-    from app.shell.bench_stage import PaintWatch, Stage
+    from app.shell.bench_stage import BenchWindow, PaintWatch
     from app.views.window.main_window import INPUT
 
-    with Stage() as stage:
+    with BenchWindow() as stage:
         stage.choose("mean2d", ())
         pane = stage.window.panes.pane(INPUT)
         first = PaintWatch(pane.canvas, lambda: pane.layer.pyramid is not None)
@@ -168,10 +168,10 @@ def _image(quick: bool) -> Figures:
 
 def _another(quick: bool) -> Figures:
     """Another input of the same size replaces a magnified one: the time until it is sharp and in its own levels."""
-    from app.shell.bench_stage import PaintWatch, Stage
+    from app.shell.bench_stage import BenchWindow, PaintWatch
     from app.views.results.pictures import INPUT
 
-    with Stage() as stage:
+    with BenchWindow() as stage:
         stage.choose("mean2d", ("parallel",))
         stage.open_noise(size="4096x4096", dtype="uint8")
         display, pane = stage.window.display, stage.window.panes.pane(INPUT)
@@ -193,10 +193,10 @@ def _another(quick: bool) -> Figures:
 
 def _open_meanwhile(quick: bool) -> Figures:
     """Another input is opened during a run of a minute."""
-    from app.shell.bench_stage import PaintWatch, Stage
+    from app.shell.bench_stage import BenchWindow, PaintWatch
     from app.views.results.pictures import INPUT
 
-    with Stage() as stage:
+    with BenchWindow() as stage:
         stage.choose("mean2d", ("serial",))
         stage.open_noise(size="8192x8192", dtype="float32")
         stage.controller.session.set_params({**stage.controller.session.choice.params, "window": 63})
@@ -214,9 +214,9 @@ def _open_meanwhile(quick: bool) -> Figures:
 
 def _memory(quick: bool) -> Figures:
     """An image of 8192² and three results: the private memory of the window's process."""
-    from app.shell.bench_stage import Stage, private_mb
+    from app.shell.bench_stage import BenchWindow, private_mb
 
-    with Stage() as stage:
+    with BenchWindow() as stage:
         before = private_mb()
         stage.choose("mean2d", ("serial", "parallel", "scipy"))
         shown = stage.count_outputs()
@@ -234,9 +234,9 @@ def _key(quick: bool) -> Figures:
     from PySide6.QtTest import QTest
     from PySide6.QtWidgets import QSpinBox
 
-    from app.shell.bench_stage import Stage
+    from app.shell.bench_stage import BenchWindow
 
-    with Stage() as stage:
+    with BenchWindow() as stage:
         stage.choose("mean2d", ("parallel",))
         stage.open_noise(size="1024x1024", dtype="float32")
         form = stage.window.panel.form

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from app.controllers.frames import FrameController
 from app.controllers.importing import ImportController
-from app.controllers.look import Look
+from app.controllers.look import Appearance
 from app.controllers.playback import Playback
 from app.controllers.recorded import RecordedRuns, Reports
 from app.controllers.session import SessionController
@@ -32,7 +32,7 @@ class Context:
     controller: SessionController
     importing: ImportController
     display: Display
-    look: Look
+    look: Appearance
     settings: Settings
     log: Log
     messages: MessageBar

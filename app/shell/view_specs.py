@@ -6,26 +6,26 @@ from app.base.translate import QT_TRANSLATE_NOOP
 from app.models.pictures.comparing import Mode
 from app.models.pictures.display import Display
 from app.shell.action_spec import ActionSpec
-from app.views.window.desk import Desk
+from app.views.window.desk import WindowParts
 
 
-def _mode(desk: Desk) -> str:
+def _mode(desk: WindowParts) -> str:
     """The mode of comparison; "" where the view cannot compare pictures in one place."""
     grid = desk.pictures.view.grid
     return grid.mode if grid is not None else ""
 
 
-def _display(desk: Desk) -> Display:
+def _display(desk: WindowParts) -> Display:
     """The levels and colours of the view, else those of pictures."""
     return desk.pictures.display or desk.context.display
 
 
-def _levelled(desk: Desk) -> bool:
+def _levelled(desk: WindowParts) -> bool:
     """Whether the view has levels and colours."""
     return desk.pictures.display is not None
 
 
-def _paged(desk: Desk) -> bool:
+def _paged(desk: WindowParts) -> bool:
     """Whether the view may have several pages of results."""
     return desk.pictures.view.pager is not None
 

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 from app.base.paths import DEFAULT_SAMPLE, is_session, settings_file
 from app.base.worker import Engine
 from app.controllers.engine_log import EngineLog
-from app.controllers.look import Look
+from app.controllers.look import Appearance
 from app.controllers.session import SessionController
 from app.models.experiment.session import Session
 from app.models.files.importing import Question
@@ -44,7 +44,7 @@ def show(args: argparse.Namespace, report: Callable[[Session, Results], int] | N
     app.setApplicationName("Kernelscope")
     app.setOrganizationName("Kernelscope")
     settings = settings_for(args)
-    look = Look(app, args.scheme or settings.scheme, args.presenter or settings.presenter)
+    look = Appearance(app, args.scheme or settings.scheme, args.presenter or settings.presenter)
     engine, log = Engine(), Log(app)
     EngineLog(engine, log, engine)
     controller = SessionController(engine, Session(), Results())

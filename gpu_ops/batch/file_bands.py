@@ -55,7 +55,7 @@ class InBands(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
+class FileRun:
     """A filter and its checked parameters on the rows of a file. `memory` is what it may add; `dtype` is that to which
     values are converted, `nonfinite` the rule for NaN and infinity."""
 
@@ -114,7 +114,7 @@ def open_large(path: str, reading: Reading, always: bool = False) -> Rows | None
     return open_rows(path, reading.kind, *choices)
 
 
-def check_bands(job: Job) -> int:
+def check_bands(job: FileRun) -> int:
     """How many rows a band has. Raises InputError with needed and free bytes where the filter or the file must be
     worked on at once, or where not even one row fits; ParamError for a task that the filter does not take."""
     filter, task, source = job.filter, job.task, job.source
@@ -143,7 +143,7 @@ def _widest(dtype: str) -> tuple[float, float]:
     return (0.0, 0.0) if info is None else (int(info.min), int(info.max))
 
 
-def _rooms(job: Job) -> str:
+def _rooms(job: FileRun) -> str:
     """What is free, on the host and on the device."""
     name = job.wanted.pick.device
     host = f"{job.memory:,} may be used of {free_memory():,} free in this machine"
@@ -151,7 +151,7 @@ def _rooms(job: Job) -> str:
 
 
 def write_bands(
-    job: Job,
+    job: FileRun,
     path: str | os.PathLike[str],
     report: Report = lambda done, total: None,
     about: Mapping[str, Any] = NOTHING,
@@ -170,7 +170,7 @@ def write_bands(
     return InBands(form.shape, form.dtype, len(places), places[0].stop, last)
 
 
-def merge_bands(job: Job, report: Report = lambda done, total: None) -> InBands:
+def merge_bands(job: FileRun, report: Report = lambda done, total: None) -> InBands:
     """Run a mergeable filter and merge the outputs of its parts. Where these depend on the extremes of all values, the
     file is read twice. Raises what `write_bands` raises."""
     filter, task = job.filter, job.task
@@ -188,7 +188,11 @@ def merge_bands(job: Job, report: Report = lambda done, total: None) -> InBands:
 
 
 def _run(
-    job: Job, places: list[Band], sink: Callable[[Band, Run], Any], report: Report, extremes: Sequence[Extremes] = ()
+    job: FileRun,
+    places: list[Band],
+    sink: Callable[[Band, Run], Any],
+    report: Report,
+    extremes: Sequence[Extremes] = (),
 ) -> Run:
     """Give the run of each band with its halo to the sink, as a part of a whole with these extremes where they are
     known. Returns the last one."""
@@ -209,11 +213,11 @@ def _run(
     return last
 
 
-def _place(job: Job, band: Band) -> str:
+def _place(job: FileRun, band: Band) -> str:
     return f"{bands.NEIGHBOURS.get(job.source.kind, 'planes').capitalize()} {band.start:,} to {band.stop - 1:,}"
 
 
-def _input(job: Job, band: Band) -> Input:
+def _input(job: FileRun, band: Band) -> Input:
     """A band with its halo as an input. Raises InputError."""
     source = job.source
     try:

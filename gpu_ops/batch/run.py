@@ -29,7 +29,7 @@ from gpu_ops.output_kinds import OUTPUT_KINDS, ViewKind
 from gpu_ops.report.about import about_run
 from gpu_ops.report.files import row, target_of, write_report
 from gpu_ops.report.provenance import machine
-from gpu_ops.running.jobs import FOR_ALL
+from gpu_ops.running.attempt import FOR_ALL
 from gpu_ops.running.parts import Executor, Parts, serial, threads
 from gpu_ops.running.runner import default_picks, last_runs, run_experiment
 from gpu_ops.running.suitable import check_type

@@ -130,7 +130,7 @@ def preset(args: argparse.Namespace, filter: Filter) -> Values:
     return filter.preset(name) if name is not None else {}
 
 
-class Job(NamedTuple):
+class Requested(NamedTuple):
     """An input, a filter and its parameters, with no variant and no device yet. `values` are those of all flags."""
 
     input: Input
@@ -139,12 +139,12 @@ class Job(NamedTuple):
     params: dict[str, Value]
 
 
-def make_job(args: argparse.Namespace, overrides: Mapping[str, str] = {}) -> Job:  # noqa: B006
+def make_job(args: argparse.Namespace, overrides: Mapping[str, str] = {}) -> Requested:  # noqa: B006
     """The input, the filter and its parameters that the flags describe, each value checked."""
     input = read_input(args, overrides)
     filter = FILTERS.find(args.filter, input.kind)
     check_type(filter, input)
-    return Job(input, filter, *checked_values(args, filter, overrides))
+    return Requested(input, filter, *checked_values(args, filter, overrides))
 
 
 def checked_values(

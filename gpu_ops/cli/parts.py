@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from gpu_ops.batch.all_frames import Wanted, merge_frames, write_frames
 from gpu_ops.batch.choosing import takes
-from gpu_ops.batch.file_bands import Job, check_bands, merge_bands, open_large, quarter, write_bands
+from gpu_ops.batch.file_bands import FileRun, check_bands, merge_bands, open_large, quarter, write_bands
 from gpu_ops.cli import outputs, streams
 from gpu_ops.cli.inputs import checked_values, flag_values, make_picks, read_input, reading_of, say_notes
 from gpu_ops.cli.limits import positive
@@ -180,7 +180,7 @@ def run_bands(args: argparse.Namespace, source: Rows) -> int:
     return 0
 
 
-def _prepared(args: argparse.Namespace, source: Rows) -> tuple[Job, dict[str, str]]:
+def _prepared(args: argparse.Namespace, source: Rows) -> tuple[FileRun, dict[str, str]]:
     """What runs in bands, and the files of its outputs. Raises ParamError for flags that need the whole input."""
     flags = flag_values(args)
     for flag, given in (
@@ -201,11 +201,11 @@ def _prepared(args: argparse.Namespace, source: Rows) -> tuple[Job, dict[str, st
     return job, targets
 
 
-def _job(args: argparse.Namespace, source: Rows, pick: Pick, output: str) -> Job:
+def _job(args: argparse.Namespace, source: Rows, pick: Pick, output: str) -> FileRun:
     filter = FILTERS.find(args.filter, source.kind)
     wanted = Wanted(filter.id, checked_values(args, filter)[1], pick, output)
     memory = quarter() if args.memory is None else int(args.memory * MIB)
-    return Job(source, wanted, memory, args.dtype, args.nonfinite or "refuse", device_bytes(args))
+    return FileRun(source, wanted, memory, args.dtype, args.nonfinite or "refuse", device_bytes(args))
 
 
 def _pick(args: argparse.Namespace, filter: Filter, source: Rows) -> Pick:

@@ -38,7 +38,7 @@ CHUNK = 1 << 26
 INPUT_CACHE_SIZE = 3
 
 
-class Desk:
+class JobChannel:
     """The run thread's side of the connection. The thread that reads sets `cancelled_job` and puts into `grants`."""
 
     def __init__(self, connection: Connection) -> None:

@@ -11,7 +11,7 @@ from gpu_ops.batch.all_frames import Wanted, write_frames
 from gpu_ops.device_names import is_simulated
 from gpu_ops.devices.occupancy import LaunchOccupancy
 from gpu_ops.doctor.machine import examine
-from gpu_ops.engine.desk import Desk
+from gpu_ops.engine.desk import JobChannel
 from gpu_ops.engine.messages import (
     DoctorAnswer,
     DoctorRequest,
@@ -21,10 +21,10 @@ from gpu_ops.engine.messages import (
     Loaded,
     LoadRequest,
     ResultRequest,
+    ResultSaved,
     RunRequest,
     RunUpdate,
     SampleRequest,
-    Saved,
     SaveRequest,
     Stepped,
     StepsRequest,
@@ -56,7 +56,7 @@ from gpu_ops.task import Task
 from gpu_ops.types import DTYPES, Experiment, Input, Output, Pick, Run
 
 
-def work(desk: Desk, job: Job) -> None:
+def work(desk: JobChannel, job: Job) -> None:
     """Do a job and send all its answers but Finished. Raises KernelscopeError, Cancelled and any unexpected error."""
     if isinstance(job, RunRequest):  # a run reports its progress itself
         with listening(desk.should_stop):
@@ -79,7 +79,7 @@ def work(desk: Desk, job: Job) -> None:
                 result, array = job.result, desk.array(job.result.array)
                 how = (result.form, result.unit, job.rate)
                 mapping = save_result(job.path, result.kind, array, *how, saving=job.saving)
-                desk.send(Saved(job.job, job.path, mapping))
+                desk.send(ResultSaved(job.job, job.path, mapping))
             case FramesRequest():
                 _frames(desk, job)
             case DoctorRequest():
@@ -87,7 +87,7 @@ def work(desk: Desk, job: Job) -> None:
                 desk.send(DoctorAnswer(job.job, examine(job.roofs)))
 
 
-def _load(desk: Desk, request: LoadRequest) -> None:
+def _load(desk: JobChannel, request: LoadRequest) -> None:
     desk.progress(f"loading {plain(request.path)}")
     options = dict(request.options)
     dtype = options.pop("dtype", None)
@@ -97,7 +97,7 @@ def _load(desk: Desk, request: LoadRequest) -> None:
     _answer(desk, request.job, input, dtype)
 
 
-def _sample(desk: Desk, request: SampleRequest) -> None:
+def _sample(desk: JobChannel, request: SampleRequest) -> None:
     desk.progress(f"making the sample {request.id}")
     options = dict(request.options)
     names = {p.name for s in SAMPLES if s.id == request.id for p in s.params}
@@ -107,7 +107,7 @@ def _sample(desk: Desk, request: SampleRequest) -> None:
     _answer(desk, request.job, input, dtype)
 
 
-def _steps(desk: Desk, request: StepsRequest) -> None:
+def _steps(desk: JobChannel, request: StepsRequest) -> None:
     original = request.input
     desk.progress(f"changing {original.name}")
     base = desk.input(original)
@@ -121,7 +121,7 @@ def _steps(desk: Desk, request: StepsRequest) -> None:
     desk.send(Stepped(request.job, shared, own))
 
 
-def _result(desk: Desk, request: ResultRequest) -> None:
+def _result(desk: JobChannel, request: ResultRequest) -> None:
     """A copy, because the window gives the result's own memory back when the next one comes."""
     desk.progress(f"copying {request.name}")
     array, kind = desk.array(request.result.array), request.result.kind
@@ -135,7 +135,7 @@ def _result(desk: Desk, request: ResultRequest) -> None:
     desk.send(Loaded(request.job, _shared_input(desk, input)))
 
 
-def _frames(desk: Desk, request: FramesRequest) -> None:
+def _frames(desk: JobChannel, request: FramesRequest) -> None:
     """Read every frame again with the input's own steps, run the filter on it, and write the results."""
     origin = request.input.origin
 
@@ -147,7 +147,7 @@ def _frames(desk: Desk, request: FramesRequest) -> None:
     write_frames(*frames, request.path, report, request.token)
 
 
-def _answer(desk: Desk, job: int, input: Input, dtype: str | None) -> None:
+def _answer(desk: JobChannel, job: int, input: Input, dtype: str | None) -> None:
     desk.announce(f"examining {input.name}")
     if dtype:
         with finite():
@@ -155,7 +155,7 @@ def _answer(desk: Desk, job: int, input: Input, dtype: str | None) -> None:
     desk.send(Loaded(job, _shared_input(desk, input)))
 
 
-def _shared_input(desk: Desk, input: Input, clean: SharedArray | None = None) -> SharedInput:
+def _shared_input(desk: JobChannel, input: Input, clean: SharedArray | None = None) -> SharedInput:
     """An input as the window gets it: the second half of a job. `clean` is its clean original where the window has
     that already."""
     with stage(2, 4):
@@ -174,7 +174,7 @@ def _values(input: Input) -> Array:
     return input.array if figures is None else figures
 
 
-def _run(desk: Desk, request: RunRequest) -> None:
+def _run(desk: JobChannel, request: RunRequest) -> None:
     """Run the picks of real devices first, then the simulated ones on the part of the input that they can afford."""
     whole = desk.input(request.input)
     if request.size is not None:
@@ -193,7 +193,7 @@ def _run(desk: Desk, request: RunRequest) -> None:
         _run_picks(desk, request, whole, *desk.middle(whole), slow)
 
 
-def _tell_held(desk: Desk, request: RunRequest, whole: Input) -> None:
+def _tell_held(desk: JobChannel, request: RunRequest, whole: Input) -> None:
     """Compile what the picks launch and tell how full it makes a multiprocessor."""
     filter, found, reasons = FILTERS.find(request.filter), dict[str, LaunchOccupancy](), list[str]()
     for pick in request.held:
@@ -208,7 +208,7 @@ def _tell_held(desk: Desk, request: RunRequest, whole: Input) -> None:
 
 
 def _run_picks(
-    desk: Desk, request: RunRequest, whole: Input, part: Input, place: tuple[int, ...], picks: tuple[Pick, ...]
+    desk: JobChannel, request: RunRequest, whole: Input, part: Input, place: tuple[int, ...], picks: tuple[Pick, ...]
 ) -> None:
     """Run picks on a part of the input that begins at `place`. The window gets that part of the results which equals
     the whole input's."""
@@ -235,20 +235,20 @@ def _run_picks(
         desk.send(RunUpdate(request.job, request.generation, run.stage, new_row, outputs, *where, machine))
 
 
-def _row(desk: Desk, run: Run, experiment: Experiment, roofs: bool) -> Row:
+def _row(desk: JobChannel, run: Run, experiment: Experiment, roofs: bool) -> Row:
     if roofs and "kernel" in run.timings:
         desk.announce(f"measuring the bandwidth of {run.pick.device}")  # once a device; it takes a while
     return row(run, experiment, with_roofs=roofs)
 
 
-def _outputs(desk: Desk, run: Run, task: Task, region: Crop) -> dict[str, SharedResult]:
+def _outputs(desk: JobChannel, run: Run, task: Task, region: Crop) -> dict[str, SharedResult]:
     desk.announce(f"examining {run.pick.variant} on {run.pick.device}")
     declared = {o.id: o for o in FILTERS.find(run.filter).outputs}
     forms = run.forms
     return {n: _shared(desk, declared[n], array, forms[n], task, region) for n, array in run.outputs.items()}
 
 
-def _shared(desk: Desk, output: Output, array: Array, form: Form, task: Task, region: Crop) -> SharedResult:
+def _shared(desk: JobChannel, output: Output, array: Array, form: Form, task: Task, region: Crop) -> SharedResult:
     """An output as the window gets it. If it has the input's shape, it is cut to the part that equals the whole's; if
     it is of the input's kind as well, its axes begin where that part lies in the input."""
     kind, rank = output.of_kind, len(region.place)
@@ -262,7 +262,7 @@ def _shared(desk: Desk, output: Output, array: Array, form: Form, task: Task, re
     return SharedResult(kind.id, desk.share(values), form, unit, kind.tell(values, form, unit), summary)
 
 
-def _xray(desk: Desk, request: XRayRequest) -> None:
+def _xray(desk: JobChannel, request: XRayRequest) -> None:
     whole = desk.input(request.input)
     part, place = desk.middle(whole)
     stages = 2 if request.against else 1
@@ -284,14 +284,14 @@ def _xray(desk: Desk, request: XRayRequest) -> None:
     desk.send(XRayAnswer(request.job, content))
 
 
-def _look_into(desk: Desk, request: XRayRequest, pick: Pick, part: Input) -> XRay:
+def _look_into(desk: JobChannel, request: XRayRequest, pick: Pick, part: Input) -> XRay:
     desk.announce(f"looking into {pick.variant} on a simulated {request.architecture}")
     filter, target = FILTERS.find(request.filter), (request.architecture, pick.edits)
     trace = pick is request.pick  # the window shows only counts of the other variant
     return xray(filter, filter.variant(pick.variant), part, request.params, pick.knobs, *target, trace=trace)
 
 
-def _compare(desk: Desk, request: XRayRequest, against: Pick, part: Input, after: XRay) -> dict[str, Any]:
+def _compare(desk: JobChannel, request: XRayRequest, against: Pick, part: Input, after: XRay) -> dict[str, Any]:
     """The comparison with another variant, or the reason why that one has no X-ray: the first one's X-ray stays
     valid."""
     try:

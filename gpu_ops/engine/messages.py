@@ -20,7 +20,7 @@ from gpu_ops.io.part_files import part_of
 from gpu_ops.io.results import Saving
 from gpu_ops.report.rows import Row
 from gpu_ops.run_key import RunKey
-from gpu_ops.types import Facts, Pick, Stage
+from gpu_ops.types import Facts, Pick, RunStage
 
 PROTOCOL = 7
 
@@ -246,7 +246,7 @@ class Stepped:
 
 
 @dataclass(frozen=True)
-class Saved:
+class ResultSaved:
     """The answer to SaveRequest: the file, and what became of its values in words, "" where they are as they were."""
 
     job: int
@@ -266,7 +266,7 @@ class RunUpdate:
 
     job: int
     generation: int
-    stage: Stage
+    stage: RunStage
     row: Row
     outputs: Mapping[str, SharedResult] = field(default_factory=dict)
     place: tuple[int, ...] = ()
@@ -342,7 +342,7 @@ class Failed:
 Read = LoadRequest | SurveyRequest | SampleRequest | StepsRequest | ResultRequest
 Job = Read | RunRequest | XRayRequest | SaveRequest | FramesRequest | DoctorRequest
 Request = Job | CancelRequest
-Made = Loaded | Surveyed | Stepped | Saved | RunUpdate | Held | XRayAnswer | DoctorAnswer
+Made = Loaded | Surveyed | Stepped | ResultSaved | RunUpdate | Held | XRayAnswer | DoctorAnswer
 Answer = Ready | Progress | Made | Finished | Failed
 
 

@@ -17,7 +17,7 @@ from queue import SimpleQueue
 from typing import Any, Literal
 
 from gpu_ops.devices import device_statuses
-from gpu_ops.engine.desk import Desk
+from gpu_ops.engine.desk import JobChannel
 from gpu_ops.engine.jobs import work
 from gpu_ops.engine.messages import (
     PROTOCOL,
@@ -58,7 +58,7 @@ def serve(connection: Connection) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the window decides when to stop
     if hasattr(os, "nice"):
         os.nice(NICENESS)
-    desk = Desk(connection)
+    desk = JobChannel(connection)
     jobs: SimpleQueue[Job | SegmentRelease | OwnVariants | None] = SimpleQueue()
     surveys = Surveys(lambda request, look: _attempt(request, look, desk.send_beside), desk.send_beside)
     threading.Thread(target=_read, args=(connection, desk, jobs, surveys), name="reader", daemon=True).start()
@@ -78,7 +78,7 @@ def serve(connection: Connection) -> None:
     _leave(0)
 
 
-def _read(connection: Connection, desk: Desk, jobs: SimpleQueue[Any], surveys: Surveys) -> None:
+def _read(connection: Connection, desk: JobChannel, jobs: SimpleQueue[Any], surveys: Surveys) -> None:
     """Read messages until the window is gone, or sends what nobody can read. A CancelRequest or a SegmentGrant concerns
     the job at work, or a survey, which is done beside it; all others wait for their turn."""
     with suppress(Exception):
@@ -98,7 +98,7 @@ def _read(connection: Connection, desk: Desk, jobs: SimpleQueue[Any], surveys: S
     os._exit(1)
 
 
-def _do(desk: Desk, job: Job) -> None:
+def _do(desk: JobChannel, job: Job) -> None:
     """Do one job, up to its Finished or Failed."""
     desk.begin(job.job)
 
@@ -145,7 +145,7 @@ def _leave(code: int) -> None:
     os._exit(code)
 
 
-def _misbehave(desk: Desk, job: Job) -> None:
+def _misbehave(desk: JobChannel, job: Job) -> None:
     """For tests only: inject the fault that KERNELSCOPE_FAULT names into runs and samples."""
     fault = os.environ.get("KERNELSCOPE_FAULT")
     if fault is None or not isinstance(job, RunRequest | SampleRequest):

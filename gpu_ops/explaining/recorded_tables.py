@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from gpu_ops.explaining.result_tables import Details, Grid, Job, Overview, Table, swept
+from gpu_ops.explaining.result_tables import Details, Grid, Overview, Recorded, Table, swept
 
 SIDES = {f"{side}²": (side, side) for side in (4096, 8192)}
 BYTES, FLOATS = {"dtype": "uint8"}, {"dtype": "float32"}
 WAVELETS = tuple(
-    Job(f"{wavelet}, {size}", f"h100-wavelet{dimensions}-{wavelet}")
+    Recorded(f"{wavelet}, {size}", f"h100-wavelet{dimensions}-{wavelet}")
     for dimensions, size in (("2d", "4096²"), ("1d", "10⁷ samples"))
     for wavelet in ("haar", "db4")
 )
@@ -16,7 +16,7 @@ SIZES = (256, 512, 1024, 2048, 4096, 8192, 16384)
 
 def _sizes(report: str) -> Grid:
     """Times over the side of a square image."""
-    jobs = tuple(Job(f"{side:,}²", report, {"shape": (side, side)}) for side in SIZES)
+    jobs = tuple(Recorded(f"{side:,}²", report, {"shape": (side, side)}) for side in SIZES)
     return Grid(jobs, turned=True, corner="pixels")
 
 
@@ -26,7 +26,7 @@ def _lengths(report: str) -> Grid:
     return Grid(swept(report, "length", lengths), turned=True, corner="samples")
 
 
-def _pairs(jobs: tuple[Job, ...]) -> Grid:
+def _pairs(jobs: tuple[Recorded, ...]) -> Grid:
     """The fast transform beside cuFFT."""
     return Grid(jobs, ("fast", "cupy"), turned=True, corner="transform")
 
@@ -34,44 +34,48 @@ def _pairs(jobs: tuple[Job, ...]) -> Grid:
 TABLES: dict[str, Table] = {
     "overview": Overview(
         (
-            Job("3×3 mean, 4096² floats", "h200-mean2d-sizes", {"shape": (4096, 4096)}),
-            Job("3×3 convolution, 4096² floats", "h200-conv3x3-4096"),
-            Job("box of radius 4, 4096² floats", "h200-box-4096"),
-            Job("histogram, 8192² random bytes", "h200-histogram-uniform"),
-            Job("sum of 10⁷ floats", "h200-reduce-sizes", {"length": 10**7}),
-            Job("prefix sum of 10⁷ floats", "h200-scan-sizes", {"length": 10**7}),
-            Job("Fourier transform of 4096², complex", "h200-s2", {"shape": (4096, 8192)}),
-            Job("denoising with Haar wavelets, 4096² floats, H100", "h100-wavelet2d-haar"),
+            Recorded("3×3 mean, 4096² floats", "h200-mean2d-sizes", {"shape": (4096, 4096)}),
+            Recorded("3×3 convolution, 4096² floats", "h200-conv3x3-4096"),
+            Recorded("box of radius 4, 4096² floats", "h200-box-4096"),
+            Recorded("histogram, 8192² random bytes", "h200-histogram-uniform"),
+            Recorded("sum of 10⁷ floats", "h200-reduce-sizes", {"length": 10**7}),
+            Recorded("prefix sum of 10⁷ floats", "h200-scan-sizes", {"length": 10**7}),
+            Recorded("Fourier transform of 4096², complex", "h200-s2", {"shape": (4096, 8192)}),
+            Recorded("denoising with Haar wavelets, 4096² floats, H100", "h100-wavelet2d-haar"),
         )
     ),
-    "mean-s4": Details(Job("10⁷ doubles", "h200-mean1d-s4", {"block": 128})),
+    "mean-s4": Details(Recorded("10⁷ doubles", "h200-mean1d-s4", {"block": 128})),
     "mean-images": Grid(
         tuple(
-            Job(title, "h200-mean2d", {**FLOATS, "shape": shape})
+            Recorded(title, "h200-mean2d", {**FLOATS, "shape": shape})
             for title, shape in {"1080 × 1920": (1080, 1920), **SIDES}.items()
         )
     ),
     "mean-signals-fast": Grid(
         (
-            *(Job(f"float32, {n} taps", "h200-mean1d-1e8", {**FLOATS, "window": n}) for n in (5, 63, 1023)),
-            Job("float64, 5 taps", "h200-mean1d-1e8", {"dtype": "float64"}),
+            *(Recorded(f"float32, {n} taps", "h200-mean1d-1e8", {**FLOATS, "window": n}) for n in (5, 63, 1023)),
+            Recorded("float64, 5 taps", "h200-mean1d-1e8", {"dtype": "float64"}),
         )
     ),
-    "mean-images-fast": Grid((Job("float32", "h200-mean2d-8192", FLOATS), Job("RGB uint8", "h200-mean2d-8192", BYTES))),
+    "mean-images-fast": Grid(
+        (Recorded("float32", "h200-mean2d-8192", FLOATS), Recorded("RGB uint8", "h200-mean2d-8192", BYTES))
+    ),
     "mean-sizes": _sizes("h200-mean2d-sizes"),
     "mean-blocks": Grid(
         swept("h200-mean1d-blocks", "block", (64, 128, 256, 512, 1024), {"outputs": 1}),
         turned=True,
         corner="threads a block",
     ),
-    "conv3x3": Grid((Job("float32", "h200-conv3x3-8192", FLOATS), Job("RGB uint8", "h200-conv3x3-8192", BYTES))),
+    "conv3x3": Grid(
+        (Recorded("float32", "h200-conv3x3-8192", FLOATS), Recorded("RGB uint8", "h200-conv3x3-8192", BYTES))
+    ),
     "conv3x3-sizes": _sizes("h200-conv3x3-sizes"),
     "conv3x3-blocks": Grid(
         swept("h200-conv3x3-blocks", "block_y", (1, 2, 4, 8, 16, 32)), turned=True, corner="rows of 32 threads a block"
     ),
     "conv3x3-widths": Grid(
         tuple(
-            Job(f"{width:,}", "h200-conv3x3-pitch", {"shape": (4096, width)})
+            Recorded(f"{width:,}", "h200-conv3x3-pitch", {"shape": (4096, width)})
             for width in (4064, 4095, 4096, 4097, 4099, 4100, 4112, 4128, 4160, 4224)
         ),
         turned=True,
@@ -79,8 +83,8 @@ TABLES: dict[str, Table] = {
     ),
     "box": Grid(
         (
-            *(Job(f"radius {r}, float32", "h200-box-8192", {**FLOATS, "radius": r}) for r in (4, 16, 64)),
-            *(Job(f"radius {r}, RGBA uint8", "h200-box-8192", {**BYTES, "radius": r}) for r in (4, 16, 64)),
+            *(Recorded(f"radius {r}, float32", "h200-box-8192", {**FLOATS, "radius": r}) for r in (4, 16, 64)),
+            *(Recorded(f"radius {r}, RGBA uint8", "h200-box-8192", {**BYTES, "radius": r}) for r in (4, 16, 64)),
         )
     ),
     "box-sizes": _sizes("h200-box-sizes"),
@@ -89,18 +93,18 @@ TABLES: dict[str, Table] = {
     ),
     "histogram": Grid(
         (
-            Job("uniform, uint8", "h200-histogram-uniform"),
-            Job("photograph, uint8", "h200-histogram-camera"),
-            Job("constant, uint8", "h200-histogram-constant"),
-            Job("uniform, float32", "h200-histogram-float32"),
+            Recorded("uniform, uint8", "h200-histogram-uniform"),
+            Recorded("photograph, uint8", "h200-histogram-camera"),
+            Recorded("constant, uint8", "h200-histogram-constant"),
+            Recorded("uniform, float32", "h200-histogram-float32"),
         )
     ),
     "histogram-h100": Grid(
         (
-            Job("uniform, uint8", "h100-histogram-uniform"),
-            Job("photograph, uint8", "h100-histogram-camera"),
-            Job("constant, uint8", "h100-histogram-constant"),
-            Job("uniform, float32", "h100-histogram-float32"),
+            Recorded("uniform, uint8", "h100-histogram-uniform"),
+            Recorded("photograph, uint8", "h100-histogram-camera"),
+            Recorded("constant, uint8", "h100-histogram-constant"),
+            Recorded("uniform, float32", "h100-histogram-float32"),
         )
     ),
     "histogram-distinct": Grid(
@@ -109,13 +113,13 @@ TABLES: dict[str, Table] = {
     "histogram-bins": Grid(swept("h200-histogram-bins", "bins", (16, 64, 256, 1024, 4096)), turned=True, corner="bins"),
     "reduce": Grid(
         tuple(
-            Job(title, f"{machine}-reduce-1e8", {**FLOATS, "statistic": "sum"})
+            Recorded(title, f"{machine}-reduce-1e8", {**FLOATS, "statistic": "sum"})
             for title, machine in (("H200", "h200"), ("H100", "h100"))
         )
     ),
     "reduce-statistics": Grid(
         tuple(
-            Job(f"{words}, {name}", f"{machine}-reduce-1e8", {"statistic": statistic, "dtype": dtype})
+            Recorded(f"{words}, {name}", f"{machine}-reduce-1e8", {"statistic": statistic, "dtype": dtype})
             for name, machine in (("H200", "h200"), ("H100", "h100"))
             for words, statistic, dtype in (
                 ("maximum", "max", "float32"),
@@ -131,7 +135,7 @@ TABLES: dict[str, Table] = {
     "reduce-lengths": _lengths("h200-reduce-sizes"),
     "scan": Grid(
         tuple(
-            Job(f"{dtype}, {name}", f"{machine}-scan-1e8", {"dtype": dtype})
+            Recorded(f"{dtype}, {name}", f"{machine}-scan-1e8", {"dtype": dtype})
             for name, machine in (("H200", "h200"), ("H100", "h100"))
             for dtype in ("float32", "float64")
         )
@@ -139,28 +143,28 @@ TABLES: dict[str, Table] = {
     "scan-lengths": _lengths("h200-scan-sizes"),
     "fft": Grid(
         (
-            Job("spectrum of 4096²", "h200-fft2d-4096"),
-            Job("spectrum of 16,777,216 samples", "h200-fft1d-16777216"),
-            Job("spectrogram, 8192 rows of 4096", "h200-fft1d-rows-4096"),
-            Job("mask, 4096²", "h200-fft-mask-4096"),
-            Job("levels, 4096² bytes", "h200-fft-level"),
+            Recorded("spectrum of 4096²", "h200-fft2d-4096"),
+            Recorded("spectrum of 16,777,216 samples", "h200-fft1d-16777216"),
+            Recorded("spectrogram, 8192 rows of 4096", "h200-fft1d-rows-4096"),
+            Recorded("mask, 4096²", "h200-fft-mask-4096"),
+            Recorded("levels, 4096² bytes", "h200-fft-level"),
         )
     ),
     "fft-lines": _pairs(
         (
-            *(Job(f"{n:,} points", "h200-fft-lines", {"points": n}) for n in (128, 512, 1024, 4096)),
-            *(Job(f"{n:,} points", "h200-fft-long", {"points": n}) for n in (8192, 65_536, 1_048_576, 16_777_216)),
-            *(Job(f"real, {n:,} points", "h200-fft-mixed", {"points": n}) for n in (1000, 1920)),
+            *(Recorded(f"{n:,} points", "h200-fft-lines", {"points": n}) for n in (128, 512, 1024, 4096)),
+            *(Recorded(f"{n:,} points", "h200-fft-long", {"points": n}) for n in (8192, 65_536, 1_048_576, 16_777_216)),
+            *(Recorded(f"real, {n:,} points", "h200-fft-mixed", {"points": n}) for n in (1000, 1920)),
         )
     ),
     "fft-images": _pairs(
         (
-            *(Job(f"{n}²", "h200-fft-images", {"shape": (n, 2 * n)}) for n in (1024, 2048, 4096, 8192)),
+            *(Recorded(f"{n}²", "h200-fft-images", {"shape": (n, 2 * n)}) for n in (1024, 2048, 4096, 8192)),
             *(
-                Job(f"{count} tiles of {n}²", "h200-fft-tiles", {"tile": n})
+                Recorded(f"{count} tiles of {n}²", "h200-fft-tiles", {"tile": n})
                 for n, count in ((128, 1024), (256, 256), (512, 64))
             ),
-            *(Job(f"real, {n}²", "h200-fft-real-images", {"shape": (n, n)}) for n in (1024, 2048, 4096)),
+            *(Recorded(f"real, {n}²", "h200-fft-real-images", {"shape": (n, n)}) for n in (1024, 2048, 4096)),
         )
     ),
     "wavelet": Grid(WAVELETS),
@@ -169,18 +173,20 @@ TABLES: dict[str, Table] = {
         swept("h100-wavelet2d-others", "wavelet", ("sym8", "bior4.4", "coif2")), turned=True, corner="wavelet"
     ),
     "wavelet-details": Grid(
-        tuple(Job(wavelet, "h100-wavelet2d-details", {"wavelet": wavelet}) for wavelet in ("db4", "sym8")),
+        tuple(Recorded(wavelet, "h100-wavelet2d-details", {"wavelet": wavelet}) for wavelet in ("db4", "sym8")),
         turned=True,
         corner="wavelet",
     ),
     "wavelet-h200": Grid(
         (
-            Job("haar", "h200-wavelet2d-haar"),
-            Job("db4", "h200-wavelet2d-db4"),
+            Recorded("haar", "h200-wavelet2d-haar"),
+            Recorded("db4", "h200-wavelet2d-db4"),
             *swept("h200-wavelet2d-others", "wavelet", ("sym8", "bior4.4", "coif2")),
         )
     ),
-    "layout": Grid((Job("16,777,216 floats", "h200-layout", {"block": 192, "stride": 2, "extra": 0, "side": 32}),)),
+    "layout": Grid(
+        (Recorded("16,777,216 floats", "h200-layout", {"block": 192, "stride": 2, "extra": 0, "side": 32}),)
+    ),
     "layout-strides": Grid(
         swept("h200-layout", "stride", (1, 2, 4, 8, 16, 32), {"block": 192, "extra": 0, "side": 32}),
         ("stride", "shared_stride"),
@@ -189,7 +195,9 @@ TABLES: dict[str, Table] = {
     ),
     "layout-tiles": Grid(
         tuple(
-            Job(f"{side} × {side} + {extra}", "h200-layout", {"side": side, "extra": extra, "block": 192, "stride": 2})
+            Recorded(
+                f"{side} × {side} + {extra}", "h200-layout", {"side": side, "extra": extra, "block": 192, "stride": 2}
+            )
             for side in (16, 32)
             for extra in (0, 1, 2)
         ),

@@ -25,7 +25,7 @@ UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
 
 
 @dataclass(frozen=True)
-class Job:
+class Recorded:
     """Rows of the report `report` in resources/recorded, without ".json". `where` names the values that they have: of
     shape, dtype, variant, a parameter, a knob, or an option of the input. A row without such a value is taken too,
     because a knob belongs to some variants only."""
@@ -40,7 +40,7 @@ class Grid:
     """Kernel times with their shares of the roof: a row a variant, a column a job, or with `turned` a row a job. Only
     `variants` are listed, or all of them. `corner` is the heading of the first column."""
 
-    jobs: tuple[Job, ...]
+    jobs: tuple[Recorded, ...]
     variants: tuple[str, ...] = ()
     turned: bool = False
     corner: str = "variant"
@@ -50,23 +50,25 @@ class Grid:
 class Details:
     """Everything that was measured of one job: a row a variant."""
 
-    job: Job
+    job: Recorded
 
 
 @dataclass(frozen=True)
 class Overview:
     """A row a job: the processor, the first kernel of the ladder, the fastest one, and CuPy."""
 
-    jobs: tuple[Job, ...]
+    jobs: tuple[Recorded, ...]
 
 
 Table = Grid | Details | Overview
 
 
-def swept(report: str, name: str, values: Iterable[Any], where: Mapping[str, Any] | None = None) -> tuple[Job, ...]:
+def swept(
+    report: str, name: str, values: Iterable[Any], where: Mapping[str, Any] | None = None
+) -> tuple[Recorded, ...]:
     """The jobs of a sweep of `name` over these values."""
     return tuple(
-        Job(f"{value:,}" if isinstance(value, int) else str(value), report, {**(where or {}), name: value})
+        Recorded(f"{value:,}" if isinstance(value, int) else str(value), report, {**(where or {}), name: value})
         for value in values
     )
 
@@ -74,7 +76,7 @@ def swept(report: str, name: str, values: Iterable[Any], where: Mapping[str, Any
 def table_text(table: Table) -> str:
     """The table as Markdown, and below it a line with its machine, roofs and marks. Raises ReportError where a report
     is missing or a job does not choose one row of each variant."""
-    jobs: tuple[Job, ...]
+    jobs: tuple[Recorded, ...]
     if isinstance(table, Details):
         jobs, lines = (table.job,), _details(table.job)
     elif isinstance(table, Overview):
@@ -121,7 +123,7 @@ def _has(row: Row, name: str, wanted: Any) -> bool:
     return True
 
 
-def _rows(job: Job) -> dict[str, Row]:
+def _rows(job: Recorded) -> dict[str, Row]:
     """The timed rows of a job by variant, in the order of the registry."""
     found: dict[str, Row] = {}
     for row in _report(job.report).rows:
@@ -199,7 +201,7 @@ def _grid(table: Grid) -> list[list[str]]:
     return [heading, *([_title(every[id]), *(_cell(rows.get(id)) for _, rows in found)] for id in ids)]
 
 
-def _details(job: Job) -> list[list[str]]:
+def _details(job: Recorded) -> list[list[str]]:
     rows = _rows(job)
     lines = [["variant", "kernel", "share of roof", "× one core", "end to end, pageable / pinned", "error"]]
     for row in rows.values():
@@ -221,7 +223,7 @@ def _details(job: Job) -> list[list[str]]:
     return lines
 
 
-def _overview(jobs: Sequence[Job]) -> list[list[str]]:
+def _overview(jobs: Sequence[Recorded]) -> list[list[str]]:
     lines = [["job", "CPU, one core", "CPU, all cores", "first kernel", "fastest kernel", "CuPy"]]
     for job in jobs:
         rows = _rows(job)
@@ -237,15 +239,15 @@ def _overview(jobs: Sequence[Job]) -> list[list[str]]:
 # ---------------------------------------------------------------- the line below
 
 
-def _brackets(jobs: Sequence[Job]) -> str:
+def _brackets(jobs: Sequence[Recorded]) -> str:
     rows = [row for job in jobs for row in _rows(job).values()]
     kinds = sorted({row.roof.kind for row in rows if row.roof and row.device != "cpu"})
     return f"in brackets the share of the {' or '.join(kinds)} roof" if kinds else ""
 
 
-def _machines(jobs: Sequence[Job]) -> list[str]:
+def _machines(jobs: Sequence[Recorded]) -> list[str]:
     """Each machine of these jobs, in their order."""
-    groups: dict[str, list[Job]] = {}
+    groups: dict[str, list[Recorded]] = {}
     for job in jobs:
         groups.setdefault(_prefix(job.report), []).append(job)
     return [_machine(some) for some in groups.values()]
@@ -256,7 +258,7 @@ def _prefix(report: str) -> str:
     return report.split("-")[0]
 
 
-def _machine(jobs: Sequence[Job]) -> str:
+def _machine(jobs: Sequence[Recorded]) -> str:
     """One machine: its GPU, its processor where that was timed, and the roofs of the GPU."""
     reports = [_report(job.report) for job in jobs]
     rows = [row for job in jobs for row in _rows(job).values()]

@@ -54,7 +54,7 @@ SCHEMA = "kernelscope-report"
 MAJOR = 1
 
 
-class Job(NamedTuple):
+class Comparable(NamedTuple):
     """What rows have in common that may be compared: they differ in variant, device and knobs only."""
 
     filter: str
@@ -170,8 +170,8 @@ class Row:
         return RunKey.of(self.filter, self.variant, self.device, self.params, self.knobs, self.edits)
 
     @cached_property
-    def job(self) -> Job:
-        return Job(self.filter, self.key.param_items, self.shape, self.dtype, self.mode)
+    def job(self) -> Comparable:
+        return Comparable(self.filter, self.key.param_items, self.shape, self.dtype, self.mode)
 
     @cached_property
     def measurement(self) -> Hashable:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from gpu_ops.report.row_kinds import Speedup
-from gpu_ops.report.rows import Job, Row
+from gpu_ops.report.rows import Comparable, Row
 from gpu_ops.run_key import differences
 from gpu_ops.types import Timing
 
@@ -31,7 +31,7 @@ def speedup(base: Row, row: Row, stage: str = "kernel") -> float | None:
 def with_speedups(rows: Sequence[Row], baseline: str) -> list[Row]:
     """Rows with `speedup` against the baseline variant of the same job, kernel against kernel and end to end; none
     where one of the times is in doubt. Of several settings of the baseline the last counts, and is named."""
-    bases: dict[Job, list[Row]] = {}
+    bases: dict[Comparable, list[Row]] = {}
     for row in rows:
         if row.variant == baseline and row.is_comparable("kernel"):
             bases.setdefault(row.job, []).append(row)

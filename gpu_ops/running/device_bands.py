@@ -1,4 +1,4 @@
-"""A job in bands, where its device has no room for the whole input with its outputs."""
+"""An attempt in bands, where its device has no room for the whole input with its outputs."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from gpu_ops.host import free_memory
 from gpu_ops.plan import Device, DeviceArray, How, Plan
 from gpu_ops.progress import quiet
 from gpu_ops.running import bands
+from gpu_ops.running.attempt import INPUT_OVERWRITTEN, OUTSIDE_WRITTEN, Attempt, BandRefused, same_bytes
 from gpu_ops.running.bands import Band
 from gpu_ops.running.declared import make_plan, mistakes
-from gpu_ops.running.jobs import INPUT_OVERWRITTEN, OUTSIDE_WRITTEN, BandRefused, Job, keep, same_bytes
 from gpu_ops.running.parts import Merged, Parts
 from gpu_ops.task import Task
 
@@ -35,22 +35,22 @@ class _Held(NamedTuple):
 
 @dataclass
 class DeviceBands:
-    """The bands of a job: `rows` rows each, halved until one fits. `faults` are what the kernel did to memory that is
-    not its own."""
+    """The bands of an attempt: `rows` rows each, halved until one fits. `faults` are what the kernel did to memory that
+    is not its own."""
 
-    job: Job
+    attempt: Attempt
     rows: int
     nbytes: int
     faults: dict[str, None] = field(default_factory=dict)
     _held: _Held | None = None
 
     @classmethod
-    def of(cls, job: Job) -> DeviceBands:
+    def of(cls, attempt: Attempt) -> DeviceBands:
         """Bands as large as the device has room for. Raises DeviceMemoryError with needed and free bytes where the
         filter needs its whole input, or where not even one row fits."""
-        filter, task, name = job.filter, job.task, job.device.name
-        free = job.device.free_bytes()
-        allowed = job.experiment.memory
+        filter, task, name = attempt.filter, attempt.task, attempt.device.name
+        free = attempt.device.free_bytes()
+        allowed = attempt.experiment.memory
         nbytes = min(free - free // 4, free if allowed is None else allowed)  # scattered memory is no whole piece
         if reason := bands.whole_reason(filter, task):
             words = "" if name == "cpu" else f" and this machine {free_memory():,} (--device cpu)"
@@ -60,18 +60,17 @@ class DeviceBands:
             )
         rows = bands.rows_within(filter, task, nbytes)
         if rows < 1:
-            raise too_narrow(job, nbytes)
-        return cls(job, rows, nbytes)
+            raise too_narrow(attempt, nbytes)
+        return cls(attempt, rows, nbytes)
 
     @property
     def note(self) -> str:
         """How it ran, in words."""
-        job, count = self.job, len(bands.split(self.job.filter, self.job.task, self.rows))
-        whole = bands.footprint(job.filter, job.task)
-        return (
-            f"in {bands.in_words(job.task, count, self.rows)}: {job.device.name} has {self.nbytes:,} bytes free, and "
-            f"input and outputs need {whole:,} or more"
-        )
+        attempt, count = self.attempt, len(bands.split(self.attempt.filter, self.attempt.task, self.rows))
+        whole = bands.footprint(attempt.filter, attempt.task)
+        words = bands.in_words(attempt.task, count, self.rows)
+        has = f"{attempt.device.name} has {self.nbytes:,} bytes free"
+        return f"in {words}: {has}, and input and outputs need {whole:,} or more"
 
     def run(self, byte: int, how: How = "direct") -> dict[str, Array]:
         """The outputs of the whole, computed over memory of which every byte is `byte`. Raises what a plan raises."""
@@ -80,38 +79,38 @@ class DeviceBands:
                 return self._run(byte, how)
             except DeviceMemoryError:
                 if self.rows == 1:
-                    raise too_narrow(self.job, self.nbytes) from None
+                    raise too_narrow(self.attempt, self.nbytes) from None
                 self.rows //= 2
             finally:
                 self._held = None
 
     def _run(self, byte: int, how: How) -> dict[str, Array]:
-        job = self.job
-        places = bands.split(job.filter, job.task, self.rows)
-        merged = Merged(job.filter, job.task) if job.filter.locality.kind == "mergeable" else None
-        whole = _empty(job) if merged is None else {}
+        attempt = self.attempt
+        places = bands.split(attempt.filter, attempt.task, self.rows)
+        merged = Merged(attempt.filter, attempt.task) if attempt.filter.locality.kind == "mergeable" else None
+        whole = _empty(attempt) if merged is None else {}
 
         def put(band: Band, part: Mapping[str, Array]) -> None:
             for name, array in whole.items():
                 array[band.start : band.stop] = part[name][band.inner]
             if merged is not None:
-                with mistakes(job.filter, job.variant):
+                with mistakes(attempt.filter, attempt.variant):
                     merged.add(part, band.stop - band.start)
 
         Parts(places, lambda band: self._outputs(band, byte, how), put).run()
-        with mistakes(job.filter, job.variant):
+        with mistakes(attempt.filter, attempt.variant):
             return whole if merged is None else merged.outputs()
 
     def _outputs(self, band: Band, byte: int, how: How) -> dict[str, Array]:
         """The outputs of one band, with its halo."""
-        border = str(self.job.task.params.get("border", "zero"))
-        strip = padded(self.job.input.array, (slice(band.low, band.high),), border)
+        border = str(self.attempt.task.params.get("border", "zero"))
+        strip = padded(self.attempt.input.array, (slice(band.low, band.high),), border)
         held = self._memory(strip)
         for out in held.plan.outputs.values():
             wrong = np.full(out.nbytes, byte, np.uint8).view(out.dtype).reshape(out.shape)
             held.session.upload(wrong, out=out)
-        keep(self.job, held.session.execute(held.plan, how))
-        if self.job.guarded:
+        self.attempt.keep(held.session.execute(held.plan, how))
+        if self.attempt.guarded:
             if cast(GuardedSession, held.session).damaged():
                 self.faults[OUTSIDE_WRITTEN] = None
             with quiet():
@@ -126,40 +125,41 @@ class DeviceBands:
             self._held.session.upload(strip, out=self._held.x)
             return self._held
         self._held = None
-        job = self.job
-        task = bands.part_task(job.task, len(strip))
-        with mistakes(job.filter, job.variant):
-            reason = job.variant.refusal(task)
+        attempt = self.attempt
+        task = bands.part_task(attempt.task, len(strip))
+        with mistakes(attempt.filter, attempt.variant):
+            reason = attempt.variant.refusal(task)
         if reason:
             raise BandRefused(f"{self.note}; of a band, {reason}")
-        session = job.device.session(job.run.pick.edits, job.experiment.checks)
-        guarded = cast(Device, GuardedSession(session)) if job.guarded else session
+        session = attempt.device.session(attempt.run.pick.edits, attempt.experiment.checks)
+        guarded = cast(Device, GuardedSession(session)) if attempt.guarded else session
         limited = cast(Device, LimitedSession(guarded, self.nbytes))
         x = limited.upload(strip)
-        plan = make_plan(job.filter, job.variant, limited, task.on(x), job.run.pick.edits)
+        plan = make_plan(attempt.filter, attempt.variant, limited, task.on(x), attempt.run.pick.edits)
         self._held = _Held(limited, x, plan)
         return self._held
 
 
-def _empty(job: Job) -> dict[str, Array]:
+def _empty(attempt: Attempt) -> dict[str, Array]:
     """Host memory for all outputs. Raises DeviceMemoryError where it has too little."""
-    task: Task = replace(job.task, arrays={})
+    task: Task = replace(attempt.task, arrays={})
     try:
-        forms = {o.id: o.form(task) for o in job.filter.given(task.params)}
+        forms = {o.id: o.form(task) for o in attempt.filter.given(task.params)}
         return {name: np.empty(form.shape, form.dtype) for name, form in forms.items()}
     except MemoryError:
+        needed = bands.footprint(attempt.filter, task) - task.meta.nbytes
         raise DeviceMemoryError(
-            f"The outputs need {bands.footprint(job.filter, task) - task.meta.nbytes:,} bytes, and this machine has "
+            f"The outputs need {needed:,} bytes, and this machine has "
             f"{free_memory():,} free; run it from file to file in a shell."
         ) from None
 
 
-def too_narrow(job: Job, nbytes: int) -> DeviceMemoryError:
+def too_narrow(attempt: Attempt, nbytes: int) -> DeviceMemoryError:
     """The error where not even one row fits."""
-    needed, halo = bands.narrowest(job.filter, job.task), bands.reach(job.filter, job.task)
-    what = bands.NEIGHBOURS.get(job.task.meta.kind, "planes")
+    needed, halo = bands.narrowest(attempt.filter, attempt.task), bands.reach(attempt.filter, attempt.task)
+    what = bands.NEIGHBOURS.get(attempt.task.meta.kind, "planes")
     beside = f" with the {halo:,} {what} on either side that it reads" if halo else ""
     return DeviceMemoryError(
         f"One of the {what}{beside} needs {needed:,} bytes for input and outputs, beside what the variant needs "
-        f"for itself, and {job.device.name} has {nbytes:,} free. Use a smaller input, or another device."
+        f"for itself, and {attempt.device.name} has {nbytes:,} free. Use a smaller input, or another device."
     )

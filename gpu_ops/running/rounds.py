@@ -1,4 +1,4 @@
-"""Times the jobs of an experiment together, in turn, on memory that rotates."""
+"""Times the attempts of an experiment together, in turn, on memory that rotates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from gpu_ops.errors import DeviceMemoryError
 from gpu_ops.plan import Copy, Device, DeviceArray, Mode, Plan, Sampler
 from gpu_ops.progress import listening
-from gpu_ops.running.jobs import FOR_ALL, Job, Watch, fail, fail_of, verify_again
+from gpu_ops.running.attempt import FOR_ALL, Attempt, Watch
 from gpu_ops.running.load import Others
 from gpu_ops.running.timing import RULES, TRANSFERS, check_stop, measure_interleaved, once
 from gpu_ops.types import Run, Timing
@@ -21,37 +21,37 @@ ROTATION_BYTES = 256 << 20
 MOST_COPIES = 64
 
 
-def time_jobs(jobs: list[Job], x: DeviceArray, watch: Watch) -> Iterator[Run]:
-    """Time the jobs of one experiment on one device together, in as few groups as fit its memory."""
-    device, experiment = jobs[0].device, jobs[0].experiment
-    device.sampler([_nothing()], "wall")  # pays first-use costs before any job is timed
+def time_attempts(attempts: list[Attempt], x: DeviceArray, watch: Watch) -> Iterator[Run]:
+    """Time the attempts of one experiment on one device together, in as few groups as fit its memory."""
+    device, experiment = attempts[0].device, attempts[0].experiment
+    device.sampler([_nothing()], "wall")  # pays first-use costs before any attempt is timed
     shared = time_transfers(device, experiment.input.array, x, watch.stop)
-    inputs = _rotation(device, experiment.mode, x, len(jobs), watch)
-    waiting = list(jobs)
+    inputs = _rotation(device, experiment.mode, x, len(attempts), watch)
+    waiting = list(attempts)
     while waiting:
         samplers, waiting, failed = _samplers(waiting, inputs, watch)
         yield from failed
         if not samplers and waiting:
-            yield fail(waiting.pop(0), "it does not fit in the device's memory next to the input", "memory")
+            yield waiting.pop(0).fail("it does not fit in the device's memory next to the input", "memory")
             continue
         if waiting:
             note = "measured in groups, because the variants do not fit in memory together"
-            for job in jobs:
-                job.run = replace(job.run, notes=tuple(dict.fromkeys((*job.run.notes, note))))
-        yield from _time_group(jobs, samplers, shared, x, watch)
+            for attempt in attempts:
+                attempt.run = replace(attempt.run, notes=tuple(dict.fromkeys((*attempt.run.notes, note))))
+        yield from _time_group(attempts, samplers, shared, x, watch)
 
 
 def _nothing() -> Plan:
     return Plan((), {})
 
 
-def _rotation(device: Device, mode: Mode, x: DeviceArray, jobs: int, watch: Watch) -> list[DeviceArray]:
+def _rotation(device: Device, mode: Mode, x: DeviceArray, attempts: int, watch: Watch) -> list[DeviceArray]:
     """Copies of the input, as many as memory allows, so that no timed call finds its data in the cache."""
     if mode != "stream":
         return [x]
     total = max(4 * device.limits.l2_bytes, ROTATION_BYTES)
     needed_copies = min(-(-total // max(2 * x.nbytes, 1)), MOST_COPIES)
-    most_copies = int(device.free_bytes() // 2 // max((jobs + 1) * 2 * x.nbytes, 1))
+    most_copies = int(device.free_bytes() // 2 // max((attempts + 1) * 2 * x.nbytes, 1))
     inputs = [x]
     for _ in range(min(needed_copies, most_copies) - 1):
         check_stop(watch.stop)
@@ -61,77 +61,77 @@ def _rotation(device: Device, mode: Mode, x: DeviceArray, jobs: int, watch: Watc
 
 
 def _samplers(
-    jobs: list[Job], inputs: list[DeviceArray], watch: Watch
-) -> tuple[dict[int, Sampler], list[Job], list[Run]]:
-    """Samplers by job, for as many jobs from the front as fit in memory, the jobs left, and the runs of those that
-    failed."""
+    attempts: list[Attempt], inputs: list[DeviceArray], watch: Watch
+) -> tuple[dict[int, Sampler], list[Attempt], list[Run]]:
+    """Samplers by attempt, for as many attempts from the front as fit in memory, the attempts left, and the runs of
+    those that failed."""
     samplers: dict[int, Sampler] = {}
     failed: list[Run] = []
-    for place, job in enumerate(jobs):
-        assert job.plan is not None
+    for place, attempt in enumerate(attempts):
+        assert attempt.plan is not None
         check_stop(watch.stop)
         try:
-            more = [job.make_plan(x) for x in inputs[1:]]
-            samplers[id(job)] = job.session.sampler([job.plan, *more], job.experiment.mode)
+            more = [attempt.make_plan(x) for x in inputs[1:]]
+            samplers[id(attempt)] = attempt.session.sampler([attempt.plan, *more], attempt.experiment.mode)
         except DeviceMemoryError:
-            return samplers, jobs[place:], failed
+            return samplers, attempts[place:], failed
         except FOR_ALL:
             raise
         except Exception as error:
-            failed.append(fail_of(job, error))
+            failed.append(attempt.fail_by(error))
     return samplers, [], failed
 
 
 def _time_group(
-    jobs: list[Job],
+    attempts: list[Attempt],
     samplers: dict[int, Sampler],
     shared: Mapping[str, Timing],
     x: DeviceArray,
     watch: Watch,
 ) -> Iterator[Run]:
-    by_id, rule = {id(job): job for job in jobs}, RULES[jobs[0].experiment.protocol]
+    by_id, rule = {id(attempt): attempt for attempt in attempts}, RULES[attempts[0].experiment.protocol]
     failed: list[Run] = []
 
     def fails(key: int, error: Exception) -> bool:
         if isinstance(error, FOR_ALL):
             return False
-        failed.append(fail_of(by_id[key], error))
+        failed.append(by_id[key].fail_by(error))
         return True
 
     how: dict[str, Any] = {"stop": watch.stop, "tell": watch.tell, "others": Others().share, "failed": fails}
     for key, timing in measure_interleaved(samplers, rule, "kernel", watch.deadline, watch.seed, **how):
-        job = by_id[key]
+        attempt = by_id[key]
         try:
-            _finish(job, {**shared, "kernel": timing}, samplers[key], x, watch)
+            _finish(attempt, {**shared, "kernel": timing}, samplers[key], x, watch)
         except FOR_ALL:
             raise
         except Exception as error:
-            fail_of(job, error)
-        yield job.run
+            attempt.fail_by(error)
+        yield attempt.run
     yield from failed
 
 
-def _finish(job: Job, timings: Mapping[str, Timing], sampler: Sampler, x: DeviceArray, watch: Watch) -> None:
-    """What is timed once for each job, and its results once more."""
+def _finish(attempt: Attempt, timings: Mapping[str, Timing], sampler: Sampler, x: DeviceArray, watch: Watch) -> None:
+    """What is timed once for each attempt, and its results once more."""
     shared = len(timings) > 1
-    timings = {**job.timings, **timings}
+    timings = {**attempt.timings, **timings}
     host = sampler.host_seconds_per_step
     if host:
         timings["enqueue"] = once("enqueue", host)
     if shared:
-        timings.update(_time_elapsed(job, x, watch))
-    job.run = replace(job.run, stage="timed", timings=timings)
-    if job.experiment.checks != "off":
+        timings.update(_time_elapsed(attempt, x, watch))
+    attempt.run = replace(attempt.run, stage="timed", timings=timings)
+    if attempt.experiment.checks != "off":
         with listening(watch.stop):
-            verify_again(job)
+            attempt.verify_again()
 
 
-def _time_elapsed(job: Job, x: DeviceArray, watch: Watch) -> dict[str, Timing]:
+def _time_elapsed(attempt: Attempt, x: DeviceArray, watch: Watch) -> dict[str, Timing]:
     """Time upload, plan and download as one, from pageable memory and from pinned memory."""
-    assert job.plan is not None
+    assert attempt.plan is not None
     kinds: dict[str, Literal["pageable", "pinned"]] = {"elapsed": "pageable", "elapsed_pinned": "pinned"}
     samplers = {
-        stage: job.session.sampler([wrap_host(job.session, job.plan, job.input.array, x, kind)], "wall")
+        stage: attempt.session.sampler([wrap_host(attempt.session, attempt.plan, attempt.input.array, x, kind)], "wall")
         for stage, kind in kinds.items()
     }
     timings = {}

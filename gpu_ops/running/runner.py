@@ -19,25 +19,12 @@ from gpu_ops.filters import FILTERS
 from gpu_ops.params import Values, check_values
 from gpu_ops.plan import Device, DeviceArray, Launch, Plan
 from gpu_ops.progress import finite, listening
+from gpu_ops.running.attempt import FOR_ALL, INPUT_OVERWRITTEN, Attempt, Watch, faultless, poison
 from gpu_ops.running.bands import footprint, whole_reason
 from gpu_ops.running.declared import mistakes
 from gpu_ops.running.device_bands import DeviceBands
-from gpu_ops.running.jobs import (
-    FOR_ALL,
-    INPUT_OVERWRITTEN,
-    Job,
-    Watch,
-    condemn,
-    execute,
-    fail,
-    fail_of,
-    faultless,
-    poison,
-    verify_again,
-    verify_memory,
-)
 from gpu_ops.running.quality import quality
-from gpu_ops.running.rounds import time_jobs
+from gpu_ops.running.rounds import time_attempts
 from gpu_ops.running.suitable import check_input, check_type
 from gpu_ops.running.timing import once
 from gpu_ops.running.verify import full_meta
@@ -66,32 +53,32 @@ def run_experiment(
     when `stop` returns true.
     """
     filter, experiment = _check(experiment)
-    jobs = [_job(filter, experiment, pick) for pick in experiment.picks]
+    attempts = [_begin(filter, experiment, pick) for pick in experiment.picks]
     watch = Watch(deadline, seed, stop, progress)
     steps = 1, experiment.checks != "off", experiment.input.clean is not None, experiment.protocol != "none"
-    watch.total = len(jobs) * sum(steps)
+    watch.total = len(attempts) * sum(steps)
     resident: dict[str, DeviceArray] = {}
     live = experiment.protocol == "none"
-    for job in jobs:
-        watch.begin(f"preparing {job.name}")
-        in_use = any(j.plan is not None and j.device.name == job.device.name for j in jobs)
-        yield from _compute(job, resident, watch, in_use)
+    for attempt in attempts:
+        watch.begin(f"preparing {attempt.name}")
+        in_use = any(j.plan is not None and j.device.name == attempt.device.name for j in attempts)
+        yield from _compute(attempt, resident, watch, in_use)
         if not live:
-            yield from _verify(job, resident, watch)
+            yield from _verify(attempt, resident, watch)
     if live:  # someone looks on: all results come before the first verdict
-        yield from _verify_all(jobs, resident, watch, again)
+        yield from _verify_all(attempts, resident, watch, again)
     if experiment.input.clean is not None:  # after all pictures, which need not wait for it
-        yield from _compare(jobs, watch)
+        yield from _compare(attempts, watch)
     if live:
         return
-    timed = [j for j in jobs if j.plan is not None and j.run.ok is not False and j.variant.id != REFERENCE]
+    timed = [j for j in attempts if j.plan is not None and j.run.ok is not False and j.variant.id != REFERENCE]
     for name in dict.fromkeys(j.device.name for j in timed):
         group = [j for j in timed if j.device.name == name]
         watch.begin(f"timing {', '.join(j.variant.id for j in group)} on {name}", len(group))
         if group[0].device.clock == "simulated":
             yield from _count(group, watch)
         else:
-            yield from time_jobs(group, resident[name], watch)
+            yield from time_attempts(group, resident[name], watch)
 
 
 def last_runs(runs: Iterable[Run]) -> list[Run]:
@@ -168,7 +155,7 @@ def planned_run(experiment: Experiment, pick: Pick) -> Run:
     )
 
 
-def _job(filter: Filter, experiment: Experiment, pick: Pick) -> Job:
+def _begin(filter: Filter, experiment: Experiment, pick: Pick) -> Attempt:
     variant = filter.variant(pick.variant)
     device = open_device(pick.device)
     if device.kind != variant.device and not (device.kind == "sim" and variant.device == "cuda"):
@@ -182,69 +169,71 @@ def _job(filter: Filter, experiment: Experiment, pick: Pick) -> Job:
     if experiment.memory is not None:
         session = cast(Device, LimitedSession(session, experiment.memory - experiment.input.array.nbytes))
     task = Task.of(experiment.input.meta, run.params, run.pick.knobs, device.limits)
-    return Job(filter, experiment, variant, device, run, session, task)
+    return Attempt(filter, experiment, variant, device, run, session, task)
 
 
-def _compute(job: Job, resident: dict[str, DeviceArray], watch: Watch, in_use: bool) -> Iterator[Run]:
+def _compute(attempt: Attempt, resident: dict[str, DeviceArray], watch: Watch, in_use: bool) -> Iterator[Run]:
     with listening(watch.stop):
-        job.task = replace(job.task, metas={MAIN: full_meta(job.input)})
-    with mistakes(job.filter, job.variant):
-        reason = job.variant.refusal(job.task)
-    if job.device.kind == "sim" and job.variant.library:
-        reason = f"it calls {job.variant.library}; a simulated GPU runs kernels only"
+        attempt.task = replace(attempt.task, metas={MAIN: full_meta(attempt.input)})
+    with mistakes(attempt.filter, attempt.variant):
+        reason = attempt.variant.refusal(attempt.task)
+    if attempt.device.kind == "sim" and attempt.variant.library:
+        reason = f"it calls {attempt.variant.library}; a simulated GPU runs kernels only"
     if reason:
-        yield fail(job, reason, "unsupported")
+        yield attempt.fail(reason, "unsupported")
         return
     try:
-        outputs = _outputs(job, resident, watch, in_use)
+        outputs = _outputs(attempt, resident, watch, in_use)
     except FOR_ALL:
         raise
     except Exception as error:
-        yield fail_of(job, error)
+        yield attempt.fail_by(error)
         return
-    if job.plan is not None:
-        job.timings.update(_compile_timing(job.plan))
-    facts = job.experiment.input.facts
-    forms = {o.id: facts.describe(o.form(job.task)) for o in job.filter.given(job.task.params)}
-    job.run = replace(job.run, outputs=outputs, forms=forms, timings=dict(job.timings))
-    yield job.run
+    if attempt.plan is not None:
+        attempt.timings.update(_compile_timing(attempt.plan))
+    facts = attempt.experiment.input.facts
+    forms = {o.id: facts.describe(o.form(attempt.task)) for o in attempt.filter.given(attempt.task.params)}
+    attempt.run = replace(attempt.run, outputs=outputs, forms=forms, timings=dict(attempt.timings))
+    yield attempt.run
 
 
-def _outputs(job: Job, resident: dict[str, DeviceArray], watch: Watch, in_use: bool) -> dict[str, np.ndarray[Any, Any]]:
+def _outputs(
+    attempt: Attempt, resident: dict[str, DeviceArray], watch: Watch, in_use: bool
+) -> dict[str, np.ndarray[Any, Any]]:
     """The outputs of the whole input at once, or in bands where the device has no room for it. `in_use` says that plans
     of others work on the input there."""
-    memory, needed = job.experiment.memory, footprint(job.filter, job.task)
+    memory, needed = attempt.experiment.memory, footprint(attempt.filter, attempt.task)
     try:
         if memory is not None and needed > memory:
             raise DeviceMemoryError(f"Input and outputs need {needed:,} bytes, and {memory:,} are allowed.")
-        return _whole_outputs(job, resident, watch)
+        return _whole_outputs(attempt, resident, watch)
     except DeviceMemoryError as error:
-        job.plan, job.session = None, job.device  # the guards of the failed plan would hold its memory
-        if job.experiment.protocol != "none":
-            advice = "" if whole_reason(job.filter, job.task) else " A run that is not timed goes in bands."
+        attempt.plan, attempt.session = None, attempt.device  # the guards of the failed plan would hold its memory
+        if attempt.experiment.protocol != "none":
+            advice = "" if whole_reason(attempt.filter, attempt.task) else " A run that is not timed goes in bands."
             raise DeviceMemoryError(f"{error}{advice}") from None
     if not in_use:
-        resident.pop(job.device.name, None)  # bands need the room
-    in_bands = DeviceBands.of(job)
-    watch.say(f"computing {job.name} in bands")
+        resident.pop(attempt.device.name, None)  # bands need the room
+    in_bands = DeviceBands.of(attempt)
+    watch.say(f"computing {attempt.name} in bands")
     with watch.listening():
         outputs = in_bands.run(0xFF)
-    job.bands = in_bands
-    job.run = replace(job.run, notes=(*job.run.notes, in_bands.note))
+    attempt.bands = in_bands
+    attempt.run = replace(attempt.run, notes=(*attempt.run.notes, in_bands.note))
     return outputs
 
 
-def _whole_outputs(job: Job, resident: dict[str, DeviceArray], watch: Watch) -> dict[str, np.ndarray[Any, Any]]:
-    if job.device.name not in resident:
-        watch.say(f"copying {job.input.name} to {job.device.name}")
-        resident[job.device.name] = job.device.upload(job.input.array)
-        watch.say(f"preparing {job.name}")
+def _whole_outputs(attempt: Attempt, resident: dict[str, DeviceArray], watch: Watch) -> dict[str, np.ndarray[Any, Any]]:
+    if attempt.device.name not in resident:
+        watch.say(f"copying {attempt.input.name} to {attempt.device.name}")
+        resident[attempt.device.name] = attempt.device.upload(attempt.input.array)
+        watch.say(f"preparing {attempt.name}")
     # Compiles and allocates; no launch is waited for.
     with finite(), listening(watch.stop):
-        job.plan = job.make_plan(resident[job.device.name])
-    watch.say(f"computing {job.name}")
+        attempt.plan = attempt.make_plan(resident[attempt.device.name])
+    watch.say(f"computing {attempt.name}")
     with watch.listening():
-        return execute(job, _poisons(job.plan))
+        return attempt.execute(_poisons(attempt.plan))
 
 
 def _poisons(plan: Plan) -> dict[str, np.ndarray[Any, Any]]:
@@ -256,45 +245,47 @@ def _compile_timing(plan: Plan) -> dict[str, Timing]:
     return {"compile": once("compile", sum(k.compile_seconds for k in kernels.values()))} if kernels else {}
 
 
-def _count(jobs: list[Job], watch: Watch) -> Iterator[Run]:
+def _count(attempts: list[Attempt], watch: Watch) -> Iterator[Run]:
     """A simulated GPU has no time: its runs are complete with their counts."""
-    for job in jobs:
-        if job.experiment.checks == "full":
+    for attempt in attempts:
+        if attempt.experiment.checks == "full":
             with watch.listening():
-                verify_again(job)
-        job.run = replace(job.run, stage="timed")
-        yield job.run
+                attempt.verify_again()
+        attempt.run = replace(attempt.run, stage="timed")
+        yield attempt.run
 
 
-def _compare(jobs: list[Job], watch: Watch) -> Iterator[Run]:
+def _compare(attempts: list[Attempt], watch: Watch) -> Iterator[Run]:
     """Compare right outputs with the input's noise-free original."""
-    for job in jobs:
-        watch.begin(f"comparing {job.name} with the original without noise")
-        if not job.computed or job.run.ok is False:
+    for attempt in attempts:
+        watch.begin(f"comparing {attempt.name} with the original without noise")
+        if not attempt.computed or attempt.run.ok is False:
             continue
         with watch.listening():
-            found = quality(job.filter, job.input, job.task.params, job.run.outputs)
+            found = quality(attempt.filter, attempt.input, attempt.task.params, attempt.run.outputs)
         if found:
-            job.run = replace(job.run, quality=found)
-            yield job.run
+            attempt.run = replace(attempt.run, quality=found)
+            yield attempt.run
 
 
-def _verify_all(jobs: list[Job], resident: Mapping[str, DeviceArray], watch: Watch, again: bool) -> Iterator[Run]:
+def _verify_all(
+    attempts: list[Attempt], resident: Mapping[str, DeviceArray], watch: Watch, again: bool
+) -> Iterator[Run]:
     """Verify the results one by one. Those that were computed after a variant had overwritten the input are computed
     anew from the input as it was."""
     spoilt: set[str] = set()
-    for job in jobs:
-        if job.device.name in spoilt and job.plan is not None:
+    for attempt in attempts:
+        if attempt.device.name in spoilt and attempt.plan is not None:
             try:
-                job.run = replace(job.run, outputs=execute(job, _poisons(job.plan)))
+                attempt.run = replace(attempt.run, outputs=attempt.execute(_poisons(attempt.plan)))
             except FOR_ALL:
                 raise
             except Exception as error:
-                yield fail_of(job, error)
+                yield attempt.fail_by(error)
                 continue
-        yield from _verify(job, resident, watch, again)
-        if INPUT_OVERWRITTEN in job.run.notes:
-            spoilt.add(job.device.name)
+        yield from _verify(attempt, resident, watch, again)
+        if INPUT_OVERWRITTEN in attempt.run.notes:
+            spoilt.add(attempt.device.name)
 
 
 def _verdict(run: Run, errors: Mapping[str, Error]) -> bool | None:
@@ -315,30 +306,30 @@ def nothing_judged(errors: Mapping[str, Error]) -> tuple[str, ...]:
     return tuple(note(name, e.share) for name, e in errors.items() if e.ok and not e.judges)
 
 
-def _verify(job: Job, resident: Mapping[str, DeviceArray], watch: Watch, again: bool = False) -> Iterator[Run]:
+def _verify(attempt: Attempt, resident: Mapping[str, DeviceArray], watch: Watch, again: bool = False) -> Iterator[Run]:
     """Compare the outputs with the reference; where no timing follows, check everything else as well."""
-    if not job.computed or job.experiment.checks == "off" or job.variant.id == REFERENCE:
+    if not attempt.computed or attempt.experiment.checks == "off" or attempt.variant.id == REFERENCE:
         return
-    watch.begin(f"verifying {job.name}")
+    watch.begin(f"verifying {attempt.name}")
     with watch.listening():
-        errors = job.errors_of(job.run.outputs)
-    job.run = replace(job.run, stage="verified", errors=errors, ok=_verdict(job.run, errors))
-    job.run = replace(job.run, notes=(*job.run.notes, *nothing_judged(errors)))
+        errors = attempt.errors_of(attempt.run.outputs)
+    attempt.run = replace(attempt.run, stage="verified", errors=errors, ok=_verdict(attempt.run, errors))
+    attempt.run = replace(attempt.run, notes=(*attempt.run.notes, *nothing_judged(errors)))
     try:
         with listening(watch.stop):
-            _check_again(job, resident, again)
+            _check_again(attempt, resident, again)
     except FOR_ALL:
         raise
     except Exception as error:
-        fail_of(job, error)
-    yield job.run
+        attempt.fail_by(error)
+    yield attempt.run
 
 
-def _check_again(job: Job, resident: Mapping[str, DeviceArray], again: bool) -> None:
-    """Run a job that is not wrong once more, and look at what it wrote outside its outputs."""
-    if job.run.ok is not False and again:
-        verify_again(job)
-    for fault in job.bands.faults if job.bands is not None else ():
-        condemn(job, fault)
-    if job.guarded and job.bands is None:
-        verify_memory(job, resident[job.device.name])
+def _check_again(attempt: Attempt, resident: Mapping[str, DeviceArray], again: bool) -> None:
+    """Run an attempt that is not wrong once more, and look at what it wrote outside its outputs."""
+    if attempt.run.ok is not False and again:
+        attempt.verify_again()
+    for fault in attempt.bands.faults if attempt.bands is not None else ():
+        attempt.condemn(fault)
+    if attempt.guarded and attempt.bands is None:
+        attempt.verify_memory(resident[attempt.device.name])

@@ -8,7 +8,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
-from app.controllers.look import Look
+from app.controllers.look import Appearance
 from app.controllers.session import SessionController
 from app.models.experiment.session import Session
 from app.models.results.results import Results
@@ -82,10 +82,10 @@ class FakeEngine(QObject):
             self.answered.emit(Finished(job))
 
 
-def make(qtbot, engine: FakeEngine, settings: Settings | None = None, look: Look | None = None) -> MainWindow:
+def make(qtbot, engine: FakeEngine, settings: Settings | None = None, look: Appearance | None = None) -> MainWindow:
     """A window that is shown."""
     controller = SessionController(engine, Session(), Results())
-    window = MainWindow(controller, look or Look(QApplication.instance(), "light"), settings=settings)
+    window = MainWindow(controller, look or Appearance(QApplication.instance(), "light"), settings=settings)
     qtbot.addWidget(window)
     window.resize(1100, 750)
     window.restore()

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from PySide6.QtWidgets import QApplication
 
 from app.base.worker import Engine
-from app.controllers.look import Look
+from app.controllers.look import Appearance
 from app.controllers.session import SessionController
 from app.models.experiment.session import Session
 from app.models.results.results import Results
@@ -33,7 +33,7 @@ def live_window(qtbot, engine: Engine, device: str = "", picks: tuple[str, ...] 
     """A shown window that has begun to work, on `device` where one is named, whatever else there is; with `picks` of
     the mean of an image where they are named, so that nothing runs that no test looks at."""
     controller = SessionController(engine, Session(), Results())
-    window = MainWindow(controller, Look(QApplication.instance(), "light"))
+    window = MainWindow(controller, Appearance(QApplication.instance(), "light"))
     qtbot.addWidget(window)
     window.resize(1200, 800)
     window.show()

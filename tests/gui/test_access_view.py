@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QToolTip
 from app.base import theme
 from app.base.numbers import count
 from app.models.xray.access_text import bank_text, gap_text, lane_text, piece_text
-from app.models.xray.access_trace import Access, WarpTrace
+from app.models.xray.access_trace import TracedAccess, WarpTrace
 from app.models.xray.xray import KernelView
 from app.views.xray.access_view import AccessView
 from app.views.xray.source_view import SourceView
@@ -32,10 +32,10 @@ def access(
     verb: str = "load",
     itemsize: int = 4,
     start: int = 0,
-) -> Access:
+) -> TracedAccess:
     buffer = {"global": "image", "shared": "tile", "constant": "table"}[space]
     size = itemsize if space == SECTORS else 0
-    return Access(space, verb, nbytes, buffer, size, start, lanes, tuple(offset(lane) for lane in lanes))
+    return TracedAccess(space, verb, nbytes, buffer, size, start, lanes, tuple(offset(lane) for lane in lanes))
 
 
 COALESCED = access(offset=lambda lane: 4096 + 4 * lane)
@@ -94,7 +94,7 @@ SENTENCES = {
 }
 
 
-def trace(*accesses: Access, block: tuple[int, int, int] = (0, 0, 0), warp: int = 0, all: int = 0) -> WarpTrace:
+def trace(*accesses: TracedAccess, block: tuple[int, int, int] = (0, 0, 0), warp: int = 0, all: int = 0) -> WarpTrace:
     return WarpTrace(17, block, warp, all or len(accesses), accesses)
 
 

@@ -34,7 +34,7 @@ from PySide6.QtWidgets import (
 from result_rows import row, show_rows
 
 from app.base import theme
-from app.controllers.look import Look
+from app.controllers.look import Appearance
 from app.views.experiment.search_combo import SearchCombo, disable
 from app.views.parts import TickBox
 from app.views.results.choice_button import ChoiceButton
@@ -317,7 +317,7 @@ def test_ticked_and_empty_boxes_of_a_menu_are_unlike(qtbot: Any, scheme: str, en
 
 @pytest.fixture
 def window(qtbot: Any, scheme: str) -> Iterator[MainWindow]:
-    window = make(qtbot, FakeEngine(), look=Look(QApplication.instance(), scheme, presenter=True))
+    window = make(qtbot, FakeEngine(), look=Appearance(QApplication.instance(), scheme, presenter=True))
     window.resize(2000, 1300)
     yield window
     window.close()

@@ -15,7 +15,7 @@ from result_rows import row, show_rows
 from simulated_rows import SIM, simulated
 from xray_answers import show, window_with
 
-from app.controllers.look import Look
+from app.controllers.look import Appearance
 from app.models.settings import Settings
 from app.shell import window as program
 from app.views.window.docks import LAYOUT_VERSION
@@ -37,7 +37,7 @@ def engine(plain_look: None) -> FakeEngine:
 
 @pytest.fixture
 def window(qtbot, engine: FakeEngine) -> MainWindow:
-    return make(qtbot, engine, look=Look(QApplication.instance(), "light"))
+    return make(qtbot, engine, look=Appearance(QApplication.instance(), "light"))
 
 
 def image(side: int = 90) -> np.ndarray:

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
 from app.base.worker import Engine
-from app.controllers.look import Look
+from app.controllers.look import Appearance
 from app.controllers.session import SessionController
 from app.models.experiment.session import Session
 from app.models.pictures.display import Display
@@ -97,7 +97,7 @@ def pick_one(qtbot, controller: SessionController) -> None:
 def stage(qtbot, engine: Engine) -> Iterator[tuple[MainWindow, SessionController]]:
     """A window with a picture and its results."""
     controller = SessionController(engine, Session(), Results())
-    window = MainWindow(controller, Look(QApplication.instance(), "light"))
+    window = MainWindow(controller, Appearance(QApplication.instance(), "light"))
     qtbot.addWidget(window)
     window.resize(1200, 800)
     window.show()
@@ -181,7 +181,7 @@ def test_filters_come_and_go(qtbot, stage: tuple[MainWindow, SessionController])
 )
 def test_windows_open_and_close(qtbot, qapp: QApplication, cycles: int) -> None:
     def cycle() -> None:
-        engine, look = Engine(), Look(qapp, "light")
+        engine, look = Engine(), Appearance(qapp, "light")
         controller = SessionController(engine, Session(), Results())
         window = MainWindow(controller, look)
         window.show()

@@ -17,7 +17,7 @@ from pytestqt.qtbot import QtBot
 from simulated_rows import shared_result
 
 from app.base.worker import Engine
-from app.controllers.look import Look
+from app.controllers.look import Appearance
 from app.controllers.playback import INPUT, Playback
 from app.controllers.session import SessionController
 from app.models.curves.sound import HIGHEST, LOWEST, Track, to_sound
@@ -340,7 +340,7 @@ def test_in_the_window(qtbot: QtBot) -> None:
     """The key's action plays, says why not, and closing is silent."""
     engine, library = Engine(), Library()
     session = SessionController(engine, Session(), Results())
-    window = MainWindow(session, Look(QApplication.instance(), "light"))  # type: ignore[arg-type]
+    window = MainWindow(session, Appearance(QApplication.instance(), "light"))  # type: ignore[arg-type]
     qtbot.addWidget(window)
     window.show()
     play, playback = window.actions_by_id["play"], window.context.playback

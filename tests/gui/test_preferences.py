@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QStyle, QStyleOptionButton
 
 from app.base import theme
-from app.controllers.look import Look
+from app.controllers.look import Appearance
 from app.models.settings import MOST_RECENT, Settings
 from app.views.dialogs.preferences import PreferencesPage
 from app.views.window.main_window import MainWindow
@@ -32,7 +32,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def window(qtbot, engine: FakeEngine, path: Path) -> MainWindow:
-    return make(qtbot, engine, Settings(path), Look(QApplication.instance()))
+    return make(qtbot, engine, Settings(path), Appearance(QApplication.instance()))
 
 
 def opened(qtbot, window: MainWindow) -> PreferencesPage:

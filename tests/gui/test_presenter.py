@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QToolBar
 
 from app.base import theme
 from app.base.letter_sizes import sizes
-from app.controllers.look import Look
+from app.controllers.look import Appearance
 from app.views.experiment.panel import LONGEST_WORD
 from app.views.upright import Upright
 from app.views.window.main_window import MainWindow
@@ -28,7 +28,7 @@ def engine(plain_look: None) -> FakeEngine:
 
 @pytest.fixture
 def window(qtbot, engine: FakeEngine) -> MainWindow:
-    window = make(qtbot, engine, look=Look(QApplication.instance(), "light"))
+    window = make(qtbot, engine, look=Appearance(QApplication.instance(), "light"))
     window.resize(1280, 800)
     qtbot.wait(50)
     return window
@@ -87,7 +87,7 @@ def test_margins_and_least_sizes_follow_the_letters(qtbot, engine: FakeEngine) -
     round."""
 
     def begun(large: bool) -> MainWindow:
-        made = make(qtbot, FakeEngine(), look=Look(QApplication.instance(), "light", presenter=large))
+        made = make(qtbot, FakeEngine(), look=Appearance(QApplication.instance(), "light", presenter=large))
         made.controller._engine.show(from_array(np.eye(9, dtype=np.uint8), name="x"))
         qtbot.wait(20)
         return made

@@ -25,7 +25,7 @@ from app.models.results.results import QUALITY, Results
 from app.views.window.panels import LADDER
 from gpu_ops import FILTERS, from_array, load, save
 from gpu_ops.devices.status import DeviceStatus
-from gpu_ops.engine.messages import Finished, RunUpdate, Saved, SaveRequest
+from gpu_ops.engine.messages import Finished, ResultSaved, RunUpdate, SaveRequest
 from gpu_ops.report.about import SEVERAL
 from gpu_ops.report.files import read_report
 from gpu_ops.report.rows import Row
@@ -98,7 +98,7 @@ def test_a_picture_of_floats_asks_what_becomes_of_its_values(qtbot, window, engi
     assert request.saving.about["variant"] == "serial" and request.saving.about["input"] == "floats.tif"
     assert request.saving.about["sha256"] == "ab" * 32 and request.saving.about["machine"] == "A processor"
     (tmp_path / "out.png").write_bytes(b"12345")
-    engine.answered.emit(Saved(request.job, request.path, "-1…3 became 0…65535"))
+    engine.answered.emit(ResultSaved(request.job, request.path, "-1…3 became 0…65535"))
     engine.answered.emit(Finished(request.job))
     assert [m.text for m in window.messages.messages()] == [
         f"Saved out.png (5 bytes) in {tmp_path}. Its values: -1…3 became 0…65535."

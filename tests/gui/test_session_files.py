@@ -19,7 +19,7 @@ from app.controllers.sessions import SMALL, SessionFiles
 from app.models.curves.lanes import ChannelChoice
 from app.models.experiment.history import Choice
 from app.models.experiment.session import Session
-from app.models.files.session_file import Saved, SavedInput, parse_session, read_session, saved_of, session_text
+from app.models.files.session_file import SavedInput, SavedSession, parse_session, read_session, saved_of, session_text
 from app.models.files.session_view import Offered, View, put_channels, put_probe
 from app.models.pictures.probe import Line, Probe
 from app.models.pictures.viewport import Rect
@@ -165,7 +165,7 @@ def set_up(place: Place, path: str) -> None:
     session.set_baseline("parallel")
 
 
-def written(path: Path, saved: Saved, folder: Path | None = None) -> str:
+def written(path: Path, saved: SavedSession, folder: Path | None = None) -> str:
     path.write_text(session_text(saved, str(folder or path.parent)))
     return str(path)
 
@@ -280,7 +280,7 @@ def test_a_long_name_makes_no_long_sentence(where: str, place: Place, stack: str
 @pytest.mark.parametrize(("where", "value", "words"), BAD, ids=[f"{place}-{k}" for k, (place, *_) in enumerate(BAD)])
 def test_what_a_session_may_not_say(where: str, value: Any, words: str) -> None:
     input = SavedInput("image", ("/x/a.npy",), "", "abc")
-    saved = Saved(input, CHOICE)
+    saved = SavedSession(input, CHOICE)
     content = json.loads(session_text(saved))
     parse_session(json.dumps(content).encode(), "", OFFERED)
     with pytest.raises(KernelscopeError) as raised:
@@ -309,7 +309,7 @@ def test_what_is_no_file_or_much_too_large(tmp_path: Path) -> None:
 
 
 def test_what_a_newer_minor_version_adds_is_passed_over() -> None:
-    saved = Saved(SavedInput("image", ("/x/a.npy",), "", "abc"), CHOICE, output="image")
+    saved = SavedSession(SavedInput("image", ("/x/a.npy",), "", "abc"), CHOICE, output="image")
     content = json.loads(session_text(saved)) | {"schema": "kernelscope-session/1.7", "mood": "calm"}
     content["view"]["smell"] = [1]
     content["input"]["options"]["weather"] = "fair"
@@ -445,7 +445,7 @@ def test_a_file_of_another_kind_is_refused(stack: str, place: Place, tmp_path: P
 
 @pytest.mark.parametrize("otherwise", [False, True])
 def test_what_cannot_be_read_changes_nothing(place: Place, tmp_path: Path, otherwise: bool) -> None:
-    path = written(tmp_path / "a.kernelscope", Saved(SavedInput("image", (str(tmp_path / "bad.npy"),)), CHOICE))
+    path = written(tmp_path / "a.kernelscope", SavedSession(SavedInput("image", (str(tmp_path / "bad.npy"),)), CHOICE))
     (tmp_path / "bad.npy").write_bytes(b"")
     (tmp_path / "b.kernelscope").write_text("{")
     place.controller.open_sample("camera")
@@ -472,7 +472,7 @@ def test_a_device_that_is_not_here_is_said(stack: str, place: Place, tmp_path: P
 
 def test_the_newer_of_two_sessions_wins(stack: str, place: Place, tmp_path: Path) -> None:
     _, first = saved_walk(stack, tmp_path)
-    second = written(tmp_path / "b.kernelscope", Saved(SavedInput("image", (), "camera"), CHOICE))
+    second = written(tmp_path / "b.kernelscope", SavedSession(SavedInput("image", (), "camera"), CHOICE))
     place.engine.held = []
     place.sessions.open(first)
     place.sessions.open(second)
@@ -635,7 +635,7 @@ def test_a_channel_that_is_not_there_shows_all(qapp) -> None:
 
 def test_a_variant_that_is_several_now_is_all_of_them() -> None:
     image = SavedInput("image", (), "camera", "", 1 << 18, {})
-    saved = Saved(image, Choice("wavelet2d", {"levels": 2}, ("fused", "recomputed")), baseline="recomputed")
+    saved = SavedSession(image, Choice("wavelet2d", {"levels": 2}, ("fused", "recomputed")), baseline="recomputed")
     text = session_text(replace(saved, view=View(pair=("recomputed", "fused"), xray="recomputed", against="fused")))
     content = json.loads(text) | {"knobs": {"recomputed": {"block": 64, "details": "kept"}}}
     opened = parse_session(json.dumps(content).encode(), "", OFFERED)

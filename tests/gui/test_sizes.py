@@ -20,7 +20,7 @@ from result_rows import row, show_rows
 
 from app.base import theme
 from app.base.theme import Scheme
-from app.controllers.look import Look
+from app.controllers.look import Appearance
 from app.controllers.session import SessionController
 from app.models.experiment.session import Session
 from app.models.results.results import Results
@@ -162,7 +162,7 @@ def stage(qapp: QApplication) -> Iterator[Stage]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(dock_sizes, "SETTLED_MS", 0)  # panels are sized at once
         controller = SessionController(FakeEngine(), Session(), Results())
-        window = MainWindow(controller, Look(qapp, "light"))
+        window = MainWindow(controller, Appearance(qapp, "light"))
         window.show()
         stage = Stage(window, qapp)
         yield stage

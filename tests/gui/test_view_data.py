@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.models.curves.span import Span
+from app.models.curves.span import AxisView
 from app.models.curves.ticks import powers, scaled, ticks
 from app.models.results.view_data import OutputData, centred, coefficients, decibels, each_band, magnitudes, phases
 from gpu_ops.engine.shared import SharedArray, SharedResult
@@ -73,7 +73,7 @@ def test_bands_are_drawn_by_their_own_largest(dtype: str) -> None:
 
 
 def test_a_span_stays_inside_of_what_there_is(qapp: Any) -> None:
-    span = Span()
+    span = AxisView()
     span.set_limits(0, 100, 1, 0, 10)
     assert (span.start, span.stop) == (0, 100)
     span.zoom_at(2, 0)

@@ -22,7 +22,7 @@ from PySide6.QtCore import SIGNAL, QCoreApplication, QEvent, QMimeData, QPointF,
 from PySide6.QtGui import QDropEvent, QImage
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.controllers.look import Look
+from app.controllers.look import Appearance
 from app.models.settings import MOST_RECENT, Settings
 from app.shell.window import settings_for
 from app.views.dialogs.offers import palette_offers
@@ -256,7 +256,7 @@ def test_whatever_is_offered_can_be_done(qtbot, engine, window, array: np.ndarra
 
 @pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
 def test_a_look_holds_nothing_of_windows_that_are_gone(qtbot, engine, qapp: QApplication) -> None:
-    look = Look(qapp, "light")
+    look = Appearance(qapp, "light")
     listeners = [look.receivers(SIGNAL("changed()"))]
     stays, goes = make(qtbot, engine, look=look), make(qtbot, engine, look=look)
     act(goes, "preferences")

@@ -16,7 +16,7 @@ from app.base.numbers import count
 from app.base.theme import TEXT_CONTRAST, contrast, palette
 from app.base.worker import Engine
 from app.controllers.engine_log import describe
-from app.controllers.look import Look
+from app.controllers.look import Appearance
 from app.controllers.session import SessionController
 from app.models.experiment.session import Session
 from app.models.results.results import Results
@@ -287,7 +287,7 @@ def test_the_engine_looks_into_what_is_clicked_and_is_stopped_by_a_click(qtbot, 
     engine = Engine()
     try:
         controller = SessionController(engine, Session(), Results())
-        window = MainWindow(controller, Look(QApplication.instance(), "light"))
+        window = MainWindow(controller, Appearance(QApplication.instance(), "light"))
         qtbot.addWidget(window)
         window.resize(1400, 900)
         window.show()

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from tasks import planned
 
-from app.models.xray.access_trace import Access, warp_trace
+from app.models.xray.access_trace import TracedAccess, warp_trace
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.lanes import BatchLayout, Lanes
 from gpu_ops.devices.sim.launch import Options
@@ -36,7 +36,7 @@ ALL = Tracing(warps=tuple(range(32)), most=1 << 20)
 """Every access of every warp, in grids of three blocks."""
 
 
-def drawn(trace: Trace) -> tuple[Access, ...]:
+def drawn(trace: Trace) -> tuple[TracedAccess, ...]:
     """A trace as the window has it."""
     return warp_trace({**vars(trace), "accesses": [_data(a) for a in trace.accesses]}).accesses
 

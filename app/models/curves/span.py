@@ -8,7 +8,7 @@ LETTERS = 0.4, 12.0
 """The limits of the font size, as factors of the window's own."""
 
 
-class Span(QObject):
+class AxisView(QObject):
     """Shared by all panes of a group. `start` and `stop` are the visible part of the range from `low` to `high`;
     `step` is the distance of neighbouring values; `bottom` and `top` are the limits of the values. `cursor` is (place,
     row) in all panes, or None. `letters` is the font size relative to the window's own, 0 for as large as fits.

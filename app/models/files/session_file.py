@@ -59,7 +59,7 @@ class SavedInput:
 
 
 @dataclass(frozen=True)
-class Saved:
+class SavedSession:
     """All that a session file holds. `choice` has the steps, `device` runs kernels, `output` is the visible one;
     "" of these and of the baseline is the usual one."""
 
@@ -86,7 +86,7 @@ def _origin_of(session: Session) -> Mapping[str, Any] | None:
     return original.origin
 
 
-def saved_of(session: Session, view: View, path: str = "") -> Saved:
+def saved_of(session: Session, view: View, path: str = "") -> SavedSession:
     """What a file of the present session holds; `path` is where its input was opened. Raises InputError without an
     input that can be opened again."""
     original, origin = session.original, _origin_of(session)
@@ -108,10 +108,10 @@ def saved_of(session: Session, view: View, path: str = "") -> Saved:
     knobs = {id: {k: v for k, v in values.items() if k in known[id]} for id, values in set_knobs.items()}
     choice = Choice(filter.id, session.params, session.choice.picks, knobs, session.steps, pins=session.choice.pins)
     baseline = session.baseline if session.baseline in known else ""
-    return Saved(input, choice, session.device, baseline, session.output.id, view)
+    return SavedSession(input, choice, session.device, baseline, session.output.id, view)
 
 
-def session_text(saved: Saved, folder: str = "") -> str:
+def session_text(saved: SavedSession, folder: str = "") -> str:
     """The text of a session file. One that lies in `folder` names the input's file by its place from there as well, so
     that both can be moved together."""
     choice = saved.choice
@@ -159,7 +159,7 @@ def _from_folder(path: str, folder: str) -> str:
 # Reading
 
 
-def read_session(path: str, offered: Offered) -> Saved:
+def read_session(path: str, offered: Offered) -> SavedSession:
     """A session file, checked to the last value. Raises InputError, or ParamError, in one sentence that says what is
     wrong."""
     file, name = Path(path), plain(PurePath(path).name)
@@ -175,7 +175,7 @@ def read_session(path: str, offered: Offered) -> Saved:
     return parse_session(data, str(file.absolute().parent), offered)
 
 
-def parse_session(data: bytes, folder: str, offered: Offered) -> Saved:
+def parse_session(data: bytes, folder: str, offered: Offered) -> SavedSession:
     """The same from the bytes of a file in that folder."""
     try:
         content = parsed(data.decode("utf-8-sig"))
@@ -195,7 +195,7 @@ def parse_session(data: bytes, folder: str, offered: Offered) -> Saved:
     ids, pinned = tuple(v.id for v in filter.all_variants), tuple(pin.id for pin in pins)
     outputs = tuple(output.id for output in filter.outputs)
     ordered = tuple(id for id in ids if id in picks)
-    return Saved(
+    return SavedSession(
         input,
         Choice(filter.id, params, ordered, _read_knobs(fields.fields("knobs"), filter), steps, 0, pins),
         _read_device(fields.text("device", "")),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
-from app.models.curves.span import Span
+from app.models.curves.span import AxisView
 
 Range = tuple[float, float, float]
 
 
 class Plane(QObject):
-    """Shared by all panes of a group: a Span along `x` and one along `y`, each with a zoom of its own. `cursor` is the
-    place (x, y) in all panes, or None.
+    """Shared by all panes of a group: an AxisView along `x` and one along `y`, each with a zoom of its own. `cursor` is
+    the place (x, y) in all panes, or None.
 
     `changed`: paint again; `cursor_moved`: the cursor reads another value.
     """
@@ -21,7 +21,7 @@ class Plane(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.x, self.y = Span(self), Span(self)
+        self.x, self.y = AxisView(self), AxisView(self)
         self.cursor: tuple[float, float] | None = None
         for span in (self.x, self.y):
             span.changed.connect(self.changed)

@@ -9,7 +9,7 @@ from PySide6 import QtCore
 from PySide6.QtCore import QCoreApplication
 
 from app.base.numbers import count, percent
-from app.models.xray.access_trace import WARP, Access, Banks, Cell, Piece, WarpTrace
+from app.models.xray.access_trace import WARP, Banks, Cell, Piece, TracedAccess, WarpTrace
 
 QT_TRANSLATE_NOOP = cast(Callable[[str, str], str], QtCore.QT_TRANSLATE_NOOP)
 LISTED = 6
@@ -53,14 +53,14 @@ def warp_title(trace: WarpTrace) -> str:
     return tr("block ({block}) · warp {warp}").format(block=", ".join(map(str, numbers)), warp=trace.warp)
 
 
-def what(access: Access) -> str:
+def what(access: TracedAccess) -> str:
     """The kind of access, such as "Load of 4 bytes a lane · image · global memory"."""
     one = tr("{verb} of 1 byte a lane") if access.nbytes == 1 else tr("{verb} of {count} bytes a lane")
     text = one.format(verb=tr(VERBS[access.verb]), count=access.nbytes)
     return " · ".join(part for part in (text, access.buffer, tr(SPACES[access.space])) if part)
 
 
-def sentence(access: Access) -> str:
+def sentence(access: TracedAccess) -> str:
     """What the access costs, and what it would cost at best."""
     sentence = {"global": _sectors, "shared": _wavefronts, "constant": _words}[access.space](access)
     met = len(access.lanes) - access.distinct
@@ -77,7 +77,7 @@ def _lanes(number: int) -> str:
     return tr("1 lane") if number == 1 else tr("{count} lanes").format(count=number)
 
 
-def _sectors(access: Access) -> str:
+def _sectors(access: TracedAccess) -> str:
     pieces, lanes = access.pieces, _lanes(len(access.lanes))
     touched = len(pieces.pieces)
     if access.distinct == 1 and len(access.lanes) > 1:
@@ -96,7 +96,7 @@ def _sectors(access: Access) -> str:
     return text.format(first=first, ideal=pieces.ideal, share=share)
 
 
-def _wavefronts(access: Access) -> str:
+def _wavefronts(access: TracedAccess) -> str:
     banks = access.banks
     wavefronts = (
         tr("1 wavefront")
@@ -125,7 +125,7 @@ def _conflict(banks: Banks, wavefronts: str) -> str:
     return text.format(lanes=lanes, bank=bank, wavefronts=wavefronts, least=banks.parts)
 
 
-def _words(access: Access) -> str:
+def _words(access: TracedAccess) -> str:
     words = len(access.pieces.pieces)
     if words == 1:
         return tr("{lanes} read one word: it is fetched once.").format(lanes=_lanes(len(access.lanes)))
@@ -136,7 +136,7 @@ def _words(access: Access) -> str:
 # Texts for what the mouse points at
 
 
-def lane_text(access: Access, lane: int) -> str:
+def lane_text(access: TracedAccess, lane: int) -> str:
     """Where a lane's access lies: bytes and elements of the buffer, and the sector or the banks."""
     offset = access.offset(lane)
     if offset is None:
@@ -154,7 +154,7 @@ def lane_text(access: Access, lane: int) -> str:
     return tr("{sentence}; {where}").format(sentence=sentence, where=_where(access, lane))
 
 
-def _where(access: Access, lane: int) -> str:
+def _where(access: TracedAccess, lane: int) -> str:
     if access.space != "shared":
         number, total = access.pieces.of_lane(lane), len(access.pieces.pieces)
         assert number is not None
@@ -170,7 +170,7 @@ def _where(access: Access, lane: int) -> str:
     return text.format(banks=lane_numbers(sorted(banks)), number=number, total=total)
 
 
-def piece_text(access: Access, piece: Piece) -> str:
+def piece_text(access: TracedAccess, piece: Piece) -> str:
     """A sector's or a word's bytes, the lanes that use it, and how many of its bytes they use."""
     pieces = access.pieces
     first = piece.address - access.start
@@ -185,7 +185,7 @@ def piece_text(access: Access, piece: Piece) -> str:
     return text.format(sentence=sentence, lanes=lane_numbers(piece.lanes), used=used, grain=pieces.grain)
 
 
-def bank_text(access: Access, bank: int) -> str:
+def bank_text(access: TracedAccess, bank: int) -> str:
     """What a bank delivers, wavefront by wavefront."""
     cells = access.banks.of_bank(bank)
     if not cells:
@@ -195,7 +195,7 @@ def bank_text(access: Access, bank: int) -> str:
     return tr("Bank {bank}: {words}").format(bank=bank, words="; ".join([*parts, *more]))
 
 
-def _cell_text(access: Access, cell: Cell) -> str:
+def _cell_text(access: TracedAccess, cell: Cell) -> str:
     first = 4 * cell.word - access.start
     text = tr("bytes {bytes} to lane {lanes}") if len(cell.lanes) == 1 else tr("bytes {bytes} to lanes {lanes}")
     return text.format(bytes=byte_range(first, first + 3), lanes=lane_numbers(cell.lanes))

@@ -19,7 +19,7 @@ BANK_BYTES = 4
 
 
 @dataclass(frozen=True)
-class Access:
+class TracedAccess:
     """One memory instruction of a warp, as gpu_ops.plan.Access has it."""
 
     space: str
@@ -71,7 +71,7 @@ class WarpTrace:
     block: tuple[int, int, int]
     warp: int
     count: int
-    accesses: tuple[Access, ...]
+    accesses: tuple[TracedAccess, ...]
 
 
 def warp_trace(data: Mapping[str, Any]) -> WarpTrace:
@@ -81,12 +81,12 @@ def warp_trace(data: Mapping[str, Any]) -> WarpTrace:
     return WarpTrace(int(data["line"]), (int(x), int(y), int(z)), int(data["warp"]), int(data["count"]), accesses)
 
 
-def _access(one: Mapping[str, Any]) -> Access:
+def _access(one: Mapping[str, Any]) -> TracedAccess:
     lanes = tuple(lane for lane in range(WARP) if one["lanes"] >> lane & 1)
     steps = [step for times, step in one["steps"] for _ in range(times)]
     offsets = tuple(accumulate(steps, initial=one["first"]))
     words = (str(one["space"]), str(one["verb"]), int(one["bytes"]), str(one["buffer"]))
-    return Access(*words, int(one["itemsize"]), int(one["start"]), lanes, offsets)
+    return TracedAccess(*words, int(one["itemsize"]), int(one["start"]), lanes, offsets)
 
 
 # Sectors
@@ -131,7 +131,7 @@ class Pieces:
         return next((n for n, piece in enumerate(self.pieces) if lane in piece.lanes), None)
 
 
-def _pieces(access: Access) -> Pieces:
+def _pieces(access: TracedAccess) -> Pieces:
     constant = access.space == "constant"
     grain = max(BANK_BYTES, access.nbytes) if constant else SECTOR
     lanes_by_piece: dict[int, dict[int, list[int]]] = {}
@@ -180,7 +180,7 @@ class Banks:
         return [cells[bank] for cells in self.wavefronts if bank in cells]
 
 
-def _banks(access: Access) -> Banks:
+def _banks(access: TracedAccess) -> Banks:
     words = max(1, access.nbytes // BANK_BYTES)
     parts: dict[int, list[tuple[int, int]]] = {}
     for lane, address in zip(access.lanes, access.addresses, strict=True):

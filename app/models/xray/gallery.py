@@ -12,7 +12,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 import gpu_ops
 from app.base.numbers import seconds
 from app.base.translate import QT_TRANSLATE_NOOP
-from app.models.xray.access_trace import WARP, Access
+from app.models.xray.access_trace import WARP, TracedAccess
 from gpu_ops.report.rows import Row
 
 RULES = {
@@ -43,7 +43,7 @@ class Card:
     loads: str
     others: str
     idea: str
-    access: Access
+    access: TracedAccess
     level: float
     seconds: float | None = None
 
@@ -93,7 +93,7 @@ def _place(one: Any) -> tuple[str, str]:
 def _card(one: Any, rule: str, others: dict[str, dict[tuple[str, str], Any]], level: float, time: float | None) -> Card:
     knobs = ", ".join(f"{name} {value}" for name, value in one.knobs.items())
     title = f"{one.title} – {knobs}" if knobs else one.title
-    access, texts = Access(**vars(one.access)), []
+    access, texts = TracedAccess(**vars(one.access)), []
     for other, pictures in others.items():
         text = tr("today: {cost}") if other == "today" else tr("then, by capability {rule}: {cost}")
         found = pictures[_place(one)]

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.models.curves.marked import Marks, ends, shares
-from app.models.curves.span import Span
+from app.models.curves.span import AxisView
 from app.models.results.view_data import ViewData
 from app.views.charts.bars_plot import BarsPlot
 from app.views.charts.plot_area import Frame, PlotArea
@@ -25,7 +25,7 @@ class BarsArea(PlotArea):
     """A PlotArea whose drag marks bars; the middle button pans. Keys: Space marks the bar at the cursor; then the left
     and right arrows move the range's end, with Ctrl its beginning, and Escape removes it."""
 
-    def __init__(self, plot: BarsPlot, span: Span, marks: Marks, parent: QWidget | None = None) -> None:
+    def __init__(self, plot: BarsPlot, span: AxisView, marks: Marks, parent: QWidget | None = None) -> None:
         super().__init__(plot, span, parent)
         self.marks = marks
         self._anchor: int | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QWidget
 
 from app.models.curves.marked import Marks
-from app.models.curves.span import Span
+from app.models.curves.span import AxisView
 from app.models.results.origin import Origin
 from app.models.results.view_data import ViewData
 from app.views.charts.bars_area import BarsArea
@@ -19,7 +19,7 @@ class BarsView(CellView):
     def __init__(self, parent: QWidget | None = None) -> None:
         self.marks, plot = Marks(), BarsPlot()
 
-        def area(span: Span, parent: QWidget) -> QWidget:
+        def area(span: AxisView, parent: QWidget) -> QWidget:
             return BarsArea(plot, span, self.marks, parent)
 
         super().__init__(area, plot, parent)

@@ -7,7 +7,7 @@ from typing import Protocol
 from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from app.models.curves.span import Span
+from app.models.curves.span import AxisView
 from app.models.pictures.layer import State
 from app.models.pictures.plane import Plane
 from app.models.results.origin import WHOLE, Origin
@@ -25,10 +25,10 @@ class Area(Protocol):
 
 
 class Cell(QWidget):
-    """Title, verdict and findings above an area; below it the value under the cursor of its Span, or a line about the
-    result, and the mark of a simulated one."""
+    """Title, verdict and findings above an area; below it the value under the cursor of its AxisView, or a line about
+    the result, and the mark of a simulated one."""
 
-    def __init__(self, area: QWidget, span: Span | Plane, parent: QWidget | None = None) -> None:
+    def __init__(self, area: QWidget, span: AxisView | Plane, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("resultCell")
         self.area: Area = area  # type: ignore[assignment]  # a widget that is an Area as well

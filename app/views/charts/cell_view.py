@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
-from app.models.curves.span import Span
+from app.models.curves.span import AxisView
 from app.models.pictures.display import Display
 from app.models.pictures.layer import State
 from app.models.pictures.plane import Plane
@@ -37,15 +37,15 @@ class CellView(QWidget):
 
     def __init__(
         self,
-        make: Callable[[Span, QWidget], QWidget],
+        make: Callable[[AxisView, QWidget], QWidget],
         plot: Plot | None = None,
         parent: QWidget | None = None,
         plane: Plane | None = None,
     ) -> None:
         super().__init__(parent)
         self.setObjectName("cellView")
-        self.span = Span(self)
-        self.moves: Span | Plane = plane or self.span
+        self.span = AxisView(self)
+        self.moves: AxisView | Plane = plane or self.span
         self.cells: dict[str, Cell] = {}
         self._make, self._plot, self._scale = make, plot, ""
         self._keys: list[str] = []

@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.models.curves.span import Span
+from app.models.curves.span import AxisView
 from app.models.results.view_data import ViewData
 from app.views.charts.plot_area import FAINT
 from app.views.results.reading import values_text, with_unit
@@ -20,9 +20,9 @@ UNIT = 0.5
 
 
 class FigureArea(QWidget):
-    """A number as large as fits, or as its Span says, with a smaller unit beside it."""
+    """A number as large as fits, or as its AxisView says, with a smaller unit beside it."""
 
-    def __init__(self, span: Span, parent: QWidget | None = None) -> None:
+    def __init__(self, span: AxisView, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("figureArea")
         self.span = span

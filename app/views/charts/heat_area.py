@@ -22,7 +22,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.models.background import Background
-from app.models.curves.span import Span
+from app.models.curves.span import AxisView
 from app.models.curves.ticks import PREFIXED
 from app.models.pictures.display import Display
 from app.models.pictures.heat import Heat
@@ -292,7 +292,7 @@ class HeatArea(QWidget):
         else:
             super().keyPressEvent(event)
 
-    def _next(self, span: Span, place: int, steps: int) -> float:
+    def _next(self, span: AxisView, place: int, steps: int) -> float:
         """The middle of the value so many steps from the cursor, or from the middle of the view, along an axis."""
         cursor = self.plane.cursor
         now = cursor[place] if cursor is not None else (span.start + span.stop) / 2
@@ -317,7 +317,7 @@ def _upright(drawn: ViewData) -> Array:
     return values if lies_across(drawn) == 1 else values.T
 
 
-def _edges(axis: Axis, span: Span, count: int) -> Array:
+def _edges(axis: Axis, span: AxisView, count: int) -> Array:
     """The edges of so many pixels in a span, counted in values. They lie on a grid that is fixed to the axis, so that a
     pan changes no pixel but moves them all, at most half a pixel off."""
     pixel = (span.stop - span.start) / count

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.base.theme import Colours, colours_of
 from app.base.tips import set_tip
-from app.models.curves.span import Span
+from app.models.curves.span import AxisView
 from app.models.curves.ticks import powers, scaled, ticks
 from app.models.results.view_data import ViewData
 from app.views.parts import number
@@ -94,10 +94,10 @@ class Plot(Protocol):
 
 
 class PlotArea(QWidget):
-    """Paints one result; the range and the cursor are those of its Span. Mouse: wheel zooms, drag pans, double-click
-    fits. Keys while focused: + − 0 1, arrows pan, Shift+arrows move the cursor."""
+    """Paints one result; the range and the cursor are those of its AxisView. Mouse: wheel zooms, drag pans,
+    double-click fits. Keys while focused: + − 0 1, arrows pan, Shift+arrows move the cursor."""
 
-    def __init__(self, plot: Plot, span: Span, parent: QWidget | None = None) -> None:
+    def __init__(self, plot: Plot, span: AxisView, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("plotArea")
         self.plot, self.span = plot, span

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHeaderView, QLabel, QSizePolicy, QStackedLayout, 
 
 from app.base.theme import mix
 from app.base.tips import tip_text
-from app.models.curves.span import Span
+from app.models.curves.span import AxisView
 from app.models.results.view_data import ViewData
 from app.views.charts.plot_area import FAINT
 from app.views.results.reading import name_of, place_text, reading_text, values_text
@@ -70,10 +70,10 @@ class Figures(QAbstractTableModel):
 
 
 class TableArea(QWidget):
-    """The table, or a text where there is none. Tables with the same Span share the selected cell and the font
+    """The table, or a text where there is none. Tables with the same AxisView share the selected cell and the font
     size."""
 
-    def __init__(self, span: Span, parent: QWidget | None = None) -> None:
+    def __init__(self, span: AxisView, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("tableArea")
         self.span = span

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from app.views.dialogs.catalogue import Offer
-from app.views.window.desk import Desk
+from app.views.window.desk import WindowParts
 
 
-def palette_offers(desk: Desk) -> list[Offer]:
+def palette_offers(desk: WindowParts) -> list[Offer]:
     """An entry for every action, named by its text with the title of its submenu, if any, before it; then all
     filters and presets, and the headings of the guide."""
     offers, places = [], {action: path for path, menu in desk.menus.items() for action in menu.actions()}

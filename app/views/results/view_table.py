@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QWidget
 
 from app.base.translate import QT_TRANSLATE_NOOP
-from app.models.curves.span import Span
+from app.models.curves.span import AxisView
 from app.models.pictures.display import Display
 from app.models.results.view_data import (
     DECIBEL,
@@ -122,7 +122,7 @@ def _plots(plot: Plot, parent: QWidget) -> ResultView:
     from app.views.charts.cell_view import CellView
     from app.views.charts.plot_area import PlotArea
 
-    def area(span: Span, parent: QWidget) -> QWidget:
+    def area(span: AxisView, parent: QWidget) -> QWidget:
         return PlotArea(plot, span, parent)
 
     return CellView(area, plot, parent)

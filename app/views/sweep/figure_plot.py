@@ -18,7 +18,7 @@ from app.base.tips import show_tip
 from app.models.curves.stroke import INK, Stroke, variant_stroke
 from app.views.parts import is_dark
 from app.views.strokes import DASHES, colour
-from app.views.sweep.plot import NEAR, SYMBOLS, Look, even_steps, round_times
+from app.views.sweep.plot import NEAR, SYMBOLS, LineStyle, even_steps, round_times
 from gpu_ops import FILTERS, DrawnFigure
 from gpu_ops.types import Scale, Series
 
@@ -34,7 +34,7 @@ GHOST_DASHES, MODEL_DASHES = (1, 2, 4), (0, 3, 2)
 
 
 @dataclass(frozen=True)
-class Ghost(Look):
+class Ghost(LineStyle):
     """The look of published values: dashed, in the colour of muted text."""
 
     palette: QPalette | None = None
@@ -53,7 +53,7 @@ class Ghost(Look):
         return result
 
 
-def look_of(drawn: DrawnFigure, series: Series, palette: QPalette) -> Look:
+def look_of(drawn: DrawnFigure, series: Series, palette: QPalette) -> LineStyle:
     """Measured points look as their variant does everywhere, models are lines in ink, published values are ghosts."""
     dark, base = is_dark(palette), palette.color(QPalette.ColorRole.Base)
     same = [one for one in drawn.series if one.basis == series.basis]
@@ -63,13 +63,13 @@ def look_of(drawn: DrawnFigure, series: Series, palette: QPalette) -> Look:
         dash = GHOST_DASHES[place % len(GHOST_DASHES)]
         return Ghost(Stroke(INK, dash), marked, base, dark, bool(series.joined), palette)
     if series.basis == "model":
-        return Look(Stroke(INK, MODEL_DASHES[place % len(MODEL_DASHES)]), "", base, dark)
+        return LineStyle(Stroke(INK, MODEL_DASHES[place % len(MODEL_DASHES)]), "", base, dark)
     filter = FILTERS.find(series.filter)
     stroke = variant_stroke(filter, series.variant)
     ids = [v.id for v in filter.variants]
     earlier = sum(one.variant == series.variant for one in same[:place])  # lines of one variant differ in the symbol
     symbol = SYMBOLS[(ids.index(series.variant) + earlier * APART) % len(SYMBOLS)]
-    return Look(stroke, symbol, colour(stroke, dark), dark, series.joined)
+    return LineStyle(stroke, symbol, colour(stroke, dark), dark, series.joined)
 
 
 class _Drawn:
@@ -157,7 +157,7 @@ class FigurePlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
             items.dots.setData(x, y, symbol=shown.symbol, size=size, pen=shown.outline(), brush=filling)
 
     def _draw_range(
-        self, items: _Drawn, shown: Look, places: tuple[np.ndarray, np.ndarray, np.ndarray], beam: float
+        self, items: _Drawn, shown: LineStyle, places: tuple[np.ndarray, np.ndarray, np.ndarray], beam: float
     ) -> None:
         """A band between low and top with a line at both, or between two beams where the range is of one place."""
         x, low, top = places

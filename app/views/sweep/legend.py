@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.models.timing.sweep import Sweep
 from app.views.parts import ElidedLabel
-from app.views.sweep.plot import Look, look
+from app.views.sweep.plot import LineStyle, look
 from app.views.sweep.text import group_title, line_title
 from gpu_ops.report.sweeps import Line
 
@@ -26,7 +26,7 @@ class LegendLine(ElidedLabel):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("", parent)
-        self.look: Look | None = None
+        self.look: LineStyle | None = None
         self.setIndent(0)
         self.setContentsMargins((STROKE + 1) * self.fontMetrics().averageCharWidth(), 0, 0, 0)
 
@@ -60,7 +60,7 @@ class LegendLine(ElidedLabel):
         painter.end()
 
 
-Groups = Sequence[tuple[str, Sequence[tuple[str, Look]]]]
+Groups = Sequence[tuple[str, Sequence[tuple[str, LineStyle]]]]
 """Headings, each with names and looks of lines."""
 
 
@@ -119,7 +119,7 @@ class Legend(QWidget):
         self._grid.setRowStretch(row, 1)
         self.setVisible(bool(self._groups))
 
-    def _fill(self, entry: LegendLine, name: str, look: Look) -> None:
+    def _fill(self, entry: LegendLine, name: str, look: LineStyle) -> None:
         entry.look = look
         entry.setText(name)
         entry.setAccessibleName(name)
@@ -138,7 +138,7 @@ class SweepLegend(Legend):
     def show_sweep(self, sweep: Sweep | None) -> None:
         """Name the lines of this sweep."""
         self._sweep = sweep
-        groups: dict[str, list[tuple[str, Look]]] = {}
+        groups: dict[str, list[tuple[str, LineStyle]]] = {}
         for title, line in _titled(sweep) if sweep else ():
             assert sweep is not None
             shown = line_title(sweep, line), look(sweep, line, self.palette())

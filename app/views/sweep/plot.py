@@ -42,7 +42,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Look:
+class LineStyle:
     """The look of a line: stroke and symbol of its variant; the symbol is hollow for the CPU. `joined` points have a
     line between them."""
 
@@ -59,11 +59,11 @@ class Look:
         return pen(self.stroke, self.dark, 1.5, dashed=False)
 
 
-def look(sweep: Sweep, line: Line, palette: QPalette) -> Look:
+def look(sweep: Sweep, line: Line, palette: QPalette) -> LineStyle:
     """A variant looks the same in every sweep of its filter."""
     stroke, dark = variant_stroke(sweep.filter, line.variant), is_dark(palette)
     filling = palette.color(QPalette.ColorRole.Base) if line.cpu else colour(stroke, dark)
-    return Look(stroke, SYMBOLS[sweep.place(line) % len(SYMBOLS)], filling, dark)
+    return LineStyle(stroke, SYMBOLS[sweep.place(line) % len(SYMBOLS)], filling, dark)
 
 
 class _Drawn:
@@ -76,7 +76,7 @@ class _Drawn:
         for item in (self.bars, self.curve, self.dots):
             plot.addItem(item, ignoreBounds=True)
 
-    def show_line(self, line: Line | None, look: Look | None, beam: float, size: float) -> None:
+    def show_line(self, line: Line | None, look: LineStyle | None, beam: float, size: float) -> None:
         """Draw this line, or none."""
         for item in (self.curve, self.bars, self.dots):
             item.setVisible(line is not None)

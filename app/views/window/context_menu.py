@@ -14,7 +14,7 @@ from app.views.pictures.image_canvas import ImageCanvas
 
 if TYPE_CHECKING:
     from app.views.curves.signal_pane import SignalPane
-    from app.views.window.desk import Desk
+    from app.views.window.desk import WindowParts
 
 PICTURE = (
     *("copy_image", "copy values", "", "fit", "one_to_one", ""),
@@ -36,7 +36,7 @@ class ContextMenus(QObject):
     """Opens one menu for all pictures and curves. It consists of the window's own actions, with their keys, and of two
     for the place of the click: copy the values there, and hide the variant. `key` is the pane of that place."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: WindowParts) -> None:
         super().__init__(desk.window)
         self._desk = desk
         self.menu = QMenu(desk.window)

@@ -21,7 +21,7 @@ from app.views.window.docks import Docks
 
 
 @dataclass(frozen=True, eq=False)
-class Desk:
+class WindowParts:
     """The parts of a window that its actions use. `actions` are by id, `menus` by path."""
 
     context: Context

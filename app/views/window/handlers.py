@@ -13,7 +13,7 @@ from app.models.files.file_names import frames_kinds
 from app.views.dialogs.diagnostics import DiagnosticsPage
 from app.views.dialogs.offers import palette_offers
 from app.views.results.probe_bar import ProbeBar
-from app.views.window.desk import Desk
+from app.views.window.desk import WindowParts
 from app.views.window.panels import SWEEP
 from gpu_ops import ParamError, __version__
 
@@ -25,7 +25,7 @@ def _tr(text: str) -> str:
 # Files
 
 
-def export_figures(desk: Desk) -> None:
+def export_figures(desk: WindowParts) -> None:
     """Save the figures of the region, or the profile of the line, whichever is visible."""
     bar = desk.window.findChild(ProbeBar)
     desk.context.files.export_figures(bar.copied(True) if bar is not None and bar.filled else "")
@@ -34,7 +34,7 @@ def export_figures(desk: Desk) -> None:
 # The clipboard
 
 
-def copy_image(desk: Desk) -> None:
+def copy_image(desk: WindowParts) -> None:
     """Copy the picture with the focus, or the last result's; other views are copied as drawn."""
     image = desk.pictures.picture()
     if image is not None:
@@ -44,7 +44,7 @@ def copy_image(desk: Desk) -> None:
         desk.context.messages.show_message("warning", text, "", "clipboard")
 
 
-def copy_experiment(desk: Desk, text_of: Callable[[Session], str]) -> None:
+def copy_experiment(desk: WindowParts, text_of: Callable[[Session], str]) -> None:
     """Copy the experiment on the screen as `text_of` writes it: as commands, or as a program."""
     session, messages, program = desk.context.session, desk.context.messages, text_of is python_text
     text, first = text_of(session), results_before(session)
@@ -65,7 +65,7 @@ def copy_experiment(desk: Desk, text_of: Callable[[Session], str]) -> None:
         messages.show_message("warning", reason_against(session, program), "", "clipboard")
 
 
-def paste_image(desk: Desk) -> None:
+def paste_image(desk: WindowParts) -> None:
     """Open the picture on the clipboard as the input."""
     image, messages = QApplication.clipboard().image(), desk.context.messages
     if image.isNull():
@@ -84,7 +84,7 @@ def paste_image(desk: Desk) -> None:
 # Pinned results
 
 
-def pin(desk: Desk) -> None:
+def pin(desk: WindowParts) -> None:
     """Pin the result that was clicked last, else the last one, and say what that does."""
     session, messages, looked_at = desk.context.session, desk.context.messages, desk.pictures.looked_at.variant
     id = looked_at if looked_at in session.shown.ids else next(reversed(session.choice.picks), "")
@@ -107,7 +107,7 @@ def pin(desk: Desk) -> None:
 # Frames
 
 
-def run_over_frames(desk: Desk) -> None:
+def run_over_frames(desk: WindowParts) -> None:
     """Ask for a file and run the filter over all frames of the stack into it."""
     frames, files = desk.context.frames, desk.context.files
     pick = frames.pick()
@@ -127,19 +127,19 @@ def run_over_frames(desk: Desk) -> None:
 # Panels and pages
 
 
-def start_sweep(desk: Desk) -> None:
+def start_sweep(desk: WindowParts) -> None:
     """Show the sweep panel and start the sweep that is set there."""
     desk.docks.turn_to(SWEEP)
     desk.docks[SWEEP].start()
 
 
-def show_palette(desk: Desk) -> None:
+def show_palette(desk: WindowParts) -> None:
     """Open the command palette."""
     desk.recent.fill()
     desk.palette.present(palette_offers(desk))
 
 
-def show_diagnostics(desk: Desk, log: bool = False) -> None:
+def show_diagnostics(desk: WindowParts, log: bool = False) -> None:
     """Show the machine's devices and libraries, or the log."""
     page = desk.pages["diagnostics"].page
     assert isinstance(page, DiagnosticsPage)
@@ -148,7 +148,7 @@ def show_diagnostics(desk: Desk, log: bool = False) -> None:
     desk.context.controller.ask_doctor()
 
 
-def open_guide(desk: Desk, name: str, anchor: str) -> None:
+def open_guide(desk: WindowParts, name: str, anchor: str) -> None:
     """Show the guide at a heading."""
     from app.views.dialogs.guide_page import GuidePage  # texts are not needed to begin
 
@@ -158,7 +158,7 @@ def open_guide(desk: Desk, name: str, anchor: str) -> None:
     window.page.open(name, anchor)
 
 
-def show_about(desk: Desk) -> None:
+def show_about(desk: WindowParts) -> None:
     """Show version and licence."""
     text = _tr("Kernelscope {version}, BSD 3-Clause licence: an image and signal lab that shows why a GPU is fast.")
     desk.context.messages.show_message("info", text.format(version=__version__))

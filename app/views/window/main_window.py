@@ -14,10 +14,10 @@ from PySide6.QtWidgets import QMainWindow, QSizePolicy, QVBoxLayout, QWidget
 import gpu_ops
 from app.controllers.frames import FrameController
 from app.controllers.importing import ImportController
-from app.controllers.look import Look
+from app.controllers.look import Appearance
 from app.controllers.playback import Playback
 from app.controllers.recorded import RecordedRuns, Reports
-from app.controllers.refusal import Refusal
+from app.controllers.refusal import InputRefusal
 from app.controllers.session import SessionController
 from app.controllers.sessions import SessionFiles
 from app.controllers.xray import XRayController
@@ -47,7 +47,7 @@ from app.views.results.pictures import Pictures
 from app.views.scrolled import Scrolled, ScrolledAbove
 from app.views.timing.claims_page import ClaimsPage
 from app.views.window.context_menu import ContextMenus
-from app.views.window.desk import Desk
+from app.views.window.desk import WindowParts
 from app.views.window.docks import Docks
 from app.views.window.files import Chooser, Files, Opener, choose_files, choose_target
 from app.views.window.handlers import open_guide, show_diagnostics
@@ -82,7 +82,7 @@ class MainWindow(QMainWindow):
     def __init__(
         self,
         controller: SessionController,
-        look: Look,
+        look: Appearance,
         chooser: Opener = choose_files,
         target: Chooser = choose_target,
         settings: Settings | None = None,
@@ -94,7 +94,7 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         messages, settings = MessageBar(self), settings or Settings()
         importing = ImportController(controller, settings, self)
-        self.refusal = Refusal(controller, self)
+        self.refusal = InputRefusal(controller, self)
         self.context = context = Context(
             controller,
             importing,
@@ -173,7 +173,7 @@ class MainWindow(QMainWindow):
         self.probing.bar.watch(centre)
         self.setCentralWidget(centre)
 
-    def _make_desk(self) -> Desk:
+    def _make_desk(self) -> WindowParts:
         context, actions = self.context, build_actions(self)
         menus = fill_menu_bar(self.menuBar(), actions)
         recent = RecentMenu(menus["file/recent"], actions["clear_recent"], context.settings, context.importing.open)
@@ -190,7 +190,7 @@ class MainWindow(QMainWindow):
         guide = GuideCatalogue(lambda name, anchor: open_guide(self.desk, name, anchor), self)
         palette, pasted = CommandPalette(self), PasteFile()
         parts = pages, actions, menus, recent, catalogue, guide, palette, pasted, self.probing.probe
-        return Desk(context, self, self.stack, self.docks, *parts)
+        return WindowParts(context, self, self.stack, self.docks, *parts)
 
     def _layouts_page(self) -> QWidget:
         from app.views.xray.gallery_page import GalleryPage  # pictures of accesses are not needed to begin

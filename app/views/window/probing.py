@@ -21,7 +21,7 @@ from app.views.results.probe_bar import ProbeBar
 from app.views.results.probe_sources import curves, grids, lies_in
 
 if TYPE_CHECKING:
-    from app.views.window.desk import Desk
+    from app.views.window.desk import WindowParts
 
 
 class Probing:
@@ -37,7 +37,7 @@ class Probing:
         )
 
 
-def turn_tool(desk: Desk, tool: Tool) -> None:
+def turn_tool(desk: WindowParts, tool: Tool) -> None:
     """Take a tool, or put it away; keys go to the pictures or curves then."""
     probe = desk.probe
     probe.set_tool("" if probe.tool == tool else tool)
@@ -45,7 +45,7 @@ def turn_tool(desk: Desk, tool: Tool) -> None:
         focus_results(desk)
 
 
-def focus_results(desk: Desk) -> None:
+def focus_results(desk: WindowParts) -> None:
     """Give the focus to a picture, or to the curves, unless one has it."""
     session, focus = desk.context.session, QApplication.focusWidget()
     for grid in grids(desk.pictures, session):
@@ -60,13 +60,13 @@ def focus_results(desk: Desk) -> None:
         view.pane.plot.setFocus(Qt.FocusReason.OtherFocusReason)
 
 
-def is_sized(desk: Desk) -> bool:
+def is_sized(desk: WindowParts) -> bool:
     """Whether the size of the input's pixels is known."""
     input = desk.context.session.input
     return input is not None and input.facts.pixel is not None and len(desk.probe.extent) == 2
 
 
-def chosen_layer(desk: Desk) -> tuple[Layer, Display] | None:
+def chosen_layer(desk: WindowParts) -> tuple[Layer, Display] | None:
     """The picture with the focus, else the input, with the display whose levels it follows; None where no picture lies
     in the place of the input."""
     focus, found = QApplication.focusWidget(), None
@@ -86,7 +86,7 @@ def chosen_layer(desk: Desk) -> tuple[Layer, Display] | None:
     return found
 
 
-def level_region(desk: Desk) -> None:
+def level_region(desk: WindowParts) -> None:
     """Set the levels to the finite values that the picture with the focus, else the input, has in the region."""
     region, chosen = desk.probe.region, chosen_layer(desk)
     if region is None or chosen is None:

@@ -11,10 +11,10 @@ from PySide6.QtCore import QByteArray, QCoreApplication, QObject, QTimer, Signal
 from app.base.paths import SESSION, is_session
 from app.models.curves.lanes import choice_of
 from app.models.experiment.job_kind import RESTORE
-from app.models.files.session_file import Saved
+from app.models.files.session_file import SavedSession
 from app.models.files.session_view import Offered, View, put_channels, put_probe
 from app.views.results.view_table import BANDS, COUNTS, SPECTRUM
-from app.views.window.desk import Desk
+from app.views.window.desk import WindowParts
 from app.views.window.panels import LADDER, PANELS
 from gpu_ops import KernelscopeError
 from gpu_ops.errors import InputError, plain
@@ -43,13 +43,13 @@ def session_kinds() -> str:
 # Handlers of actions
 
 
-def open_session(desk: Desk) -> None:
+def open_session(desk: WindowParts) -> None:
     """Ask for a session and open it."""
     for path in desk.context.files.choose(_tr("Open a session"), session_kinds())[:1]:
         desk.context.importing.open(path)
 
 
-def save_session(desk: Desk) -> None:
+def save_session(desk: WindowParts) -> None:
     """Save to the session's file, or ask for one where there is none yet."""
     path = desk.context.sessions.path
     if path:
@@ -58,7 +58,7 @@ def save_session(desk: Desk) -> None:
         save_session_as(desk)
 
 
-def save_session_as(desk: Desk) -> None:
+def save_session_as(desk: WindowParts) -> None:
     """Ask for a file and save the session to it."""
     input, sessions = desk.context.session.input, desk.context.sessions
     name = PurePath(sessions.path).name or PurePath(input.name if input is not None else "").stem + SESSION
@@ -67,7 +67,7 @@ def save_session_as(desk: Desk) -> None:
         _save(desk, path if PurePath(path).suffix else path + SESSION)
 
 
-def _save(desk: Desk, path: str) -> None:
+def _save(desk: WindowParts, path: str) -> None:
     try:
         if not is_session(path):
             text = _tr("{name} is no name for a session, because it does not end in {suffix}; choose another one.")
@@ -81,7 +81,7 @@ def _save(desk: Desk, path: str) -> None:
         desk.context.files.say_written(path)
 
 
-def _refuse_pasted(desk: Desk) -> None:
+def _refuse_pasted(desk: WindowParts) -> None:
     """Raises InputError where the input is a pasted picture: its file is gone with the window."""
     original = desk.context.session.original
     if original is not None and original.origin.get("path") == desk.pasted.path:
@@ -90,7 +90,7 @@ def _refuse_pasted(desk: Desk) -> None:
         )
 
 
-def keep_last(desk: Desk) -> None:
+def keep_last(desk: WindowParts) -> None:
     """Keep what is set as the last session; why that cannot be is in the log, for the window closes."""
     try:
         _refuse_pasted(desk)
@@ -102,7 +102,7 @@ def keep_last(desk: Desk) -> None:
 # What a window shows
 
 
-def view_of(desk: Desk) -> View:
+def view_of(desk: WindowParts) -> View:
     """What the window shows beside the experiment."""
     context, pictures, probe = desk.context, desk.pictures, desk.probe
     grid, display, channels = pictures.view.grid, pictures.display, choice_of(pictures)
@@ -137,7 +137,7 @@ class SessionDesk(QObject):
     """Shows what a session says about the window, and asks its questions. It keeps the session after every change for
     the case that the window crashes."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: WindowParts) -> None:
         super().__init__(desk.window)
         self._not_kept = ""
         self._desk, self._sessions, messages = desk, desk.context.sessions, desk.context.messages
@@ -187,7 +187,7 @@ class SessionDesk(QObject):
         self._desk.context.messages.show_message("warning", sentence, "", CRASH, choices=choices)
 
     @Slot(object)
-    def _restore(self, saved: Saved) -> None:
+    def _restore(self, saved: SavedSession) -> None:
         """Show what does not depend on the steps of the input."""
         desk, view = self._desk, saved.view
         if self._sessions.path:
@@ -224,7 +224,7 @@ class SessionDesk(QObject):
             self._sessions.say(_tr("The input has fewer channels than the session's; all of them are shown."))
 
     @Slot(object)
-    def _place(self, saved: Saved) -> None:
+    def _place(self, saved: SavedSession) -> None:
         """Show what has its place or its values in the input after its steps."""
         desk, view, input = self._desk, saved.view, self._desk.context.session.input
         assert input is not None

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QToolBar
 
 from app.shell.actions import ACTIONS, ActionSpec, fill_toolbar, set_icons
 from app.views.curves.sound_menu import SoundMenu
-from app.views.window.desk import Desk
+from app.views.window.desk import WindowParts
 from app.views.window.panels import EXPERIMENT
 from gpu_ops import SAMPLES
 
@@ -18,7 +18,7 @@ from gpu_ops import SAMPLES
 class WindowActions(QObject):
     """Connects the actions of a desk to their handlers and updates them after every change of the models."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: WindowParts) -> None:
         super().__init__(desk.window)
         self._desk = desk
         toolbar = QToolBar(self.tr("Main"), desk.window)

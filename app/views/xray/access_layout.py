@@ -10,7 +10,7 @@ from PySide6.QtCore import QCoreApplication, QLineF, QPointF, QRectF
 from PySide6.QtGui import QFontMetricsF
 
 from app.models.xray.access_text import byte_range
-from app.models.xray.access_trace import BANKS, WARP, Access
+from app.models.xray.access_trace import BANKS, WARP, TracedAccess
 
 FALL = 2.6
 """Height of the lines between lanes and memory, in lines of text."""
@@ -25,7 +25,7 @@ Sign = Literal["used", "unused", "gap", "rest", "conflict", "shared"]
 
 
 def tr(text: str) -> str:
-    return QCoreApplication.translate("AccessView", text)
+    return QCoreApplication.translate("Access", text)
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Layout:
 class Builder:
     """Lays an access out in a width, with the sizes of its small font."""
 
-    def __init__(self, access: Access, width: float, metrics: QFontMetricsF) -> None:
+    def __init__(self, access: TracedAccess, width: float, metrics: QFontMetricsF) -> None:
         self.access, self.metrics = access, metrics
         self.line, self.letter = metrics.height(), metrics.averageCharWidth()
         self.layout = Layout(width)

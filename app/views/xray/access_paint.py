@@ -6,7 +6,7 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPalette, QPen
 
 from app.base.theme import TEXT_CONTRAST, colours_of, contrast, mix
-from app.models.xray.access_trace import Access
+from app.models.xray.access_trace import TracedAccess
 from app.views.eliding import elided_text
 from app.views.xray.access_layout import Layout, Sign, Spot
 
@@ -23,7 +23,7 @@ FULL = 0.5
 class AccessPainter:
     """Draws a layout with a palette. `current` is the lane under the mouse, -1 for none."""
 
-    def __init__(self, painter: QPainter, layout: Layout, access: Access, palette: QPalette, font: QFont) -> None:
+    def __init__(self, painter: QPainter, layout: Layout, access: TracedAccess, palette: QPalette, font: QFont) -> None:
         self.p, self.layout, self.access, self.font = painter, layout, access, font
         self.metrics = QFontMetricsF(font)
         self.tiny = QFont(font)

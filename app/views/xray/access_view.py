@@ -12,7 +12,7 @@ from app.base.numbers import count
 from app.base.theme import colours_of, inked
 from app.base.tips import show_tip
 from app.models.xray.access_text import bank_text, gap_text, lane_text, piece_text, sentence, warp_title, what
-from app.models.xray.access_trace import WARP, Access, WarpTrace
+from app.models.xray.access_trace import WARP, TracedAccess, WarpTrace
 from app.views.labels import sentence_label
 from app.views.parts import Combo
 from app.views.scrolled import Scrolled
@@ -39,13 +39,13 @@ class AccessCanvas(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setAccessibleName(self.tr("Addresses of a warp's lanes"))
-        self.access: Access | None = None
+        self.access: TracedAccess | None = None
         self.lane = -1
         self._layout: Layout | None = None
 
     # What is shown
 
-    def show_access(self, access: Access | None) -> None:
+    def show_access(self, access: TracedAccess | None) -> None:
         """Show another access; the current lane stays."""
         self.access = access
         self.setAccessibleDescription(sentence(access) if access else "")
@@ -218,7 +218,7 @@ class AccessView(QWidget):
         return self._traces[self.warps.currentIndex()] if self._traces else None
 
     @property
-    def access(self) -> Access | None:
+    def access(self) -> TracedAccess | None:
         """The access in the drawing."""
         return self.canvas.access
 

@@ -1,4 +1,4 @@
-"""A pick at work: its task and plan, how it runs, and how its memory is checked."""
+"""A pick at work: its task and plan, how it runs, fails, and is checked."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ INPUT_OVERWRITTEN = "the input was overwritten"
 
 
 class Bands(Protocol):
-    """A job that runs in bands. `run` gives the outputs of the whole, computed over memory of which every byte is
+    """An attempt that runs in bands. `run` gives the outputs of the whole, computed over memory of which every byte is
     `byte`; `faults` are what was then seen of the memory."""
 
     @property
@@ -45,8 +45,23 @@ class Bands(Protocol):
     def run(self, byte: int, how: How = "direct") -> dict[str, np.ndarray[Any, Any]]: ...
 
 
+FOR_ALL = (KernelFault, DeviceLost, Cancelled)
+"""What ends an experiment: the process cannot use the device any more, or nobody waits for the result."""
+
+
+class BandRefused(KernelError):
+    """A variant does not take a band, which has fewer rows than the whole."""
+
+
+_UNSUPPORTED, _MEMORY = (BandRefused, LibraryMissing), (DeviceMemoryError, MemoryError)
+
+
+DEPENDS_ON_TIMING = "right once and wrong the next time: an element is not written, or the result depends on timing"
+DEPENDS_ON_ORDER = "right in one order of blocks and wrong in another: the result depends on the schedule"
+
+
 @dataclass
-class Job:
+class Attempt:
     """A pick at work: its task, and in `run` the results so far. It runs its `plan`, or in `bands` where its device has
     no room for that."""
 
@@ -90,6 +105,76 @@ class Job:
         """The variant and its device, for messages."""
         return f"{self.variant.id} on {self.device.name}"
 
+    def fail_by(self, error: Exception) -> Run:
+        """The run that an exception ended. The attempts beside it go on."""
+        if isinstance(error, KernelError):
+            self.run = replace(self.run, findings=(*self.run.findings, *error.findings))
+        reason = str(error)
+        if not isinstance(error, KernelscopeError):
+            reason = f"{self.variant.id} failed: {type(error).__name__} {plain(error)}"
+        if isinstance(error, _UNSUPPORTED):
+            return self.fail(reason, "unsupported")
+        return self.fail(reason, "memory" if isinstance(error, _MEMORY) else "kernel")
+
+    def fail(self, reason: str, kind: Any) -> Run:
+        """The run that did not work, for a reason of this kind."""
+        self.plan = self.bands = None
+        self.run = replace(self.run, failure=reason, failure_kind=kind)
+        return self.run
+
+    def execute(
+        self, poison: Mapping[str, np.ndarray[Any, Any]], how: How = "direct"
+    ) -> dict[str, np.ndarray[Any, Any]]:
+        """Execute the plan once over poisoned outputs. The run keeps what a simulated GPU finds, prints and counts."""
+        assert self.plan is not None
+        for name, wrong in poison.items():
+            self.session.upload(wrong, out=self.plan.outputs[name])
+        self.keep(self.session.execute(self.plan, how))
+        return {name: self.session.download(out) for name, out in self.plan.outputs.items()}
+
+    def keep(self, execution: Execution) -> None:
+        """Add to the run what a simulated GPU found, printed and counted, each fault once."""
+        places = {(f.kind, f.file, f.line) for f in self.run.findings}
+        self.run = replace(
+            self.run,
+            findings=(*self.run.findings, *(f for f in execution.findings if (f.kind, f.file, f.line) not in places)),
+            printed=self.run.printed or execution.printed,
+            counters=self.run.counters or execution.counters,
+        )
+
+    def verify_again(self) -> None:
+        """Execute and verify over other poison, on a simulated GPU also in another order of blocks and branches."""
+        simulated = self.device.clock == "simulated"
+        how: How = "reverse" if simulated else "direct"
+        try:
+            if self.bands is not None:
+                again = self.bands.run(0, how)
+            else:
+                poison = {name: with_bits_inverted(array) for name, array in self.run.outputs.items()}
+                again = self.execute(poison, how)
+        except KernelFault:
+            raise
+        except KernelError as error:  # the kernel stops itself in this order only
+            self.run = replace(self.run, findings=(*self.run.findings, *error.findings))
+            self.condemn(str(error))
+            return
+        errors = self.errors_of(again)
+        if not all(e.ok for e in errors.values()):
+            self.condemn(DEPENDS_ON_ORDER if simulated else DEPENDS_ON_TIMING)
+            self.run = replace(self.run, errors=errors)
+
+    def verify_memory(self, x: DeviceArray) -> None:
+        """Check what the kernel may not write: memory beyond its arrays, and the input."""
+        if cast(GuardedSession, self.session).damaged():
+            self.condemn(OUTSIDE_WRITTEN)
+        if not same_bytes(self.session.download(x), self.input.array):
+            self.condemn(INPUT_OVERWRITTEN)
+            self.session.upload(self.input.array, out=x)
+
+    def condemn(self, note: str) -> None:
+        """The result is wrong after all, and its times say nothing."""
+        self.run = replace(self.run, ok=False, timings={}, notes=(*self.run.notes, note))
+
 
 @dataclass
 class Watch:
@@ -126,56 +211,6 @@ class Watch:
         return listening(self.stop, self.tell)
 
 
-FOR_ALL = (KernelFault, DeviceLost, Cancelled)
-"""What ends an experiment: the process cannot use the device any more, or nobody waits for the result."""
-
-
-class BandRefused(KernelError):
-    """A variant does not take a band, which has fewer rows than the whole."""
-
-
-_UNSUPPORTED, _MEMORY = (BandRefused, LibraryMissing), (DeviceMemoryError, MemoryError)
-
-
-def fail_of(job: Job, error: Exception) -> Run:
-    """The run of a job that an exception ended. The jobs beside it go on."""
-    if isinstance(error, KernelError):
-        job.run = replace(job.run, findings=(*job.run.findings, *error.findings))
-    reason = str(error)
-    if not isinstance(error, KernelscopeError):
-        reason = f"{job.variant.id} failed: {type(error).__name__} {plain(error)}"
-    kind = "unsupported" if isinstance(error, _UNSUPPORTED) else "memory" if isinstance(error, _MEMORY) else "kernel"
-    return fail(job, reason, kind)
-
-
-def fail(job: Job, reason: str, kind: Any) -> Run:
-    job.plan = job.bands = None
-    job.run = replace(job.run, failure=reason, failure_kind=kind)
-    return job.run
-
-
-def execute(
-    job: Job, poison: Mapping[str, np.ndarray[Any, Any]], how: How = "direct"
-) -> dict[str, np.ndarray[Any, Any]]:
-    """Execute the plan once over poisoned outputs. The run keeps what a simulated GPU finds, prints and counts."""
-    assert job.plan is not None
-    for name, wrong in poison.items():
-        job.session.upload(wrong, out=job.plan.outputs[name])
-    keep(job, job.session.execute(job.plan, how))
-    return {name: job.session.download(out) for name, out in job.plan.outputs.items()}
-
-
-def keep(job: Job, execution: Execution) -> None:
-    """Add to the run what a simulated GPU found, printed and counted, each fault once."""
-    places = {(f.kind, f.file, f.line) for f in job.run.findings}
-    job.run = replace(
-        job.run,
-        findings=(*job.run.findings, *(f for f in execution.findings if (f.kind, f.file, f.line) not in places)),
-        printed=job.run.printed or execution.printed,
-        counters=job.run.counters or execution.counters,
-    )
-
-
 def poison(array: DeviceArray) -> np.ndarray[Any, Any]:
     """All bits set: NaN in a float, the largest value in an integer."""
     poison: np.ndarray[Any, Any] = np.full(array.nbytes, 0xFF, np.uint8).view(array.dtype)
@@ -188,44 +223,9 @@ def with_bits_inverted(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return inverted.reshape(array.shape)
 
 
-DEPENDS_ON_TIMING = "right once and wrong the next time: an element is not written, or the result depends on timing"
-DEPENDS_ON_ORDER = "right in one order of blocks and wrong in another: the result depends on the schedule"
-
-
 def faultless(run: Run) -> bool:
     """Whether no finding is an error."""
     return not any(f.severity == "error" for f in run.findings)
-
-
-def verify_again(job: Job) -> None:
-    """Execute and verify over other poison, on a simulated GPU also in another order of blocks and branches."""
-    simulated = job.device.clock == "simulated"
-    how: How = "reverse" if simulated else "direct"
-    try:
-        if job.bands is not None:
-            again = job.bands.run(0, how)
-        else:
-            poison = {name: with_bits_inverted(array) for name, array in job.run.outputs.items()}
-            again = execute(job, poison, how)
-    except KernelFault:
-        raise
-    except KernelError as error:  # the kernel stops itself in this order only
-        job.run = replace(job.run, findings=(*job.run.findings, *error.findings))
-        condemn(job, str(error))
-        return
-    errors = job.errors_of(again)
-    if not all(e.ok for e in errors.values()):
-        condemn(job, DEPENDS_ON_ORDER if simulated else DEPENDS_ON_TIMING)
-        job.run = replace(job.run, errors=errors)
-
-
-def verify_memory(job: Job, x: DeviceArray) -> None:
-    """Check what the kernel may not write: memory beyond its arrays, and the input."""
-    if cast(GuardedSession, job.session).damaged():
-        condemn(job, OUTSIDE_WRITTEN)
-    if not same_bytes(job.session.download(x), job.input.array):
-        condemn(job, INPUT_OVERWRITTEN)
-        job.session.upload(job.input.array, out=x)
 
 
 def same_bytes(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
@@ -236,7 +236,3 @@ def same_bytes(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
         if not np.array_equal(left[start : start + CHUNK], right[start : start + CHUNK]):
             return False
     return True
-
-
-def condemn(job: Job, note: str) -> None:
-    job.run = replace(job.run, ok=False, timings={}, notes=(*job.run.notes, note))
