@@ -185,7 +185,7 @@ class TestTransfers:
     @pytest.fixture
     def device(self, monkeypatch: pytest.MonkeyPatch) -> FakeDevice:
         device = FakeDevice()
-        monkeypatch.setattr(runner, "_attempt", _as_on_the_cpu(runner._begin, device))
+        monkeypatch.setattr(runner, "_begin", _as_on_the_cpu(runner._begin, device))
         return device
 
     def test_each_stage_moves_what_its_name_says(self, measure, device):
