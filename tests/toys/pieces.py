@@ -99,7 +99,7 @@ PIECES = Filter(
         output("pieces", "image", labels=True),
         output("slope", "image"),
         output("pairs", "image"),
-        output("halves", "image"),
+        output("halves", "image", own_scale=True),
         output("inside", "image"),
         output("middles", "table", marks=Marks(("pieces",), "along", "down", "number")),
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QCoreApplication, QPointF, QRectF
+from PySide6.QtCore import QCoreApplication, QPointF, QRectF, QSizeF
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
 
 from app.models.pictures.handles import Handle
@@ -44,19 +44,19 @@ def draw_handles(painter: QPainter, canvas: ImageCanvas, handles: Sequence[Handl
 
 
 def draw_marks(painter: QPainter, canvas: ImageCanvas, marked: Marked) -> None:
-    """Draw a circle at each mark of the first channel, and its label where that hides no other."""
+    """Draw a circle at each mark of the first channel, and its label where that hides nothing."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    size, pad, boxes = 0.35 * canvas.fontMetrics().height(), canvas.fontMetrics().averageCharWidth(), list[QRectF]()
-    for mark in (mark for mark in marked.marks if mark.channel == 0):
-        spot = screen_of(canvas, mark.y, mark.x)
-        if spot is None or not canvas.rect().contains(spot.toPoint()):
-            continue
+    letters, spots = canvas.fontMetrics(), [(mark, screen_of(canvas, mark.y, mark.x)) for mark in marked.marks]
+    size, boxes = 0.35 * letters.height(), list[QRectF]()
+    seen = [(m, at) for m, at in spots if m.channel == 0 and at is not None and canvas.rect().contains(at.toPoint())]
+    for _, spot in seen:
         for colour, wide in ((QColor(0, 0, 0), 3.5), (MARK, 1.5)):
             painter.setPen(QPen(colour, wide))
             painter.drawEllipse(spot, size, size)
-        text = quantity(float(f"{mark.label:.5g}"), marked.unit)
-        corner = spot + QPointF(1.4 * size, -1.5 * size)
-        box = QRectF(corner.x(), corner.y(), canvas.fontMetrics().horizontalAdvance(text) + 2 * pad, 3 * size)
+        boxes.append(QRectF(spot - QPointF(size, size), spot + QPointF(size, size)))
+    for mark, spot in seen:
+        text, corner = quantity(float(f"{mark.label:.5g}"), marked.unit), spot + QPointF(1.4 * size, -1.5 * size)
+        box = QRectF(corner, QSizeF(letters.horizontalAdvance(text) + 2 * letters.averageCharWidth(), 3 * size))
         if not any(box.intersects(other) for other in boxes):
             boxes.append(box)
             draw_tag(painter, corner, text, box.width() + 1)

@@ -310,7 +310,7 @@ class PaneGrid(QWidget):
             distance, layer = self.difference.distance, self.difference.layer
             lines = [layer.title, self._extent_text(), "" if layer.current else self.tr("of an earlier choice")]
             name = ", ".join(line for line in lines if line)
-            tone = layer.tone if distance is not None and distance.most else None
+            tone = layer.tone if distance is not None and distance.most and not self.difference.labels else None
             if distance is None and all(one.pyramid is not None for one in self._pair):
                 missing = self.difference.failure or self.tr("Computing the difference…")
         self.compare.setAccessibleName(name)
