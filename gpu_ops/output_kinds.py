@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -148,9 +149,30 @@ class Form:
         return replace(self, axes=tuple(axis.cut(start) for axis, start in zip(self.axes, starts, strict=True)))
 
 
+@dataclass(frozen=True)
+class Marks:
+    """The rows of a table are marks over the outputs `over`, whichever of them is shown. `x` names the column of their
+    place along the axis of a curve, and `y` that of their height; of a picture they are places along the second and the
+    first axis. The number of the column `label` stands beside a mark, without one that of `x`. Rows of zeros are
+    unused. A table of several channels has the columns of each side by side, their names followed by numbers."""
+
+    over: tuple[str, ...]
+    x: str
+    y: str
+    label: str = ""
+
+    def columns(self, form: Form) -> list[tuple[int, int, int]]:
+        """The columns of x, y and label in a table of that form, for each channel; [] where one is missing."""
+        stems = [re.sub(r" \d+$", "", name) for name in form.axes[-1].labels]
+        x, y, label = ([k for k, s in enumerate(stems) if s == n] for n in (self.x, self.y, self.label or self.x))
+        return list(zip(x, y, label, strict=False))
+
+
 REAL = ("uint8", "uint16", "float32", "float64")
 WHOLE = ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64")
 COMPLEX = ("complex64", "complex128")
+NUMBERS = ("bool", *WHOLE, "float16", "float32", "float64")
+"""What an image may hold: all numbers that are not complex, and bool for masks."""
 TABLE_FILES, NUMBER_FILES = (".csv", ".npy", ".json"), (".txt", ".npy", ".json")
 SIGNAL_FILES = (".npy", ".wav", ".flac", ".csv", ".txt")
 CURVE, PICTURE = "plt.plot({axes}[0], {array})", "plt.imshow({array}, cmap='gray')"
@@ -220,10 +242,10 @@ def difference(expected: Array, actual: Array) -> Array:
     """Absolute differences in float64: exact of integers, the modulus of complex ones; 0 where both are the same NaN or
     infinity, infinite where only one is. Raises KernelError for a dtype that is no number."""
     for array in (expected, actual):
-        if array.dtype.kind not in "uifc":
+        if array.dtype.kind not in "buifc":
             raise KernelError(f"A result of {array.dtype} cannot be judged; give integers, floats or complex numbers.")
-    if expected.dtype.kind in "ui" and actual.dtype.kind in "ui":
-        return _whole_difference(expected, actual)
+    if expected.dtype.kind in "bui" and actual.dtype.kind in "bui":
+        return np.abs(subtracted(expected, actual))
     kind: Any = np.complex128 if "c" in (expected.dtype.kind, actual.dtype.kind) else np.float64
     a, b = expected.astype(kind), actual.astype(kind)
     with np.errstate(invalid="ignore", over="ignore"):
@@ -239,20 +261,27 @@ def _alike(a: Array, b: Array) -> Array:
     return np.asarray((a == b) | (np.isnan(a) & np.isnan(b)))
 
 
-def _whole_difference(a: Array, b: Array) -> Array:
-    """For integers of any width: the larger minus the smaller, which uint64 holds."""
-    if max(a.dtype.itemsize, b.dtype.itemsize) < 8:
-        return np.abs(a.astype(np.int64) - b.astype(np.int64)).astype(np.float64)
-    more = a > b
-    high, low = np.where(more, a, b), np.where(more, b, a)
-    return (high.astype(np.uint64) - low.astype(np.uint64)).astype(np.float64)
+def subtracted(a: Array, b: Array) -> Array:
+    """a − b of real numbers in float64, rounded once: two different integers of any width never give 0, and nothing
+    overflows. bool counts as 0 and 1; infinity minus infinity is NaN."""
+    if {a.dtype.kind, b.dtype.kind} - {"u", "i"} or max(a.dtype.itemsize, b.dtype.itemsize) < 8:
+        with np.errstate(invalid="ignore", over="ignore"):
+            return np.asarray(np.subtract(a, b, dtype=np.float64))
+    (high, low), (other_high, other_low) = _halves(a), _halves(b)
+    return np.asarray((high - other_high) * 2.0**32 + (low - other_low))
+
+
+def _halves(array: Array) -> tuple[Array, Array]:
+    """Integers as h · 2^32 + l, both in float64, which holds them and their differences exactly."""
+    wide = array if array.dtype.itemsize == 8 else array.astype(np.int64)
+    return (wide >> 32).astype(np.float64), (wide & 0xFFFFFFFF).astype(np.float64)
 
 
 def largest_magnitude(array: Array) -> float:
     """The largest finite magnitude of an array; 0 of an empty one. Integers count exactly."""
     if not array.size:
         return 0.0
-    if array.dtype.kind in "ui":
+    if array.dtype.kind in "bui":
         return max(abs(float(array.max())), abs(float(array.min())))
     sizes = np.abs(array)
     finite = np.isfinite(sizes)
@@ -277,7 +306,10 @@ def tell_values(array: Array, form: Form, unit: str) -> str:
     sizes = np.abs(array) if array.dtype.kind == "c" else array
     finite = sizes[np.isfinite(sizes)] if sizes.dtype.kind == "f" else sizes.reshape(-1)
     what = "magnitudes " if array.dtype.kind == "c" else ""
-    span = f"{what}{finite.min():.6g} … {finite.max():.6g} {unit}".strip() if finite.size else "nothing finite"
+    if not finite.size:
+        return f"{_extent(form)} {form.dtype}, nothing finite"
+    ends = (int(end) if sizes.dtype.kind in "bui" else f"{end:.6g}" for end in (finite.min(), finite.max()))
+    span = f"{what}{' … '.join(map(str, ends))} {unit}".strip()
     return f"{_extent(form)} {form.dtype}, {span}"
 
 
@@ -319,7 +351,7 @@ def tell_spans(array: Array, form: Form, unit: str) -> str:
 OUTPUT_KINDS: Mapping[str, OutputKind] = {
     kind.id: kind
     for kind in (
-        OutputKind("image", REAL, (2, 3), (".png", ".npy", ".tif"), colours, tell_values, drawn=PICTURE),
+        OutputKind("image", NUMBERS, (2, 3), (".png", ".npy", ".tif"), colours, tell_values, drawn=PICTURE),
         OutputKind("signal", REAL, (1, 2), SIGNAL_FILES, whole_array, tell_values, heard=True, drawn=CURVE),
         OutputKind(
             "spectrum",

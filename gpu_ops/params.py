@@ -34,6 +34,41 @@ class Look:
 
 
 @dataclass(frozen=True)
+class Ring:
+    """The parameter is the radius of a ring over the picture of the output `over`, in the unit of its axes: about zero,
+    or about the place of the parameter `about`. The ring stays outside that of the parameter `beyond`."""
+
+    over: str
+    about: str = ""
+    beyond: str = ""
+
+
+@dataclass(frozen=True)
+class Place:
+    """The parameter is a place over the picture of the output `over`, along its first axis, and the parameter `across`
+    is that along the second. `mirrored` says that the point opposite, at minus both, means the same."""
+
+    over: str
+    across: str
+    mirrored: bool = False
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """The parameter is what the magnitudes of the details of the pyramid `over` are compared with. Where it does not
+    matter, each detail band has a threshold in the output `table`: row `first` + k is that of the k-th detail band of
+    the form, with one column or one for each channel."""
+
+    over: str
+    table: str
+    first: int = 0
+
+
+Handle = Ring | Place | Threshold
+"""How a person moves a parameter with the mouse over an output."""
+
+
+@dataclass(frozen=True)
 class Param:
     """One parameter or knob. Forms, command-line flags and checks are made from it; its kind is its default's type.
 
@@ -41,7 +76,8 @@ class Param:
     low…high and, where `step` is given, at such a place. `when` are the values of other parameters with which it
     matters: {"rule": ("manual",)}; `channels` the numbers of channels with which it does, () for all. `tries` are the
     values that the contract tries; () means all choices, or the limits and two between. `look` says how a form shows
-    choices that are many. `sweep` are the values that a sweep proposes; () means doublings.
+    choices that are many. `sweep` are the values that a sweep proposes; () means doublings. `handle` says over which
+    output a window draws it to be dragged.
     """
 
     name: str
@@ -57,6 +93,7 @@ class Param:
     look: Look | None = None
     sweep: tuple[int, ...] = ()
     channels: tuple[int, ...] = ()
+    handle: Handle | None = None
 
     def matters(self, values: Values) -> bool:
         """Whether it has an effect beside these values of the other parameters."""

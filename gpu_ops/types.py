@@ -20,7 +20,7 @@ from gpu_ops.inputs import FrameAxes as FrameAxes
 from gpu_ops.inputs import Input as Input
 from gpu_ops.inputs import Pixel as Pixel
 from gpu_ops.locality import Locality as Locality
-from gpu_ops.output_kinds import OUTPUT_KINDS, Form, OutputKind, ViewKind
+from gpu_ops.output_kinds import OUTPUT_KINDS, Form, Marks, OutputKind, ViewKind
 from gpu_ops.params import Param, Values, holds
 from gpu_ops.plan import Device, Finding, Limits, Mode, Plan
 from gpu_ops.run_key import RunKey
@@ -50,17 +50,6 @@ def form_of_input(task: Task) -> Form:
 
 
 @dataclass(frozen=True)
-class Cut:
-    """The threshold that the magnitudes of a pyramid's details are compared with: a number of the parameter `param`
-    where that matters, else one for each detail band in the output `table`, whose row `first` + k is that of the k-th
-    detail band of the form, with one column or one for each channel."""
-
-    param: str
-    table: str
-    first: int = 0
-
-
-@dataclass(frozen=True)
 class Output:
     """One result of a filter. `tolerance(task)` is relative to the reference's scale; 0 means exact.
 
@@ -70,7 +59,8 @@ class Output:
     none are. `form(task)` is the shape, dtype and axes of the array that every variant gives. `unit` is that of its
     values, "" for the unit of the input. `when` are the values of parameters that ask for it, as of a Param:
     {"result": ("statistics",)}; without them it is not computed. `signed` says that the values of an image lie around
-    zero. `cut` is the threshold of a pyramid's details. `scales(task, tolerance)` gives each element a scale of its
+    zero, `labels` that its integers are names, of which none is more than another. `marks` says that a table's rows are
+    marks over other outputs. `scales(task, tolerance)` gives each element a scale of its
     own, which that tolerance multiplies, from the input on the host; None where all have the output's. `sizes(task)` is
     how large each of these elements may be, where that is not the largest magnitude: a tolerance that allows more than
     MOST_SHARE of it judges nothing. `most(task)` is the largest scale of each column of a table. `unrounded`: the
@@ -87,7 +77,8 @@ class Output:
     when: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     period: float = 0.0
     signed: bool = False
-    cut: Cut | None = None
+    labels: bool = False
+    marks: Marks | None = None
     scales: Callable[[Task, float], np.ndarray[Any, Any] | None] | None = None
     sizes: Callable[[Task], np.ndarray[Any, Any]] | None = None
     most: Callable[[Task], tuple[float, ...]] | None = None

@@ -63,6 +63,26 @@ def plans(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return made
 
 
+@pytest.fixture
+def pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The toy filter of images of many types, among all others with its kernel."""
+    from toys.pieces import PIECES
+
+    from gpu_ops import filters
+    from gpu_ops.devices import kernel_source
+    from gpu_ops.filters import registry
+
+    folder = tmp_path / "kernels"
+    (folder / "pieces").mkdir(parents=True)
+    for shipped in kernel_source.KERNELS.iterdir():
+        (folder / shipped.name).symlink_to(shipped)
+    (folder / "pieces" / "1_points.cu").symlink_to(ROOT / "tests" / "toys" / "1_points.cu")
+    for module in (kernel_source, registry):
+        monkeypatch.setattr(module, "KERNELS", folder)
+    monkeypatch.setattr(filters, "FILTERS", registry.check_filters((*filters.FILTERS, PIECES)))
+    return PIECES
+
+
 @pytest.fixture(autouse=True, scope="session")
 def readers_here() -> Iterator[None]:
     """Files are read in the process of the test, where it can replace what readers call."""

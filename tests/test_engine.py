@@ -995,10 +995,16 @@ def test_a_result_becomes_an_input(shared: Talk) -> None:
     np.testing.assert_array_equal(shared.client.pool.array(loaded.array), shared.client.pool.array(result.array))
     assert loaded.kind == "image" and loaded.name == "mean of camera"
     assert loaded.origin == {**origin, "steps": []} and loaded.array.segment != result.array.segment
+    signed = replace(result, array=replace(result.array, dtype="int8"))
+    answers = shared.do(ResultRequest(shared.job(), signed, "signed", origin), release=False)
+    taken = next(a for a in answers if isinstance(a, Loaded)).input
+    expected = shared.client.pool.array(result.array).view(np.int8)
+    np.testing.assert_array_equal(shared.client.pool.array(taken.array), expected)
+    assert taken.array.dtype == "int8" and taken.statistics.minimum == expected.min() < 0
     odd = replace(result, kind="bars")
     bad = shared.do(ResultRequest(shared.job(), odd, "counts", origin))[-1]
-    assert isinstance(bad, Failed) and "an input is an image or a signal of uint8" in bad.sentence
-    for segment in {*loaded.segments, result.array.segment, *camera.segments}:
+    assert isinstance(bad, Failed) and "an input is an image or a signal." in bad.sentence
+    for segment in {*loaded.segments, *taken.segments, result.array.segment, *camera.segments}:
         shared.client.pool.release(segment)
 
 

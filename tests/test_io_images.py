@@ -221,7 +221,8 @@ class TestSaving:
 
     @pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "bool"])
     def test_other_types_are_refused(self, tmp_path, dtype):
-        with pytest.raises(InputError, match=f"cannot hold {dtype}; convert to uint8 or uint16, or save as .npy"):
+        others = ".npy" if dtype == "bool" else ".tif or .npy"
+        with pytest.raises(InputError, match=f"cannot hold {dtype}; convert to uint8 or uint16, or save as {others}"):
             save(tmp_path / "x.png", np.zeros((3, 3), dtype))
 
     @pytest.mark.parametrize("shape", [(5,), (3, 3, 2), (2, 3, 3, 3)])

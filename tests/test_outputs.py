@@ -13,9 +13,10 @@ from gpu_ops.filters import find_filter
 from gpu_ops.filters.registry import Registry
 from gpu_ops.input_kinds import INPUT_KINDS, time_axis
 from gpu_ops.io import from_array
-from gpu_ops.output_kinds import OUTPUT_KINDS, Axis, Band, Form, difference
+from gpu_ops.output_kinds import OUTPUT_KINDS, Axis, Band, Form, Marks, difference
 from gpu_ops.params import Param
 from gpu_ops.plan import Call, Plan
+from gpu_ops.running.quality import quality
 from gpu_ops.running.runner import run_experiment
 from gpu_ops.running.suitable import check_input
 from gpu_ops.running.verify import measure_error
@@ -70,7 +71,7 @@ def test_integers_are_compared_exactly_whatever_their_width() -> None:
     assert difference(np.array([2**62]), np.array([-(2**62)])).tolist() == [2.0**63]
 
 
-@pytest.mark.parametrize("dtype", ["datetime64[s]", "U3", "object", "bool"])
+@pytest.mark.parametrize("dtype", ["datetime64[s]", "U3", "object", "timedelta64[s]"])
 def test_what_nobody_can_judge_is_refused(dtype: str) -> None:
     with pytest.raises(KernelError, match="cannot be judged"):
         difference(np.zeros(2, dtype), np.zeros(2, dtype))
@@ -122,7 +123,10 @@ BROKEN = [
     ),
     ({"image": GOOD[:3]}, "gives 'image' of shape (3, 5) and type uint8; the filter declares (4, 5) and uint8."),
     ({"image": GOOD.astype(np.float32)}, "and type float32; the filter declares (4, 5) and uint8."),
-    ({"image": GOOD.astype(np.complex64)}, "as complex64, and an image holds uint8, uint16, float32, float64;"),
+    (
+        {"image": GOOD.astype(np.complex64)},
+        "as complex64, and an image holds bool, uint8, uint16, uint32, uint64, int8,",
+    ),
     ({"image": GOOD.reshape(2, 2, 5, 1)}, "of 4 dimensions, and an image has 2 or 3;"),
 ]
 
@@ -172,6 +176,29 @@ def test_only_the_outputs_that_the_parameters_ask_for_are_given_and_judged(monke
     assert run.ok and set(run.outputs) == set(run.errors) == set(run.forms) == {"image"}
     run = _ran(monkeypatch, {"image": GOOD.copy(), "spare": GOOD.copy()}, **changes)
     assert "gives the outputs image, spare, and the filter declares image;" in run.failure
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"labels": True}, "gives 'image' as float32, and labels are integers; give them as such."),
+        ({"marks": Marks(("image",), "x", "y", "n")}, "with columns without names; its marks need x, y, n."),
+    ],
+)
+def test_labels_and_marks_are_what_they_say(
+    monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], words: str
+) -> None:
+    mean = find_filter("mean2d").outputs[0]
+    out = replace(mean, form=lambda task: replace(mean.form(task), dtype="float32"), **changes)
+    run = _ran(monkeypatch, {"image": GOOD.astype(np.float32)}, outputs=(out,))
+    assert run.failure_kind == "kernel" and run.failure.endswith(words)
+
+
+def test_labels_have_no_quality(monkeypatch: pytest.MonkeyPatch) -> None:
+    mean, noisy = find_filter("mean2d").outputs[0], replace(from_array(GOOD), clean=GOOD + np.uint8(1))
+    for labels, found in ((False, {"image"}), (True, set())):
+        filter = replace(find_filter("mean2d"), outputs=(replace(mean, labels=labels),))
+        assert set(quality(filter, noisy, {}, {"image": GOOD})) == found
 
 
 def test_a_scale_of_its_own_leaves_the_input_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import combinations
 
@@ -11,9 +12,11 @@ import pytest
 
 from gpu_ops.devices.instruments import INSTRUMENTS
 from gpu_ops.devices.kernel_source import code_of, header_fields, kernel_files, read_source
-from gpu_ops.errors import ParamError
+from gpu_ops.errors import DeclarationError, ParamError
 from gpu_ops.filters import FILTERS, find_filter
-from gpu_ops.params import check_values
+from gpu_ops.filters.registry import check_filters
+from gpu_ops.output_kinds import Marks
+from gpu_ops.params import Handle, Place, Ring, Threshold, check_values
 from gpu_ops.types import BORDERS
 
 VARIANTS = [(f, v) for f in FILTERS for v in f.variants]
@@ -31,6 +34,30 @@ def test_ids_are_unique() -> None:
         assert len({p.name for p in filter.params}) == len(filter.params)
     claims = [c.id for c in FILTERS.claims]
     assert len(set(claims)) == len(claims)
+
+
+HANDLES: list[tuple[Handle, str]] = [
+    (Ring("spectra"), "low of fft_mask has a handle over 'spectra'; choose from image, spectrum"),
+    (Ring("spectrum", about="fx"), "low of fft_mask is a ring about 'fx'; choose from fy"),
+    (Ring("spectrum", beyond="lower"), "low of fft_mask is a ring beyond 'lower'; choose from shape, low"),
+    (Place("spectrum", "fz"), "low of fft_mask is a place with 'fz'; choose from shape, low"),
+    (Threshold("spectrum", "figures"), "low of fft_mask is a threshold with 'figures'; choose from image, spectrum"),
+]
+
+
+@pytest.mark.parametrize(("handle", "words"), HANDLES, ids=[words for _, words in HANDLES])
+def test_a_handle_names_what_there_is(handle: Handle, words: str) -> None:
+    mask = find_filter("fft_mask")
+    params = tuple(replace(p, handle=handle) if p.name == "low" else p for p in mask.params)
+    with pytest.raises(DeclarationError, match=f"^gpu_ops/filters/fft/reference.py: {re.escape(words)}"):
+        check_filters([replace(mask, params=params)])
+
+
+def test_marks_name_the_outputs_that_they_are_over() -> None:
+    mask = find_filter("fft_mask")
+    outputs = tuple(replace(o, marks=Marks(("image", "peaks"), "x", "y")) for o in mask.outputs)
+    with pytest.raises(DeclarationError, match="image of fft_mask marks 'peaks'; choose from image, spectrum[.]"):
+        check_filters([replace(mask, outputs=outputs)])
 
 
 def test_filters_of_a_family_differ_in_what_they_accept() -> None:

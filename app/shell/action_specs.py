@@ -70,7 +70,7 @@ _FILE = (
         ),
         "save",
         separator=True,
-        do=lambda desk: desk.context.files.save_result(desk.pictures.looked_at.variant, desk.pictures.display),
+        do=lambda desk: desk.context.files.save_result(desk.pictures.looked_at.variant, desk.pictures.view.display),
     ),
     *SESSION,
     ActionSpec(

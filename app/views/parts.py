@@ -32,9 +32,18 @@ def number(value: float) -> str:
     """A value in the user's locale: integers in full, others with seven digits, "NaN" and "∞"."""
     if not math.isfinite(value):
         return value_word(value)
-    if float(value).is_integer() and abs(value) < 1e15:
-        return QLocale().toString(int(value))
+    if isinstance(value, int) or (float(value).is_integer() and abs(value) < 1e15):
+        return _whole(int(value))
     return QLocale().toString(float(value), "g", 7)
+
+
+def _whole(value: int) -> str:
+    """An integer of any size; Qt takes those of 63 bits."""
+    locale = QLocale()
+    if -(1 << 63) <= value < 1 << 63:
+        return locale.toString(value)
+    grouped = not locale.numberOptions() & QLocale.NumberOption.OmitGroupSeparator
+    return f"{value:,}".replace(",", locale.groupSeparator() if grouped else "")
 
 
 def mixed(one: QColor, other: QColor, share: float) -> QColor:

@@ -53,7 +53,7 @@ from gpu_ops.run_key import RunKey
 from gpu_ops.running.affordable import Crop, crop_note, exact_crop
 from gpu_ops.running.runner import run_experiment
 from gpu_ops.task import Task
-from gpu_ops.types import DTYPES, Experiment, Input, Output, Pick, Run
+from gpu_ops.types import Experiment, Input, Output, Pick, Run
 
 
 def work(desk: JobChannel, job: Job) -> None:
@@ -126,9 +126,8 @@ def _result(desk: JobChannel, request: ResultRequest) -> None:
     desk.progress(f"copying {request.name}")
     array, kind = desk.array(request.result.array), request.result.kind
     takers = [k.id for k in INPUT_KINDS.values() if k.view == kind and len(array.shape) in k.axes and k.sample]
-    if not takers or array.dtype.name not in DTYPES:
-        what = f"{OUTPUT_KINDS[kind].title} of type {array.dtype}"
-        raise InputError(f"{request.name} is {what}, and an input is an image or a signal of {', '.join(DTYPES)}.")
+    if not takers:
+        raise InputError(f"{request.name} is {OUTPUT_KINDS[kind].title}, and an input is an image or a signal.")
     with finite():
         about = (takers[0], request.name, request.origin, request.rate, "keep", request.name, request.facts)
         input = make_input(array, *about)

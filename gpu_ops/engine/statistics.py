@@ -27,8 +27,8 @@ MOST_KEPT = 1 << 23
 """Values whose bins are kept from one pass for the next, two bytes each."""
 CHUNK = 1 << 15
 """Values at a time; their intermediate results fit into a second-level cache."""
-COUNTED = ("uint8", "uint16")
-"""Types with so few values that each is counted."""
+COUNTED = {"bool": "uint8", "uint8": "uint8", "int8": "uint8", "uint16": "uint16", "int16": "uint16"}
+"""Types with so few values that each is counted, and what their bits are counted as."""
 COUNTED_CHUNK = 1 << 18
 MANY, PIECE = 1 << 22, 1 << 24
 """From so many values on OpenCV counts, which is faster than NumPy and takes a moment to load. Its counts are float32,
@@ -63,14 +63,17 @@ class _Extremes:
 
 
 def statistics(array: Array) -> Statistics:
-    """The statistics of an array of real numbers, any shape. Percentiles interpolate as NumPy's do.
+    """The statistics of an array of real numbers or of bool, any shape. Percentiles interpolate as NumPy's do.
 
-    Samples of eight and sixteen bits are counted, each value by itself. Of others there are three passes: the extremes;
-    a histogram of 65,536 bins, which shows the bin of each percentile; and the values in those few bins, which give the
-    percentiles exactly. Raises Cancelled if the listener wants to stop.
+    Integers of eight and sixteen bits are counted, each value by itself. Of others there are three passes: the
+    extremes; a histogram of 65,536 bins, which shows the bin of each percentile; and the values in those few bins,
+    which give the percentiles exactly. Integers are never rounded on the way, however wide: only the mean and a
+    percentile between two different ones are floats. Raises Cancelled if the listener wants to stop.
     """
     if array.dtype.name in COUNTED and array.size:
-        return _of_counts(_count(array))
+        counts = _count(array.view(COUNTED[array.dtype.name]))
+        lowest = int(np.iinfo(array.dtype).min) if array.dtype.kind == "i" else 0
+        return _of_counts(np.roll(counts, lowest), lowest)  # the bits of -1 are those of the largest number
     if array.size >= MANY_FLOATS and array.dtype.name in ("float32", "float64") and array.flags.c_contiguous:
         found = _of_many_floats(array.reshape(-1))
         if found is not None:
@@ -82,7 +85,7 @@ def statistics(array: Array) -> Statistics:
         nothing = dict.fromkeys(PERCENTILES, 0.0)
         return Statistics(0.0, 0.0, 0.0, nothing, (0,) * BINS, extremes.nan, extremes.infinite)
     whole = extremes.finite == flat.size
-    low, high = float(extremes.low), float(extremes.high)
+    low, high = extremes.low.item(), extremes.high.item()
     counts, kept = np.zeros(FINE_BINS, np.int64), []
     with stage(1, 3):
         for values in _finite_chunks(flat, whole):
@@ -119,19 +122,18 @@ def _count_piece(values: Array, levels: int) -> Array:
     return counts.reshape(-1).astype(np.int64) + np.bincount(values[whole:], minlength=levels)
 
 
-def _of_counts(counts: Array) -> Statistics:
-    """The statistics of whole numbers, from how often each occurs."""
+def _of_counts(counts: Array, lowest: int) -> Statistics:
+    """The statistics of whole numbers, from how often each occurs, beginning with the `lowest`."""
     values, total = np.flatnonzero(counts), int(counts.sum())
-    often, (low, high) = counts[values], (float(values[0]), float(values[-1]))
+    often = counts[values]
+    values += lowest
+    low, high = int(values[0]), int(values[-1])
     fine = np.bincount(_bins(values, low, high), weights=often, minlength=FINE_BINS).astype(np.int64)
     before, percentiles = np.cumsum(often), {}
     for percentile in PERCENTILES:
         rank = percentile / 100 * (total - 1)
-        a, b = (
-            float(values[np.searchsorted(before, min(int(rank) + step, total - 1), side="right")]) for step in (0, 1)
-        )
-        weight = rank - int(rank)
-        percentiles[percentile] = a * (1 - weight) + b * weight if a != b else a
+        a, b = (int(values[np.searchsorted(before, min(int(rank) + step, total - 1), side="right")]) for step in (0, 1))
+        percentiles[percentile] = _between(a, b, rank - int(rank))
     mean = float((values * often).sum()) / total
     return Statistics(low, high, mean, percentiles, tuple(fine.reshape(BINS, -1).sum(axis=1).tolist()), 0, 0)
 
@@ -201,6 +203,8 @@ def _bins(values: Array, low: float, high: float) -> Array:
     values are equal, their bin is 0."""
     if high == low:
         return np.zeros(values.size, np.intp)
+    if values.dtype.kind in "ui":
+        return _whole_bins(values, int(low), int(high) - int(low))
     halves = 1.0 if np.isfinite(high - low) else 0.5  # the span itself may overflow
     places = np.asarray(values, np.float64) * halves
     places -= low * halves
@@ -208,6 +212,17 @@ def _bins(values: Array, low: float, high: float) -> Array:
     places *= FINE_BINS
     np.minimum(places, FINE_BINS - 1, out=places)
     return places.astype(np.intp)
+
+
+def _whole_bins(values: Array, low: int, span: int) -> Array:
+    """The fine bin of each integer, in integers: floats would put all from 2^60 to 2^60 + 63 into one. Where the span
+    takes more than 48 bits, it is counted in steps of a power of two, and an edge may be off by as much as one."""
+    shift = np.uint64(max(0, span.bit_length() - 48))
+    offsets = values.astype(np.uint64) - np.uint64(low % 2**64)  # modulo 2^64, so never negative
+    offsets >>= shift
+    offsets *= np.uint64(FINE_BINS)
+    offsets //= np.uint64((span >> int(shift)) or 1)
+    return np.asarray(np.minimum(offsets, FINE_BINS - 1), np.intp)
 
 
 def _percentiles(binned: Iterable[tuple[Array, Array]], counts: Array) -> dict[float, float]:
@@ -250,8 +265,10 @@ def _select(sample: Array, at: _Places) -> dict[float, float]:
     percentiles = {}
     for percentile, place in at.exact.items():
         below = int(place)
-        weight = place - below
-        a = float(sample[places[below]])
-        b = float(sample[places[min(below + 1, total - 1)]])
-        percentiles[percentile] = a * (1 - weight) + b * weight if a != b else a
+        a, b = sample[places[below]].item(), sample[places[min(below + 1, total - 1)]].item()
+        percentiles[percentile] = _between(a, b, place - below)
     return percentiles
+
+
+def _between(a: float, b: float, weight: float) -> float:
+    return a * (1 - weight) + b * weight if a != b else a

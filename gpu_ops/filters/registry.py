@@ -13,6 +13,7 @@ from gpu_ops.devices.kernel_source import KERNELS, is_source, keep_own
 from gpu_ops.errors import DeclarationError, ParamError, plain
 from gpu_ops.filters.kit.definition import reference_variant
 from gpu_ops.filters.own import OwnVariant
+from gpu_ops.params import Place, Ring, Threshold
 from gpu_ops.types import Claim, Figure, Filter, Variant
 
 
@@ -99,7 +100,11 @@ def check_filters(filters: Iterable[Filter]) -> tuple[Filter, ...]:
     result = tuple(filters)
     _check_unique("Two filters", [f.id for f in result], "gpu_ops/filters/__init__.py")
     for filter in result:
-        for fault in (*_of_filter(filter), *(f for v in filter.variants for f in _of_variant(filter, v))):
+        for fault in (
+            *_of_filter(filter),
+            *_of_handles(filter),
+            *(f for v in filter.variants for f in _of_variant(filter, v)),
+        ):
             raise DeclarationError(fault)
     return result
 
@@ -141,6 +146,27 @@ def _of_filter(filter: Filter) -> Iterator[str]:
     for preset, values in filter.presets.items():
         for name in (n for n in values if n not in names):
             yield f"{where}: the preset {preset!r} of {filter.id} sets {name!r}; its parameters are {', '.join(names)}."
+
+
+def _of_handles(filter: Filter) -> Iterator[str]:
+    """What is wrong with handles over outputs and with marks over them."""
+    where, outputs, params = home(filter.reference), [o.id for o in filter.outputs], [p.name for p in filter.params]
+    places = [p.name for p in filter.params if isinstance(p.handle, Place)]
+    named = [(o.id, "marks", id, outputs) for o in filter.outputs if o.marks for id in o.marks.over]
+    for who, handle in ((p.name, p.handle) for p in filter.params):
+        if handle is None:
+            continue
+        named.append((who, "has a handle over", handle.over, outputs))
+        if isinstance(handle, Ring):
+            named += [(who, "is a ring about", handle.about, places)] if handle.about else []
+            named += [(who, "is a ring beyond", handle.beyond, params)] if handle.beyond else []
+        elif isinstance(handle, Place):
+            named.append((who, "is a place with", handle.across, params))
+        elif isinstance(handle, Threshold):
+            named.append((who, "is a threshold with", handle.table, outputs))
+    for who, verb, name, known in named:
+        if name not in known:
+            yield f"{where}: {who} of {filter.id} {verb} {name!r}; choose from {', '.join(known) or 'none'}."
 
 
 def _of_variant(filter: Filter, variant: Variant) -> Iterator[str]:

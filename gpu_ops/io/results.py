@@ -20,7 +20,7 @@ from gpu_ops.io.files import replacing, save
 from gpu_ops.io.images.pixel_size import pixel_of
 from gpu_ops.io.notes import comment_lines, lines_of
 from gpu_ops.io.signals.units import cut_unit
-from gpu_ops.io.steps.mapping import Levels, map_values, maps_for
+from gpu_ops.io.steps.mapping import Levels, held, map_values, maps_for
 from gpu_ops.output_kinds import OUTPUT_KINDS, Array, Axis, Form, ViewKind
 from gpu_ops.progress import advance
 from gpu_ops.types import Output, Pixel
@@ -90,13 +90,14 @@ def save_result(
 def save_output(
     path: str | os.PathLike[str], output: Output, array: Array, form: Form, rate: float | None, saving: Saving
 ) -> str:
-    """As save_result() for an output of a filter. Raises InputError, which names the mappings where the format does not
-    hold the values as they are."""
+    """As save_result() for an output of a filter. Raises InputError, which names the mappings, and the formats that
+    hold the values as they are, where this one does not."""
     suffix, dtype = Path(path).suffix.lower(), array.dtype.name
     ends = (float(array.min()), float(array.max())) if suffix == ".flac" else (0.0, 0.0)
     if saving.map == "none" and suffix in output.of_kind.formats and (maps := maps_for(suffix, dtype, *ends)):
         shown, ways = plain(os.fspath(path)), " or ".join(f"--map {name}" for name in maps)
-        raise InputError(f"{shown} cannot hold all values of this {dtype}; say how with {ways}, or save as .npy.")
+        others = " or ".join(other for other in output.of_kind.formats if held(other, dtype, *ends))
+        raise InputError(f"{shown} cannot hold all values of this {dtype}; say how with {ways}, or save as {others}.")
     return save_result(path, output.kind, array, form, output.unit, rate, saving=saving)
 
 

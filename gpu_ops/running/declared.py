@@ -128,6 +128,12 @@ def _check_form(who: str, output: Output, form: Form, shape: tuple[int, ...], dt
     fault = output.of_kind.fault(form.dtype, len(form.shape)) or output.of_kind.fault(dtype, len(shape))
     if fault:
         raise DeclarationError(f"{who} gives {output.id!r} as {fault}; declare another kind or give another array.")
+    if output.labels and np.dtype(dtype).kind not in "bui":
+        raise DeclarationError(f"{who} gives {output.id!r} as {dtype}, and labels are integers; give them as such.")
+    if output.marks is not None and not output.marks.columns(form):
+        names, marks = ", ".join(form.axes[-1].labels) or "without names", output.marks
+        needed = ", ".join(name for name in (marks.x, marks.y, marks.label) if name)
+        raise DeclarationError(f"{who} gives {output.id!r} with columns {names}; its marks need {needed}.")
     if shape != form.shape or dtype != expected:
         raise DeclarationError(
             f"{who} gives {output.id!r} of shape {shape} and type {dtype}; "

@@ -45,10 +45,10 @@ and a run that is timed gives once more what it gave before."""
 def quality(filter: Filter, input: Input, params: Values, outputs: Mapping[str, Array]) -> dict[str, Quality]:
     """The closeness of the input and of the filter's result to the input's clean original, by output; {} without one.
     The result is the first output of the input's form: an image of the same shape for an image, a signal for a signal,
-    in the input's unit and of its size. Others are parts of it, such as the noise that was removed, and nothing to
-    compare. Raises Cancelled when the listener stops the work."""
+    in the input's unit and of its size. Others are parts of it, such as the noise that was removed, or labels, and
+    nothing to compare. Raises Cancelled when the listener stops the work."""
     kind = INPUT_KINDS[input.kind].view
-    given = [o for o in filter.given(params) if o.kind == kind and not o.unit and not o.own_scale]
+    given = [o for o in filter.given(params) if o.kind == kind and not (o.unit or o.own_scale or o.labels)]
     result = next((o.id for o in given if outputs[o.id].shape == input.array.shape), None)
     if input.clean is None or result is None:
         return {}

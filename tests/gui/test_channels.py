@@ -15,7 +15,7 @@ from result_rows import row
 from test_belonging import engine, finish, run, verify
 
 from app.models.curves.lanes import ChannelChoice, Lanes
-from app.models.curves.peaks import peaks_of
+from app.models.results.marks import marks_of
 from app.models.results.view_data import INPUT, OutputData
 from app.views.curves.channel_bar import ChannelBar
 from app.views.curves.curve_view import CurveView
@@ -23,7 +23,7 @@ from app.views.window.main_window import MainWindow
 from gpu_ops.engine.messages import ResultRequest, RunUpdate
 from gpu_ops.engine.shared import SharedArray, SharedResult, Statistics
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.output_kinds import Axis, Form
+from gpu_ops.output_kinds import Axis, Form, Marks
 from gpu_ops.types import Facts, Input
 
 PICKS = ("serial", "parallel")
@@ -266,10 +266,12 @@ def test_names_of_channels_belong_to_as_many() -> None:
 
 
 def test_peaks_know_their_channel() -> None:
-    table = np.array([[1.0, 5.0, 2.0, 0.0], [3.0, 4.0, 6.0, 7.0]])
-    form = Form(table.shape, "float64", (Axis("peak"), Axis("column")))
+    table = np.array([[1.0, 5.0, 0.0, 0.0], [3.0, 4.0, 6.0, 7.0]])
+    names = ("frequency 0", "height 0", "frequency 1", "height 1")
+    form = Form(table.shape, "float64", (Axis("peak"), Axis("column", labels=names)))
     result = SharedResult("table", SharedArray("x", table.shape, "float64"), form, "", "", None)
-    assert [tuple(p) for p in peaks_of(OutputData(result, table))] == [(1, 5, 0), (3, 4, 0), (6, 7, 1)]
+    found = marks_of(OutputData(result, table), Marks(("spectrum",), "frequency", "height"))
+    assert [tuple(mark) for mark in found] == [(1, 5, 1, 0), (3, 4, 3, 0), (6, 7, 6, 1)]
 
 
 def test_the_input_is_marked_in_its_lane(window: MainWindow) -> None:

@@ -16,11 +16,11 @@ from app.views.window.main_window import INPUT, MainWindow
 from gpu_ops import find_filter
 from gpu_ops.engine.messages import RunRequest
 from gpu_ops.output_kinds import Axis, Band, Form
-from gpu_ops.params import Param
-from gpu_ops.types import Cut, Input, Output
+from gpu_ops.params import Param, Threshold
+from gpu_ops.types import Input, Output
 
 RULE = Param("rule", "universal", choices=("universal", "manual"))
-VALUE = Param("value", 0.0, 0.0, 1e6, when={"rule": ("manual",)})
+VALUE = Param("value", 0.0, 0.0, 1e6, when={"rule": ("manual",)}, handle=Threshold("coefficients", "figures", 1))
 RESULT = Param("result", "result", choices=("result", "parts"))
 LEVELS = Param("levels", 1, 1, 4)
 PARTS = {"result": ("parts",)}
@@ -33,7 +33,7 @@ def outputs(kind: Any) -> tuple[Output, ...]:
     return (
         Output(kind, kind, "", exact),
         Output("noise", kind, "", exact, when=PARTS, signed=True),
-        Output("coefficients", "pyramid", "", exact, when=PARTS, cut=Cut("value", "figures", 1)),
+        Output("coefficients", "pyramid", "", exact, when=PARTS),
         Output("figures", "table", "", exact, when=PARTS),
     )
 

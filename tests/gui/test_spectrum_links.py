@@ -14,10 +14,10 @@ from PySide6.QtCore import QEvent, QLocale, QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.models.pictures.mask import dragged, handles, nudged
+from app.models.pictures.handles import dragged, handles, nudged
 from app.models.pictures.wave import Wave, in_place, wave_at
+from app.views.pictures.handle_paint import screen_of
 from app.views.pictures.image_canvas import ImageCanvas
-from app.views.pictures.mask_paint import screen_of
 from app.views.pictures.sketch import sketch_of
 from app.views.pictures.spectrum_paint import CREST, wave_text
 from app.views.pictures.spectrum_view import SpectrumView
@@ -211,7 +211,7 @@ def test_a_mask_has_the_handles_of_its_shape() -> None:
     filter = find_filter("fft_mask")
     params = {p.name: p.default for p in filter.params}
     names = {
-        shape: [handle.names for handle in handles(filter, {**params, "shape": shape})]
+        shape: [handle.names for handle in handles(filter, {**params, "shape": shape}, "spectrum")]
         for shape in ("low", "high", "band", "notch")
     }
     assert names == {
@@ -220,22 +220,24 @@ def test_a_mask_has_the_handles_of_its_shape() -> None:
         "band": [("low",), ("high",)],
         "notch": [("radius",), ("fy", "fx")],
     }
-    assert handles(find_filter("mean2d"), {"window": 3, "border": "zero"}) == ()
+    assert handles(filter, params, "image") == (), "over the output that the parameters name"
+    assert handles(find_filter("mean2d"), {"window": 3, "border": "zero"}, "image") == ()
 
 
 def test_handles_stop_at_their_limits() -> None:
     filter = find_filter("fft_mask")
     params = {p.name: p.default for p in filter.params} | {"shape": "band"}
-    inner, outer = handles(filter, params)
+    inner, outer = handles(filter, params, "spectrum")
     assert dragged(filter, params, inner, 0.0, 0.6)["low"] < params["high"]
     assert dragged(filter, params, outer, 0.0, 0.0)["high"] > params["low"]
     assert dragged(filter, params, outer, 0.6, 0.6)["high"] == 0.7071
     assert dragged(filter, params, inner, 0.03, 0.04)["low"] == 0.05
     params["shape"] = "notch"
-    point = handles(filter, params)[1]
+    point = handles(filter, params, "spectrum")[1]
     assert dragged(filter, params, point, 0.7, -0.2) == {**params, "fy": 0.5, "fx": -0.2}
-    assert nudged(filter, params, point, 0.01, 0.02) == {**params, "fy": -0.02, "fx": 0.11}
-    for values in (dragged(filter, params, point, 0.7, -0.2), nudged(filter, params, inner, 1, 0)):
+    assert nudged(filter, params, point, 2, 4) == {**params, "fy": -0.02, "fx": 0.11}
+    assert nudged(filter, params, point, -1, 0, leap=True) == {**params, "fx": 0.05}
+    for values in (dragged(filter, params, point, 0.7, -0.2), nudged(filter, params, inner, 1, 0, leap=True)):
         for param in filter.params:
             assert param.check(values[param.name]) == values[param.name]
 
@@ -273,7 +275,7 @@ def drag(canvas: ImageCanvas, start: QPoint, stop: QPoint, release: bool = True)
 
 def test_a_ring_is_dragged_and_the_parameter_follows_live(qtbot: Any, window: MainWindow) -> None:
     view, canvas = mask_shown(window, shape="low")
-    session, link = window.controller.session, window.links.masks
+    session, link = window.controller.session, window.links.handles
     centre = view.display.centre
     drag(canvas, at(canvas, 0.0, 0.2), at(canvas, -0.35, 0.0), release=False)
     assert link.params["high"] == pytest.approx(0.35, abs=0.02), "the ring is at the pointer at once"
@@ -302,7 +304,7 @@ def test_a_notch_is_dragged_by_itself_or_its_mirror_image(window: MainWindow) ->
 
 def test_keys_choose_and_move_a_handle(qtbot: Any, window: MainWindow) -> None:
     _, canvas = mask_shown(window, shape="band")
-    session, link = window.controller.session, window.links.masks
+    session, link = window.controller.session, window.links.handles
     alt, shift = Qt.KeyboardModifier.AltModifier, Qt.KeyboardModifier.ShiftModifier
     assert link.handles[link.chosen].names == ("low",)
     qtbot.keyClick(canvas, Qt.Key.Key_Right, alt)
@@ -316,11 +318,11 @@ def test_keys_choose_and_move_a_handle(qtbot: Any, window: MainWindow) -> None:
 
 def test_handles_are_only_over_spectra_of_a_mask(window: MainWindow) -> None:
     _, canvas = mask_shown(window, shape="low")
-    assert "mask" in sketch_of(canvas).drawings
+    assert "handles" in sketch_of(canvas).drawings
     window.controller.session.set_output("image")
-    assert "mask" not in sketch_of(canvas).drawings
+    assert "handles" not in sketch_of(canvas).drawings
     view = spectrum_shown(window)
-    assert all("mask" not in sketch_of(one).drawings for one in view.canvases())
+    assert all("handles" not in sketch_of(one).drawings for one in view.canvases())
     centre = view.display.centre
     drag(view.canvases()[0], at(view.canvases()[0], 0.0, 0.2), at(view.canvases()[0], 0.0, 0.1))
     assert view.display.centre != centre
@@ -379,9 +381,9 @@ def test_peaks_are_marked_on_the_curve(window: MainWindow) -> None:
     assert [text for _, _, text in named] == ["12.5 Hz"] and named[0][1] is not None
     mark, x = named[0][0], view.pane.x_at(named[0][0])
     assert x == pytest.approx(12.5, abs=0.2)
-    assert view.marks.peaks[0][1] == pytest.approx(20 * math.log10(1.0))
+    assert view.marks.shown[0][1] == pytest.approx(20 * math.log10(1.0))
     window.stack.bar.scales.button("linear").click()
-    assert view.marks.peaks[0][1] == 1.0
+    assert view.marks.shown[0][1] == 1.0
     view.pane.zoom_at(4, 40.0)
     assert view.marks.named() == [], "out of view"
     view.fit()
@@ -391,9 +393,9 @@ def test_peaks_are_marked_on_the_curve(window: MainWindow) -> None:
 def test_peaks_belong_to_the_run_of_the_curve(window: MainWindow) -> None:
     view, session = curve_shown(window), window.controller.session
     session.set_params({**session.params, "window": "Hann"})
-    assert view.marks.peaks == (), "stale peaks are not marked"
+    assert view.marks.shown == (), "stale peaks are not marked"
     curve_shown(window, peaks=0)
-    assert view.marks.peaks == ()
+    assert view.marks.shown == ()
 
 
 def test_a_table_leaves_out_its_unused_rows(window: MainWindow) -> None:

@@ -21,7 +21,9 @@ OTHERS = ("int8", "int16", "int32", "uint32", "int64", "uint64", "float16")
 
 
 def ramp(dtype: str, shape: tuple[int, ...]) -> np.ndarray:
-    """Values over the range of an integer type, -2 to 2 of floats."""
+    """Values over the range of an integer type, -2 to 2 of floats, both of bool."""
+    if dtype == "bool":
+        return (2 * np.arange(int(np.prod(shape))) >= np.prod(shape)).reshape(shape)
     if dtype.startswith("float"):
         return np.linspace(-2, 2, int(np.prod(shape))).reshape(shape).astype(dtype)
     info = np.iinfo(dtype)
@@ -49,9 +51,9 @@ def test_every_type_is_drawn_between_its_levels(dtype: str) -> None:
 
 
 def test_alpha_of_any_integers_is_their_share_of_the_largest() -> None:
-    for dtype in ("uint8", "int8", "int16", "uint32"):
+    for dtype in ("uint8", "int8", "int16", "uint32", "bool"):
         image = np.zeros((2, 2, 4), dtype)
-        image[0, :, 3] = np.iinfo(dtype).max
+        image[0, :, 3] = True if dtype == "bool" else np.iinfo(dtype).max
         alpha = to_uint8(Pyramid(image).sample(0, 0, 1.0, 2, 2).array, 0, 1)[..., 3]
         assert alpha.tolist() == [[255, 255], [0, 0]]
 

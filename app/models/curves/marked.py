@@ -61,10 +61,10 @@ def inside(values: Array, axis: Axis, bars: tuple[int, int], count: int) -> Arra
     its upper edge too."""
     low, high = ends(axis, bars, count, values.dtype.kind in "ui")
     if values.dtype.kind in "ui":
-        top = np.iinfo(values.dtype).max
-        if low > top or high < 0 or high < low:
+        bottom, top = np.iinfo(values.dtype).min, np.iinfo(values.dtype).max
+        if low > top or high < bottom or high < low:
             return np.zeros(values.shape, bool)
-        return np.asarray((values >= max(int(low), 0)) & (values <= min(int(high), top)))
+        return np.asarray((values >= max(int(low), bottom)) & (values <= min(int(high), top)))
     low, high = (values.dtype.type(end) for end in (low, high))
     return np.asarray((values >= low) & ((values <= high) if bars[1] == count - 1 else (values < high)))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication
 
-from gpu_ops import FORMATS
+from gpu_ops import FORMATS, maps_for
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.output_kinds import OUTPUT_KINDS
 from gpu_ops.types import Filter
@@ -73,11 +73,11 @@ def _format_title(suffix: str) -> str:
 
 
 def _keeps(suffix: str, dtype: str, rate: float | None) -> bool:
-    """PNG holds no floats, WAV floats only, FLAC of all floats those from -1 to 1; only WAV and FLAC hold a rate."""
-    floats = dtype.startswith("float")
+    """Whether it holds all values of the type; FLAC holds those floats alone that lie from -1 to 1. Only sound holds a
+    rate."""
     if suffix in (".wav", ".flac"):
-        return floats == (suffix == ".wav") and rate is not None
-    return rate is None and not (floats and suffix == ".png")
+        return dtype.startswith("float") == (suffix == ".wav") and rate is not None
+    return rate is None and not maps_for(suffix, dtype)
 
 
 def proposed_name(input: str, filter: Filter, params: Mapping[str, Any], what: str, suffix: str) -> str:

@@ -14,6 +14,7 @@ from app.models.pictures.difference_levels import DifferenceDisplay, DifferenceF
 from app.models.pictures.layer import Layer, Tone
 from app.models.pictures.pyramid import STRIP, Array, Pyramid
 from app.models.results.origin import Origin
+from gpu_ops.output_kinds import subtracted
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,11 +31,13 @@ class Distance:
         return self.most == 0 and not self.undefined
 
 
-def distance(a: Array, b: Array, stop: Callable[[], bool] = lambda: False) -> Distance | None:
-    """a − b of two images of one shape (H, W) or (H, W, C); None when `stop` returned True first.
+def distance(a: Array, b: Array, stop: Callable[[], bool] = lambda: False, labels: bool = False) -> Distance | None:
+    """a − b of two images of one shape (H, W) or (H, W, C), or 1 where `labels` differ; None when `stop` returned True
+    first.
 
-    float64 if one of them is, else float32: neither rounds a difference to zero. It works strip by strip, so that no
-    whole copy in float64 is needed. ValueError if the shapes differ.
+    float64 if one of them is, else float32: neither rounds a difference to zero, and integers of any width are
+    subtracted as such. It works strip by strip, so that no whole copy in float64 is needed. ValueError if the shapes
+    differ.
     """
     if a.shape != b.shape:
         raise ValueError(f"the shapes differ: {a.shape} and {b.shape}")
@@ -46,7 +49,8 @@ def distance(a: Array, b: Array, stop: Callable[[], bool] = lambda: False) -> Di
             if stop():
                 return None
             part = slice(top, top + rows)
-            strip: Array = np.subtract(a[part], b[part], dtype=np.float64)
+            one, other = a[part], b[part]
+            strip: Array = np.not_equal(one, other).astype(np.float64) if labels else subtracted(one, other)
             if strip.ndim == 3:
                 strip = _furthest(strip)
             values[part] = strip
@@ -63,10 +67,10 @@ def _furthest(strip: Array) -> Array:
 
 
 def _work(
-    a: Array, b: Array, at: tuple[int, int], stop: Callable[[], bool]
+    a: Array, b: Array, labels: bool, at: tuple[int, int], stop: Callable[[], bool]
 ) -> tuple[Distance, Pyramid, DifferenceFigures] | None:
     """The distance and all that a view needs to paint it; this runs in a background thread."""
-    result = distance(a, b, stop)
+    result = distance(a, b, stop, labels)
     figures = None if result is None else figures_of(result.values, result.most, stop)
     if result is None or figures is None:
         return None
@@ -96,6 +100,11 @@ class Difference(QObject):
         self._background = Background(self)
         self._background.finished.connect(self._on_result)
         self._background.failed.connect(self._fail)
+
+    @property
+    def labels(self) -> bool:
+        """Whether the pair are labels: a pixel differs or it does not."""
+        return all(layer.labelled for layer in self._layers)
 
     def of(self, layers: Sequence[Layer]) -> None:
         """Follow A and B; with fewer than two layers, follow none and release the arrays."""
@@ -146,7 +155,8 @@ class Difference(QObject):
             self._reset(self._shape_text(a, b))
             return
         top, left = self._origin.start or (0, 0)
-        self._background.start(lambda stop: _work(a, b, (top, left), stop))
+        labels = self.labels
+        self._background.start(lambda stop: _work(a, b, labels, (top, left), stop))
 
     def _exactness_text(self) -> str:
         part = next(layer.title for layer in self._layers if not layer.origin.exact)
@@ -190,5 +200,9 @@ def in_common(one: Layer, other: Layer) -> tuple[Array, Array, Origin]:
     both, simulated = one.rect.meet(other.rect), one.origin.simulated or other.origin.simulated
     if one.extent != other.extent or one.rect == other.rect or not both.area:
         origin = replace(one.origin, simulated=simulated)
-        return one.pyramid.array, other.pyramid.array, origin
-    return one.part(both), other.part(both), Origin(simulated, (both.top, both.left), one.extent or ())
+        return one.compared, other.compared, origin
+    return (
+        one.part(both, one.compared),
+        other.part(both, other.compared),
+        Origin(simulated, (both.top, both.left), one.extent or ()),
+    )

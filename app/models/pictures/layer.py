@@ -130,12 +130,17 @@ class Layer(QObject):
             return None
         return np.atleast_1d((self.pyramid.array if self.drawn is None else self.drawn.values)[pixel])
 
-    def compared(self, x: float, y: float) -> np.ndarray[Any, Any]:
-        """The pixel at a data point inside the image, as differences have it: in dB where the picture is."""
-        pixel = self.pixel(x, y)
-        assert self.pyramid is not None and pixel is not None
-        drawn = self.drawn
-        return np.atleast_1d((drawn.values if drawn is not None and not drawn.decade else self.pyramid.array)[pixel])
+    @property
+    def labelled(self) -> bool:
+        """Whether the values are labels, of which none is more than another."""
+        return self.drawn is not None and self.drawn.labels
+
+    @property
+    def compared(self) -> Array:
+        """The values (H, W) or (H, W, C) of differences: those that the cursor reads, but in dB where the picture
+        is."""
+        assert self.pyramid is not None
+        return self.drawn.values if self.drawn is not None and not self.drawn.decade else self.pyramid.array
 
     def pixel(self, x: float, y: float) -> tuple[int, int] | None:
         """The row and the column of a data point in the image's own array; None outside it."""
@@ -144,11 +149,13 @@ class Layer(QObject):
             return None
         return int(y) - rect.top, int(x) - rect.left
 
-    def part(self, rect: Rect) -> Array:
-        """The image in a rectangle of the input, which it must cover."""
+    def part(self, rect: Rect, values: Array | None = None) -> Array:
+        """The image in a rectangle of the input, which it must cover; or other `values` of its pixels there."""
         assert self.pyramid is not None
         top, left = self.pyramid.at
-        return self.pyramid.array[rect.top - top : rect.bottom - top, rect.left - left : rect.right - left]
+        return (self.pyramid.array if values is None else values)[
+            rect.top - top : rect.bottom - top, rect.left - left : rect.right - left
+        ]
 
     def tone_in(self, display: Display) -> Tone:
         """The levels and colours of this image: its own, else the display's."""

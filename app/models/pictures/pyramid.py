@@ -22,10 +22,11 @@ from app.models.pictures.nonfinite import painted
 Array = np.ndarray[Any, Any]
 DRAWN = {
     **dict.fromkeys(("uint8", "uint16", "float32", "float64")),
-    **dict.fromkeys(("int8", "int16", "float16"), np.float32),
+    **dict.fromkeys(("bool", "int8", "int16", "float16"), np.float32),
     **dict.fromkeys(("int32", "uint32", "int64", "uint64"), np.float64),
 }
-"""The types of images, each with the type that is drawn in its place; None where that is its own."""
+"""The types of images, each with the type that is drawn in its place; None where that is its own. Neighbours among
+integers beyond 2^53 look the same: what reads a value or compares two reads the image itself."""
 PICKED = 2.0001  # cells per device pixel; more mean that a coarser level is missing
 OUTLIER = 0.9  # of the span: less than a full-scale pixel on black, but 5.6 sigma of noise
 GRAY = np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1)
@@ -189,7 +190,7 @@ def drawn(values: Array) -> Array:
     if kind is None:
         return values
     result: Array = values.astype(kind)
-    if values.ndim == 3 and values.shape[2] == 4 and values.dtype.kind in "ui":
+    if values.ndim == 3 and values.shape[2] == 4 and values.dtype.kind in "ui":  # alpha of bool is 0 or 1 already
         result[..., 3] /= np.iinfo(values.dtype).max
     return result
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from app.models.results.view_data import INPUT, Array
+from gpu_ops.output_kinds import subtracted
 
 STRIP = 1 << 16
 """Values per step, after which a background thread checks whether to stop."""
@@ -41,7 +42,8 @@ class Sampled:
 
 @dataclass(frozen=True)
 class Figures:
-    """Figures of some values. All but the three counts are those of the finite ones, NaN where there are none;
+    """Figures of some values. All but the three counts are those of the finite ones, NaN where there are none; `low`,
+    `high` and a `median` that is one of the values are int of integers, because float does not hold all from 2^53 on;
     `deviation` is that of the values themselves (divided by their number). `apart` is the root of the mean square of
     the distance from the input; None of the input itself."""
 
@@ -142,8 +144,8 @@ def _distance(one: Array, other: Array, stop: Stop) -> tuple[int, float] | None:
     for a, b in zip(_strips(one), _strips(other), strict=True):
         if stop():
             return None
-        with np.errstate(invalid="ignore", over="ignore"):
-            away: Any = np.subtract(a, b, dtype=np.float64)
+        with np.errstate(over="ignore"):
+            away: Any = subtracted(a, b)
             finite = np.isfinite(away)
             away = away if finite.all() else away[finite]
             total, count = total + float(np.dot(away, away)), count + away.size
@@ -163,6 +165,8 @@ def figures_of(values: Array, stop: Stop = _never) -> Figures | None:
     """The figures of values of any shape; None when `stop` returned True first."""
     if not values.size:
         return NOTHING
+    if values.dtype == np.bool_:
+        values = values.view(np.uint8)
     if values.dtype.kind == "f" and _many(values):
         return _of_many(values, stop)
     if values.dtype.kind == "u" and values.dtype.itemsize <= 2:
@@ -187,8 +191,9 @@ def _of_levels(values: Array, stop: Stop) -> Figures | None:
     mean = int(number @ found) / total
     deviation = math.sqrt(float(number @ (found - mean) ** 2) / total)
     ends = np.searchsorted(np.cumsum(number), [(total - 1) // 2 + 1, total // 2 + 1])
-    median = float(found[ends].mean())
-    return Figures(total, mean, deviation, float(found[0]), median, float(found[-1]))
+    lower, upper = (int(value) for value in found[ends])
+    median = upper if upper == lower else (lower + upper) / 2
+    return Figures(total, mean, deviation, int(found[0]), median, int(found[-1]))
 
 
 def _levels(values: Array, stop: Stop) -> Array | None:
@@ -218,7 +223,7 @@ def _of_many(values: Array, stop: Stop) -> Figures | None:
 
 
 def _of_reals(values: Array, stop: Stop) -> Figures | None:
-    """Of floats: one pass for the mean and the deviation, and a partial sort for the median."""
+    """Of floats and wide integers: one pass for the mean and the deviation, and a partial sort for the median."""
     real, size = np.empty(values.size, values.dtype), 0
     nan, mean, squares = 0, 0.0, 0.0
     for strip in _strips(values):
@@ -234,7 +239,7 @@ def _of_reals(values: Array, stop: Stop) -> Figures | None:
     if not size:
         return replace(NOTHING, count=values.size, nan=nan, infinite=values.size - nan)
     real = real[:size]
-    low, high = float(real.min()), float(real.max())
+    low, high = real.min().item(), real.max().item()
     deviation = math.sqrt(max(squares, 0.0) / size)
     if not math.isfinite(mean + squares):  # squares of the largest numbers overflow
         peak = max(abs(low), abs(high))
@@ -262,5 +267,6 @@ def _median(real: Array) -> float:
     """The median of finite values, which it puts into another order."""
     middle = real.size // 2
     real.partition(middle)
-    upper = float(real[middle])
-    return upper if real.size % 2 else float(real[:middle].max()) / 2 + upper / 2
+    upper: float = real[middle].item()
+    lower: float = upper if real.size % 2 else real[:middle].max().item()
+    return upper if upper == lower else lower / 2 + upper / 2

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import colorsys
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,8 @@ from gpu_ops.output_kinds import OUTPUT_KINDS, Axis, Form
 
 Array = np.ndarray[Any, Any]
 DECIBEL, PERCENT = "dB", "%"
+LABEL_COLOURS, GOLDEN = 1021, (5**0.5 - 1) / 2
+"""Labels that many apart have the same colour."""
 SQUARE = "²"
 """In the unit of values that are squares."""
 TIMES = tuple(time_axis(rate).name for rate in (1.0, None))
@@ -37,7 +41,8 @@ class OutputData:
 class ViewData:
     """What a view draws: an array with its form and the unit of its values. `read` holds the values for the cursor
     where they differ from the drawn ones, in `read_unit`; `levels` are black and white where they do not follow from
-    the values. `decade` is the dB of a factor of ten in the values that the cursor reads; 0 where dB say nothing."""
+    the values. `decade` is the dB of a factor of ten in the values that the cursor reads; 0 where dB say nothing.
+    `labels` says that the values are labels, drawn as colours."""
 
     array: Array
     form: Form
@@ -48,6 +53,7 @@ class ViewData:
     text: str = ""
     read_unit: str = ""
     decade: float = 0.0
+    labels: bool = False
 
     @property
     def values(self) -> Array:
@@ -180,11 +186,27 @@ def each_band(shown: OutputData) -> ViewData:
 
 
 def around_zero(shown: OutputData) -> ViewData:
-    """Values of either sign, with zero in the middle of the levels."""
-    result = shown.result
-    s = result.statistics
-    most = max(abs(s.minimum), abs(s.maximum)) if s is not None else float(np.abs(shown.array).max(initial=0.0))
-    return replace(as_it_is(shown), array=np.array(shown.array), levels=(-most, most))
+    """Values of either sign, with zero in the middle of the levels; of integers only where one is negative."""
+    figures = shown.result.statistics or statistics(shown.array)
+    most = float(max(abs(figures.minimum), abs(figures.maximum)))
+    one_sided = shown.array.dtype.kind == "i" and figures.minimum >= 0
+    return replace(as_it_is(shown), array=np.array(shown.array), levels=None if one_sided else (-most, most))
+
+
+def labelled(shown: OutputData) -> ViewData:
+    """Labels (H, W) as colours, which differ between neighbouring numbers; 0, the ground, is black."""
+    labels = np.array(shown.array)
+    wide = labels if labels.dtype.itemsize == 8 else labels.astype(np.int64)
+    places = np.where(wide == 0, 0, 1 + np.mod(wide, LABEL_COLOURS)).astype(np.intp)
+    return replace(as_it_is(shown), array=label_colours()[places], read=labels, labels=True)
+
+
+@cache
+def label_colours() -> Array:
+    """(LABEL_COLOURS + 1, 3) uint8: black, then hues that go on by the golden section, in three strengths in turn."""
+    strengths = (1.0, 1.0), (0.5, 1.0), (0.9, 0.6)
+    found = (colorsys.hsv_to_rgb(k * GOLDEN % 1, *strengths[k % 3]) for k in range(LABEL_COLOURS))
+    return np.array([(0, 0, 0), *(tuple(round(255 * part) for part in colour) for colour in found)], np.uint8)
 
 
 def coefficients(shown: OutputData) -> ViewData:

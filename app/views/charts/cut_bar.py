@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QSignalBlocker, QTimer, Slot
@@ -18,6 +19,7 @@ from app.views.charts.cut_plot import CutPlot
 from app.views.parts import Combo, ElidedLabel, number
 from app.views.results.reading import band_name, with_unit
 from gpu_ops.output_kinds import Band
+from gpu_ops.params import Param, Threshold
 from gpu_ops.types import Output
 
 THROTTLE_MS = 30
@@ -25,10 +27,18 @@ ALL = -1
 """In place of one band: all of them."""
 
 
+class Cut(NamedTuple):
+    """A parameter that is a threshold, how, and the output of coefficients that are compared with it."""
+
+    param: Param
+    handle: Threshold
+    output: Output
+
+
 class CutBar(QWidget):
-    """Visible while the parameters ask for an output that says where its threshold comes from. It shows the
-    coefficients of the first variant that brings them. Where the user moves the line, that parameter follows, at most
-    every 30 ms, and a whole drag is one step of undo."""
+    """Visible while the parameters ask for an output over which a parameter is a threshold. It shows the coefficients
+    of the first variant that brings them. Where the user moves the line, that parameter follows, at most every 30 ms,
+    and a whole drag is one step of undo."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -56,7 +66,7 @@ class CutBar(QWidget):
         self._arrange()
         session.changed.connect(self._changed)
         self.forget()
-        self.setVisible(self.output is not None)
+        self.setVisible(self.cut is not None)
 
     def _arrange(self) -> None:
         unit = self.fontMetrics().averageCharWidth()
@@ -73,23 +83,25 @@ class CutBar(QWidget):
         column.addWidget(self.plot)
 
     @property
-    def output(self) -> Output | None:
-        """The output with a threshold that the present parameters ask for."""
-        return next((o for o in self._session.given if o.cut is not None), None)
+    def cut(self) -> Cut | None:
+        """The threshold over an output that the present parameters ask for."""
+        thresholds = ((p, p.handle) for p in self._session.filter.params if isinstance(p.handle, Threshold))
+        given = {output.id: output for output in self._session.given}
+        return next((Cut(param, own, given[own.over]) for param, own in thresholds if own.over in given), None)
 
     # Results
 
     @Slot(str, str, object)
     def show_output(self, variant: str, name: str, shown: OutputData) -> None:
         """Take the coefficients and the thresholds of a variant."""
-        output = self.output
-        if output is None or output.cut is None:
+        cut = self.cut
+        if cut is None:
             return
-        if name == output.cut.table:
+        if name == cut.handle.table:
             rows = np.array(shown.array, np.float64).reshape(len(shown.array), -1)
             self._tables[variant] = shown.origin.subject, rows
             self._show()
-        elif name == output.id and self._better(variant, shown):
+        elif name == cut.output.id and self._better(variant, shown):
             self._shown, self._variant = shown, variant
             self._background.start(lambda _stop: (shown, Magnitudes.of(shown.array, shown.result.form)))
 
@@ -135,9 +147,9 @@ class CutBar(QWidget):
     @Slot(object)
     def _changed(self, change: Change) -> None:
         lost = self._variant and self._variant not in self._session.shown.ids
-        if change.filter or change.opened or lost or self.output is None:
+        if change.filter or change.opened or lost or self.cut is None:
             self.forget()
-        self.setVisible(self.output is not None)
+        self.setVisible(self.cut is not None)
         self._show()
 
     # What is shown
@@ -150,17 +162,15 @@ class CutBar(QWidget):
     def _thresholds(self) -> tuple[list[float], bool]:
         """The thresholds of the chosen bands without repeats, that of the finest band first, and whether they are those
         of the present choice."""
-        output = self.output
-        assert output is not None and output.cut is not None
-        cut, params = output.cut, self._session.params
-        param = next(p for p in self._session.filter.params if p.name == cut.param)
+        assert self.cut is not None
+        (param, handle, _), params = self.cut, self._session.params
         if param.matters(params):
-            return [float(params[cut.param])], self._counts_hold({param.name, *param.when})
+            return [float(params[param.name])], self._counts_hold({param.name, *param.when})
         subject, rows = self._tables.get(self._variant, (None, np.zeros((0, 1))))
-        if len(rows) < cut.first + len(self._bands):
+        if len(rows) < handle.first + len(self._bands):
             return [], False
         finest = sorted(self._chosen(), key=lambda k: self._bands[k].level)
-        values = [float(value) for k in finest for value in rows[cut.first + k]]
+        values = [float(value) for k in finest for value in rows[handle.first + k]]
         return list(dict.fromkeys(values)), subject == self._session.shown.subject(self._variant)
 
     def _counts_hold(self, free: set[str]) -> bool:
@@ -185,17 +195,15 @@ class CutBar(QWidget):
         self.plot.describe(self.words.text())
 
     def _limits(self) -> tuple[float, float]:
-        output = self.output
-        assert output is not None and output.cut is not None
-        name = output.cut.param
-        param = next(p for p in self._session.filter.params if p.name == name)
+        assert self.cut is not None
+        param = self.cut.param
         return (param.low or 0.0, math.inf if param.high is None else param.high)
 
     def _sentence(self) -> str:
-        lines, counted, output = self.plot.lines, self._counted, self.output
-        if not lines or counted is None or output is None:
+        lines, counted, cut = self.plot.lines, self._counted, self.cut
+        if not lines or counted is None or cut is None:
             return ""
-        low, high = (with_unit(number(_short(value)), output.unit) for value in (min(lines), max(lines)))
+        low, high = (with_unit(number(_short(value)), cut.output.unit) for value in (min(lines), max(lines)))
         if len(lines) > 1:
             text = self.tr("{low} to {high}, one for each band and channel").format(low=low, high=high)
         else:
@@ -217,9 +225,9 @@ class CutBar(QWidget):
 
     @Slot()
     def _send(self) -> None:
-        if self._wanted is not None and (output := self.output) is not None and output.cut is not None:
+        if self._wanted is not None and self.cut is not None:
             (value, going_on), self._wanted = self._wanted, None
-            self._session.set_param(output.cut.param, value, same_step=going_on)
+            self._session.set_param(self.cut.param.name, value, same_step=going_on)
 
 
 def _short(value: float) -> float:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from math import log10
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QPointF, QRectF
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -17,12 +18,14 @@ from app.models.curves.stroke import Stroke, input_stroke, variant_stroke
 from app.models.pictures.display import Display
 from app.models.pictures.layer import State
 from app.models.results.entry import Entry
+from app.models.results.marks import Mark, Marked
 from app.models.results.origin import Origin
-from app.models.results.view_data import INPUT, Array, ViewData
+from app.models.results.view_data import DECIBEL, INPUT, Array, ViewData
 from app.views.curves.channel_bar import ChannelBar
+from app.views.curves.curve_marks import CurveMarks
 from app.views.curves.signal_pane import SignalPane
 from app.views.parts import mark_texts
-from app.views.results.reading import channel_names, drawn_text, reading_text
+from app.views.results.reading import channel_names, drawn_text, quantity, reading_text
 from gpu_ops.types import Filter
 
 if TYPE_CHECKING:
@@ -51,6 +54,8 @@ class CurveView:
         self._filter: Filter | None = None
         self._drawn: dict[str, tuple[ViewData, Origin]] = {}
         self._chosen: tuple[str, Array] | None = None
+        self.marks: CurveMarks | None = None
+        self._marked: Mapping[str, Marked] = {}
 
     @property
     def widget(self) -> QWidget:
@@ -69,6 +74,7 @@ class CurveView:
             if key not in self._drawn:
                 bar.show_findings((), ())
         self._draw()
+        self._place_marks()
 
     def set_scale(self, scale: str) -> None:
         """Curves have only one scale."""
@@ -155,6 +161,37 @@ class CurveView:
             samples, unit = columns[:, channel], drawn.unit
             traces.append(Trace(name, samples, axis, True, mark, stroke, key, unit, told, 1, channel, title))
         return traces
+
+    def set_marks(self, marked: Mapping[str, Marked]) -> None:
+        """Mark the curves of the first result that has marks."""
+        self._marked = marked
+        if marked and self.marks is None:
+            box = self.pane.box
+            self.marks = CurveMarks(self.pane.plot.viewport(), self._screen)
+            for signal in (box.sigRangeChanged, box.sigResized, self.choice.changed):
+                signal.connect(self._place_marks)
+        self._place_marks()
+
+    def _place_marks(self) -> None:
+        if self.marks is None:
+            return
+        key, marked = next(iter(self._marked.items()), ("", Marked((), "")))
+        area, drawn = (
+            QRectF(self.pane.plot.mapFromScene(self.pane.box.sceneBoundingRect()).boundingRect()),
+            self.drawn(key),
+        )
+        visible = self.choice.visible(len(channel_names(drawn))) if drawn is not None else []
+        ranked = sorted((mark for mark in marked.marks if mark.channel in visible), key=lambda mark: -mark.y)
+        self.marks.show_marks([self._placed(drawn, m, marked.unit) for m in ranked if drawn is not None], area)
+
+    def _placed(self, drawn: ViewData, mark: Mark, unit: str) -> tuple[float, float, str]:
+        """A mark in the plot's coordinates, with its label."""
+        height = drawn.decade * log10(max(mark.y, 1e-300)) if drawn.unit == DECIBEL else mark.y
+        height = self.pane.lanes.place(mark.channel, height)
+        return self.pane.scale.coordinate(mark.x), height, quantity(float(f"{mark.label:.5g}"), unit)
+
+    def _screen(self, x: float, y: float) -> QPointF:
+        return QPointF(self.pane.plot.mapFromScene(self.pane.box.mapViewToScene(QPointF(x, y))))
 
     def set_state(self, key: str, state: State | None, text: str, current: bool) -> None:
         self._states[key] = state, text, current

@@ -127,4 +127,4 @@ class ImagePane(QWidget):
         height, width = pyramid.array.shape[:2]
         text = self.tr("{width} × {height}, {dtype}, zoom {zoom} %")
         zoom = number(float(f"{100 / self.display.scale:.3g}"))
-        return text.format(width=width, height=height, dtype=pyramid.array.dtype.name, zoom=zoom)
+        return text.format(width=width, height=height, dtype=self.layer.compared.dtype.name, zoom=zoom)

@@ -33,6 +33,7 @@ from app.views.results.choice_button import ChoiceButton
 from app.views.results.pager import Pager
 from app.views.results.reading import drawn_text, sized_place, values_text
 from app.views.scrolled import Scrolled
+from gpu_ops.output_kinds import subtracted
 
 
 def best_columns(
@@ -309,7 +310,7 @@ class PaneGrid(QWidget):
             distance, layer = self.difference.distance, self.difference.layer
             lines = [layer.title, self._extent_text(), "" if layer.current else self.tr("of an earlier choice")]
             name = ", ".join(line for line in lines if line)
-            tone = layer.tone if distance is not None and distance.most else None
+            tone = layer.tone if distance is not None and distance.most and not self.difference.labels else None
             if distance is None and all(one.pyramid is not None for one in self._pair):
                 missing = self.difference.failure or self.tr("Computing the difference…")
         self.compare.setAccessibleName(name)
@@ -325,6 +326,8 @@ class PaneGrid(QWidget):
         count = number(distance.undefined)
         if not distance.most:
             return self.tr("equal except for {count} non-finite pixels").format(count=count)
+        if self.difference.labels:
+            return self.tr("yellow where the labels differ")
         level, text = self.difference.display.high, self.tr("± {most}, blue below, yellow above")
         if level != distance.most:
             text = self.tr("up to ± {most}; full colour at ± {level}, blue below, yellow above")
@@ -346,10 +349,10 @@ class PaneGrid(QWidget):
             shown = [(layer, value) for layer in self._pair if (value := layer.value(x, y)) is not None]
             words = [(layer.title, drawn_text(layer.drawn, value)) for layer, value in shown]
             if self.mode == "difference" and len(shown) == 2 and shown[0][1].shape == shown[1][1].shape:
-                one, other = (layer.compared(x, y) for layer, _ in shown)
-                with np.errstate(invalid="ignore", over="ignore"):  # infinity minus infinity is NaN
-                    difference = np.subtract(one, other, dtype=np.float64)
-                words.append((self.tr("difference"), values_text(difference, self._unit())))
+                one, other = (np.atleast_1d(layer.compared[layer.pixel(x, y)]) for layer, _ in shown)
+                difference = subtracted(one, other)
+                if not self.difference.labels:
+                    words.append((self.tr("difference"), values_text(difference, self._unit())))
             if words:
                 texts = [sized_place(self._pair[0], x, y, self.display.pixel)]
             texts += [self.tr("{title}: {value}").format(title=title, value=value) for title, value in words]

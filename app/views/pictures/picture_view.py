@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QWidget
 
 from app.models.pictures.display import Display, Levels, natural_levels
-from app.models.pictures.layer import State
+from app.models.pictures.layer import State, Tone
 from app.models.results.entry import Entry
+from app.models.results.marks import Marked
 from app.models.results.origin import Origin
 from app.models.results.view_data import INPUT, ViewData
 from app.views.pictures.clipboard import chosen_layer, picture
+from app.views.pictures.handle_paint import draw_marks
+from app.views.pictures.image_canvas import ImageCanvas
 from app.views.pictures.panes import PaneGrid
+from app.views.pictures.sketch import sketch_of
 from app.views.results.pager import Pager
 from app.views.results.reading import pixel_text
 from gpu_ops.types import Filter
+
+COLOURS = Tone(0.0, 255.0, None)
+"""Colours as they are."""
 
 
 class PictureView:
@@ -27,6 +35,7 @@ class PictureView:
         self.grid = PaneGrid(display, parent)
         self._display = display
         self._titles: Mapping[str, str] = {}
+        self._marked: set[ImageCanvas] = set()
 
     @property
     def widget(self) -> QWidget:
@@ -71,6 +80,15 @@ class PictureView:
     def forget(self, key: str) -> None:
         self.grid.pane(key).clear()
 
+    def set_marks(self, marked: Mapping[str, Marked]) -> None:
+        """Mark places over the pictures of results."""
+        marks = {self.grid.pane(key).canvas: each for key, each in marked.items() if key in self.grid.panes}
+        for canvas in self._marked - marks.keys():
+            sketch_of(canvas).draw("marks", None)
+        for canvas, each in marks.items():
+            sketch_of(canvas).draw("marks", partial(draw_marks, marked=each))
+        self._marked = set(marks)
+
     def set_state(self, key: str, state: State | None, text: str, current: bool) -> None:
         self.grid.pane(key).layer.set_state(state, text, current)
 
@@ -102,6 +120,18 @@ class PictureView:
     def picture(self) -> QImage | None:
         layer = chosen_layer(self.grid)
         return None if layer is None else picture(layer, self._display)
+
+
+class LabelView(PictureView):
+    """A PictureView of labels: each has its colour, which no levels change."""
+
+    @property
+    def display(self) -> Display | None:
+        return None
+
+    def put(self, key: str, drawn: ViewData, origin: Origin) -> None:
+        super().put(key, drawn, origin)
+        self.grid.pane(key).layer.set_tone(COLOURS)
 
 
 def _levels(drawn: ViewData) -> Levels | None:

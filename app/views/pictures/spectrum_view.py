@@ -1,4 +1,4 @@
-"""Spectra of images as linked pictures, with their frequencies at the edges."""
+"""Spectra of images, and other images over axes of their own, as linked pictures with numbers at their edges."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gpu_ops.types import Filter
 
 
 class SpectrumView(PictureView):
-    """A PictureView that draws frequencies over its pictures."""
+    """A PictureView that draws the numbers of both axes over its pictures."""
 
     def __init__(self, display: Display, parent: QWidget | None = None) -> None:
         super().__init__(display, parent)
@@ -36,6 +36,9 @@ class SpectrumView(PictureView):
         cursor = self._display.cursor
         for key in self.grid.keys:
             layer = self.grid.pane(key).layer
-            if cursor is not None and layer.drawn is not None and (pixel := layer.pixel(*cursor)) is not None:
-                return key, wave_at(layer.drawn.form.axes, *pixel)
+            axes = layer.drawn.form.axes[:2] if layer.drawn is not None else ()
+            if not axes or not all(axis.period for axis in axes):
+                continue  # the places are no frequencies of the input's pixels
+            if cursor is not None and (pixel := layer.pixel(*cursor)) is not None:
+                return key, wave_at(axes, *pixel)
         return None

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Protocol, runtime_checkable
+
 from PySide6.QtCore import QObject, Slot
 
 from app.models.experiment.session import Session
+from app.models.results.marks import Marked, marks_of
 from app.models.results.results import Results
 from app.models.results.verdict import verdict
 from app.models.results.view_data import INPUT, OutputData, as_it_is
 from app.views.charts.range_link import RangeLink
-from app.views.curves.peak_link import PeakLink
-from app.views.pictures.mask_link import MaskLink
+from app.views.pictures.handle_link import HandleLink
 from app.views.pictures.wave_link import WaveLink
 from app.views.results.pictures import Pictures
+from gpu_ops.output_kinds import CHANNEL
+from gpu_ops.types import Output
 
 
 class Links:
@@ -20,8 +25,8 @@ class Links:
 
     def __init__(self, pictures: Pictures, session: Session, results: Results) -> None:
         self.waves, self.ranges = WaveLink(pictures, session), RangeLink(pictures)
-        self.masks = MaskLink(pictures, session)
-        self.peaks = PeakLink(pictures, session)
+        self.handles = HandleLink(pictures, session)
+        self.marks = MarkLink(pictures, session)
         self.companion = Companion(pictures, session, results)
 
 
@@ -71,3 +76,41 @@ class Companion(QObject):
         forms = [(output, output.form(task)) for output in self._session.given] if task is not None else []
         own = pictures.input_spec()
         return next((output.id for output, form in forms if pictures.spec_of(output, form) is own), "")
+
+
+@runtime_checkable
+class MarkView(Protocol):
+    """A view that can mark places over its results."""
+
+    def set_marks(self, marked: Mapping[str, Marked]) -> None: ...
+
+
+class MarkLink(QObject):
+    """Lays the rows of a table over the visible output that they are marks of, for every variant that gives both in one
+    run of the present choice."""
+
+    def __init__(self, pictures: Pictures, session: Session) -> None:
+        super().__init__(pictures)
+        self._pictures, self._session = pictures, session
+        for signal in (pictures.view_changed, pictures.arranged, pictures.drawn_changed, session.changed):
+            signal.connect(self._show)
+
+    @Slot()
+    def _show(self) -> None:
+        view, session = self._pictures.view, self._session
+        if not isinstance(view, MarkView):
+            return
+        table = next((o for o in session.given if o.marks is not None and session.output.id in o.marks.over), None)
+        found = {variant: self._of(variant, table) for variant in session.shown.ids} if table is not None else {}
+        view.set_marks({variant: marked for variant, marked in found.items() if marked is not None})
+
+    def _of(self, variant: str, table: Output) -> Marked | None:
+        """The marks over the visible output of a variant; None where it has none of the present choice."""
+        over, rows = (self._pictures.shown(variant, name) for name in (self._session.output.id, table.id))
+        if over is None or rows is None or table.marks is None or not table.marks.columns(rows.result.form):
+            return None
+        if {over.origin.subject, rows.origin.subject} != {self._session.shown.subject(variant)}:
+            return None
+        axes = [axis for axis in over.result.form.axes if axis.name != CHANNEL]
+        units = {table.marks.x: axes[-1].unit} | ({table.marks.y: axes[0].unit} if len(axes) > 1 else {})
+        return Marked(marks_of(rows, table.marks), units.get(table.marks.label or table.marks.x, rows.result.unit))

@@ -27,7 +27,7 @@ from app.views.results.looked_at import LookedAt
 from app.views.results.output_bar import OutputBar
 from app.views.results.result_view import ResultView
 from app.views.results.sides import Sides
-from app.views.results.view_table import CURVES, PICTURES, Scale, ViewSpec, draw, scales_of, view_of
+from app.views.results.view_table import CURVES, PICTURES, Scale, ViewSpec, draw, own_of, scales_of, view_of
 from app.views.scrolled import Squeezed
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.output_kinds import Form
@@ -128,7 +128,7 @@ class Pictures(Squeezed):
     def spec_of(self, output: Output, form: Form) -> ViewSpec:
         """The view of a result of an output."""
         like = self._input.result.form.axes if self._input is not None else ()
-        return view_of(output.kind, form.rank, form.axes, like, output.signed, output.own_scale, output.unit)
+        return view_of(output.kind, form.rank, form.axes, like, own_of(output, form.dtype), output.unit)
 
     def _input_view(self) -> ResultView:
         return self.view if self._alike else self._home(self.input_spec(), beside=True)
@@ -136,7 +136,8 @@ class Pictures(Squeezed):
     @property
     def placed(self) -> bool:
         """Whether results lie in the place of the input, as pictures of it do and spectra do not."""
-        return self._alike or self._spec in (self.input_spec().signed, self.input_spec().apart)
+        own = self.input_spec()
+        return self._alike or self._spec in (own.signed, own.labels, own.apart)
 
     def view_with(self, key: str) -> ResultView:
         """The view that shows the input or a variant."""

@@ -24,6 +24,8 @@ from app.views.results.reading import with_unit
 Index = QModelIndex | QPersistentModelIndex
 NAMES = 30
 """Letters that a name has room for in a narrow table."""
+WHOLE_DIGITS = 9
+"""Digits of integers that are shown in full; a file has all digits of all."""
 NONE = "–"
 """In place of a figure that does not exist."""
 
@@ -116,7 +118,10 @@ class RegionModel(QAbstractTableModel):
         value = figure.read(shown.figures)
         if value is None or math.isnan(value):
             return NONE
-        return number(value) if figure.counted else with_unit(number(float(f"{value:.5g}")), shown.unit)
+        if figure.counted:
+            return number(value)
+        whole = isinstance(value, int) and abs(value) < 10**WHOLE_DIGITS
+        return with_unit(number(value if whole else float(f"{value:.5g}")), shown.unit)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if role == Qt.ItemDataRole.DisplayRole:

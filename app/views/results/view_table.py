@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtWidgets import QWidget
 
@@ -24,12 +24,14 @@ from app.models.results.view_data import (
     each_band,
     filled_rows,
     in_decibels,
+    labelled,
     magnitudes,
     over_frequencies,
     phases,
 )
 from app.views.results.result_view import ResultView
 from gpu_ops.output_kinds import CHANNEL, Axis, ViewKind
+from gpu_ops.types import Output
 
 if TYPE_CHECKING:
     from app.views.charts.plot_area import Plot
@@ -46,6 +48,7 @@ class Scale:
     complex_only: bool = False
 
 
+Own = Literal["", "signed", "labels", "apart"]
 PLAIN = Scale("plain", "", "")
 """Values unchanged; there is nothing to choose."""
 
@@ -56,8 +59,8 @@ class ViewSpec:
     imported no sooner. `scales` can be chosen from, the first is taken. `room` says how much of the height or width
     results take beside an input of another kind. `uneven` is the view of results whose axes have different units,
     `foreign` that of results over other axes than the input's, such as phases over frequencies, `signed` that of values
-    around zero, `apart` that of values of another size than the input's, such as its sums, `levels` that of values in
-    dB."""
+    around zero, `labels` that of labels, `apart` that of values of another size than the input's, such as its sums,
+    `levels` that of values in dB."""
 
     id: str
     make: Callable[[Display, QWidget], ResultView]
@@ -66,6 +69,7 @@ class ViewSpec:
     uneven: ViewSpec | None = None
     foreign: ViewSpec | None = None
     signed: ViewSpec | None = None
+    labels: ViewSpec | None = None
     apart: ViewSpec | None = None
     levels: ViewSpec | None = None
 
@@ -74,6 +78,12 @@ def _pictures(display: Display, parent: QWidget) -> ResultView:
     from app.views.pictures.picture_view import PictureView
 
     return PictureView(display, parent=parent)
+
+
+def _label_pictures(display: Display, parent: QWidget) -> ResultView:
+    from app.views.pictures.picture_view import LabelView
+
+    return LabelView(display, parent=parent)
 
 
 def _spectrum_pictures(display: Display, parent: QWidget) -> ResultView:
@@ -161,6 +171,7 @@ BANDS = (
 )
 ROWS = (Scale("plain", "", "", filled_rows),)
 SIGNED = (Scale("signed", "", "", around_zero),)
+LABELS = (Scale("labels", "", "", labelled),)
 OTHER_AXES = (Scale("plain", "", "", over_frequencies),)
 IN_DECIBELS = (Scale("plain", "", "", in_decibels),)
 PICTURES = ViewSpec(
@@ -168,6 +179,7 @@ PICTURES = ViewSpec(
     _pictures,
     foreign=ViewSpec("pictures of other axes", _spectrum_pictures, OTHER_AXES),
     signed=ViewSpec("pictures around zero", _pictures, SIGNED),
+    labels=ViewSpec("pictures of labels", _label_pictures, LABELS),
     apart=ViewSpec("pictures of another size", _pictures),
 )
 PLANES = ViewSpec("planes", _planes, SPECTRUM)
@@ -204,14 +216,13 @@ def view_of(
     rank: int,
     axes: Sequence[Axis] = (),
     like: Sequence[Axis] = (),
-    signed: bool = False,
-    own_scale: bool = False,
+    own: Own = "",
     unit: str = "",
 ) -> ViewSpec:
     """The view of a kind in a rank; without one, the view of the next lower rank, else of the lowest. `axes` are those
-    of the result, `like` the input's. Pixels are square only where the axes have one unit. Values that are `signed`, or
-    have a scale of their own, have levels and limits of their own, and so a view of their own; so have values in dB, of
-    which nobody takes the logarithm again."""
+    of the result, `like` the input's. Pixels are square only where the axes have one unit. Values have a view of their
+    `own` where they need other levels and limits than the input; so have values in dB, of which nobody takes the
+    logarithm again."""
     ranks = VIEWS[kind]
     below = [known for known in ranks if known <= rank]
     spec = ranks[max(below) if below else min(ranks)]
@@ -221,8 +232,17 @@ def view_of(
         return spec.uneven
     if spec.foreign is not None and axes and like and _names(axes) != _names(like):
         return spec.foreign
-    own = spec.signed if signed else spec.apart if own_scale else None
-    return spec if own is None else own
+    return {"signed": spec.signed, "labels": spec.labels, "apart": spec.apart}.get(own) or spec
+
+
+def own_of(output: Output, dtype: str) -> Own:
+    """The view that the values of an output need for themselves: by what it declares, else by its type, since inputs of
+    filters have neither a sign nor more than sixteen bits where they are integers."""
+    if output.labels:
+        return "labels"
+    if output.signed or dtype.startswith("int"):
+        return "signed"
+    return "apart" if output.own_scale or dtype in ("bool", "uint32", "uint64") else ""
 
 
 def _names(axes: Sequence[Axis]) -> list[str]:

@@ -67,13 +67,13 @@ def is_sized(desk: WindowParts) -> bool:
 
 
 def chosen_layer(desk: WindowParts) -> tuple[Layer, Display] | None:
-    """The picture with the focus, else the input, with the display whose levels it follows; None where no picture lies
-    in the place of the input."""
+    """The picture with the focus, else the input, with the display whose levels it follows; None where no picture that
+    follows any lies in the place of the input."""
     focus, found = QApplication.focusWidget(), None
     for grid in grids(desk.pictures, desk.context.session):
         for key in grid.keys:
             pane = grid.pane(key)
-            if not lies_in(pane.layer, desk.probe.extent) or pane.layer.pyramid is None:
+            if not lies_in(pane.layer, desk.probe.extent) or pane.layer.pyramid is None or pane.layer.tone is not None:
                 continue
             if pane.canvas is focus:
                 return pane.layer, grid.display

@@ -106,16 +106,20 @@ class Saver(QObject):
         self._messages.show_message("warning", self._question(path, what.result), "", "save", choices=choices)
 
     def _question(self, path: str, result: SharedResult) -> str:
-        """What the format holds and what the result has."""
-        name, dtype = Path(path).name, result.form.dtype
+        """What the format holds, what the result has, and which formats hold that."""
+        name, dtype, formats = Path(path).name, result.form.dtype, OUTPUT_KINDS[result.kind].formats
+        others = [other for other in formats if not maps_for(other, dtype, *_ends(result))]
         sound = self.tr("The format of {name} holds sound from −1 to 1, and this result has {values}.")
-        picture = self.tr("The format of {name} holds whole numbers from 0 on, and this result has {values}.")
+        whole = self.tr("The format of {name} holds whole numbers from 0 on, and this result has {values}.")
+        some = self.tr("The format of {name} does not hold every type, and this result has {values}.")
+        picture = whole if name.lower().endswith(".png") else some
         values = dtype
         if result.statistics is not None:
             low, high = number(result.statistics.minimum), number(result.statistics.maximum)
             values = self.tr("{dtype} from {low} to {high}").format(dtype=dtype, low=low, high=high)
         text = (sound if OUTPUT_KINDS[result.kind].heard else picture).format(name=name, values=values)
-        return self.tr("{text} It is not saved yet: choose what becomes of its values.").format(text=text)
+        asked = self.tr("{text} It is not saved yet: choose what becomes of its values, or save it as {formats}.")
+        return asked.format(text=text, formats=self.tr(" or ").join(others))
 
     def _save_as(self, path: str, what: Chosen, map: str, levels: tuple[float, float] | None) -> None:
         """Save with this mapping, unless another result has come since the question."""
@@ -144,9 +148,14 @@ class Saver(QObject):
 
 def _maps(path: str, result: SharedResult, display: Display | None) -> tuple[str, ...]:
     """The mappings to choose from; () where the format holds the values as they are, or no such result at all."""
-    suffix, figures = Path(path).suffix.lower(), result.statistics
+    suffix = Path(path).suffix.lower()
     if suffix not in OUTPUT_KINDS[result.kind].formats:
         return ()
-    low, high = (figures.minimum, figures.maximum) if figures is not None else (0.0, 0.0)
-    maps = maps_for(suffix, result.form.dtype, low, high)
+    maps = maps_for(suffix, result.form.dtype, *_ends(result))
     return maps if display is not None else tuple(map for map in maps if map != "levels")
+
+
+def _ends(result: SharedResult) -> tuple[float, float]:
+    """The smallest and the largest value; (0, 0) where there are none."""
+    figures = result.statistics
+    return (figures.minimum, figures.maximum) if figures is not None else (0.0, 0.0)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpu_ops.filters.fft import forms, limits, reference
-from gpu_ops.output_kinds import Form, ViewKind
+from gpu_ops.output_kinds import Form, Marks, ViewKind
 from gpu_ops.task import Task
 from gpu_ops.types import Output
 
@@ -31,6 +31,8 @@ ANGLE: Rules = {
     "least": lambda task: math.pi,
     "scales": reference.phase_scales,
 }
+MARKS1D = Marks(("magnitude", "power_density"), "frequency", "height")
+MARKS2D = Marks(("magnitude",), "fx", "fy", "height")
 PEAKS: Rules = {"tolerance": limits.peak_tolerance, "least": limits.least_peaks, "most": limits.most_of_peaks}
 
 
@@ -45,11 +47,11 @@ def _phase(kind: ViewKind, form: Callable[[Task], Form]) -> Output:
     return _output("phase", kind, "rad", form, ANGLE, "phase", period=2 * math.pi)
 
 
-def _peaks(form: Callable[[Task], Form], *results: str) -> tuple[Output, ...]:
+def _peaks(form: Callable[[Task], Form], marks: Marks, *results: str) -> tuple[Output, ...]:
     """The table of peaks and their number."""
     count = {"tolerance": lambda task: 0.0}
     return (
-        _output("peaks", "table", "", form, PEAKS, *results),
+        _output("peaks", "table", "", form, PEAKS, *results, marks=marks),
         _output("peak_count", "number", "peaks", forms.peak_count, count, *results),
     )
 
@@ -65,7 +67,7 @@ OUTPUTS1D = (
     _phase("signal", forms.values1d),
     _output("spectrogram", "spectrum", "unit²/Hz", forms.spectrogram, DENSITY, "spectrogram"),
     _round_trip("signal", "signal"),
-    *_peaks(forms.peaks1d, "magnitude", "power density"),
+    *_peaks(forms.peaks1d, MARKS1D, "magnitude", "power density"),
 )
 OUTPUTS2D = (
     _output("spectrum", "spectrum", "", forms.spectrum2d, TRANSFORM, "spectrum"),
@@ -75,7 +77,7 @@ OUTPUTS2D = (
     _phase("image", forms.values2d),
     _output("radial", "spectrum", "unit²·px²", forms.radial, DENSITY, "radial profile"),
     _round_trip("image", "image"),
-    *_peaks(forms.peaks2d, "magnitude"),
+    *_peaks(forms.peaks2d, MARKS2D, "magnitude"),
 )
 OUTPUTS_MASK = (
     Output("image", "image", "", limits.mask_tolerance, unrounded=True),

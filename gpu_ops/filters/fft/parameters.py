@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpu_ops.errors import ParamError
 from gpu_ops.filters.fft.mask import SHAPES
 from gpu_ops.filters.fft.windows import COSINES
-from gpu_ops.params import Param
+from gpu_ops.params import Param, Place, Ring
 from gpu_ops.task import Task
 
 RESULTS1D = ("spectrum", "magnitude", "power density", "phase", "spectrogram", "round trip")
@@ -83,6 +83,7 @@ PARAMS_MASK = (
         help="frequencies below go",
         when={"shape": ("high", "band")},
         tries=(0.0, 0.05, 0.13),
+        handle=Ring("spectrum"),
     ),
     Param(
         "high",
@@ -93,6 +94,7 @@ PARAMS_MASK = (
         help="frequencies above go",
         when={"shape": ("low", "band")},
         tries=(0.2, 0.31, HALF),
+        handle=Ring("spectrum", beyond="low"),
     ),
     Param(
         "radius",
@@ -103,6 +105,7 @@ PARAMS_MASK = (
         help="reach of the notch",
         when={"shape": ("notch",)},
         tries=(0.05, 0.17),
+        handle=Ring("spectrum", about="fy"),
     ),
     Param(
         "softness",
@@ -122,6 +125,7 @@ PARAMS_MASK = (
         help="the notch along y",
         when={"shape": ("notch",)},
         tries=(0.0, 0.13, -0.3),
+        handle=Place("spectrum", across="fx", mirrored=True),
     ),
     Param(
         "fx",

@@ -16,9 +16,9 @@ from gpu_ops.errors import ParamError
 from gpu_ops.filters.kit.ranges import top
 from gpu_ops.filters.wavelet.bases import LENGTHS, LOOK, NAMES, gain_of, gains_of
 from gpu_ops.output_kinds import CHANNEL, Axis, Band, Form
-from gpu_ops.params import Param
+from gpu_ops.params import Param, Threshold
 from gpu_ops.task import Task
-from gpu_ops.types import Cut, Output, Work, form_of_input
+from gpu_ops.types import Output, Work, form_of_input
 
 BORDERS = ("periodization", "symmetric")
 THRESHOLDS = ("soft", "hard", "garrote")
@@ -39,6 +39,7 @@ VALUE = Param(
     help="the threshold, in the input's unit",
     when={"rule": ("manual",)},
     tries=(0.0, 0.11, 0.37),
+    handle=Threshold("coefficients", "figures", first=1),
 )
 SHIFTS = Param("shifts", 1, 1, 16, help="circular shifts whose results are averaged", tries=(1, 2, 3))
 RESULT = Param("result", "result", choices=("result", "parts"), help="the result alone, or what it is made of as well")
@@ -202,7 +203,6 @@ def outputs(kind: Literal["signal", "image"]) -> tuple[Output, ...]:
             form=pyramid_form,
             own_scale=True,
             when=PARTS,
-            cut=Cut("value", "figures", first=1),
         ),
         Output("figures", "table", "", figures_tolerance, form=figures_form, when=PARTS),
     )

@@ -25,6 +25,7 @@ from gpu_ops.io.codec import codec
 from gpu_ops.io.images import pixel_size, png_fast, stored
 from gpu_ops.io.images.jpeg_bmp import EXIF, check_dense, damaged, decode, swap_channels, upright
 from gpu_ops.io.images.orientation import find_orientation
+from gpu_ops.io.images.tiff_writer import TIFF_TYPES
 from gpu_ops.io.inputs import Array, check_limit
 from gpu_ops.io.memory import LARGE, empty
 from gpu_ops.io.opening import Decoded, Opening
@@ -213,7 +214,8 @@ def write_png(file: IO[bytes], array: Array, rate: float | None, name: str, pixe
     import cv2
 
     if array.dtype.name not in ("uint8", "uint16"):
-        raise InputError(f"{name} cannot hold {array.dtype.name}; convert to uint8 or uint16, or save as .npy.")
+        others = ".tif or .npy" if array.dtype.name in TIFF_TYPES else ".npy"
+        raise InputError(f"{name} cannot hold {array.dtype.name}; convert to uint8 or uint16, or save as {others}.")
     if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in IMAGE_CHANNELS):
         raise InputError(
             f"{name} cannot hold shape {array.shape}; a PNG is (H, W) or (H, W, C) with C = 1, 3 or 4: save as .npy."

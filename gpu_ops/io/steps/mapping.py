@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpu_ops.errors import InputError, ParamError, plain
+from gpu_ops.io.images.tiff_writer import TIFF_TYPES
 from gpu_ops.io.inputs import Array
 from gpu_ops.output_kinds import colours
 from gpu_ops.progress import advance
@@ -24,6 +25,8 @@ PICTURES = (".png", ".tif", ".tiff")
 SOUNDS = (".wav", ".flac")
 WHOLE = ("uint8", "uint16")
 FLOATS = ("float32", "float64")
+HELD = {".png": WHOLE, ".tif": TIFF_TYPES, ".tiff": TIFF_TYPES, ".wav": FLOATS}
+"""The types that a format holds as they are; others hold all."""
 FLAC_WHOLE = ("int8", "uint8", "int16", "uint16")
 FLAC_TOP = 1 - 2.0**-23
 """The largest sample of 24 bits, which are the most that FLAC has here."""
@@ -42,11 +45,9 @@ class Mapped(NamedTuple):
 
 def held(suffix: str, dtype: str, low: float = 0.0, high: float = 0.0) -> bool:
     """Whether the format holds values of this type, from `low` to `high`, as they are."""
-    if suffix == ".png":
-        return dtype in WHOLE
     if suffix == ".flac":
         return dtype in FLAC_WHOLE or (dtype in FLOATS and low >= -1 and high <= FLAC_TOP)
-    return suffix != ".wav" or dtype in FLOATS
+    return suffix not in HELD or dtype in HELD[suffix]
 
 
 def maps_for(suffix: str, dtype: str, low: float = 0.0, high: float = 0.0) -> tuple[str, ...]:
@@ -54,7 +55,7 @@ def maps_for(suffix: str, dtype: str, low: float = 0.0, high: float = 0.0) -> tu
     if held(suffix, dtype, low, high):
         return ()
     if suffix in PICTURES:
-        return ("scale", "clip", "levels")
+        return ("scale",) if dtype == "bool" else ("scale", "clip", "levels")
     return ("scale", "clip") if dtype in FLOATS else ("scale",)
 
 
@@ -62,10 +63,11 @@ def map_values(array: Array, suffix: str, map: str, levels: Levels | None = None
     """The values as a file with this ending holds them.
 
     Of pictures, (H, W) or (H, W, C): "clip" rounds, half up, and cuts at 0 and 255, or 65535 where a value is above
-    255; "scale" takes the smallest finite value to 0 and the largest to 65535, or 255 of uint8; "levels" takes the
-    first level to 0 and the second to 255. NaN becomes 0. Alpha keeps its share. Of sound, (N,) or (N, C): "clip" cuts
-    at -1 and 1, "scale" divides by the largest magnitude, so that 0 stays silence, and takes whole numbers from their
-    smallest to their largest to -1…1. Raises ParamError for a mapping that the format or the values do not allow.
+    255; "scale" takes the smallest finite value to 0 and the largest to 65535, or 255 of uint8, and false and true to 0
+    and 255; "levels" takes the first level to 0 and the second to 255. NaN becomes 0. Alpha keeps its share.
+    Of sound, (N,) or (N, C): "clip" cuts at -1 and 1, "scale" divides by the largest magnitude, so that 0 stays
+    silence, and takes whole numbers from their smallest to their largest to -1…1. Raises ParamError for a mapping that
+    the format or the values do not allow.
     """
     if map not in MAPS:
         raise ParamError(f"map must be one of {', '.join(MAPS)}, not {plain(map, 40)!r}.")
@@ -82,6 +84,10 @@ def map_values(array: Array, suffix: str, map: str, levels: Levels | None = None
 
 
 def _map_picture(array: Array, map: str, levels: Levels | None, name: str) -> Mapped:
+    if array.dtype == np.bool_:
+        array = array.view(np.uint8)
+        if map == "scale":
+            return Mapped(array * np.uint8(255), "false and true became 0 and 255")
     if array.dtype.kind not in "uif":
         raise ParamError(f"{name} cannot hold {array.dtype.name} by any mapping; save it as .npy.")
     seen = colours(array)

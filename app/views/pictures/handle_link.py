@@ -1,4 +1,4 @@
-"""Handles over a spectrum that change the parameters of a mask in the frequency domain."""
+"""Handles over the pictures of an output that change parameters."""
 
 from __future__ import annotations
 
@@ -9,25 +9,23 @@ from PySide6.QtCore import QEvent, QObject, QPointF, Qt, QTimer, Slot
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
 
 from app.models.experiment.session import Session
-from app.models.pictures.mask import Handle, dragged, handles, nudged
+from app.models.pictures.handles import Handle, dragged, handles, nudged
+from app.models.results.view_data import INPUT
+from app.views.pictures.handle_paint import draw_handles, screen_of
 from app.views.pictures.image_canvas import ImageCanvas
-from app.views.pictures.mask_paint import draw_handles, screen_of
 from app.views.pictures.sketch import sketch_of
-from app.views.pictures.spectrum_view import SpectrumView
 from app.views.results.pictures import Pictures
 
 THROTTLE_MS = 40
 """The least time between two changes of the parameters while a handle moves."""
-STEP, LEAP = 0.005, 0.05
-"""Cycles per pixel for one key press, and with Shift."""
 GRIP = 0.7
 """How near to a handle the mouse grips it, in heights of a letter."""
 
 
-class MaskLink(QObject):
-    """Lays the handles of the present filter over every visible spectrum of an image. A drag moves a handle, in one
-    step of undo; H takes the next one, Alt+arrows move it, with Shift ten times as far. `params` are those that the
-    handles show: they run ahead of the session while a handle moves."""
+class HandleLink(QObject):
+    """Lays the handles that parameters of the present filter have over the visible output on all its pictures. A drag
+    moves a handle, in one step of undo; H takes the next one, Alt+arrows move it, with Shift ten times as far. `params`
+    are those that the handles show: they run ahead of the session while a handle moves."""
 
     def __init__(self, pictures: Pictures, session: Session) -> None:
         super().__init__(pictures)
@@ -48,22 +46,22 @@ class MaskLink(QObject):
     @property
     def handles(self) -> tuple[Handle, ...]:
         """The handles as they are drawn."""
-        return handles(self._session.filter, self.params)
+        return handles(self._session.filter, self.params, self._session.output.id)
 
     @Slot()
     def _bind(self) -> None:
         """The visible view, its panes or the filter may be others."""
-        view = self._pictures.view
-        able = isinstance(view, SpectrumView) and bool(handles(self._session.filter, self._session.params))
-        canvases = view.canvases() if able and isinstance(view, SpectrumView) else []
+        grid, session = self._pictures.view.grid, self._session
+        able = grid is not None and bool(handles(session.filter, session.params, session.output.id))
+        canvases = [grid.pane(key).canvas for key in grid.keys if key != INPUT] if able and grid is not None else []
         for canvas in self._canvases:
             if canvas not in canvases:
                 canvas.removeEventFilter(self)
-                sketch_of(canvas).draw("mask", None)
+                sketch_of(canvas).draw("handles", None)
         for canvas in canvases:
             if canvas not in self._canvases:
                 canvas.installEventFilter(self)
-                sketch_of(canvas).draw("mask", self._draw)
+                sketch_of(canvas).draw("handles", self._draw)
         self._canvases = canvases
         self._take()
 
@@ -89,18 +87,18 @@ class MaskLink(QObject):
     # Geometry
 
     @staticmethod
-    def frequency(canvas: ImageCanvas, point: QPointF) -> tuple[float, float] | None:
-        """The frequencies (fy, fx) under a point of a canvas; None where it shows no spectrum."""
-        drawn = canvas.layers[0].drawn if canvas.layers else None
-        if drawn is None:
+    def place(canvas: ImageCanvas, point: QPointF) -> tuple[float, float] | None:
+        """The place (y, x) on the output's axes under a point of a canvas; None where it shows no result."""
+        layer = canvas.layers[0] if canvas.layers else None
+        if layer is None or layer.drawn is None:
             return None
         x, y = canvas.data_at(point)
-        down, across = drawn.form.axes[:2]
-        return down.at(y - 0.5), across.at(x - 0.5)
+        down, across = layer.drawn.form.axes[:2]
+        return down.at(y - 0.5 - layer.rect.top), across.at(x - 0.5 - layer.rect.left)
 
     def at(self, canvas: ImageCanvas, point: QPointF) -> Handle | None:
         """The handle under a point; a point's handle before a ring's."""
-        place = self.frequency(canvas, point)
+        place = self.place(canvas, point)
         if place is None:
             return None
         near = [(self._away(canvas, point, handle, *place), handle) for handle in self.handles]
@@ -108,15 +106,15 @@ class MaskLink(QObject):
         found = [(handle.radius is not None, away, handle) for away, handle in near if away <= reach]
         return min(found, key=lambda each: each[:2])[2] if found else None
 
-    def _away(self, canvas: ImageCanvas, point: QPointF, handle: Handle, fy: float, fx: float) -> float:
+    def _away(self, canvas: ImageCanvas, point: QPointF, handle: Handle, y: float, x: float) -> float:
         """Screen pixels from a point to a handle."""
         signs = (1, -1) if handle.mirrored else (1,)
         best = math.inf
         for sign in signs:
-            dy, dx = fy - sign * handle.fy, fx - sign * handle.fx
+            dy, dx = y - sign * handle.y, x - sign * handle.x
             far = math.hypot(dy, dx)
             part = (handle.radius or 0.0) / far if far else 0.0
-            spot = screen_of(canvas, sign * handle.fy + dy * part, sign * handle.fx + dx * part)
+            spot = screen_of(canvas, sign * handle.y + dy * part, sign * handle.x + dx * part)
             if spot is not None:
                 best = min(best, math.hypot(spot.x() - point.x(), spot.y() - point.y()))
         return best
@@ -155,20 +153,20 @@ class MaskLink(QObject):
 
     def _grip(self, canvas: ImageCanvas, point: QPointF) -> None:
         """Hold the handle under a point, if there is one."""
-        handle, place = self.at(canvas, point), self.frequency(canvas, point)
+        handle, place = self.at(canvas, point), self.place(canvas, point)
         self._held, self._going_on = handle is not None, False
         if handle is not None and place is not None:
-            near, far = (math.dist(place, (sign * handle.fy, sign * handle.fx)) for sign in (1, -1))
+            near, far = (math.dist(place, (sign * handle.y, sign * handle.x)) for sign in (1, -1))
             self._mirror = handle.mirrored and far < near
             self.chosen = self.handles.index(handle)
             self._update()
 
     def _drag(self, canvas: ImageCanvas, point: QPointF) -> None:
-        place = self.frequency(canvas, point)
+        place = self.place(canvas, point)
         if place is not None:
             sign = -1 if self._mirror else 1
-            handle, (fy, fx) = self.handles[self.chosen], place
-            self._change(dragged(self._session.filter, self.params, handle, sign * fy, sign * fx))
+            handle, (y, x) = self.handles[self.chosen], place
+            self._change(dragged(self._session.filter, self.params, handle, sign * y, sign * x))
 
     def _change(self, params: dict[str, Any]) -> None:
         """Show other parameters at once, and set them soon."""
@@ -199,7 +197,6 @@ class MaskLink(QObject):
             self.chosen = (self.chosen + 1) % len(self.handles)
             self._update()
         else:
-            step = LEAP if keys & Qt.KeyboardModifier.ShiftModifier else STEP
-            across, up = (step * way for way in sides[Qt.Key(key)])
-            self._change(nudged(self._session.filter, self.params, self.handles[self.chosen], across, up))
+            leap, handle = bool(keys & Qt.KeyboardModifier.ShiftModifier), self.handles[self.chosen]
+            self._change(nudged(self._session.filter, self.params, handle, *sides[Qt.Key(key)], leap))
         return True

@@ -1,4 +1,4 @@
-"""Marks over a plot of spectra: a small triangle on each peak, and its frequency where there is room."""
+"""Marks over a plot of curves: a small triangle at each, and its label where there is room."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from PySide6.QtWidgets import QWidget
 from app.base.theme import colours_of
 
 
-class PeakMarks(QWidget):
-    """Covers a plot and lets the mouse through. `peaks` are places and heights in the plot's coordinates with a text
+class CurveMarks(QWidget):
+    """Covers a plot and lets the mouse through. `shown` are places and heights in the plot's coordinates with a text
     each, the most important first; `screen(x, y)` is the point of the plot at which they lie."""
 
     def __init__(self, plot: QWidget, screen: Callable[[float, float], QPointF]) -> None:
         super().__init__(plot)
-        self.setObjectName("peakMarks")
-        self.peaks: tuple[tuple[float, float, str], ...] = ()
+        self.setObjectName("curveMarks")
+        self.shown: tuple[tuple[float, float, str], ...] = ()
         self.area = QRectF()
         self._screen = screen
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -26,9 +26,9 @@ class PeakMarks(QWidget):
         self.resize(plot.size())
         self.show()
 
-    def show_peaks(self, peaks: Sequence[tuple[float, float, str]], area: QRectF) -> None:
-        """Mark these, within an area of the plot."""
-        self.peaks, self.area = tuple(peaks), area
+    def show_marks(self, marks: Sequence[tuple[float, float, str]], area: QRectF) -> None:
+        """Show these, within an area of the plot."""
+        self.shown, self.area = tuple(marks), area
         self.update()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
@@ -37,10 +37,10 @@ class PeakMarks(QWidget):
         return False
 
     def named(self) -> list[tuple[QPointF, QRectF | None, str]]:
-        """The point of every visible peak, and the box of its text where that hides no other."""
+        """The point of every visible mark, and the box of its text where that hides no other."""
         letters, found, boxes = self.fontMetrics(), [], list[QRectF]()
         size, gap = 0.4 * letters.height(), letters.averageCharWidth()
-        for x, y, text in self.peaks:
+        for x, y, text in self.shown:
             at = self._screen(x, y)
             if not self.area.adjusted(-1, -1, 1, 1).contains(at):
                 continue
