@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.models.curves.curve import Trace
 from app.models.curves.stroke import input_stroke, variant_stroke
+from app.models.experiment.shown import variant_of
 from app.models.pictures.probe import Line
 from app.models.pictures.profile import axis_of, profile, steps
 from app.models.pictures.region_figures import Sampled
@@ -52,8 +53,8 @@ class ProfilePlot(QWidget):
 
     def show_line(self, sources: Sequence[Sampled], line: Line, pixel: Pixel | None, filter: Filter) -> None:
         """Show the values of each source along a line."""
-        known = {variant.id for variant in filter.variants}
-        shown = [source for source in sources if source.key == INPUT or source.key in known]
+        known = {variant.id for variant in filter.all_variants}
+        shown = [source for source in sources if source.key == INPUT or variant_of(source.key) in known]
         self.axis = axis_of(line, pixel)
         self.names, columns, traces = [], [], []
         for source in shown:
