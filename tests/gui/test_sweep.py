@@ -17,9 +17,10 @@ from live import PATIENCE, live_window, real_engine, settle
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QImage, QPalette
 
+from app.models.ticks import log_ticks
 from app.models.timing.sweep import CSV_COLUMNS, Option, Sweep, options, parse_values, plan_runs, recorded_sweeps
 from app.views.scrolled import Scrolled
-from app.views.sweep.plot import SYMBOLS, look, round_times
+from app.views.sweep.plot import SYMBOLS, look
 from app.views.sweep.text import findings, heading, value_text
 from app.views.window.main_window import MainWindow
 from app.views.window.panels import SWEEP
@@ -247,8 +248,8 @@ def test_two_settings_of_a_knob_are_two_lines_that_say_so() -> None:
 
 @pytest.mark.parametrize(("low", "high"), [(5.1e-5, 6.7e-5), (1e-6, 9e-6), (2e-5, 3.0), (1e-9, 1e3), (0.99, 1.01)])
 @pytest.mark.parametrize("most", [2, 4, 9])
-def test_round_times_fit_the_room_and_lie_in_the_range(low: float, high: float, most: int) -> None:
-    times = round_times(low, high, most)
+def test_round_numbers_fit_the_room_and_lie_in_the_range(low: float, high: float, most: int) -> None:
+    times = log_ticks(low, high, most)
     assert 1 <= len(times) <= most + 1
     assert all(low * 0.999999 <= t <= high * 1.000001 for t in times) and times == sorted(times)
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from app.models.curves.span import AxisView
-from app.models.curves.ticks import powers, scaled, ticks
 from app.models.results.view_data import OutputData, centred, coefficients, decibels, each_band, magnitudes, phases
+from app.models.ticks import powers, scaled, ticks
 from gpu_ops.engine.shared import SharedArray, SharedResult
 from gpu_ops.output_kinds import CHANNEL, Axis, Band, Form
 

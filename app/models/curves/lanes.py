@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QObject, Qt, Signal
 
-from app.models.curves.ticks import ticks
+from app.models.ticks import ticks
 
 Array = np.ndarray[Any, Any]
 MOST_OVERLAID, MOST_STACKED = 96, 256

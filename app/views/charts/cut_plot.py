@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.base.theme import colours_of
 from app.models.curves.magnitudes import Magnitudes
-from app.models.curves.ticks import powers
+from app.models.ticks import powers
 from app.views.parts import number
 
 BARS = 120

@@ -23,13 +23,13 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.models.background import Background
 from app.models.curves.span import AxisView
-from app.models.curves.ticks import PREFIXED
 from app.models.pictures.display import Display
 from app.models.pictures.heat import Heat
 from app.models.pictures.layer import LARGE, Tone
 from app.models.pictures.plane import Plane, Range
 from app.models.pictures.pyramid import to_uint8
 from app.models.results.view_data import TIMES, Array, ViewData
+from app.models.ticks import PREFIXED
 from app.views.charts.heat_paint import PlaneFrame, axis_ticks, draw_colour_scale, draw_plane_axes, scale_marks
 from app.views.charts.plot_area import FAINT, PAN, ZOOM
 from app.views.parts import draw_tag, number

@@ -8,10 +8,10 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QImage, QPainter, QPalette, QPen
 
 from app.base.theme import colours_of
-from app.models.curves.ticks import scaled, ticks
 from app.models.pictures.layer import Tone
 from app.models.pictures.plane import Plane
 from app.models.pictures.pyramid import GRAY
+from app.models.ticks import scaled, ticks
 from app.views.charts.plot_area import short
 from app.views.eliding import elided_text
 from app.views.results.reading import name_of

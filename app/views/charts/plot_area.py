@@ -23,8 +23,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from app.base.theme import Colours, colours_of
 from app.base.tips import set_tip
 from app.models.curves.span import AxisView
-from app.models.curves.ticks import powers, scaled, ticks
 from app.models.results.view_data import ViewData
+from app.models.ticks import powers, scaled, ticks
 from app.views.parts import number
 from app.views.results.reading import name_of
 from gpu_ops.output_kinds import Axis

@@ -10,7 +10,7 @@ from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QPalette, QPen
 from PySide6.QtWidgets import QWidget
 
-from app.models.curves.ticks import PREFIXED
+from app.models.ticks import PREFIXED
 from app.views.results.reading import name_of
 from gpu_ops.output_kinds import Axis
 

@@ -7,11 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from app.models.curves.ticks import ticks
+from app.models.ticks import log_ticks
 from app.views.parts import number
-
-DIGITS = (1, 2, 5)
-"""What the numbers of a logarithmic axis begin with where there is room for them."""
 
 
 class XScale:
@@ -37,13 +34,5 @@ class XScale:
         makes its own."""
         if not self.log:
             return None
-        decades = range(math.floor(math.log10(start)), math.ceil(math.log10(stop)) + 1)
-        places: list[float] = []
-        for digits in (DIGITS, DIGITS[:1]):
-            places = [d * 10.0**k for k in decades for d in digits if start <= d * 10.0**k <= stop]
-            if len(places) <= most:
-                break
-        if len(places) < 2:
-            places = ticks(start, stop, most)
-        every = max(1, math.ceil(len(places) / max(2, most)))
-        return [[(self.coordinate(place), number(float(f"{place:.6g}"))) for place in places[::every]], []]
+        places = log_ticks(start, stop, most)
+        return [[(self.coordinate(place), number(float(f"{place:.6g}"))) for place in places], []]

@@ -7,8 +7,8 @@ import math
 from PySide6.QtCore import QCoreApplication, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QGradient, QLinearGradient, QPainter, QPen
 
-from app.models.curves.ticks import ticks
 from app.models.pictures.wave import Wave
+from app.models.ticks import ticks
 from app.views.charts.plot_area import short
 from app.views.parts import draw_tag, number
 from app.views.pictures.canvas_paint import DARK_AND_LIGHT

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QCoreApplication, QLocale
 
-from app.models.curves.ticks import scaled
 from app.models.pictures.layer import Layer
 from app.models.pictures.nonfinite import value_word
 from app.models.pictures.scale_bar import suited
 from app.models.results.view_data import ViewData
+from app.models.ticks import scaled
 from app.views.parts import number
 from gpu_ops.output_kinds import CHANNEL, Axis, Band
 from gpu_ops.types import Pixel

@@ -16,9 +16,10 @@ from app.base.numbers import number
 from app.base.theme import colours_of, mix
 from app.base.tips import show_tip
 from app.models.curves.stroke import INK, Stroke, variant_stroke
+from app.models.ticks import log_ticks, ticks, with_room
 from app.views.parts import is_dark
 from app.views.strokes import DASHES, colour
-from app.views.sweep.plot import NEAR, SYMBOLS, LineStyle, even_steps, round_times
+from app.views.sweep.plot import NEAR, SYMBOLS, LineStyle
 from gpu_ops import FILTERS, DrawnFigure
 from gpu_ops.types import Scale, Series
 
@@ -178,13 +179,13 @@ class FigurePlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         self.setBackground(self.palette().color(QPalette.ColorRole.Base))
         text, family = self.palette().color(QPalette.ColorRole.Text), f"{self.font().pointSizeF():g}pt"
         left = self._high_ticks(figure.y, y)
-        for side, ticks, scale in (("left", left, figure.y), ("bottom", self._wide_ticks(figure.x, x), figure.x)):
+        for side, marks, scale in (("left", left, figure.y), ("bottom", self._wide_ticks(figure.x, x), figure.x)):
             axis = self.item.getAxis(side)
             axis.enableAutoSIPrefix(False)  # a factor in the label would be taken for one of the numbers
             axis.setPen(text)
             axis.setTextPen(text)
             axis.setStyle(tickFont=self.font(), hideOverlappingLabels=False)
-            axis.setTicks([ticks])
+            axis.setTicks([marks])
             axis.setLabel(scale.label, **{"font-size": family})
         widest = max((metrics.horizontalAdvance(words) for _, words in left), default=0)
         lines = 1
@@ -197,23 +198,13 @@ class FigurePlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
     def _wide_ticks(self, scale: Scale, span: tuple[float, float]) -> list[tuple[float, str]]:
         """The ticks of the scale that have room for their label."""
         room = max(self.width() - 12 * self.fontMetrics().averageCharWidth(), 1)
-        kept: list[tuple[float, str]] = []
-        free = -math.inf
-        for value, place in zip(scale.ticks, _places(scale, scale.ticks), strict=True):
-            middle = (place - span[0]) / (span[1] - span[0]) * room
-            half = self.fontMetrics().horizontalAdvance(f"{number(value)}  ") / 2
-            if middle - half >= free:
-                kept.append((place, number(value)))
-                free = middle + half
-        return kept
+        marks = [(place, number(value)) for value, place in zip(scale.ticks, _places(scale, scale.ticks), strict=True)]
+        return with_room(marks, span, room, self.fontMetrics().horizontalAdvance)
 
     def _high_ticks(self, scale: Scale, span: tuple[float, float]) -> list[tuple[float, str]]:
         """Round values, as many as fit."""
         room = max(2, int(self.height() / (2.5 * self.fontMetrics().height())))
-        if scale.logarithmic:
-            values = round_times(10 ** span[0], 10 ** span[1], room)
-        else:
-            values = even_steps(span[0], span[1], room)
+        values = log_ticks(10 ** span[0], 10 ** span[1], room) if scale.logarithmic else ticks(*span, room)
         return [(place, number(value, 3)) for value, place in zip(values, _places(scale, values), strict=True)]
 
     def words_at(self, position: QPoint) -> str:

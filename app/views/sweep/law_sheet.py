@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QVBoxLayout, QWid
 
 from app.base.numbers import count
 from app.models.curves.stroke import variant_stroke
+from app.models.ticks import with_room
 from app.models.timing.laws import LawCurve, LawPicture, Place
 from app.views.parts import is_dark
 from app.views.scrolled import Squeezed
@@ -128,15 +129,9 @@ class LawPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         """The values that have room for their label."""
         assert self.picture is not None
         room = max(self.width() - 12 * self.fontMetrics().averageCharWidth(), 1)
-        kept: list[float] = []
-        free = -math.inf
-        for value in self.picture.values():
-            middle = (math.log10(value) - span[0]) / (span[1] - span[0]) * room
-            half = self.fontMetrics().horizontalAdvance(f"{count(round(value))}  ") / 2
-            if middle - half >= free:
-                kept.append(value)
-                free = middle + half
-        return kept
+        marks = {count(round(value)): value for value in self.picture.values()}
+        places = [(math.log10(value), text) for text, value in marks.items()]
+        return [marks[text] for _, text in with_room(places, span, room, self.fontMetrics().horizontalAdvance)]
 
     def _ticks(self, span: tuple[float, float]) -> list[tuple[float, str]]:
         if self.share:

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QWidget
 from app.base.numbers import seconds
 from app.base.tips import show_tip
 from app.models.curves.stroke import Stroke, variant_stroke
+from app.models.ticks import log_ticks, with_room
 from app.models.timing.sweep import Sweep
 from app.views.parts import is_dark
 from app.views.strokes import colour, pen
@@ -219,22 +220,13 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         """Ticks at the values themselves, as many as fit."""
         if self.sweep is None:
             return []
-        values = self._values()
-        result: list[tuple[float, str]] = []
-        free = -math.inf
-        for value in values:
-            text = value_text(self.sweep, value, with_unit=False)
-            middle = (math.log10(value) - span[0]) / (span[1] - span[0]) * width
-            half = self.fontMetrics().horizontalAdvance(f"{text}  ") / 2
-            if middle - half >= free:
-                result.append((math.log10(value), text))
-                free = middle + half
-        return result
+        marks = [(math.log10(v), value_text(self.sweep, v, with_unit=False)) for v in self._values()]
+        return with_room(marks, span, width, self.fontMetrics().horizontalAdvance)
 
     def _time_ticks(self, span: tuple[float, float]) -> list[tuple[float, str]]:
         """Round times, as many as fit."""
         room = max(2, int(self.height() / (2.5 * self.fontMetrics().height())))
-        times = round_times(10 ** span[0], 10 ** span[1], room) if self.lines else []
+        times = log_ticks(10 ** span[0], 10 ** span[1], room) if self.lines else []
         return [(math.log10(time), seconds(time)) for time in times]
 
     def words_at(self, position: QPoint) -> str:
@@ -287,27 +279,6 @@ class SweepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
     def minimumSizeHint(self) -> QSize:  # noqa: N802
         unit = self.fontMetrics().height()
         return QSize(12 * unit, 8 * unit)
-
-
-def round_times(low: float, high: float, most: int) -> list[float]:
-    """Round times from `low` to `high`, about `most` of them: 1, 2 and 5 of every power of ten, only powers where that
-    is too many, and even steps where only a few of those lie between."""
-    exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    best: list[float] = []
-    for digits, every in (((1, 2, 5), 1), ((1, 3), 1), *(((1,), n) for n in range(1, len(exponents) + 1))):
-        result = [d * 10.0**e for e in exponents if e % every == 0 for d in digits]
-        best = [time for time in result if low <= time <= high] or best
-        if len(best) <= most:
-            break
-    return best if len(best) > 2 or high > 10 * low else even_steps(low, high, most)
-
-
-def even_steps(low: float, high: float, most: int) -> list[float]:
-    """About so many multiples of 1, 2 or 5 of a power of ten, from `low` to `high`."""
-    power = 10.0 ** math.floor(math.log10((high - low) / most))
-    step = next(d * power for d in (1, 2, 5, 10) if d * power * most >= high - low)
-    first, last = math.ceil(low / step), math.floor(high / step)
-    return [n * step for n in range(first, last + 1)]
 
 
 def _padded(numbers: Sequence[float], share: float) -> tuple[float, float]:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from app.models.ticks import powers, ticks
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -27,19 +29,7 @@ class Axis:
 
     def ticks(self, most: int) -> list[float]:
         """Round times, at most `most`."""
-        most = max(2, most)
-        return self._log_ticks(most) if self.log else self._linear_ticks(most)
-
-    def _log_ticks(self, most: int) -> list[float]:
-        first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
-        every = max(1, math.ceil((last - first + 1) / most))
-        return [10.0**k for k in range(first, last + 1, every)]
-
-    def _linear_ticks(self, most: int) -> list[float]:
-        raw = self.high / most
-        power = 10.0 ** math.floor(math.log10(raw))
-        step = next(m for m in (1, 2, 5, 10) if m * power >= raw * 0.9999) * power
-        return [step * k for k in range(int(self.high / step + 1e-9) + 1)]
+        return powers(self.low, self.high, most) if self.log else ticks(0.0, self.high, most)
 
 
 def axis_for(times: Iterable[float], left: float, right: float, log: bool) -> Axis:

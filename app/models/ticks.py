@@ -1,8 +1,9 @@
-"""The places of the numbers on an axis, and their unit. No Qt."""
+"""The positions of the numbers on any axis, and their unit. No Qt."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 
 PREFIXED = ("s", "Hz", "B", "m")
 """Units that take SI prefixes."""
@@ -25,6 +26,36 @@ def powers(low: float, high: float, most: int) -> list[float]:
     first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
     every = max(1, math.ceil((last - first + 1) / max(2, most)))
     return [10.0**k for k in range(first, last + 1, every)]
+
+
+def log_ticks(low: float, high: float, most: int) -> list[float]:
+    """Round numbers from `low` to `high`, both above 0, at most `most` or 2 of them: 1, 2 and 5 times every power of
+    ten, fewer where that is too many, and even steps where only a few of those lie between."""
+    exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    best: list[float] = []
+    for digits in ((1, 2, 5), (1, 3), (1,)):
+        found = [d * 10.0**e for e in exponents for d in digits]
+        best = [number for number in found if low <= number <= high] or best
+        if len(best) <= most:
+            break
+    else:
+        best = powers(low, high, most)
+    return best if len(best) > 2 or high > 10 * low else ticks(low, high, most)
+
+
+def with_room(
+    marks: Iterable[tuple[float, str]], span: tuple[float, float], width: float, width_of: Callable[[str], float]
+) -> list[tuple[float, str]]:
+    """The marks, in order, whose texts do not overlap on an axis that shows `span` over a `width`."""
+    kept: list[tuple[float, str]] = []
+    free = -math.inf
+    for position, text in marks:
+        middle = (position - span[0]) / (span[1] - span[0]) * width
+        half = width_of(f"{text}  ") / 2
+        if middle - half >= free:
+            kept.append((position, text))
+            free = middle + half
+    return kept
 
 
 def scaled(unit: str, largest: float) -> tuple[float, str]:
