@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from app.main import COMMANDS, main
+from gpu_ops import FILTERS
 from gpu_ops.doctor import window_needs
 
 ROOT = Path(__file__).parent.parent.parent
@@ -69,6 +70,81 @@ def test_the_window_imports_nothing_heavy_and_only_public_names() -> None:
             inner = name.startswith("gpu_ops.") and name != "gpu_ops.cli" and not name.startswith(PUBLIC)
             wrong += [f"{_name(path)} imports {name}"] if heavy or inner else []
     assert wrong == []
+
+
+BENCHMARKS = "app/shell/bench_live.py", "app/shell/benchmark.py", "app/shell/faults.py"
+"""They run filters of the product, which they name with parameters and outputs."""
+WORDS = {
+    "colours": ("the look of the window", ("app/main.py",)),
+    "counts": ("what a simulated GPU counted, in an X-ray", ("app/models/xray/xray.py",)),
+    "figures": (
+        "the page of figures of sources; a view of numbers",
+        (
+            *("app/main.py", "app/shell/help_specs.py", "app/views/results/view_table.py"),
+            *("app/views/window/files.py", "app/views/window/main_window.py"),
+        ),
+    ),
+    "high": ("white of a picture", ("app/models/files/session_view.py", "app/views/pictures/histogram.py")),
+    "image": ("a kind", ("app/views/results/view_table.py",)),
+    "levels": (
+        "black and white of a picture; a view of pyramids",
+        (
+            *("app/models/files/session_view.py", "app/views/results/view_table.py"),
+            *("app/views/window/panels.py", "app/views/window/saver.py"),
+        ),
+    ),
+    "low": ("black of a picture", ("app/models/files/session_view.py", "app/views/pictures/histogram.py")),
+    "noise": (
+        "the sample and the step",
+        (
+            *("app/controllers/sweep.py", "app/models/experiment/steps.py", "app/models/timing/sweep.py"),
+            *("app/shell/bench_stage.py", "app/views/experiment/noise_control.py", "app/views/sweep/text.py"),
+        ),
+    ),
+    "phase": ("a scale of spectra", ("app/views/results/view_table.py",)),
+    "points": ("of a law, in JSON", ("app/models/timing/laws.py",)),
+    "range": (
+        "levels from the smallest to the largest value",
+        (
+            *("app/models/files/session_view.py", "app/models/pictures/difference_levels.py"),
+            *("app/models/pictures/display.py", "app/views/pictures/histogram.py"),
+        ),
+    ),
+    "result": (
+        "an input that is a result; a heading",
+        (
+            *("app/controllers/inputs.py", "app/models/experiment/experiment_text.py"),
+            "app/views/results/region_table.py",
+        ),
+    ),
+    "rule": ("what becomes of NaN when a file is read", ("app/models/experiment/experiment_text.py",)),
+    "shape": (
+        "that of an array, in tables; of the step crop",
+        (
+            *("app/models/experiment/job_cells.py", "app/models/experiment/steps.py", "app/models/results/results.py"),
+            *("app/models/timing/sweep.py", "app/views/experiment/editors.py", "app/views/window/probing.py"),
+            "app/views/xray/text.py",
+        ),
+    ),
+    "signal": ("a kind", ("app/views/results/view_table.py",)),
+    "spectra": ("a view", ("app/views/results/view_table.py",)),
+    "spectrum": ("a kind", ("app/views/results/view_table.py",)),
+    "value": ("a gap in a text", ("app/views/sweep/occupancy_plot.py",)),
+}
+"""Words that are names of parameters or outputs and mean something else in the window: what, and where."""
+
+
+def _named(path: Path, names: set[str]) -> set[str]:
+    """Which of the names stand in a module as texts."""
+    texts = (node.value for node in ast.walk(_tree(path)) if isinstance(node, ast.Constant))
+    return {text for text in texts if isinstance(text, str)} & names
+
+
+def test_the_window_knows_no_parameter_and_no_output_by_name() -> None:
+    """What it draws over an output, and what a person drags there, the filter declares."""
+    names = {p.name for f in FILTERS for p in f.params} | {o.id for f in FILTERS for o in f.outputs}
+    found = {(name, _name(path)) for path in MODULES for name in _named(path, names) if _name(path) not in BENCHMARKS}
+    assert found == {(word, file) for word, (_, files) in WORDS.items() for file in files}
 
 
 def test_models_have_no_widgets() -> None:

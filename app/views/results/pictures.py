@@ -136,8 +136,7 @@ class Pictures(Squeezed):
     @property
     def placed(self) -> bool:
         """Whether results lie in the place of the input, as pictures of it do and spectra do not."""
-        own = self.input_spec()
-        return self._alike or self._spec in (own.signed, own.labels, own.apart)
+        return self._alike or self._spec in self.input_spec().owns
 
     def view_with(self, key: str) -> ResultView:
         """The view that shows the input or a variant."""

@@ -73,6 +73,11 @@ class ViewSpec:
     apart: ViewSpec | None = None
     levels: ViewSpec | None = None
 
+    @property
+    def owns(self) -> tuple[ViewSpec | None, ...]:
+        """The views of results that lie in the place of the input and have levels and limits of their own."""
+        return self.signed, self.labels, self.apart
+
 
 def _pictures(display: Display, parent: QWidget) -> ResultView:
     from app.views.pictures.picture_view import PictureView
