@@ -56,6 +56,11 @@ def of_one_kind(filter: Filter, variant: Variant) -> bool:
     return family.index(filter) == list(dict.fromkeys(ids)).index(variant.id) % len(family)
 
 
+def is_todays(place: int, turns: int) -> bool:
+    """Whether the value at a place has its turn today, where one in so many has it a day."""
+    return place % turns == int(os.environ.get(DAY, date.today().toordinal())) % turns
+
+
 def _thorough(value: Any) -> Any:
     values = value if isinstance(value, tuple) else (value,)
     return pytest.param(*values, marks=pytest.mark.thorough)

@@ -1,9 +1,10 @@
 """The contract of every kernel of the product, and of kernels that are wrong on purpose, on the simulated GPU.
 
-The default lane tries every setting once, in turns of the variant for signals and of that for images, the largest shape
-in both orders of blocks, long cases of a few, and a wrong kernel of each family of filters. The thorough one tries all
-variants, shapes and pairs of choices, some in both orders, the ends of the range, long cases, and all wrong kernels.
-Half of the time goes to compiling, once for each set of defines that cases have.
+The default lane tries every setting once, in turns of the variant for signals and of that for images, and of families
+that take long a few a day; the largest shape in both orders of blocks, long cases of a few, and a wrong kernel of each
+family of filters. The thorough one tries all variants, shapes and pairs of choices, some in both orders, the ends of
+the range, long cases, and all wrong kernels. Half of the time goes to compiling, once for each set of defines that
+cases have.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from gpu_ops.running.contract import (
     long_cases,
 )
 from gpu_ops.types import Filter, Run, Variant
-from tests.lanes import few, of_one_kind
+from tests.lanes import few, is_todays, of_one_kind
 
 MOST = 12
 """Cases of a kernel at most in the thorough lane, evenly from longer sets. A real GPU runs whole sets."""
@@ -37,8 +38,17 @@ STEP = 7
 faults show."""
 PAIRS = [(f, v) for f in FILTERS for v in f.variants if v.device == "cuda" and not v.library]
 KERNELS = [pytest.param(f, v, id=f"{f.id}-{v.id}") for f, v in PAIRS]
+TURNS = {"wavelet": 4, "fft_batch": 2}
+"""Of these families, whose kernels take seconds to compile, the default lane tries one variant in so many a day."""
+
+
+def _in_turns(filter: Filter, variant: Variant) -> bool:
+    place = [v.id for v in filter.variants].index(variant.id)
+    return of_one_kind(filter, variant) and is_todays(place, TURNS.get(filter.family, 1))
+
+
 IN_TURNS = [
-    pytest.param(f, v, id=f"{f.id}-{v.id}", marks=() if of_one_kind(f, v) else pytest.mark.thorough) for f, v in PAIRS
+    pytest.param(f, v, id=f"{f.id}-{v.id}", marks=() if _in_turns(f, v) else pytest.mark.thorough) for f, v in PAIRS
 ]
 LONG = [(f, v) for f, v in PAIRS if v.trials(open_device("sim").limits)]
 QUICK = [(f, v) for f, v in LONG if v.id in ("lanes", "one_pass", "look_back") and of_one_kind(f, v)]
