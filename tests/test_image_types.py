@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import tifffile
 
 from gpu_ops.cli import main
 from gpu_ops.devices import open_device
+from gpu_ops.engine import jobs
+from gpu_ops.engine.shared import SharedArray
 from gpu_ops.engine.statistics import PERCENTILES, statistics
 from gpu_ops.errors import InputError
 from gpu_ops.io import Saving, from_array, load, save, save_result
@@ -19,9 +22,11 @@ from gpu_ops.io.results import save_output
 from gpu_ops.io.steps.mapping import held, map_values, maps_for
 from gpu_ops.output_kinds import NUMBERS, OUTPUT_KINDS, Axis, Form, subtracted
 from gpu_ops.report.files import row
+from gpu_ops.running.affordable import exact_crop
 from gpu_ops.running.contract import check_case, covering_cases
 from gpu_ops.running.runner import run_experiment
-from gpu_ops.types import Experiment, Filter, Input, Pick, Run
+from gpu_ops.task import Task
+from gpu_ops.types import Experiment, Facts, Filter, Input, Pick, Run
 
 Array = np.ndarray[Any, Any]
 IMAGE = OUTPUT_KINDS["image"]
@@ -99,6 +104,35 @@ def test_the_report_has_a_row_with_its_error(pieces: Filter) -> None:
     told = json.loads(json.dumps(row(run, Experiment("pieces", input, {}, (run.pick,), "none")).to_json()))
     assert (told["ok"], told["error_max"], told["dtype"]) == (True, 0, "uint8")
     assert set(told["errors"]) == {output.id for output in pieces.outputs}
+
+
+class Shelf:
+    """What an engine's desk does with results: it keeps them."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, Array] = {}
+
+    def announce(self, text: str) -> None: ...
+
+    def share(self, array: Array) -> SharedArray:
+        name = f"shelf{len(self.arrays)}"
+        self.arrays[name] = array
+        return SharedArray(name, array.shape, array.dtype.name)
+
+
+def test_the_window_gets_it_in_its_own_type_with_exact_figures(pieces: Filter) -> None:
+    input = replace(picture(), facts=Facts(units=("mV",)))
+    (run,) = ran(pieces, Pick("serial", "cpu"), input=input)
+    run = replace(run, forms={name: replace(form, unit="mV") for name, form in run.forms.items()})
+    task, shelf = Task.of(input.meta, run.params), Shelf()
+    sent = jobs._outputs(shelf, run, task, exact_crop(pieces, task, input.array.shape, ()))  # type: ignore[arg-type]
+    for name, result in sent.items():
+        array = shelf.arrays[result.array.segment]
+        assert result.array.dtype == array.dtype.name and np.array_equal(array, run.outputs[name])
+        assert (result.statistics is None) == (name == "middles")
+        if result.statistics is not None:
+            assert (result.statistics.minimum, result.statistics.maximum) == (array.min(), array.max())
+    assert (sent["pieces"].unit, sent["slope"].unit) == ("", "mV"), "labels are names"
 
 
 @pytest.mark.parametrize("dtype", NUMBERS)

@@ -257,7 +257,7 @@ def _shared(desk: JobChannel, output: Output, array: Array, form: Form, task: Ta
     form, values = replace(form.cut(over), axes=places.axes), np.array(array[over], order="C")
     figures = kind.figures(values)
     summary = None if figures is None else statistics(figures)
-    unit = form.unit_of(kind.id, output.unit)
+    unit = "" if output.labels else form.unit_of(kind.id, output.unit)
     return SharedResult(kind.id, desk.share(values), form, unit, kind.tell(values, form, unit), summary)
 
 
