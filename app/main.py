@@ -82,7 +82,7 @@ def _parse(args: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the filter")
     parser.add_argument("--variant", nargs="+", action="extend", default=[], metavar="ID", help="tick these variants")
     parser.add_argument("--device", help="where kernels run: cuda:N, sim or sim:sm_90")
-    parser.add_argument("--measure", action="store_true", help="measure once the input is there")
+    parser.add_argument("--measure", action="store_true", help="measure once the input is loaded")
     parser.add_argument(
         "--screenshot", metavar="FILE.png", help="save a picture of the window when all is done, and exit"
     )
@@ -117,10 +117,10 @@ def _check_choices(args: argparse.Namespace) -> None:
         if value is not None:
             param.check(value)
             if args.file is None:
-                raise ParamError(f"--{param.name} says how a file is read; name the file as well.")
+                raise ParamError(f"--{param.name} defines how a file is read; name the file as well.")
             if _is_session(args):
                 raise ParamError(
-                    f"--{param.name} says how a file is read, and {plain(args.file)!r} is a session; leave it out."
+                    f"--{param.name} defines how a file is read, and {plain(args.file)!r} is a session; leave it out."
                 )
 
 
@@ -131,7 +131,7 @@ def _check_session(args: argparse.Namespace) -> None:
     given = {"step": args.step, "filter": args.filter, "set": args.set, "variant": args.variant, "device": args.device}
     for name, value in given.items():
         if value:
-            raise ParamError(f"--{name} is said by the session {plain(args.file)!r} already; leave it out.")
+            raise ParamError(f"--{name} is set by the session {plain(args.file)!r} already; leave it out.")
 
 
 def _check_steps(texts: Sequence[str], filters: Sequence[Filter]) -> None:

@@ -31,6 +31,11 @@ def plain(text: object, most: int = LONGEST) -> str:
     return f"{shown[: most - end - 1]}…{shown[len(shown) - end :]}"
 
 
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """A count with its noun: "1 file", "1,024 files"; `plural` where it is more than the noun with an s."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
 def shortened(text: str, most: int = LONGEST_MESSAGE) -> str:
     """A text cut to `most` characters for a message, followed by the number of characters left out."""
     return text if len(text) <= most else f"{text[:most]} … ({len(text) - most} letters more)"

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gpu_ops.errors import KernelError
+from gpu_ops.errors import KernelError, counted
 
 Array = np.ndarray[Any, Any]
 ViewKind = Literal["image", "signal", "spectrum", "bars", "pyramid", "number", "table", "timeline"]
@@ -317,13 +317,13 @@ def tell_bars(array: Array, form: Form, unit: str) -> str:
     """How many bars there are, over what, and how much is in them."""
     axis, bins = form.axes[-1], form.shape[-1]
     span = f"{axis.at(0):.6g} … {axis.at(bins):.6g} {axis.unit}".strip()
-    return f"{bins} bars over {axis.name} {span}, {array.sum():.9g} {unit}".strip()
+    return f"{counted(bins, 'bar')} over {axis.name} {span}, {array.sum():.9g} {unit}".strip()
 
 
 def tell_bands(array: Array, form: Form, unit: str) -> str:
     """How many levels a pyramid has."""
     levels = len({band.level for band in form.bands})
-    return f"{levels} levels, {len(form.bands)} bands, {_extent(form)} {form.dtype}"
+    return f"{counted(levels, 'level')}, {counted(len(form.bands), 'band')}, {_extent(form)} {form.dtype}"
 
 
 def tell_number(array: Array, form: Form, unit: str) -> str:
@@ -338,14 +338,14 @@ def tell_table(array: Array, form: Form, unit: str) -> str:
         return ", ".join(
             f"{form.axes[0].text(k)} {_with_unit(v.item(), unit)}" for k, v in enumerate(rows[:, 0], start=0)
         )
-    return f"{rows.shape[0]} rows of {rows.shape[1]}"
+    return f"{counted(rows.shape[0], 'row')} of {rows.shape[1]}"
 
 
 def tell_spans(array: Array, form: Form, unit: str) -> str:
     """How many spans, and from the first start to the last end."""
     if not len(array):
-        return "nothing happened"
-    return f"{len(array)} spans in {_with_unit(array[:, 1].max() - array[:, 0].min(), 's')}"
+        return "no activity"
+    return f"{counted(len(array), 'span')} in {_with_unit(array[:, 1].max() - array[:, 0].min(), 's')}"
 
 
 OUTPUT_KINDS: Mapping[str, OutputKind] = {

@@ -27,17 +27,19 @@ class Stage:
 STAGES: Mapping[str, Stage] = {
     stage.id: stage
     for stage in (
-        Stage("kernel", "kernel", "kernel", "Median time of the steps alone, with no copies.", on_cpu="computing"),
+        Stage("kernel", "kernel", "kernel", "Median time of the steps alone, without copies.", on_cpu="computing"),
         Stage("upload", "upload", "upload", "The copy of the input from pageable memory to the device."),
         Stage("download", "download", "download", "A copy of the same size from the device to pageable memory."),
-        Stage("elapsed", "end to end", "end to end", "With the copies to and from the device, in pageable memory."),
+        Stage(
+            "elapsed", "end to end", "end to end", "Including the copies to and from the device, in pageable memory."
+        ),
         Stage(
             "elapsed_pinned",
             "end to end, pinned",
             "pinned",
-            "End to end, when the memory is pinned: the GPU copies from it directly.",
+            "End to end with pinned memory, from which the GPU copies directly.",
         ),
-        Stage("enqueue", "enqueue", "enqueue", "The time of the host to hand one step to the device."),
+        Stage("enqueue", "enqueue", "enqueue", "The host time to enqueue one step."),
         Stage("compile", "compile", "compile", "Compiling the kernels, which happens once."),
     )
 }

@@ -110,6 +110,8 @@ def test_the_note_says_what_is_shown() -> None:
     tasks = (on(box, part.array, {"radius": r, "border": "wrap"}) for r in (4, 200))
     notes = [crop_note(whole, part, exact_crop(box, task, whole.array.shape, place)) for task in tasks]
     assert notes[0] == (
-        "simulated on the middle 200 x 256 of 200 x 300; the 200 x 248 that the cut does not change are shown"
+        "simulated on the centre 200 x 256 of 200 x 300; the 200 x 248 unaffected by the crop are shown"
     )
-    assert notes[1].startswith("simulated on the middle 200 x 256 of 200 x 300 by itself: the filter reaches too far")
+    assert notes[1].startswith(
+        "simulated on the centre 200 x 256 of 200 x 300 on its own: the filter's reach exceeds the crop"
+    )

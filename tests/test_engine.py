@@ -1026,7 +1026,7 @@ def test_a_simulated_run_takes_the_middle_and_says_so(shared: Talk) -> None:
     last = [u.row for u in updates if u.row.device == "sim"][-1]
     assert last.ok and last.clock == "simulated" and last.stages.keys() <= {"compile"}
     assert last.counters["warp_instructions"] > 1000 and last.findings == ()
-    assert last.notes[0].startswith("simulated on the middle 256 x 256 of 500 x 300; the 25")
+    assert last.notes[0].startswith("simulated on the centre 256 x 256 of 500 x 300; the 25")
     for update in (cpu, sim):
         shared.release(update)
     shared.client.pool.release(noise.array.segment)

@@ -236,37 +236,38 @@ TILED = {
 
 def test_loads_that_shared_memory_takes_over() -> None:
     text = _said(_ray(**PLAIN), _ray(**TILED))["loads"]
-    assert "fall from 5 to 1.02 a sample (÷4.9)" in text
-    assert (
-        "shared memory keeps the fetched values, and threads read them there (5 shared reads a sample instead)" in text
-    )
+    assert "fall from 5 to 1.02 per sample (÷4.9)" in text
+    assert "the values are kept in shared memory and read there (5 shared reads per sample instead)" in text
     other = _said(_ray(**PLAIN), _ray(**{**TILED, "shared_load_threads": 300}))["loads"]
-    assert "3 shared reads a sample instead" in other
+    assert "3 shared reads per sample instead" in other
 
 
 def test_no_reason_without_evidence() -> None:
     """Shared memory that holds something else explains nothing, and neither does what both read."""
     unfilled = _said(_ray(**PLAIN), _ray(**{**TILED, "shared_store_threads": 7}))["loads"]
-    assert unfilled == "Global loads fall from 5 to 1.02 a sample (÷4.9)."
+    assert unfilled == "Global loads fall from 5 to 1.02 per sample (÷4.9)."
     both = _said(_ray(**PLAIN, constant_threads=500), _ray(**{**TILED, "constant_threads": 500}))["loads"]
     assert "constant" not in both
     fewer = _said(_ray(**PLAIN), _ray(**{**PLAIN, "global_load_threads": 250, "constant_threads": 250}))["loads"]
-    assert fewer.endswith("because constant memory answers (2.5 constant reads a sample instead).")
+    assert fewer.endswith("because constant memory serves them (2.5 constant reads per sample instead).")
 
 
 def test_the_way_back_says_what_is_gone() -> None:
     text = _said(_ray(**TILED), _ray(**PLAIN))["loads"]
-    assert "rise from 1.02 to 5 a sample (×4.9), because the 5 shared reads a sample in their place are gone" in text
+    assert (
+        "rise from 1.02 to 5 per sample (×4.9), because the 5 shared reads per sample that replaced them are gone"
+        in text
+    )
 
 
 def test_memory_that_must_be_crossed_stays() -> None:
     said = _said(_ray(**PLAIN), _ray(**TILED))
-    assert "stay 8 a sample" in said["memory"]
-    assert "5.12 bytes a sample requested in sectors, 24 before" in said["memory"]
-    assert "at most 5.12 bytes a sample can come from the L2 cache, 24 before" in said["sectors"]
+    assert "stay 8 per sample" in said["memory"]
+    assert "5.12 bytes per sample requested in sectors, 24 before" in said["memory"]
+    assert "at most 5.12 bytes per sample can come from the L2 cache, 24 before" in said["sectors"]
     moved = replace(_ray(**TILED), least_bytes=400)
     assert _said(_ray(**PLAIN), moved)["memory"] == (
-        "The bytes that device memory must move fall from 8 to 4 a sample (÷2)."
+        "The bytes that device memory must move fall from 8 to 4 per sample (÷2)."
     )
 
 
@@ -283,57 +284,57 @@ def test_nothing_is_said_where_nothing_changed() -> None:
 
 
 CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
-    "loads": ({"global_load_threads": 100}, {"global_load_threads": 300}, "rise from 1 to 3 a sample (×3)."),
-    "sectors": ({"global_load_sectors": 100}, {"global_load_sectors": 50}, "fall from 1 to 0.5 a sample (÷2)"),
+    "loads": ({"global_load_threads": 100}, {"global_load_threads": 300}, "rise from 1 to 3 per sample (×3)."),
+    "sectors": ({"global_load_sectors": 100}, {"global_load_sectors": 50}, "fall from 1 to 0.5 per sample (÷2)"),
     "requests": (
         {"global_load_sectors": 100, "global_load_requests": 100},
         {"global_load_sectors": 100, "global_load_requests": 25},
-        "fall from 1 to 0.25 a sample (÷4), for the same sectors: 4 sectors a request, 1 before",
+        "fall from 1 to 0.25 per sample (÷4), for the same sectors: 4 sectors per request, 1 before",
     ),
     "load waste": (
         {"global_load_sectors": 80, "global_load_ideal_sectors": 40},
         {"global_load_sectors": 40, "global_load_ideal_sectors": 40},
-        "loads is better: addresses of a warp lie closer together, in 1 times the sectors",
+        "loads is better: addresses of a warp are closer together, in 1 times the sectors",
     ),
     "store waste": (
         {"global_store_sectors": 40, "global_store_ideal_sectors": 40},
         {"global_store_sectors": 80, "global_store_ideal_sectors": 40},
-        "stores is worse: addresses of a warp lie farther apart, in 2 times the sectors",
+        "stores is worse: addresses of a warp are farther apart, in 2 times the sectors",
     ),
     "memory": (
         {"global_store_sectors": 50},
         {"global_store_sectors": 25},
-        "8 bytes a sample requested in sectors, 16 before",
+        "8 bytes per sample requested in sectors, 16 before",
     ),
     "bank conflicts": (
         {"shared_wavefronts": 320, "shared_ideal_wavefronts": 10},
         {"shared_wavefronts": 10, "shared_ideal_wavefronts": 10},
-        "are gone: shared memory took 32 times the wavefronts",
+        "No more bank conflicts: shared memory took 32 times the wavefronts",
     ),
     "constant words": (
         {"constant_words": 10, "constant_requests": 10},
         {"constant_words": 50, "constant_requests": 10},
-        "takes 5 words one after the other, 1 before",
+        "takes 5 words, served one after the other, 1 before",
     ),
-    "atomics": ({"atomics": 100, "atomic_collisions": 90}, {"atomics": 100}, "are gone: 0.9 a sample before"),
-    "local memory": ({}, {"local_sectors": 100}, "come up: 1 a sample"),
+    "atomics": ({"atomics": 100, "atomic_collisions": 90}, {"atomics": 100}, "vanish: 0.9 per sample before"),
+    "local memory": ({}, {"local_sectors": 100}, "appear: 1 per sample"),
     "instructions": (
         {"warp_instructions": 100},
         {"warp_instructions": 80},
-        "fall from 1 to 0.8 a sample (÷1.25): fewer",
+        "fall from 1 to 0.8 per sample (÷1.25): fewer",
     ),
     "lanes": (
         {"thread_instructions": 3200, "warp_instructions": 100},
         {"thread_instructions": 1600, "warp_instructions": 100},
         "of 32: 16 on average, 32 before",
     ),
-    "divergence": ({"divergent_branches": 10}, {"divergent_branches": 20}, "rise from 0.1 to 0.2 a sample (×2)"),
+    "divergence": ({"divergent_branches": 10}, {"divergent_branches": 20}, "rise from 0.1 to 0.2 per sample (×2)"),
     "occupancy": (
         {"occupancy": Occupancy(8, 32, 32, "warps")},
         {"occupancy": Occupancy(2, 8, 32, "shared memory")},
-        "falls from 100% to 25%, with shared memory as its limit: fewer warps",
+        "falls from 100% to 25%, limited by shared memory: fewer warps",
     ),
-    "spills": ({}, {"resources": {"spill_store_bytes": 8, "spill_load_bytes": 4}}, "12 bytes a thread, 0 before"),
+    "spills": ({}, {"resources": {"spill_store_bytes": 8, "spill_load_bytes": 4}}, "12 bytes per thread, 0 before"),
 }
 
 
@@ -360,15 +361,15 @@ def test_every_rule_of_change_is_tried() -> None:
 ALONE: dict[str, tuple[dict[str, Any], str]] = {
     "memory": (
         {"global_load_sectors": 100},
-        "32 bytes a sample are requested in sectors, and device memory must move only 8",
+        "32 bytes per sample are requested in sectors, and device memory must move only 8",
     ),
     "load waste": (
         {"global_load_sectors": 40, "global_load_ideal_sectors": 5},
-        "loads are not fully coalesced: its addresses lie in 8 times the sectors",
+        "loads are not fully coalesced: its addresses touch 8 times the sectors",
     ),
     "store waste": (
         {"global_store_sectors": 10, "global_store_ideal_sectors": 5},
-        "stores are not fully coalesced: its addresses lie in 2 times the sectors",
+        "stores are not fully coalesced: its addresses touch 2 times the sectors",
     ),
     "bank conflicts": ({"shared_wavefronts": 80, "shared_ideal_wavefronts": 10}, "takes 8 times the wavefronts"),
     "constant words": ({"constant_words": 40, "constant_requests": 10}, "constant-cache request asks for 4 words"),
@@ -376,9 +377,9 @@ ALONE: dict[str, tuple[dict[str, Any], str]] = {
     "atomics": ({"atomics": 100, "atomic_collisions": 75}, "75% of the atomic operations"),
     "spills": (
         {"resources": {"spill_store_bytes": 64}, "spill_sectors": 200},
-        "64 bytes a thread go to local memory: 2 sectors a sample.",
+        "64 bytes per thread go to local memory: 2 sectors per sample.",
     ),
-    "local memory": ({"local_sectors": 400}, "4 sectors a sample"),
+    "local memory": ({"local_sectors": 400}, "4 sectors per sample"),
     "occupancy": ({"occupancy": Occupancy(1, 4, 32, "registers")}, "Occupancy is 12%, limited by registers"),
 }
 
@@ -444,7 +445,7 @@ def test_the_source_with_counters_beside_it(capsys: pytest.CaptureFixture[str]) 
     assert not {"atom", "tex", "local", "tra/ld"} & set(titles)
     legend = {line.split()[0] for line in lines if line.startswith("  ") and line.split()}
     assert set(titles) <= legend
-    for words in ("border.cuh  ", "» ", "occupancy 100%", "registers a thread", "findings: none"):
+    for words in ("border.cuh  ", "» ", "occupancy 100%", "registers per thread", "findings: none"):
         assert words in out
     assert [line.split()[-2:] for line in lines if line.startswith("inner block")] == [["260", "260"]]
 
@@ -458,7 +459,7 @@ def test_the_top_of_the_ladder_unless_named(capsys: pytest.CaptureFixture[str]) 
 
 def test_two_variants_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = _call(capsys, "mean", "constant", "shared", *SMALL)
-    assert code == 0 and "Global loads fall from 5 to 1.02 a sample" in out and "sample    " in out
+    assert code == 0 and "Global loads fall from 5 to 1.02 per sample" in out and "sample    " in out
     row = next(line for line in out.splitlines() if line.startswith("global loads of threads"))
     assert row.split()[-3:] == ["5", "1.02", "0.203"]
 
@@ -466,7 +467,7 @@ def test_two_variants_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
 def test_large_inputs_are_cut_and_this_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     large = ["--sample", "noise", "--length", "70000", "--dtype", "float32"]
     out = _call(capsys, "mean", "constant", *large)[1]
-    assert "simulated on the middle 65536 of 70000" in out and "65536 float32" in out
+    assert "simulated on the centre 65536 of 70000" in out and "65536 float32" in out
     whole = _call(capsys, "mean", "constant", *large, "--whole", "--counters", "sample")[1]
     assert "middle" not in whole and "70000 float32" in whole and "a sample of the blocks" in whole
 
@@ -509,7 +510,7 @@ def test_the_older_rules(capsys: pytest.CaptureFixture[str]) -> None:
         (["mean", "scipy"], 2, "choose from naive, constant, shared"),
         (["mean", "nothing"], 2, "has no variant 'nothing'"),
         (["mean", "naive", "shared", "constant"], 2, "one variant, or two to compare, not 3"),
-        (["mean", "naive", "shared", "--kernel", "x.cu"], 2, "--kernel takes the place of the first kernel"),
+        (["mean", "naive", "shared", "--kernel", "x.cu"], 2, "--kernel replaces the first kernel"),
         (["mean", "--block", "17"], 2, "block must be"),
         (["mean", "--gpu", "sm_1"], 4, "it knows sm_75"),
     ],

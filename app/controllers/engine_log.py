@@ -117,7 +117,7 @@ def _xray(request: XRayRequest) -> str:
     job = f"{pick.variant}{_values(pick.knobs)} of {request.filter}{_values(request.params)}"
     beside = f", compared with {other.variant}{_values(other.knobs)}" if other else ""
     gpu = f"a simulated {request.architecture}"
-    return f"look into {job}{beside} on {gpu}; {_array(request.input)}"
+    return f"X-ray of {job}{beside} on {gpu}; {_array(request.input)}"
 
 
 def _save(request: SaveRequest) -> str:
@@ -141,10 +141,10 @@ def _form(form: Form) -> str:
 
 _DESCRIPTIONS: Mapping[type, Callable[[Any], str]] = {
     LoadRequest: lambda r: f"load {r.path}{_values(r.options)}",
-    SurveyRequest: lambda r: f"look into {r.path}{_values(r.choices)}",
-    SampleRequest: lambda r: f"make the sample {r.id}{_values(r.options)}",
+    SurveyRequest: lambda r: f"read {r.path}{_values(r.choices)}",
+    SampleRequest: lambda r: f"generate the sample {r.id}{_values(r.options)}",
     StepsRequest: lambda r: f"change {r.input.name}: {', '.join(step_words(step) for step in r.steps)}",
-    ResultRequest: lambda r: f"make an input of {r.name}, {_form(r.result.form)}",
+    ResultRequest: lambda r: f"use {r.name} as an input, {_form(r.result.form)}",
     RunRequest: _run,
     XRayRequest: _xray,
     SaveRequest: _save,

@@ -101,7 +101,7 @@ class FrameController(QObject):
 
     @property
     def real_rate(self) -> float:
-        """Frames a second that were shown lately; 0 while nothing plays or too few were shown."""
+        """Frames per second that were shown lately; 0 while nothing plays or too few were shown."""
         if not self.playing or len(self._shown) < 2:
             return 0.0
         return (len(self._shown) - 1) / max(self._shown[-1] - self._shown[0], 1e-9)

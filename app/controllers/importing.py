@@ -161,5 +161,5 @@ class ImportController(QObject):
             return
         self._controller.open_file(request.path, values)
         if values:
-            text = self.tr("Opened as the last file like it, with {values}; Open with choices… in the menu changes it.")
+            text = self.tr("Opened like the last such file, with {values}; Open with choices… in the menu changes it.")
             self.message.emit("info", text.format(values=values_words(values, choices)), "", "import")

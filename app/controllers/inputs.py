@@ -87,7 +87,7 @@ class Inputs(QObject):
         self._session.take_back_steps()
         if not inherited:
             return failed.sentence
-        return self.tr("{reason} The steps of the input before are left out.").format(reason=failed.sentence)
+        return self.tr("{reason} The steps of the previous input are left out.").format(reason=failed.sentence)
 
     # Memory
 
@@ -126,7 +126,7 @@ class Inputs(QObject):
         input, subject = self._session.input, made.subject
         assert input is not None
         if subject != self._session.shown.subject(variant) or subject is None:
-            text = self.tr("The result is of an earlier choice; wait for the new one, or run it again.")
+            text = self.tr("The result is of an earlier setting; wait for the new one, or run it again.")
             self.message.emit("warning", text, "", "open")
             return
         if result.kind not in {kind.view for kind in INPUT_KINDS.values() if kind.sample}:
@@ -138,7 +138,7 @@ class Inputs(QObject):
         how |= {"params": dict(key.params), "knobs": dict(key.knobs)}
         how |= {"start": list(made.start)} if made.start else {}
         how |= {"edits": key.edits} if key.edits else {}
-        title = self.tr("{filter} of the middle of {input}") if made.start else self.tr("{filter} of {input}")
+        title = self.tr("{filter} of the centre crop of {input}") if made.start else self.tr("{filter} of {input}")
         title = title.format(filter=key.filter, input=title_with_steps(input))
         rate = input.rate if OUTPUT_KINDS[result.kind].heard else None
         how |= {} if rate is None else {"rate": rate}
@@ -149,12 +149,12 @@ class Inputs(QObject):
         self._queue.submit(LOAD, self._asked)
 
     def back(self) -> None:
-        """Bring back the input that results took the place of, with its steps."""
+        """Restore the input that a result replaced, with its steps."""
         if self._session.derived:
             self._queue.interrupt()
             self._session.go_back()
 
     def _say_dropped(self, shared: Any) -> None:
         kind = INPUT_KINDS[shared.kind].title
-        text = self.tr("The steps of the input before are left out, because they do not suit {kind}.")
+        text = self.tr("The steps of the previous input are left out, because they do not suit {kind}.")
         self.message.emit("info", text.format(kind=kind), "", STEPS.subject)

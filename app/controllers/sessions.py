@@ -224,7 +224,9 @@ class SessionFiles(QObject):
         input, engine = opening.saved.input, self._controller.queue.engine
         paths = tuple(path for path in opening.paths if os.path.lexists(path))
         if input.paths and not paths:
-            text = self.tr("{input}, which the session {name} needs, is not where it was. Nothing is changed yet.")
+            text = self.tr(
+                "{input}, which the session {name} needs, was not found at its path. Nothing is changed yet."
+            )
             text = text.format(input=plain(input.name), name=plain(opening.name))
             calm = replace(opening, otherwise=None)
             self._ask(opening, text, {self.tr("Choose the file…"): lambda: self._want_file(calm)})
@@ -293,9 +295,9 @@ class SessionFiles(QObject):
             self._try(replace(opening, paths=opening.paths[1:]))
             return
         name, calm = plain(opening.name), replace(opening, otherwise=None)
-        text = self.tr("{path} has another content than when the session {name} was saved. Nothing is changed yet.")
+        text = self.tr("{path} has changed since the session {name} was saved. Nothing is changed yet.")
         choices = {
-            self.tr("Use it all the same"): lambda: self._try(replace(calm, accepted=found)),
+            self.tr("Use it anyway"): lambda: self._try(replace(calm, accepted=found)),
             self.tr("Choose another file…"): lambda: self._want_file(calm),
         }
         self._ask(opening, text.format(path=plain(opening.paths[0]), name=name), choices)

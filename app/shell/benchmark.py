@@ -261,9 +261,17 @@ BENCHES = (
     Bench("slider_uint8", "event-loop gaps, slider over 8192² uint8", "ms", GAPS, partial(_slider, "uint8")),
     Bench("slider_float32", "event-loop gaps, slider over 8192² float32", "ms", GAPS, partial(_slider, "float32")),
     Bench("long_run", "event-loop gaps, long computation and its result", "ms", GAPS, _long_run),
-    Bench("signal", "10⁷ samples: arrival to sharp paint, pan frame", "ms", {"show": 100.0, "pan": 10.0}, _signal),
+    Bench(
+        "signal",
+        "10⁷ samples: arrival to full-resolution paint, pan frame",
+        "ms",
+        {"show": 100.0, "pan": 10.0},
+        _signal,
+    ),
     Bench("image", "8192² float32: arrival to first paint, pan frame", "ms", {"show": 100.0, "pan": 10.0}, _image),
-    Bench("another", "4096² float32 over another: arrival to sharp, own levels", "ms", {"show": 150.0}, _another),
+    Bench(
+        "another", "4096² float32 over another: arrival to full resolution, own levels", "ms", {"show": 150.0}, _another
+    ),
     Bench("open_meanwhile", "a file opened during a long run, to its picture", "ms", {"show": 1000.0}, _open_meanwhile),
     Bench("memory", "private memory, 8192² float32 and 3 results", "MB", {"private": 400.0}, _memory),
     Bench("key_latency", "key press to new pixels, 1024² float32", "ms", {"median": 100.0}, _key),
@@ -328,7 +336,7 @@ def _parse(args: Sequence[str]) -> argparse.Namespace:
     names = [bench.name for bench in BENCHES]
     parser = argparse.ArgumentParser(prog="kernelscope window-bench", description="Benchmarks: " + ", ".join(names))
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these")
-    parser.add_argument("--json", metavar="FILE", help="write figures and where they come from; - is standard output")
+    parser.add_argument("--json", metavar="FILE", help="write the values and their provenance; - is standard output")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions")
     parser.add_argument("--one", choices=[*names, STARTED], help=argparse.SUPPRESS)
     parser.add_argument("--since", type=int, default=0, help=argparse.SUPPRESS)

@@ -38,7 +38,7 @@ HELP = (
         QT_TRANSLATE_NOOP("Actions", "&Claims"),
         "help",
         (),
-        QT_TRANSLATE_NOOP("Actions", "Compare what the sources claim with what was measured"),
+        QT_TRANSLATE_NOOP("Actions", "Compare the claims of the sources with measurements"),
         separator=True,
         do=lambda desk: desk.pages.present("claims"),
     ),
@@ -55,7 +55,7 @@ HELP = (
         QT_TRANSLATE_NOOP("Actions", "&Memory layouts"),
         "help",
         (),
-        QT_TRANSLATE_NOOP("Actions", "See how the lanes of a warp lie over memory, and what each layout costs"),
+        QT_TRANSLATE_NOOP("Actions", "See which addresses the lanes of a warp access, and what each layout costs"),
         do=lambda desk: desk.pages.present("layouts"),
     ),
     ActionSpec(

@@ -12,7 +12,9 @@ PROBE = (
         QT_TRANSLATE_NOOP("Actions", "&Region"),
         "view/probe",
         ("R",),
-        QT_TRANSLATE_NOOP("Actions", "Draw a region and compare its figures: a rectangle, or an interval of a signal"),
+        QT_TRANSLATE_NOOP(
+            "Actions", "Draw a region and compare its statistics: a rectangle, or an interval of a signal"
+        ),
         "region",
         checkable=True,
         do=lambda desk: probing.turn_tool(desk, "region"),
@@ -46,7 +48,7 @@ PROBE = (
         QT_TRANSLATE_NOOP("Actions", "&Crop to the region"),
         "view/probe",
         (),
-        QT_TRANSLATE_NOOP("Actions", "Go on with the region (R) alone, as the step Crop does that undo takes back"),
+        QT_TRANSLATE_NOOP("Actions", "Use only the region (R) as the input, as a step Crop, which undo removes"),
         do=lambda desk: desk.probe.crop(),
         able=lambda desk: desk.probe.region is not None or desk.probe.span is not None,
     ),
@@ -55,7 +57,7 @@ PROBE = (
         QT_TRANSLATE_NOOP("Actions", "Re&move region and profile"),
         "view/probe",
         (),
-        QT_TRANSLATE_NOOP("Actions", "Remove what was drawn, and put the tool away"),
+        QT_TRANSLATE_NOOP("Actions", "Remove the drawing and close the tool"),
         do=lambda desk: desk.probe.remove_all(),
         able=lambda desk: desk.probe.any or bool(desk.probe.tool),
     ),

@@ -31,7 +31,7 @@ def run(args: argparse.Namespace, reason: str) -> int:
     if fault:
         streams.say(f"{reason}, so the experiment runs without the window; {HOW}. There is no picture either: {fault}")
         return _without_qt(args)
-    streams.say(f"{reason}, so the experiment runs without the window, whose picture goes to {path}; {HOW}.")
+    streams.say(f"{reason}, so the experiment runs without the window and saves a picture of it as {path}; {HOW}.")
     args.screenshot = path
 
     def shown() -> int:
@@ -79,7 +79,7 @@ def _without_qt(args: argparse.Namespace) -> int:
     from gpu_ops.cli import main as command
 
     if args.file and is_session(args.file):
-        streams.say(f"{args.file} is a session, which only the window opens; name the file that it is about.")
+        streams.say(f"{args.file} is a session, which only the window opens; name its input file.")
         return 4
     words = ["bench", args.filter or FILTERS[0].family, "--quick", *_input_words(args)]
     words += [word for step in args.step for word in ("--step", step)]

@@ -182,7 +182,10 @@ class Script(QObject):
     def _stop_waiting(self) -> None:
         if self._args.screenshot:
             seconds = PATIENCE_MS // 1000
-            print(f"kernelscope: Not all is done after {seconds} s; the picture shows what is.", file=sys.stderr)
+            print(
+                f"kernelscope: Not everything is done after {seconds} s; the picture shows what is finished.",
+                file=sys.stderr,
+            )
             self._draw()
 
     def _draw(self) -> None:

@@ -64,15 +64,15 @@ def mark_texts(origin: Origin, shape: tuple[int, ...] | None) -> tuple[str, str]
         return "", ""
     short = translate("Parts", "simulated")
     if origin.part:
-        return short, translate("Parts", "simulated · from the middle part")
+        return short, translate("Parts", "simulated · from the centre crop")
     if not origin.start or shape is None:
         return short, short
     if len(origin.start) == 1:
-        text = translate("Parts", "simulated · middle {count} samples").format(count=number(shape[0]))
+        text = translate("Parts", "simulated · centre {count} samples").format(count=number(shape[0]))
     else:
-        text = translate("Parts", "simulated · middle {width} × {height}").format(width=shape[1], height=shape[0])
+        text = translate("Parts", "simulated · centre {width} × {height}").format(width=shape[1], height=shape[0])
     if not origin.exact:
-        text = translate("Parts", "{part} by itself").format(part=text)
+        text = translate("Parts", "{part} on its own").format(part=text)
     return short, text
 
 

@@ -25,7 +25,7 @@ def colour(stroke: Stroke, dark: bool) -> QColor:
 
 
 def pen(stroke: Stroke, dark: bool, width: float = 1, dashed: bool = True, faint: bool = False) -> QPen:
-    """The pen of a stroke: cosmetic, `width` pixels wide; `faint` for a result of an earlier choice. Every pen is
+    """The pen of a stroke: cosmetic, `width` pixels wide; `faint` for a result of an earlier setting. Every pen is
     opaque: a curve that crosses itself takes fifty times as long where one can see through it."""
     ink = colour(stroke, dark)
     result = QPen(mix(GROUNDS[dark], ink, FAINT) if faint else ink, width)

@@ -15,7 +15,7 @@ from gpu_ops.cli import stopping, streams
 from gpu_ops.errors import BAD_INPUT, FINE, STOPPED, WRONG, KernelFault, KernelscopeError, plain, shortened
 from gpu_ops.progress import has_abandoned_calls
 
-NOT_WRITTEN = "Standard output cannot be written ({}); redirect it to a place with room."
+NOT_WRITTEN = "Standard output cannot be written ({}); redirect it to a file on a disk with free space."
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 MOST = 2000
 """Letters of a message at most."""

@@ -18,7 +18,7 @@ from gpu_ops.cli.inputs import check_flags, flag_values, reading_of
 from gpu_ops.cli.outputs import saving_of
 from gpu_ops.cli.parts import device_bytes
 from gpu_ops.cli.tables import align, seconds
-from gpu_ops.errors import STOPPED, ParamError, plain
+from gpu_ops.errors import STOPPED, ParamError, counted, plain
 from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.output_kinds import OUTPUT_KINDS
@@ -35,12 +35,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         f"gives one result there, by one variant (default: {VARIANT_RULE}). Exit code: 0 all right, 3 a result was "
         "wrong, 2 a file failed, 4 a device failed, 130 stopped; Ctrl-C ends after the present file.",
     )
-    group.add_argument("--output-dir", metavar="FOLDER", help="save a result of each input here, under the same name")
+    group.add_argument("--output-dir", metavar="FOLDER", help="save the result of each input here, under the same name")
     group.add_argument("--format", choices=formats, help=f"of the results (default: {FORMAT_RULE})")
-    group.add_argument("--resume", action="store_true", help="leave out files whose result is there as it was made")
-    group.add_argument("--checks", choices=CHECKS, default="full", help="compare all of each result, a sample, nothing")
+    group.add_argument("--resume", action="store_true", help="leave out files whose result exists and is unchanged")
     group.add_argument(
-        "--workers", type=int, default=1, metavar="N", help="files to read and save at a time (default 1)"
+        "--checks", choices=CHECKS, default="full", help="verify each result in full, in a sample, or not at all"
+    )
+    group.add_argument(
+        "--workers", type=int, default=1, metavar="N", help="files to read and save at the same time (default 1)"
     )
 
 
@@ -138,4 +140,4 @@ def _print(batch: Batch, took: float) -> None:
         tally[status] = sum(one["status"] == status and not one.get("skipped") for one in batch.rows)
     tally["not reached"] = count - len(batch.rows)
     words = ", ".join(f"{number} {name}" for name, number in tally.items() if number)
-    print(f"{count} files in {seconds(took)}: {words}. Report: {plain(batch.report)}")
+    print(f"{counted(count, 'file')} in {seconds(took)}: {words}. Report: {plain(batch.report)}")

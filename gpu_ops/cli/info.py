@@ -257,7 +257,7 @@ def _print_doctor(state: dict[str, Any]) -> None:
     )
     print(f"NVRTC      {compiler}")
     print("libraries  " + ", ".join(f"{name} {v}" for name, v in state["libraries"].items()))
-    print("window     " + ("\n           ".join(state["window"]["faults"]) or "nothing that it needs is missing"))
+    print("window     " + ("\n           ".join(state["window"]["faults"]) or "all its dependencies are installed"))
     for name, roof in state.get("roofs", {}).items():
         size = f"buffers of {roof['nbytes'] / 2**20:.0f} MiB"
         print(f"roofs      {name}: copy {roof['copy'] / 1e9:.4g} GB/s, read {roof['read'] / 1e9:.4g} GB/s ({size})")

@@ -53,7 +53,7 @@ def _sample(args: argparse.Namespace, reading: Reading) -> Input:
     """The sample that the flags name, without steps and noise."""
     for name in ("kind", "limit", "nonfinite"):
         if getattr(args, name) is not None:
-            raise ParamError(f"--{name} says how a file is read; name one with --input FILE, or leave --{name} out.")
+            raise ParamError(f"--{name} defines how a file is read; name one with --input FILE, or leave --{name} out.")
     params, dtype = _options(args), reading.dtype
     values = {**reading.values, **({"dtype": dtype} if dtype else {})}
     made = sample(_sample_name(args), **{p.name: p.check(values[p.name]) for p in params if p.name in values})
@@ -101,11 +101,11 @@ def _unknown_flag(name: str, args: argparse.Namespace, filter: Filter, names: Se
     owners = [v.id for v in filter.variants for k in v.knobs if k.name == name]
     if owners:
         return (
-            f"{name} is a knob of {', '.join(owners)}, and none of them runs here; name one with --variant, and a "
+            f"{name} is a knob of {', '.join(owners)}, and none of them is selected; name one with --variant, and a "
             "device that it runs on with --device."
         )
     if name in {p.name for p in CHOICES} and args.input is None and name not in {p.name for p in _all_options()}:
-        return f"--{name} says how a file is read; name one with --input FILE, or leave --{name} out."
+        return f"--{name} defines how a file is read; name one with --input FILE, or leave --{name} out."
     if name in {p.name for p in _all_options()}:
         if args.input is not None:
             return f"{name} is an option of samples, and --input names a file; leave one of them out."

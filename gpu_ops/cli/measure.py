@@ -106,7 +106,7 @@ def _run_kernel(args: argparse.Namespace) -> int:
     """Compile a user's kernel in a variant's place, check its launch, and test it with the filter's whole contract."""
     for name in ("variant", "device"):
         if len(set(getattr(args, name))) > 1:
-            raise ParamError(f"--kernel takes the place of one variant on one device; give --{name} one name.")
+            raise ParamError(f"--kernel replaces the kernel of one variant on one device; give --{name} one name.")
     input, filter, values, params = make_job(args)
     variant = _variant_to_replace(filter, todays_ids(args, filter, args.variant, input.meta, values))
     check_flags(args, filter, [variant])

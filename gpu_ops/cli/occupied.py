@@ -122,7 +122,7 @@ def _table(found: Sequence[Place], rows: Sequence[Row], devices: Mapping[str, st
         lines.append([*own, *_cells(place.held), *([seconds(time)] if any(times) else [])])
     right = frozenset(range(len(names) + 5)) | {len(names) + 6}
     reasons = dict.fromkeys(p.reason for p in found if p.reason)
-    title = f"Theoretical occupancy of {found[0].variant} on a multiprocessor of {found[0].architecture}"
+    title = f"Theoretical occupancy of {found[0].variant} on {found[0].architecture}"
     return "\n".join([title, align(lines, right), *(f"  {reason}" for reason in reasons)])
 
 

@@ -98,14 +98,16 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
         action="extend",
         metavar="DEVICE",
         default=[],
-        help="cpu, cuda:N (default: all there are)",
+        help="cpu, cuda:N (default: all available)",
     )
     _add_values(parser, filters)
     parser.add_argument("--json", metavar="FILE", help="write the report here; - for standard output")
     if name == "run":
         _add_results(parser)
         return
-    parser.add_argument("--mode", choices=("stream", "cold", "hot"), default="stream", help="what the caches hold")
+    parser.add_argument(
+        "--mode", choices=("stream", "cold", "hot"), default="stream", help="state of the caches: stream, cold or hot"
+    )
     parser.add_argument("--quick", action="store_true", help="fewer samples, as in live use")
     parser.add_argument("--budget", type=_budget, metavar="SECONDS", help="stop after this long; --json FILE resumes")
     parser.add_argument("--baseline", default="serial", metavar="ID", help="speed-ups are against it (default: serial)")
@@ -115,7 +117,7 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
             action="append",
             required=True,
             metavar="NAME=V1,V2,…",
-            help="a parameter, knob, sample option or dtype and its values; several multiply",
+            help="a parameter, knob, sample option or dtype and its values; several are combined",
         )
         parser.add_argument(
             "--gpu",
@@ -135,7 +137,7 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="[NAME=]FILE",
-        help=f"save an output, the first one unless it is named ({formats})",
+        help=f"save an output, by default the first ({formats})",
     )
     parser.add_argument(
         "--frames",
@@ -143,11 +145,11 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
         help="over all frames of a stack: the results become one .npy or .tif, or one result (histogram, reduce)",
     )
     parser.add_argument(
-        "--kernel", metavar="FILE.cu", help="hold this kernel to the contract in the place of a variant's first"
+        "--kernel", metavar="FILE.cu", help="test this kernel against the contract instead of a variant's first"
     )
     outputs.add_saving(parser)
     batch.add_arguments(parser)
-    parts.add_arguments(_add_limits(parser, "a case of --kernel", ", of a file in bands a quarter of what is free"))
+    parts.add_arguments(_add_limits(parser, "a case of --kernel", ", a quarter of the free memory for a file in bands"))
 
 
 def _add_input(parser: argparse.ArgumentParser, many: bool = False) -> None:
@@ -164,7 +166,7 @@ def _add_input(parser: argparse.ArgumentParser, many: bool = False) -> None:
     source.add_argument(
         "--sample", choices=[s.id for s in SAMPLES], metavar="NAME", help=", ".join(s.id for s in SAMPLES)
     )
-    group.add_argument("--dtype", choices=DTYPES, help="convert the input, or generate it so")
+    group.add_argument("--dtype", choices=DTYPES, help="convert the input, or generate it in this type")
     group.add_argument("--kind", choices=FILE_KINDS, help="read an array as this, such as (N, C) as a signal")
     group.add_argument("--limit", type=int, metavar="N", help="values that a file may hold (default 2^30)")
     group.add_argument("--nonfinite", choices=NONFINITE, help="NaN and infinities (default: refuse)")
@@ -186,7 +188,9 @@ def _add_values(parser: argparse.ArgumentParser, filters: list[Filter]) -> None:
     _add_flags(group, (p for f in filters for p in f.params))
     names = ", ".join(dict.fromkeys(name for f in filters for name in f.presets))
     if names:
-        group.add_argument("--preset", metavar="NAME", help=f"parameters that belong together: {names}; flags win")
+        group.add_argument(
+            "--preset", metavar="NAME", help=f"a named set of parameters: {names}; single flags take precedence"
+        )
     _add_flags(parser.add_argument_group("knobs"), (p for f in filters for v in f.variants for p in v.knobs))
 
 
@@ -212,17 +216,19 @@ def _add_xray(commands: argparse._SubParsersAction[Parser], filters: list[Filter
     )
     _add_input(parser)
     _add_values(parser, filters)
-    parser.add_argument("--kernel", metavar="FILE.cu", help="this kernel in the place of the variant's first")
-    how = parser.add_argument_group("how it is simulated")
+    parser.add_argument("--kernel", metavar="FILE.cu", help="use this kernel instead of the variant's first")
+    how = parser.add_argument_group("how to simulate")
     how.add_argument(
         "--gpu", default=ARCHITECTURES[0], metavar="SM", help=f"such as sm_90 (default {ARCHITECTURES[0]})"
     )
-    how.add_argument("--counters", choices=("full", "sample"), default="full", help="count all blocks, or a sample")
+    how.add_argument(
+        "--counters", choices=("full", "sample"), default="full", help="count all blocks or a sample of them"
+    )
     rules = "; ".join(f"{name}: {text}" for name, text in RULES.items())
     how.add_argument("--coalescing", choices=tuple(RULES), default="today", help=rules)
     _add_limits(parser, "the simulation")
-    how.add_argument("--whole", action="store_true", help="simulate all of a large input instead of its middle")
-    parser.add_argument("--json", metavar="FILE", help="write the answer here as JSON; - for standard output")
+    how.add_argument("--whole", action="store_true", help="simulate all of a large input instead of its centre")
+    parser.add_argument("--json", metavar="FILE", help="write the result here as JSON; - for standard output")
 
 
 def _add_limits(parser: argparse.ArgumentParser, what: str, more: str = "") -> argparse._ArgumentGroup:
@@ -233,10 +239,10 @@ def _add_limits(parser: argparse.ArgumentParser, what: str, more: str = "") -> a
         type=positive,
         default=30.0,
         metavar="SECONDS",
-        help="time of compiling and of simulating (default 30)",
+        help="time for compiling and simulating (default 30)",
     )
     group.add_argument(
-        "--memory", type=positive, metavar="MIB", help=f"memory that it adds (default {KERNEL_MIB:g}{more})"
+        "--memory", type=positive, metavar="MIB", help=f"additional memory (default {KERNEL_MIB:g}{more})"
     )
     return group
 
@@ -246,9 +252,9 @@ def _add_info(commands: argparse._SubParsersAction[Parser]) -> None:
     listing.add_argument("--fields", action="store_true", help="the fields of a report instead: unit and meaning")
     listing.add_argument("filter", nargs="?", help="only this filter or family")
     listing.set_defaults(command=info.list_filters)
-    claims = commands.add_parser("claims", help="what the sources say, and what was counted or measured here")
+    claims = commands.add_parser("claims", help="the claims of the sources, beside what was counted or measured here")
     claims.add_argument("--measure", action="store_true", help="measure on this machine instead of recorded runs")
-    claims.add_argument("--report", metavar="FILE", help="judge by this report")
+    claims.add_argument("--report", metavar="FILE", help="judge the claims by this report")
     claims.add_argument("--count", metavar="FILE", help="only count the steps of the laws, and write them here")
     claims.set_defaults(command=info.claims)
     drawing = commands.add_parser(
@@ -273,4 +279,4 @@ def _add_info(commands: argparse._SubParsersAction[Parser]) -> None:
     doctor.add_argument("--skip-roofs", action="store_true", help="do not measure memory bandwidth")
     doctor.set_defaults(command=info.doctor)
     for parser in (listing, claims, drawing, tables, compiling, doctor):
-        parser.add_argument("--json", metavar="FILE", help="write the answer here as JSON; - for standard output")
+        parser.add_argument("--json", metavar="FILE", help="write the result here as JSON; - for standard output")

@@ -33,7 +33,7 @@ def add_arguments(group: argparse._ArgumentGroup) -> None:
         "--device-memory",
         type=positive,
         metavar="MIB",
-        help="memory that a variant may take on its device; more goes in bands (default: all that is free)",
+        help="memory that a variant may use on its device; larger inputs go in bands (default: all free memory)",
     )
 
 

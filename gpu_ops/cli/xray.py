@@ -17,7 +17,7 @@ from gpu_ops.devices.coalescing import RULES
 from gpu_ops.devices.compiler import supported_architectures
 from gpu_ops.devices.kernel_source import compiled_with
 from gpu_ops.devices.limits import limits_of
-from gpu_ops.errors import FINE, WRONG, DeviceError, KernelError, ParamError, shortened
+from gpu_ops.errors import FINE, WRONG, DeviceError, KernelError, ParamError, counted, shortened
 from gpu_ops.explaining.comparison import sentences_json, side_by_side
 from gpu_ops.explaining.sentences import Sentence, compare, explain, number
 from gpu_ops.explaining.source_files import FileXRay
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     check_type(filter, whole)
     part, starts = (whole, ()) if args.whole else affordable(whole)
     notes = [f"{cut_note(whole, part)} (--whole takes all of it)"] if starts else []
-    notes += ["counted in a sample of the blocks, scaled to all"] if args.counters == "sample" else []
+    notes += ["counted in a sample of the blocks and scaled to all"] if args.counters == "sample" else []
     note = "; ".join(notes)
     ids = todays_ids(args, filter, args.variants, part.meta, _values(args, filter)[0])
     variants = [filter.variant(id) for id in ids] or [_top(args, filter, full_meta(part))]
@@ -115,7 +115,7 @@ def _edits(args: argparse.Namespace, variant: Variant) -> dict[str, str]:
     if args.kernel is None:
         return {}
     if len(args.variants) > 1 or not variant.kernels:
-        raise ParamError("--kernel takes the place of the first kernel of one variant; name one variant.")
+        raise ParamError("--kernel replaces the first kernel of one variant; name one variant.")
     return {variant.kernels[0]: read_kernel(args.kernel)}
 
 
@@ -158,11 +158,16 @@ def _cell(counter: Counter, counts: Counts) -> str:
 
 def _kernel(kernel: KernelXRay) -> str:
     """The kernel's file, whole."""
-    grid, block = (" x ".join(str(n) for n in shape if n > 1) or "1" for shape in (kernel.grid, kernel.block))
+    grid, block = (_extent(shape, noun) for shape, noun in ((kernel.grid, "block"), (kernel.block, "thread")))
     times = f", {kernel.launches} launches; the first" if kernel.launches > 1 else ""
-    heading = f"{kernel.file}  {kernel.name}{times}: {grid} blocks of {block} threads"
+    heading = f"{kernel.file}  {kernel.name}{times}: {grid} of {block}"
     own = kernel.files[0]
     return "\n".join([heading, *_compiled(kernel), _table(own, list(range(1, len(own.text.splitlines()) + 1)))])
+
+
+def _extent(shape: Sequence[int], noun: str) -> str:
+    sizes = [n for n in shape if n > 1]
+    return f"{' x '.join(map(str, sizes))} {noun}s" if sizes else f"1 {noun}"
 
 
 def _compiled(kernel: KernelXRay) -> list[str]:
@@ -197,7 +202,7 @@ def _table(file: FileXRay, numbers: Sequence[int]) -> str:
         rows.append([f"{line}{mark}", *cells, shortened(text[line - 1].expandtabs(4), WIDEST)])
         before = line
     if 0 in counts:
-        rows.append(["? ", *(_cell(c, counts[0]) for c in columns), "(no line: the compiler's own)"])
+        rows.append(["? ", *(_cell(c, counts[0]) for c in columns), "(no source line: added by the compiler)"])
     return align(rows, frozenset(range(len(columns) + 1)))
 
 
@@ -207,7 +212,7 @@ def _legend(x: XRay) -> str:
     width = max((len(c.column) for c in columns), default=0)
     rule = [f"older rule: {RULES[x.coalescing]}"] if x.coalescing != "today" else []
     mark = (
-        [f"  {CALLS.ljust(width)}  the line with all lines that it calls, which have their own counts as well"]
+        [f"  {CALLS.ljust(width)}  the line including all functions that it calls, whose lines have their own counts"]
         if calls
         else []
     )
@@ -231,15 +236,15 @@ def _totals(x: XRay) -> str:
 
 def _resources(kernel: KernelXRay) -> str:
     parts = [
-        f"{kernel.resources.get('registers', 0)} registers a thread",
+        f"{kernel.resources.get('registers', 0)} registers per thread",
         f"{spilled_bytes(kernel.resources)} bytes spilled",
-        f"{kernel.shared_bytes} bytes of shared memory a block",
+        f"{kernel.shared_bytes} bytes of shared memory per block",
     ]
     text = f"{kernel.name}: {', '.join(parts)}"
     o = kernel.occupancy
     if o is None:
         return f"{text}\n  occupancy: not known for this GPU"
-    residents = f"{o.blocks} blocks, {o.warps} of {o.most} warps a multiprocessor"
+    residents = f"{counted(o.blocks, 'block')}, {o.warps} of {o.most} warps per multiprocessor"
     return f"{text}\n  occupancy {o.share:.0%}: {residents}, limited by {o.limiter}"
 
 

@@ -7,7 +7,7 @@ from functools import cache
 
 from gpu_ops.devices.cuda.probe import cuda_devices
 from gpu_ops.devices.status import DeviceStatus
-from gpu_ops.errors import DeviceError, plain
+from gpu_ops.errors import DeviceError, counted, plain
 from gpu_ops.plan import Device
 
 
@@ -29,7 +29,10 @@ def open_device(name: str) -> Device:
     index = int(match[1] or 0)
     statuses = cuda_devices()
     if index >= len(statuses) or not statuses[index].available:
-        reason = statuses[min(index, len(statuses) - 1)].reason or f"this machine has {len(statuses)} CUDA devices"
+        reason = (
+            statuses[min(index, len(statuses) - 1)].reason
+            or f"this machine has {counted(len(statuses), 'CUDA device')}"
+        )
         raise DeviceError(f"Device {name} is not available: {reason}.")
     from gpu_ops.devices.cuda.device import CudaDevice
 

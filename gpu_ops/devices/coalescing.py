@@ -10,9 +10,9 @@ Array = np.ndarray[Any, Any]
 Rule = Literal["today", "1.0", "1.2"]
 HALF = 16
 RULES: dict[Rule, str] = {
-    "today": "sectors of 32 bytes a warp, in any order",
-    "1.0": "capability 1.0 and 1.1: lane k of half a warp must use word k of one aligned segment, or all go alone",
-    "1.2": "capability 1.2 and 1.3: one transaction for each aligned segment that half a warp uses, in any order",
+    "today": "32-byte sectors per warp, in any order",
+    "1.0": "capability 1.0 and 1.1: lane k of a half-warp accesses word k of one segment, else one transaction per lane",
+    "1.2": "capability 1.2 and 1.3: one transaction per aligned segment that a half-warp touches, in any order",
 }
 
 

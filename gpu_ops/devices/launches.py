@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.devices.compiler import Compiled, Entry, KernelParam
-from gpu_ops.errors import KernelError
+from gpu_ops.errors import KernelError, counted
 from gpu_ops.plan import Launch, Limits
 
 GRID_LIMITS = (2**31 - 1, 65535, 65535)
@@ -29,7 +29,7 @@ def check_launch(launch: Launch, entry: Entry, limits: Limits) -> None:
         raise KernelError(f"{name}: a grid of {_by(launch.grid)} blocks; allowed are 1 to {_by(GRID_LIMITS)}.")
     shared = launch.shared_bytes + entry.resources.get("shared_bytes", 0)
     if shared > limits.shared_bytes:
-        raise KernelError(f"{name}: {shared} bytes of shared memory a block; this device has {limits.shared_bytes}.")
+        raise KernelError(f"{name}: {shared} bytes of shared memory per block; this device has {limits.shared_bytes}.")
     check_arguments(name, launch.args, entry.params)
 
 
@@ -38,7 +38,8 @@ def check_arguments(name: str, args: Sequence[Any], params: Sequence[KernelParam
     if len(args) != len(params):
         types = ", ".join(p.type for p in params)
         kinds = ", ".join(_kind(a) for a in args)
-        raise KernelError(f"{name} takes {len(params)} arguments ({types}); the launch gives {len(args)} ({kinds}).")
+        takes = counted(len(params), "argument")
+        raise KernelError(f"{name} takes {takes} ({types}); the launch gives {len(args)} ({kinds}).")
     for place, (arg, param) in enumerate(zip(args, params, strict=True), start=1):
         if not _fits(arg, param):
             raise KernelError(

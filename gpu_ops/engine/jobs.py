@@ -83,7 +83,7 @@ def work(desk: JobChannel, job: Job) -> None:
             case FramesRequest():
                 _frames(desk, job)
             case DoctorRequest():
-                desk.progress("measuring bandwidth" if job.roofs else "looking at devices and libraries")
+                desk.progress("measuring bandwidth" if job.roofs else "detecting devices and libraries")
                 desk.send(DoctorAnswer(job.job, examine(job.roofs)))
 
 
@@ -98,7 +98,7 @@ def _load(desk: JobChannel, request: LoadRequest) -> None:
 
 
 def _sample(desk: JobChannel, request: SampleRequest) -> None:
-    desk.progress(f"making the sample {request.id}")
+    desk.progress(f"generating the sample {request.id}")
     options = dict(request.options)
     names = {p.name for s in SAMPLES if s.id == request.id for p in s.params}
     dtype = None if "dtype" in names else options.pop("dtype", None)
@@ -241,7 +241,7 @@ def _row(desk: JobChannel, run: Run, experiment: Experiment, roofs: bool) -> Row
 
 
 def _outputs(desk: JobChannel, run: Run, task: Task, region: Crop) -> dict[str, SharedResult]:
-    desk.announce(f"examining {run.pick.variant} on {run.pick.device}")
+    desk.announce(f"profiling {run.pick.variant} on {run.pick.device}")
     declared = {o.id: o for o in FILTERS.find(run.filter).outputs}
     forms = run.forms
     return {n: _shared(desk, declared[n], array, forms[n], task, region) for n, array in run.outputs.items()}
@@ -284,7 +284,7 @@ def _xray(desk: JobChannel, request: XRayRequest) -> None:
 
 
 def _look_into(desk: JobChannel, request: XRayRequest, pick: Pick, part: Input) -> XRay:
-    desk.announce(f"looking into {pick.variant} on a simulated {request.architecture}")
+    desk.announce(f"simulating {pick.variant} on {request.architecture}")
     filter, target = FILTERS.find(request.filter), (request.architecture, pick.edits)
     trace = pick is request.pick  # the window shows only counts of the other variant
     return xray(filter, filter.variant(pick.variant), part, request.params, pick.knobs, *target, trace=trace)

@@ -352,9 +352,9 @@ def activity(request: Request) -> str:
         case LoadRequest():
             return f"loaded {plain(PurePath(request.path).name)}"
         case SurveyRequest():
-            return f"looked into {plain(PurePath(request.path).name)}"
+            return f"read {plain(PurePath(request.path).name)}"
         case SampleRequest():
-            return f"made the sample {request.id}"
+            return f"generated the sample {request.id}"
         case StepsRequest():
             return f"changed {plain(request.input.name)}"
         case ResultRequest():
@@ -363,13 +363,13 @@ def activity(request: Request) -> str:
             return f"ran {request.filter}"
         case XRayRequest():
             beside = f" and {request.against.variant}" if request.against else ""
-            return f"looked into {request.pick.variant}{beside} of {request.filter}"
+            return f"profiled {request.pick.variant}{beside} of {request.filter}"
         case SaveRequest():
             return f"saved {plain(PurePath(request.path).name)}"
         case FramesRequest():
             return f"ran {request.filter} over all frames of {plain(request.input.name)}"
         case DoctorRequest():
-            return "looked at this machine"
+            return "examined this machine"
         case CancelRequest():
             return "cancelled a job"
 

@@ -114,7 +114,7 @@ class SegmentPool:
             if segment is None:
                 return
             if segment.holders == 0:
-                raise ValueError(f"segment {name} is released more often than it was held")
+                raise ValueError(f"segment {name} is released more often than it was acquired")
             segment.holders -= 1
             if segment.holders == 0:
                 self._free[name] = None

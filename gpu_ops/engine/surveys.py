@@ -52,7 +52,7 @@ class Surveys:
             self.drop(request.job)
 
     def _look(self, request: SurveyRequest) -> None:
-        text = f"looking into {plain(request.path)}"
+        text = f"reading {plain(request.path)}"
 
         def stop() -> bool:
             return request.job not in self._wanted

@@ -114,11 +114,11 @@ def differs(a: float, b: float) -> bool:
 def move(a: float, b: float, unit: str) -> str:
     """How something plural went from a to b: "fall from 5 to 1.02 a sample (÷4.92)"."""
     if not differs(a, b):
-        return f"stay {number(b)} a {unit}"
+        return f"stay {number(b)} per {unit}"
     if not a or not b:
-        return f"come up: {number(b)} a {unit}" if b else f"are gone: {number(a)} a {unit} before"
+        return f"appear: {number(b)} per {unit}" if b else f"vanish: {number(a)} per {unit} before"
     how, ratio = ("fall", f"÷{number(a / b)}") if b < a else ("rise", f"×{number(b / a)}")
-    return f"{how} from {number(a)} to {number(b)} a {unit} ({ratio})"
+    return f"{how} from {number(a)} to {number(b)} per {unit} ({ratio})"
 
 
 def _ratio(facts: Facts, actual: str, ideal: str) -> float:
@@ -128,9 +128,9 @@ def _ratio(facts: Facts, actual: str, ideal: str) -> float:
 # What changed
 
 STANDS_IN = (
-    ("shared_load_threads", "shared memory keeps the fetched values, and threads read them there", "shared"),
-    ("constant_threads", "constant memory answers", "constant"),
-    ("texture_threads", "textures answer", "texture"),
+    ("shared_load_threads", "the values are kept in shared memory and read there", "shared"),
+    ("constant_threads", "constant memory serves them", "constant"),
+    ("texture_threads", "textures serve them", "texture"),
 )
 """Reads that may stand in for global loads: (fact, why, name)."""
 
@@ -147,8 +147,8 @@ def _loads(a: Facts, b: Facts, unit: str) -> str | None:
         if what == "shared" and not _is_filled_by_loads(fewer):
             continue
         if reads > 0 and differs(fewer[name], more[name]):
-            count = f"{number(reads)} {what} reads a {unit}"
-            reasons.append(f"{why} ({count} instead)" if fewer is b else f"the {count} in their place are gone")
+            count = f"{number(reads)} {what} reads per {unit}"
+            reasons.append(f"{why} ({count} instead)" if fewer is b else f"the {count} that replaced them are gone")
     return f"{text}, because {', and '.join(reasons)}." if reasons else f"{text}."
 
 
@@ -161,9 +161,8 @@ def _sectors(a: Facts, b: Facts, unit: str) -> str | None:
     before, after = a["global_load_sectors"], b["global_load_sectors"]
     if not differs(before, after):
         return None
-    most = (
-        f"at most {number(SECTOR * after)} bytes a {unit} can come from the L2 cache, {number(SECTOR * before)} before"
-    )
+    now, was = number(SECTOR * after), number(SECTOR * before)
+    most = f"at most {now} bytes per {unit} can come from the L2 cache, {was} before"
     return f"Global load sectors {move(before, after, unit)}: {most}."
 
 
@@ -175,7 +174,7 @@ def _fewer_requests(a: Facts, b: Facts, unit: str) -> str | None:
         return None
     was, now = (_ratio(f, "global_load_sectors", "global_load_requests") for f in (a, b))
     return (
-        f"Global load requests {move(before, after, unit)}, for the same sectors: {number(now)} sectors a request, "
+        f"Global load requests {move(before, after, unit)}, for the same sectors: {number(now)} sectors per request, "
         f"{number(was)} before."
     )
 
@@ -189,8 +188,8 @@ def _waste(kind: str) -> Callable[[Facts, Facts, str], str | None]:
             return None
         how, where = ("better", "closer together") if after < before else ("worse", "farther apart")
         return (
-            f"Coalescing of {kind}s is {how}: addresses of a warp lie {where}, in {number(after)} times the sectors "
-            f"that its bytes would fill, {number(before)} times before."
+            f"Coalescing of {kind}s is {how}: addresses of a warp are {where}, in {number(after)} times the sectors "
+            f"that its bytes need, {number(before)} times before."
         )
 
     return say
@@ -206,10 +205,10 @@ def _dram(a: Facts, b: Facts, unit: str) -> str | None:
     before, after = _sector_bytes(a), _sector_bytes(b)
     if not differs(before, after):
         return None
-    requests = f"{number(after)} bytes a {unit} requested in sectors, {number(before)} before"
+    requests = f"{number(after)} bytes per {unit} requested in sectors, {number(before)} before"
     return (
-        f"The bytes that device memory must move stay {number(b['least_bytes'])} a {unit}: where its bandwidth is the "
-        f"limit and the caches serve the rest ({requests}), nothing changes."
+        f"The bytes that device memory must move stay {number(b['least_bytes'])} per {unit}: where its bandwidth is "
+        f"the limit and the caches serve the rest ({requests}), nothing changes."
     )
 
 
@@ -232,7 +231,7 @@ def _divergence(a: Facts, b: Facts, unit: str) -> str | None:
     before, after = a["divergent_branches"], b["divergent_branches"]
     if not differs(before, after):
         return None
-    return f"Divergent branches {move(before, after, unit)}: at each, a warp runs both ways, one after the other."
+    return f"Divergent branches {move(before, after, unit)}: at each, a warp executes both paths one after the other."
 
 
 def _conflicts(a: Facts, b: Facts, unit: str) -> str | None:
@@ -240,7 +239,7 @@ def _conflicts(a: Facts, b: Facts, unit: str) -> str | None:
     if not b["shared_ideal_wavefronts"] or not differs(before, after):
         return None
     if not differs(after, 1.0):
-        return f"Bank conflicts are gone: shared memory took {number(before)} times the wavefronts it needs."
+        return f"No more bank conflicts: shared memory took {number(before)} times the wavefronts it needs."
     was = f", {number(before)} before" if a["shared_ideal_wavefronts"] else ""
     return f"Bank conflicts: shared memory takes {number(after)} times the wavefronts it needs{was}."
 
@@ -249,7 +248,7 @@ def _constants(a: Facts, b: Facts, unit: str) -> str | None:
     before, after = (_ratio(f, "constant_words", "constant_requests") for f in (a, b))
     if not differs(before, after):
         return None
-    return f"A constant-cache request takes {number(after)} words one after the other, {number(before)} before."
+    return f"A constant-cache request takes {number(after)} words, served one after the other, {number(before)} before."
 
 
 def _atomics(a: Facts, b: Facts, unit: str) -> str | None:
@@ -272,7 +271,7 @@ def _occupancy(a: Facts, b: Facts, unit: str) -> str | None:
     how = "falls" if after < before else "rises"
     effect = "fewer" if after < before else "more"
     return (
-        f"Occupancy {how} from {before:.0%} to {after:.0%}, with {b['limiter']} as its limit: {effect} warps hide "
+        f"Occupancy {how} from {before:.0%} to {after:.0%}, limited by {b['limiter']}: {effect} warps hide "
         "the latency of memory by working while others wait."
     )
 
@@ -281,7 +280,7 @@ def _spills(a: Facts, b: Facts, unit: str) -> str | None:
     before, after = a["spilled_bytes"], b["spilled_bytes"]
     if before == after:
         return None
-    return f"Register spills to local memory: {number(after)} bytes a thread, {number(before)} before."
+    return f"Register spills to local memory: {number(after)} bytes per thread, {number(before)} before."
 
 
 def _launches(a: Facts, b: Facts, unit: str) -> str | None:
@@ -318,8 +317,8 @@ def _repeats(f: Facts, unit: str) -> str | None:
     if not f["least_bytes"] or sector_bytes < 1.5 * f["least_bytes"]:
         return None
     return (
-        f"{number(sector_bytes)} bytes a {unit} are requested in sectors, and device memory must move only "
-        f"{number(f['least_bytes'])}: the caches have to serve the rest."
+        f"{number(sector_bytes)} bytes per {unit} are requested in sectors, and device memory must move only "
+        f"{number(f['least_bytes'])}: the caches must serve the rest."
     )
 
 
@@ -329,7 +328,7 @@ def _wasteful(kind: str) -> Callable[[Facts, str], str | None]:
         if ratio < 1.05:
             return None
         return (
-            f"A warp's {kind}s are not fully coalesced: its addresses lie in {number(ratio)} times the sectors that "
+            f"A warp's {kind}s are not fully coalesced: its addresses touch {number(ratio)} times the sectors that "
             "its bytes would fill."
         )
 
@@ -347,7 +346,7 @@ def _spread(f: Facts, unit: str) -> str | None:
     ratio = _ratio(f, "constant_words", "constant_requests")
     if ratio < 1.02:
         return None
-    return f"A constant-cache request asks for {number(ratio)} words on average, which come one after the other."
+    return f"A constant-cache request asks for {number(ratio)} words on average, which are served one after the other."
 
 
 def _idle(f: Facts, unit: str) -> str | None:
@@ -360,22 +359,22 @@ def _colliding(f: Facts, unit: str) -> str | None:
         return None
     share = f["atomic_collisions"] / f["atomics"]
     return (
-        f"Atomic collisions: {share:.0%} of the atomic operations meet another of their warp at one address and wait."
+        f"Atomic collisions: {share:.0%} of the atomic operations wait for another of their warp at the same address."
     )
 
 
 def _spilling(f: Facts, unit: str) -> str | None:
     if not f["spilled_bytes"]:
         return None
-    counted = f": {number(f['spill_sectors'])} sectors a {unit}" if f["spill_sectors"] else ""
-    return f"Register spills: {number(f['spilled_bytes'])} bytes a thread go to local memory{counted}."
+    counted = f": {number(f['spill_sectors'])} sectors per {unit}" if f["spill_sectors"] else ""
+    return f"Register spills: {number(f['spilled_bytes'])} bytes per thread go to local memory{counted}."
 
 
 def _in_local(f: Facts, unit: str) -> str | None:
     sectors = f["local_sectors"]
     if not sectors:
         return None
-    return f"Arrays of a thread lie in local memory, which is in device memory: {number(sectors)} sectors a {unit}."
+    return f"Per-thread arrays are in local memory, which is device memory: {number(sectors)} sectors per {unit}."
 
 
 def _limited(f: Facts, unit: str) -> str | None:

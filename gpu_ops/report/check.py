@@ -52,7 +52,7 @@ def _provenance_fault(provenance: Mapping[str, Any]) -> str:
         if not all(isinstance(d.get("model", ""), str) for d in devices.values()):
             return f"a model among {name} of its provenance is no text"
         if not all(is_positive(d.get(figure, 1)) for d in devices.values() for figure in ("sm_mhz", "multiprocessors")):
-            return f"sm_mhz or multiprocessors among {name} of its provenance is no number above 0"
+            return f"sm_mhz or multiprocessors among {name} of its provenance is not a number above 0"
     return "" if isinstance(provenance.get("earlier", []), list) else "earlier of its provenance is no list"
 
 

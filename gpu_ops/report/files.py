@@ -56,7 +56,7 @@ def _against_roofs(run: Run, kernel: Timing) -> dict[str, Any]:
         "share_same_size": rate / getattr(same, kind),
     }
     if min(fields["share"], fields["share_same_size"]) > IMPOSSIBLE:
-        fields["flag"] = "faster than its own roof: the data stayed in a cache, or something is not done"
+        fields["flag"] = "faster than its roof: the data stayed in a cache, or the kernel skips work"
     return fields
 
 

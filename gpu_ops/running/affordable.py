@@ -60,17 +60,17 @@ def exact_crop(filter: Filter, task: Task, whole: Shape, place: tuple[int, ...])
 
 def cut_note(whole: Input, part: Input) -> str:
     """A note about the cut, in words."""
-    return f"simulated on the middle {_size(part.array.shape, part)} of {_size(whole.array.shape, whole)}"
+    return f"simulated on the centre {_size(part.array.shape, part)} of {_size(whole.array.shape, whole)}"
 
 
 def crop_note(whole: Input, part: Input, region: Crop) -> str:
     """A note about the cut and about the region of its result that is shown."""
     text = cut_note(whole, part)
     if not region.exact:
-        return f"{text} by itself: the filter reaches too far for the whole input's result"
+        return f"{text} on its own: the filter's reach exceeds the crop, so no pixel equals the whole input's result"
     extents = tuple(s.stop - s.start for s in region.cut)
     inside = extents != part.array.shape[: len(extents)]
-    return f"{text}; the {_size(extents, part)} that the cut does not change are shown" if inside else text
+    return f"{text}; the {_size(extents, part)} unaffected by the crop are shown" if inside else text
 
 
 def _size(shape: Shape, input: Input) -> str:

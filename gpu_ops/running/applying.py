@@ -137,9 +137,7 @@ def _placed(given: Given, device: str | None) -> tuple[Any, str]:
     array = view(given.array)
     place = f"cuda:{array.device.id}"
     if device is not None and open_device(device).name != place:
-        raise ParamError(
-            f"The array lies on {place}, not on {device}; leave device out, or copy the array to the host."
-        )
+        raise ParamError(f"The array is on {place}, not on {device}; leave device out, or copy the array to the host.")
     return array, place
 
 

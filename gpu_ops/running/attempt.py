@@ -32,7 +32,7 @@ PARTS = 1000
 
 
 CHUNK = 1 << 24
-OUTSIDE_WRITTEN = "memory outside the arrays was written: a bound is missing"
+OUTSIDE_WRITTEN = "memory outside the arrays was written: a bounds check is missing"
 INPUT_OVERWRITTEN = "the input was overwritten"
 
 
@@ -56,7 +56,7 @@ class BandRefused(KernelError):
 _UNSUPPORTED, _MEMORY = (BandRefused, LibraryMissing), (DeviceMemoryError, MemoryError)
 
 
-DEPENDS_ON_TIMING = "right once and wrong the next time: an element is not written, or the result depends on timing"
+DEPENDS_ON_TIMING = "right in one run and wrong in the next: an element is not written, or the result depends on timing"
 DEPENDS_ON_ORDER = "right in one order of blocks and wrong in another: the result depends on the schedule"
 
 

@@ -41,10 +41,10 @@ def whole_reason(filter: Filter, task: Task) -> str | None:
     if local.kind == "global":
         return "each value of its result depends on the whole input"
     if local.kind == "mergeable":
-        return "nothing says how the results of parts become one" if local.merge is None else local.whole(task)
+        return "no rule merges the results of parts" if local.merge is None else local.whole(task)
     extents = task.meta.of_kind.spatial(task.meta.shape)
     over = all(o.form(task).shape[: len(extents)] == extents for o in filter.given(task.params))
-    return None if over else "a result of it does not lie over the input"
+    return None if over else "its result has other positions than the input"
 
 
 def reach(filter: Filter, task: Task) -> int:

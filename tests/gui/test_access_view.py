@@ -53,7 +53,7 @@ PICTURES = {
 }
 
 SENTENCES = {
-    "coalesced": (COALESCED, "32 lanes touch 4 sectors, the fewest possible: every byte moved is used."),
+    "coalesced": (COALESCED, "32 lanes touch 4 sectors, the minimum: every byte moved is used."),
     "strided": (STRIDED, f"32 lanes touch 8 sectors; 4 would do: 50{NBSP}% of the bytes moved are not used."),
     "rgb": (RGB, f"32 lanes touch 3 sectors; 1 would do: 67{NBSP}% of the bytes moved are not used."),
     "one address": (
@@ -62,16 +62,16 @@ SENTENCES = {
     ),
     "one lane": (
         access(lanes=(7,)),
-        f"1 lane touches 1 sector, the fewest possible; 88{NBSP}% of the bytes moved are not used. "
+        f"1 lane touches 1 sector, the minimum; 88{NBSP}% of the bytes moved are not used. "
         "31 of the 32 lanes are inactive.",
     ),
     "half": (
         HALF,
-        "16 lanes touch 2 sectors, the fewest possible: every byte moved is used. 16 of the 32 lanes are inactive.",
+        "16 lanes touch 2 sectors, the minimum: every byte moved is used. 16 of the 32 lanes are inactive.",
     ),
     "atomics": (
         access(offset=lambda lane: lane // 2 * 4, verb="atomic"),
-        "32 lanes touch 2 sectors, the fewest possible: every byte moved is used. "
+        "32 lanes touch 2 sectors, the minimum: every byte moved is used. "
         "16 of 32 atomics collide with another at the same address and wait for it.",
     ),
     "two way": (TWO_WAY, "Bank conflict: lanes 0 and 16 need different words of bank 0: 2 wavefronts; 1 would do."),
@@ -80,7 +80,7 @@ SENTENCES = {
     "broadcast": (BROADCAST, "No bank conflict, and lanes that read the same word share it: 1 wavefront."),
     "8 bytes": (
         access("shared", lambda lane: 8 * lane, nbytes=8),
-        "8 bytes a lane are served by half-warps: 2 wavefronts, the fewest possible.",
+        "8 bytes a lane are served by half-warps: 2 wavefronts, the minimum.",
     ),
     "16 bytes in conflict": (
         access("shared", lambda lane: 128 * lane, nbytes=16),
@@ -89,7 +89,7 @@ SENTENCES = {
     "one constant": (access("constant", lambda lane: 8), "32 lanes read one word: it is fetched once."),
     "constants": (
         access("constant", lambda lane: 4 * (lane % 5)),
-        "32 lanes read 5 words, which are fetched one after the other; one word for all would be best.",
+        "32 lanes read 5 words, which are served one after the other; a single word would be broadcast.",
     ),
 }
 

@@ -195,7 +195,7 @@ def test_a_parameter_of_another_run_makes_it_faint_until_the_new_one_comes(qtbot
     bar, session = ask_for_parts(qtbot, window), window.controller.session
     session.set_param("value", 3.0)
     session.set_params({**session.params, "rule": "universal"})
-    assert bar.plot.lines == (4.0,) and not bar.plot.current and bar.words.text().endswith("of an earlier choice")
+    assert bar.plot.lines == (4.0,) and not bar.plot.current and bar.words.text().endswith("of an earlier setting")
     bring(window, "serial", parts((2.5,) * 6), ok=True)
     qtbot.waitUntil(lambda: bar.plot.lines == (2.5,) and bar.plot.current)
     session.set_param("value", 3.0)

@@ -419,7 +419,7 @@ def test_a_file_without_choices_says_so(qtbot, whole, engine, tmp_path: Path) ->
     act(whole, "open_with")
     engine.survey(Survey("a PNG image", (("file", "99 bytes"),)))
     dialog = whole.import_dialog
-    assert dialog.isVisible() and dialog.what.text() == "A PNG image. There is nothing to choose about it."
+    assert dialog.isVisible() and dialog.what.text() == "A PNG image. There is nothing to choose."
     assert dialog.form is None and not dialog.remember.isVisible() and dialog.focusWidget() is dialog.open_button
     qtbot.keyClick(dialog.open_button, Qt.Key.Key_Return)
     assert input_name(whole) == "a.png"

@@ -177,7 +177,7 @@ def test_a_filter_of_finite_values_refuses_before_it_runs(qtbot, window, engine,
     (text,) = said(window)
     assert text == (
         "a.npy has 5 NaN and 5 infinite values, and Fourier transform (image) takes finite values only; choose another "
-        "filter, or open the file with 0 in their place."
+        "filter, or open the file with 0 instead of them."
     )
     window.controller.session.set_filter("mean2d")
     assert said(window) == [] and len([r for r in engine.asked if isinstance(r, RunRequest)]) > runs

@@ -48,39 +48,39 @@ def known(*what: Any) -> Curve:
         # 48 registers x 32 lanes are 1536; 16384 in a quarter hold ten such warps: 40 in all.
         (
             ("sm_90", 128, 48, 0),
-            "48 registers a thread allow 40 of 64 warps in blocks of 128 threads; registers limit from 64 threads on. "
-            "No other block size holds more.",
+            "48 registers per thread allow 40 of 64 warps in blocks of 128 threads; registers limit from 64 threads "
+            "on. No other block size allows more.",
         ),
         (
             ("sm_90", 256, 40, 20000),
-            "40 registers a thread allow 48 of 64 warps in blocks of 256 threads; registers limit from 160 to 672 "
-            "threads. No other block size holds more.",
+            "40 registers per thread allow 48 of 64 warps in blocks of 256 threads; registers limit from 160 to 672 "
+            "threads. No other block size allows more.",
         ),
         # Seven blocks of 9216 bytes fit into 64 KiB, whatever their threads.
         (
             ("sm_75", 17, 20, 9000),
-            "9000 bytes of shared memory a block allow 7 of 32 warps in blocks of 17 threads; shared memory limits "
-            "from 32 to 128 threads. The most is 32, with 256, 512, 1024 threads a block.",
+            "9000 bytes of shared memory per block allow 7 of 32 warps in blocks of 17 threads; shared memory limits "
+            "from 32 to 128 threads. The most is 32, with 256, 512, 1024 threads per block.",
         ),
         (
             ("sm_90", 32, 20, 0),
-            "32 blocks of 32 threads, the most there can be, fill 32 of 64 warps; the number of blocks limits at 32 "
-            "threads. The most is 64, with 64, 128, 256, 512, … threads a block.",
+            "32 blocks of 32 threads, the maximum, fill 32 of 64 warps; the number of blocks limits at 32 "
+            "threads. The most is 64, with 64, 128, 256, 512, … threads per block.",
         ),
         (
             ("sm_90", 96, 32, 0),
             "Blocks of 96 threads fill 63 of 64 warps; the number of warps limits from 64 threads on. The most is 64, "
-            "with 64, 128, 256, 512, … threads a block.",
+            "with 64, 128, 256, 512, … threads per block.",
         ),
         (
             ("sm_90", 288, 32, 0, 16),
             "16 barriers a block allow 36 of 64 warps in blocks of 288 threads; barriers limit from 32 to 384 threads. "
-            "The most is 64, with 512, 1024 threads a block.",
+            "The most is 64, with 512, 1024 threads per block.",
         ),
         (
             ("sm_90", 1024, 70, 0),
-            "70 registers a thread allow 0 of 64 warps in blocks of 1024 threads; registers limit at every block size. "
-            "The most is 28, with 32, 64, 128, 224, … threads a block.",
+            "70 registers per thread allow 0 of 64 warps in blocks of 1024 threads; registers limit at every block "
+            "size. The maximum is 28, with 32, 64, 128, 224, … threads per block.",
         ),
     ],
 )
@@ -171,7 +171,7 @@ def test_everything_lies_inside_and_apart(qtbot, qapp, view, scheme, presenter: 
 def test_the_kernels_own_block_is_marked_though_it_is_no_whole_number_of_warps(view) -> None:
     plot = view.plot
     assert plot.curve.own in plot.points() and plot.curve.own.threads == 100
-    assert view.now.text() == "100 threads a block: 11 blocks, 44 of 64 warps, limited by shared memory"
+    assert view.now.text() == "100 threads per block: 11 blocks, 44 of 64 warps, limited by shared memory"
 
 
 def test_mouse_and_keys_tell_the_numbers_of_a_block_size(qtbot, view) -> None:
@@ -179,7 +179,7 @@ def test_mouse_and_keys_tell_the_numbers_of_a_block_size(qtbot, view) -> None:
     wanted = next(held for held in plot.points() if held.threads == 512)
     QTest.mouseMove(plot, plot.place(wanted).toPoint())
     qtbot.waitUntil(lambda: plot.current == wanted)
-    assert view.now.text() == wanted.text and wanted.text.startswith("512 threads a block: 3 blocks, 48 of 64 warps")
+    assert view.now.text() == wanted.text and wanted.text.startswith("512 threads per block: 3 blocks, 48 of 64 warps")
     at = plot.place(wanted).toPoint()
     QApplication.sendEvent(plot, QHelpEvent(QEvent.Type.ToolTip, at, plot.mapToGlobal(at)))
     assert QToolTip.text() == wanted.text

@@ -424,10 +424,10 @@ def test_another_content_is_said_and_taken_only_on_demand(stack: str, place: Pla
     ((text, choices),) = place.asked
     assert "another content" in text and place.state() == before
     assert "segment1" in place.engine.released
-    choices["Use it all the same"]()
+    choices["Use it anyway"]()
     assert place.state()[1:] == made.state()[1:] and place.name == Path(stack).name and len(place.asked) == 1
     save(stack, np.full((3, 60, 70), 7, np.float32))
-    choices["Use it all the same"]()
+    choices["Use it anyway"]()
     assert len(place.asked) == 2  # it has changed once more
 
 

@@ -253,7 +253,7 @@ def test_steps_that_do_not_fit_another_file_are_left_out_and_said(window: MainWi
     engine(window).answered.emit(Failed(asked(window)[-1].job, "No part of b.npy; choose a part inside."))
     assert wanted(window) == [] and run(window).input is session.original and session.input is session.original
     text = window.messages.current().text
-    assert text == "No part of b.npy; choose a part inside. The steps of the input before are left out."
+    assert text == "No part of b.npy; choose a part inside. The steps of the previous input are left out."
 
 
 @pytest.mark.parametrize("step", [{"step": "rotate", "angle": 90}, {"step": "resize", "factor": 0.5}])

@@ -427,7 +427,7 @@ def test_occupancy_stands_beside_the_times_and_needs_none(window: MainWindow, en
     assert "16 of 32 warps, 256 of 1024 threads, limited by warps" in shown.words_at(shown.mapFromScene(place))
     table = window.sweep.table
     heads = [table.horizontalHeaderItem(k).text() for k in range(table.columnCount())]
-    told = ("block", "error", "occupancy", "threads held")
+    told = ("block", "error", "occupancy", "resident threads")
     cells = [[table.item(r, heads.index(h)).text() for h in told] for r in range(3)]
     assert cells == [
         ["–", "1e-08", "–", "–"],

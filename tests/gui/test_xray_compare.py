@@ -200,7 +200,7 @@ def test_the_measured_time_stands_beside_with_its_clock(qtbot, window, engine) -
     said = "Measured on NVIDIA H200: 12.3 µs a run (kernel, event clock, stream)."
     assert report.toPlainText().startswith(f"{said}\n")
     results.mark_stale([RowSlot("shared", "cuda:0")])
-    assert report.toPlainText().startswith(f"{said} This belongs to an earlier choice.\n")
+    assert report.toPlainText().startswith(f"{said} This belongs to an earlier setting.\n")
 
 
 def test_what_is_measured_of_the_next_choice_does_not_stand_beside_the_last_one(qtbot, window, engine) -> None:

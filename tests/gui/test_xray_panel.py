@@ -139,7 +139,7 @@ def test_findings_are_marked_listed_and_lead_to_their_line(qtbot, window, engine
     text = panel.report.toPlainText()
     for said in ("two threads write <x>", "Loads touch twice", "44 registers", "340 bytes of shared", "here & there"):
         assert said in text
-    assert "occupancy 50 %: 8 blocks, 16 of 32 warps a multiprocessor, limited by registers" in text
+    assert "occupancy 50 %: 8 blocks, 16 of 32 warps per multiprocessor, limited by registers" in text
     assert "12.5 k\n12.5\n6.25 k\n×2" in text
     assert source.textCursor().blockNumber() == 3, "what is wrong is shown first"
     source.go_to(1)
@@ -312,7 +312,7 @@ def test_the_engine_looks_into_what_is_clicked_and_is_stopped_by_a_click(qtbot, 
         assert ray.content["totals"]["global_load_threads"] == 2 * 9 * 256**2
         assert ray.content["totals"]["global_store_threads"] == 256**2
         told = {name for line in ray.content["kernels"][0]["lines"] for name in line["counts"]}
-        assert told <= set(COUNTERS) and "registers a thread" in panel.report.toPlainText()
+        assert told <= set(COUNTERS) and "registers per thread" in panel.report.toPlainText()
         assert find_filter("mean2d").variant("naive").title in panel.title.text()
         panel.tabs.setCurrentWidget(panel.comparison)
         panel.comparison.variants.setFocus()

@@ -74,12 +74,12 @@ def test_a_copy_that_is_waited_for_brings_its_value(body: str) -> None:
 
 
 WRONG = {
-    "no wait": ("box[t] = make_float2(0, 0); later(box + t, x, 8); y[i] = box[t];", "read before its copy has landed"),
+    "no wait": ("box[t] = make_float2(0, 0); later(box + t, x, 8); y[i] = box[t];", "read before its copy is complete"),
     "the newer of two groups": (
         "later(box + t, x, 8); COMMIT; later(box + 64 + t, x, 8); COMMIT; WAIT(1); y[i] = box[64 + t];",
-        "read before its copy has landed",
+        "read before its copy is complete",
     ),
-    "a wait without a commit": ("later(box + t, x, 8); WAIT(0); y[i] = box[t];", "read before its copy has landed"),
+    "a wait without a commit": ("later(box + t, x, 8); WAIT(0); y[i] = box[t];", "read before its copy is complete"),
     "a neighbour's, without a barrier": (
         "later(box + t, x, 8); WAIT_ALL; y[i] = box[t ^ 32];",
         "read-after-write hazard",

@@ -19,18 +19,18 @@ SOURCE = text("faults.cu")
 N = 250
 
 FAULTS = {
-    "read_past": ("out of bounds", "reads 4 bytes 4 bytes past the end of a"),
-    "read_before": ("out of bounds", "reads 4 bytes 4 bytes before a"),
-    "write_past": ("out of bounds", "writes 4 bytes 4 bytes past the end of out"),
-    "write_before": ("out of bounds", "writes 4 bytes 8 bytes before out"),
-    "atomic_past": ("out of bounds", "changes 4 bytes 4 bytes past the end of out"),
-    "misaligned": ("misaligned", "reads 8 bytes at a at byte 4, no multiple of 8"),
-    "wide_past": ("out of bounds", "reads 16 bytes 8 bytes past the end of a"),
-    "through_a_call": ("out of bounds", "past the end of a"),
-    "shared_past": ("out of bounds", "reads 4 bytes 4 bytes past the end of shared memory (512 bytes a block)"),
-    "shared_before": ("out of bounds", "writes 4 bytes 12 bytes before shared memory"),
-    "unwritten_box": ("uninitialised read", "of box before anything is in it"),
-    "unwritten_global": ("uninitialised read", "reads out at byte 0 before anything is in it"),
+    "read_past": ("out of bounds", "reads a[256], but a has 256 elements"),
+    "read_before": ("out of bounds", "reads a[-1], but a has 256 elements"),
+    "write_past": ("out of bounds", "writes out[250], but out has 250 elements"),
+    "write_before": ("out of bounds", "writes out[-2], but out has 250 elements"),
+    "atomic_past": ("out of bounds", "changes out[250], but out has 250 elements"),
+    "misaligned": ("misaligned", "reads a[1] to a[2], not a multiple of 8"),
+    "wide_past": ("out of bounds", "reads a[248] to a[251], but a has 250 elements"),
+    "through_a_call": ("out of bounds", "reads a[250], but a has 250 elements"),
+    "shared_past": ("out of bounds", "reads 4 bytes at byte 512 of shared memory, but a block has 512 bytes"),
+    "shared_before": ("out of bounds", "writes 4 bytes at byte -12 of shared memory"),
+    "unwritten_box": ("uninitialised read", "of box before it is written"),
+    "unwritten_global": ("uninitialised read", "reads out[0] before it is written"),
     "read_after_write": ("read-after-write hazard", "of box, which thread"),
     "write_after_read": ("write-after-read hazard", "of box, which thread"),
     "write_after_write": ("write-after-write hazard", "of box, which thread"),
@@ -44,16 +44,16 @@ FAULTS = {
         "of box, which thread 1 read with no __syncwarp()",
     ),
     "same_place": ("write-after-write hazard", "where another thread writes another value at the same time"),
-    "two_blocks": ("two blocks write one element", "writes element 0 of out, which block"),
+    "two_blocks": ("two blocks write one element", "writes out[0], which block"),
     "divergent_barrier": ("barrier in divergent code", "threads of one block wait here while others wait at line"),
     "arrives_early": ("read-after-write hazard", "wrote with no barrier in between"),
     "overwrites_early": ("read-after-write hazard", "wrote with no barrier in between"),
-    "never_opens": ("barrier that never opens", "waits for 160 threads at barrier 3, to which 128 have come"),
+    "never_opens": ("barrier deadlock", "waits for 160 threads at barrier 3, where only 128 arrive"),
     "never_completes": (
         "warp instruction that never completes",
         "waits for lanes 1, 2, 4, 5, 7, 8, 10, 11, 13, 14, 16, 17, 19, 20, 22, 23, 25, 26, 28, 29, 31 of the warp",
     ),
-    "inactive_lane": ("shuffle from an inactive lane", "a lane that does not take part"),
+    "inactive_lane": ("shuffle from an inactive lane", "reads from an inactive lane"),
 }
 WHOLE = {"read_past", "read_before", "two_blocks"}
 """These take as many threads as there are numbers."""
@@ -154,7 +154,7 @@ extern "C" __global__ void k(int* out) {
 
 @pytest.mark.parametrize("writer", [0, 30, 31, 62, 63])
 def test_who_reads_a_place_last_may_not_write_what_others_read(writer: int) -> None:
-    """All lanes read it at once, the writer among them; a lane of its own warp is the one that is named."""
+    """All lanes read it at once, the writer among them; its own track warp is the one that is named."""
     given = Case(ALL_READ, "k", (1, 1, 1), (64, 1, 1), (np.zeros(64, np.int32),), defines={"WRITER": writer})
     (hazard,) = launch(given).findings
     assert hazard.kind.startswith("write-after-read hazard") and hazard.thread == (writer, 0, 0)
@@ -175,4 +175,4 @@ extern "C" __global__ void k(int* out) {
 def test_threads_at_a_barrier_of_the_block_do_not_help_those_at_a_numbered_one() -> None:
     """The numbered barrier never gets its 96 threads: the run reports this and ends."""
     outcome = launch(Case(APART, "k", (1, 1, 1), (128, 1, 1), (np.zeros(128, np.int32),)))
-    assert outcome.kinds() == {"barrier that never opens"} and outcome.arrays[0].all()
+    assert outcome.kinds() == {"barrier deadlock"} and outcome.arrays[0].all()

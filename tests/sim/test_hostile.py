@@ -99,8 +99,8 @@ def test_a_long_row_of_instructions_is_asked_between_them() -> None:
 
 
 FAR = {
-    "last_byte": ("reads 1 bytes at address 0xffffffffffffffff, where the kernel has no memory", 128),
-    "last_byte_written": ("writes 1 bytes at address 0xffffffffffffffff", 128),
+    "last_byte": ("reads 1 byte at address 0xffffffffffffffff, where the kernel has no memory", 128),
+    "last_byte_written": ("writes 1 byte at address 0xffffffffffffffff", 128),
     "near_the_middle": ("reads 4 bytes at address 0x7ffffffffffffffc", 128),
     "read_from_data": ("reads 4 bytes", 128),
     "write_from_data": ("writes 4 bytes", 128),
@@ -126,7 +126,7 @@ def test_what_is_printed_wide_is_cut() -> None:
 
 
 def test_more_local_memory_than_a_gpu_has_is_refused() -> None:
-    with pytest.raises(KernelError, match="1073741824 bytes of local memory a thread; a GPU has 524288"):
+    with pytest.raises(KernelError, match="1073741824 bytes of local memory per thread; a GPU has 524288"):
         launch(_case("much_of_its_own"))
 
 

@@ -174,7 +174,7 @@ class Curve(QObject):
 
 
 def is_faint(curve: Curve, curves: Sequence[Curve]) -> bool:
-    """Whether a curve is drawn faintly among others: a result of an earlier choice, and the input behind results."""
+    """Whether a curve is drawn faintly among others: a result of an earlier setting, and the input behind results."""
     return not curve.current or (curve.key == INPUT and any(c.visible and c.key != INPUT for c in curves))
 
 

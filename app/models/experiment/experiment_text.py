@@ -34,8 +34,8 @@ def reason_against(session: Session, program: bool) -> str:
     if not program and any(origin.get("start") for origin in chain):
         return tr(
             "ExperimentText",
-            "The input is the middle of a simulated result, which no command makes. Copy as Python gives a program "
-            "that does; or save the input, open the file, and copy again.",
+            "The input is the centre crop of a simulated result, which no command creates. Copy as Python gives a "
+            "program that does; or save the input, open the file, and copy again.",
         )
     return ""
 

@@ -89,10 +89,10 @@ RESTORE = replace(LOAD, text=QT_TRANSLATE_NOOP("Jobs", "opening the session"), s
 """Loads the input of a session, which is taken with all that the session says of it or not at all."""
 FRAME = JobKind("frame", QT_TRANSLATE_NOOP("Jobs", "loading"), "open")
 FRAMES = JobKind("frames", QT_TRANSLATE_NOOP("Jobs", "running over all frames"), "save", in_line=True, of_input=False)
-SURVEY = JobKind("survey", QT_TRANSLATE_NOOP("Jobs", "looking into the file"), "open", of_input=False, beside=True)
-PREVIEW = JobKind("preview", QT_TRANSLATE_NOOP("Jobs", "looking into the file"), "import", of_input=False, beside=True)
+SURVEY = JobKind("survey", QT_TRANSLATE_NOOP("Jobs", "reading the file"), "open", of_input=False, beside=True)
+PREVIEW = JobKind("preview", QT_TRANSLATE_NOOP("Jobs", "reading the file"), "import", of_input=False, beside=True)
 """The survey of a file whose import dialog is open, which says itself what is wrong."""
 STEPS = JobKind("steps", QT_TRANSLATE_NOOP("Jobs", "changing the input"), "steps", in_line=True)
-XRAY = JobKind("xray", QT_TRANSLATE_NOOP("Jobs", "looking into the kernel"), "xray")
+XRAY = JobKind("xray", QT_TRANSLATE_NOOP("Jobs", "simulating the kernel"), "xray")
 SAVE = JobKind("save", QT_TRANSLATE_NOOP("Jobs", "saving"), "save", of_input=False)
 DOCTOR = JobKind("doctor", QT_TRANSLATE_NOOP("Jobs", "checking this machine"), "doctor", of_input=False)

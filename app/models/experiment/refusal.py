@@ -35,7 +35,7 @@ def refusal_sentence(filter: Filter, input: SharedInput) -> str:
     text = translate(
         "Refusal", "{name} has {counts} values, and {filter} takes finite values only; choose another filter"
     )
-    others = translate("Refusal", "{words}, or open the file with 0 in their place.") if path_of(input) else "{words}."
+    others = translate("Refusal", "{words}, or open the file with 0 instead of them.") if path_of(input) else "{words}."
     both = translate("Refusal", "{first} and {second}") if len(counts) == 2 else "{first}"
     words = both.format(first=counts[0], second=counts[-1])
     return others.format(words=text.format(name=input.name, counts=words, filter=filter.title))

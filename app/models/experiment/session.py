@@ -163,7 +163,7 @@ class Session(QObject):
         return self._first is not None and self._choice.input != self._first.input
 
     def go_back(self) -> None:
-        """Bring back the input that results took the place of, with its steps."""
+        """Restore the input that a result replaced, with its steps."""
         if self._first is None or not self.derived:
             return
         first, kind = self._first, self._originals[self._first.input].kind
@@ -301,7 +301,7 @@ class Session(QObject):
         pin = self.shown.pin_of(id)
         if pin not in self._choice.pins:
             if len(self._choice.pins) >= MOST_PINS:
-                raise ParamError(f"{MOST_PINS} results are pinned, which is the most; unpin one of them first.")
+                raise ParamError(f"{MOST_PINS} results are pinned, the maximum; unpin one of them first.")
             self._set(replace(self._choice, pins=(*self._choice.pins, pin)))
         return pin.id
 

@@ -270,7 +270,7 @@ def _read_knobs(fields: Fields, filter: Filter) -> dict[str, dict[str, Any]]:
 def _read_pins(content: tuple[dict[str, Any], ...], filter: Filter) -> tuple[Pin, ...]:
     """The pinned results, each once and with a value of every parameter and knob, checked."""
     if len(content) > MOST_PINS:
-        text = _tr("It has {number} pinned results, and {most} are the most.")
+        text = _tr("It has {number} pinned results; the maximum is {most}.")
         raise InputError(text.format(number=len(content), most=MOST_PINS))
     pins: dict[str, Pin] = {}
     for fields in (Fields(item, "pinned") for item in content):

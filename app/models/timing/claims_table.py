@@ -25,7 +25,7 @@ def facts_of_claims(claims: Claims) -> dict[str, Any]:
     """What the table is, the machine of the runs that judge it, the versions, and the present time."""
     machines = list(dict.fromkeys(claim["machine"] for claim in claims if claim.get("machine")))
     machine = {"machine": machines[0] if len(machines) == 1 else SEVERAL} if machines else {}
-    return {"table": "what the sources claim, and what was found", **machine, **about_machine({})}
+    return {"table": "the claims of the sources, and what was found", **machine, **about_machine({})}
 
 
 def claims_csv(claims: Claims) -> str:

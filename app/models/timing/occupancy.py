@@ -1,4 +1,4 @@
-"""How many warps a multiprocessor holds at each block size and what limits them, as numbers and in words."""
+"""How many warps per multiprocessor holds at each block size and what limits them, as numbers and in words."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class BlockOccupancy:
     def text(self) -> str:
         """The occupancy in words."""
         figures = {"threads": count(self.threads), "blocks": count(self.blocks), "warps": count(self.warps)}
-        text = tr("{threads} threads a block: {blocks} blocks, {warps} of {most} warps, limited by {limiter}")
+        text = tr("{threads} threads per block: {blocks} blocks, {warps} of {most} warps, limited by {limiter}")
         return text.format(**figures, most=count(self.most), limiter=limiter_name(self.limiter))
 
 
@@ -75,22 +75,22 @@ class Curve:
         """The occupancy of the kernel's block size, its limiter, and whether another size allows more."""
         texts = {
             "registers": tr(
-                "{registers} registers a thread allow {warps} of {most} warps in blocks of {threads} threads; "
+                "{registers} registers per thread allow {warps} of {most} warps in blocks of {threads} threads; "
                 "registers limit {where}."
             ),
             "shared memory": tr(
-                "{bytes} bytes of shared memory a block allow {warps} of {most} warps in blocks of {threads} threads; "
-                "shared memory limits {where}."
+                "{bytes} bytes of shared memory per block allow {warps} of {most} warps in blocks of {threads} "
+                "threads; shared memory limits {where}."
             ),
             "warps": tr(
                 "Blocks of {threads} threads fill {warps} of {most} warps; the number of warps limits {where}."
             ),
             "blocks": tr(
-                "{blocks} blocks of {threads} threads, the most there can be, fill {warps} of {most} warps; the number "
+                "{blocks} blocks of {threads} threads, the maximum, fill {warps} of {most} warps; the number "
                 "of blocks limits {where}."
             ),
             "barriers": tr(
-                "{barriers} barriers a block allow {warps} of {most} warps in blocks of {threads} threads; barriers "
+                "{barriers} barriers per block allow {warps} of {most} warps in blocks of {threads} threads; barriers "
                 "limit {where}."
             ),
         }
@@ -115,16 +115,16 @@ class Curve:
     def _best(self) -> str:
         most = max(held.warps for held in self.sizes)
         if most <= self.own.warps:
-            return tr("No other block size holds more.")
+            return tr("No other block size allows more.")
         best = [count(held.threads) for held in self.sizes if held.warps == most]
         sizes = ", ".join([*best[:MOST_SIZES], *(["…"] if len(best) > MOST_SIZES else [])])
-        return tr("The most is {warps}, with {sizes} threads a block.").format(warps=count(most), sizes=sizes)
+        return tr("The maximum is {warps}, with {sizes} threads per block.").format(warps=count(most), sizes=sizes)
 
     @property
     def proviso(self) -> str:
         """The assumption behind the curve: what stays fixed while the block size changes."""
         if not self.shared_bytes:
-            return tr("The register count stays fixed; a compiler may choose another for another block size.")
+            return tr("The register count is fixed here; a compiler may choose another one for another block size.")
         text = tr(
             "Registers and the {bytes} bytes of shared memory per block stay fixed; a tile that grows with the block "
             "would need more."

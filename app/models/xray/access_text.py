@@ -55,7 +55,7 @@ def warp_title(trace: WarpTrace) -> str:
 
 def what(access: TracedAccess) -> str:
     """The kind of access, such as "Load of 4 bytes a lane · image · global memory"."""
-    one = tr("{verb} of 1 byte a lane") if access.nbytes == 1 else tr("{verb} of {count} bytes a lane")
+    one = tr("{verb} of 1 byte per lane") if access.nbytes == 1 else tr("{verb} of {count} bytes per lane")
     text = one.format(verb=tr(VERBS[access.verb]), count=access.nbytes)
     return " · ".join(part for part in (text, access.buffer, tr(SPACES[access.space])) if part)
 
@@ -65,7 +65,7 @@ def sentence(access: TracedAccess) -> str:
     sentence = {"global": _sectors, "shared": _wavefronts, "constant": _words}[access.space](access)
     met = len(access.lanes) - access.distinct
     if access.verb == "atomic" and met:
-        text = tr("{sentence} {count} of {lanes} atomics collide with another at the same address and wait for it.")
+        text = tr("{sentence} {count} of {lanes} atomics are serialised with another at the same address.")
         sentence = text.format(sentence=sentence, count=met, lanes=len(access.lanes))
     if len(access.lanes) < WARP:
         text = tr("{sentence} {count} of the 32 lanes are inactive.")
@@ -81,17 +81,17 @@ def _sectors(access: TracedAccess) -> str:
     pieces, lanes = access.pieces, _lanes(len(access.lanes))
     touched = len(pieces.pieces)
     if access.distinct == 1 and len(access.lanes) > 1:
-        text = tr("{lanes} use the same {bytes} bytes: 1 sector serves all of them.")
+        text = tr("{lanes} access the same {bytes} bytes: 1 sector serves all of them.")
         return text.format(lanes=lanes, bytes=access.nbytes)
     verb = tr("{lanes} touches {sectors}") if len(access.lanes) == 1 else tr("{lanes} touch {sectors}")
     sectors = tr("1 sector") if touched == 1 else tr("{count} sectors").format(count=touched)
     first = verb.format(lanes=lanes, sectors=sectors)
     if touched > pieces.ideal:
-        text = tr("{first}; {ideal} would do: {share} of the bytes moved are not used.")
+        text = tr("{first}; ideal: {ideal}; {share} of the bytes moved are not used.")
     elif pieces.wasted:
-        text = tr("{first}, the fewest possible; {share} of the bytes moved are not used.")
+        text = tr("{first}, the minimum; {share} of the bytes moved are not used.")
     else:
-        text = tr("{first}, the fewest possible: every byte moved is used.")
+        text = tr("{first}, the minimum: every byte moved is used.")
     share = percent(pieces.wasted / pieces.moved).replace(" ", "\N{NO-BREAK SPACE}")
     return text.format(first=first, ideal=pieces.ideal, share=share)
 
@@ -108,7 +108,7 @@ def _wavefronts(access: TracedAccess) -> str:
     if banks.parts > 1:
         half = access.nbytes == 8
         by = tr("half-warps") if half else tr("quarters of a warp")
-        text = tr("{bytes} bytes a lane are served by {by}: {wavefronts}, the fewest possible.")
+        text = tr("{bytes} bytes per lane are served by {by}: {wavefronts}, the minimum.")
         return text.format(bytes=access.nbytes, by=by, wavefronts=wavefronts)
     if banks.shared:
         return tr("No bank conflict, and lanes that read the same word share it: {wavefronts}.").format(
@@ -120,7 +120,7 @@ def _wavefronts(access: TracedAccess) -> str:
 def _conflict(banks: Banks, wavefronts: str) -> str:
     """The worst bank conflict: the bank with the most different words, and the lanes that need them."""
     bank, cells = max(banks.conflicts.items(), key=lambda item: len(item[1]))
-    text = tr("Bank conflict: lanes {lanes} need different words of bank {bank}: {wavefronts}; {least} would do.")
+    text = tr("Bank conflict: lanes {lanes} need different words of bank {bank}: {wavefronts}; ideal: {least}.")
     lanes = lane_numbers([cell.lanes[0] for cell in cells])
     return text.format(lanes=lanes, bank=bank, wavefronts=wavefronts, least=banks.parts)
 
@@ -128,8 +128,8 @@ def _conflict(banks: Banks, wavefronts: str) -> str:
 def _words(access: TracedAccess) -> str:
     words = len(access.pieces.pieces)
     if words == 1:
-        return tr("{lanes} read one word: it is fetched once.").format(lanes=_lanes(len(access.lanes)))
-    text = tr("{lanes} read {words} words, which are fetched one after the other; one word for all would be best.")
+        return tr("{lanes} read one word: it is broadcast.").format(lanes=_lanes(len(access.lanes)))
+    text = tr("{lanes} read {words} words, which are served one after the other; a single word would be broadcast.")
     return text.format(lanes=_lanes(len(access.lanes)), words=words)
 
 
@@ -203,4 +203,4 @@ def _cell_text(access: TracedAccess, cell: Cell) -> str:
 
 def gap_text(nbytes: int) -> str:
     """The gap between two pieces that are drawn side by side."""
-    return tr("{count} bytes in between are not touched").format(count=count(nbytes))
+    return tr("{count} bytes in between are not accessed").format(count=count(nbytes))

@@ -16,9 +16,11 @@ from app.models.xray.access_trace import WARP, TracedAccess
 from gpu_ops.report.rows import Row
 
 RULES = {
-    "today": QT_TRANSLATE_NOOP("Gallery", "what they cost today: sectors of 32 bytes a warp, 32 banks"),
-    "1.2": QT_TRANSLATE_NOOP("Gallery", "what they cost then, capability 1.2: a transaction a segment, 16 banks"),
-    "1.0": QT_TRANSLATE_NOOP("Gallery", "what they cost then, capability 1.0: lane k at word k, or each lane alone"),
+    "today": QT_TRANSLATE_NOOP("Gallery", "cost today: 32-byte sectors per warp, 32 banks"),
+    "1.2": QT_TRANSLATE_NOOP("Gallery", "cost on compute capability 1.2: one transaction per segment, 16 banks"),
+    "1.0": QT_TRANSLATE_NOOP(
+        "Gallery", "cost on compute capability 1.0: lane k at word k, else one transaction per lane"
+    ),
 }
 """The rules that accesses can be counted by, the present one first."""
 TIME = "time"
@@ -95,7 +97,7 @@ def _card(one: Any, rule: str, others: dict[str, dict[tuple[str, str], Any]], le
     title = f"{one.title} – {knobs}" if knobs else one.title
     access, texts = TracedAccess(**vars(one.access)), []
     for other, pictures in others.items():
-        text = tr("today: {cost}") if other == "today" else tr("then, by capability {rule}: {cost}")
+        text = tr("today: {cost}") if other == "today" else tr("on compute capability {rule}: {cost}")
         found = pictures[_place(one)]
         texts.append(text.format(rule=other, cost=_counted(found.access.space, other, found.of_a_warp)))
     cost = tr("{cost} for {warp} values").format(cost=_counted(access.space, rule, one.of_a_warp), warp=WARP)

@@ -106,7 +106,7 @@ class FileView:
         texts += [f.text for f in figures(self.lines.get(line, {}))]
         if line in self.callees:
             places = ", ".join(f"{file.rsplit('/', 1)[-1]}:{n}" for file, n in self.callees[line])
-            texts.append(QCoreApplication.translate("XRay", "It calls {places}; there:").format(places=places))
+            texts.append(QCoreApplication.translate("XRay", "It calls {places}:").format(places=places))
             texts += [f.text for f in figures(self.calls.get(line, {}))]
         return texts
 

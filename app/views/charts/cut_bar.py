@@ -212,7 +212,7 @@ class CutBar(QWidget):
             share = number(float(f"{100 * counted.below(chosen, lines[0]) / max(1, total):.3g}"))
             text = self.tr("{threshold}: {share} % of {total} coefficients are below")
             text = text.format(threshold=low, share=share, total=number(total))
-        return text if self.plot.current else self.tr("{text}, of an earlier choice").format(text=text)
+        return text if self.plot.current else self.tr("{text}, of an earlier setting").format(text=text)
 
     # Moves
 

@@ -24,7 +24,7 @@ BEYOND = 2.0
 """How far the axis reaches beyond the largest magnitude, as a factor."""
 DIGITS = 4
 FAINT = 0.4
-"""The opacity of what belongs to an earlier choice."""
+"""The opacity of what belongs to an earlier setting."""
 
 
 class CutPlot(QWidget):

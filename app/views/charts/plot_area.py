@@ -31,7 +31,7 @@ from gpu_ops.output_kinds import Axis
 
 ZOOM, PAN = 1.25, 0.1
 FAINT = 0.4
-"""The opacity of a result of an earlier choice."""
+"""The opacity of a result of an earlier setting."""
 
 
 @dataclass(frozen=True)

@@ -143,7 +143,7 @@ class TableArea(QWidget):
             part.setFont(font)
 
     def _recolour(self) -> None:
-        """Draw a result of an earlier choice in fainter letters."""
+        """Draw a result of an earlier setting in fainter letters."""
         own = self.palette()
         text, ground = own.color(QPalette.ColorRole.Text), own.color(QPalette.ColorRole.Base)
         faint = QPalette(own)

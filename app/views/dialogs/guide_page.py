@@ -51,7 +51,7 @@ class GuidePage(QWidget):
         self.list.addItems([page.title for page in guide_pages()])
         self.back_button = QPushButton(self.tr("&Back"), self)
         self.back_button.setObjectName("guide_page.back")
-        set_tip(self.back_button, self.tr("Return to the place before the last link or page"))
+        set_tip(self.back_button, self.tr("Go back to the previous position"))
         self.browser = GuideBrowser(self)
         self.browser.setAccessibleName(self.tr("Guide"))
         side = QVBoxLayout()

@@ -171,8 +171,10 @@ class ImportDialog(QDialog):
         self.table.setVisible(bool(survey.heading or survey.rows))
         self._mark_columns()
         hints = {
-            "": self.tr("Click headings to choose their columns. Without a choice those that are found count."),
-            COLUMNS.name: self.tr("Click rows to choose their channels. Without a choice those that are found count."),
+            "": self.tr("Click headings to choose their columns. Without a choice those that were found are used."),
+            COLUMNS.name: self.tr(
+                "Click rows to choose their channels. Without a choice those that were found are used."
+            ),
             MEMBER.name: self.tr("Click a row to choose its array."),
         }
         self.hint.setText(hints[by])
@@ -182,7 +184,7 @@ class ImportDialog(QDialog):
         """What the file is, and what can be chosen about it."""
         title = question.survey.title[:1].upper() + question.survey.title[1:]
         if not question.fields:
-            return self.tr("{title}. There is nothing to choose about it.").format(title=title)
+            return self.tr("{title}. There is nothing to choose.").format(title=title)
         if question.survey.asks:
             return self.tr("{title}. Choose how to read it.").format(title=title)
         return self.tr("{title}. It can be opened as it is.").format(title=title)

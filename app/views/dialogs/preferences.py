@@ -100,7 +100,9 @@ class PreferencesPage(QWidget):
         self.restored = self._box("restored", self.tr("Restore the &last layout"), tip)
         self.restored.clicked.connect(self._choose_layout)
         form.addRow(self.restored)
-        tip = self.tr("Start with the input and all that was set when the window was closed; a large input is offered")
+        tip = self.tr(
+            "Start with the input and all settings of the last session; for a large input you are asked first"
+        )
         self.reopened = self._box("reopened", self.tr("&Open the last session"), tip)
         self.reopened.clicked.connect(self._choose_session)
         form.addRow(self.reopened)
@@ -108,7 +110,7 @@ class PreferencesPage(QWidget):
 
     def _running(self) -> QGroupBox:
         group, form = self._group(self.tr("Running"))
-        tip = self.tr("Time the ticked variants when parameters stop changing; otherwise only Measure does")
+        tip = self.tr("Time the ticked variants when parameters stop changing; otherwise only Measure times them")
         self.timed = self._box("timed", self.tr("&Time results after a pause"), tip)
         self.timed.clicked.connect(self._choose_timing)
         form.addRow(self.timed)
@@ -147,7 +149,7 @@ class PreferencesPage(QWidget):
         self.imports, self.forget_button = QLabel(self), QPushButton(self.tr("&Forget"), self)
         self.imports.setObjectName("preferences.imports")
         self.forget_button.setObjectName("preferences.forget_imports")
-        self.forget_button.setToolTip(self.tr("Ask again how to read these files; Open with choices… asks as well"))
+        self.forget_button.setToolTip(self.tr("Ask again how to read such files; Open with choices… asks as well"))
         self.forget_button.clicked.connect(self._forget_imports)
         row = QHBoxLayout()
         row.addWidget(self.imports)

@@ -267,7 +267,9 @@ class ExperimentPanel(QWidget):
         place = self.devices.findData(name)
         if place >= 0 and self.devices.count():
             self.devices.setCurrentIndex(place)
-        tip = self.tr("Kernels run on a simulated GPU, on the middle of the input; their work is counted but not timed")
+        tip = self.tr(
+            "Kernels run on a simulated GPU, on the centre crop of the input; their work is counted, not timed"
+        )
         self.simulated.show_texts(*([self.tr("simulated")] * 2 + [tip] if self._session.simulated else ["", ""]))
         self._show_variants(self._session.filter)
 

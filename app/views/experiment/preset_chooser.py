@@ -31,7 +31,7 @@ class PresetChooser(QWidget):
         self.combo.setAccessibleName(self.tr("Preset"))
         self.combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.combo.setMinimumContentsLength(12)
-        self.combo.setToolTip(self.tr("Well-known values for several parameters at once"))
+        self.combo.setToolTip(self.tr("Common values for several parameters at once"))
         label = QLabel(self.tr("&Preset"), self)
         label.setBuddy(self.combo)
         layout = QHBoxLayout(self)

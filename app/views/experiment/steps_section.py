@@ -95,7 +95,7 @@ class StepRow(QWidget):
         for button in (self.edit, self.up, self.down, self.remove):
             button.setAccessibleName(f"{button.toolTip()}: {text}")
         self.tick.setAccessibleName(text)
-        self.tick.setToolTip(self.tr("Do this step, or leave it out for now"))
+        self.tick.setToolTip(self.tr("Apply this step, or skip it for now"))
         with QSignalBlocker(self.tick):
             self.tick.setChecked(not step.get("off"))
         if self.form is not None:
@@ -147,7 +147,7 @@ class StepsSection(QWidget):
         self.title = QLabel(self.tr("Input steps"), self)
         self.add = QPushButton(self.tr("Add step"), self)
         self.add.setObjectName("addStep")
-        self.add.setToolTip(self.tr("Change the input before the filter: a part of it, its size, its values, noise"))
+        self.add.setToolTip(self.tr("Change the input before the filter: crop, resize, convert values, add noise"))
         self.add.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.menu = QMenu(self.add)
         self.menu.setStyle(boxes())

@@ -16,7 +16,7 @@ from app.views.folding import Folding
 from app.views.parts import Combo, TickBox
 
 FASTEST = 60
-"""Frames a second."""
+"""Frames per second."""
 
 
 class FrameBar(QWidget):
@@ -72,26 +72,26 @@ class FrameBar(QWidget):
         self.rate.setObjectName("frameRate")
         self.rate.setRange(1, FASTEST)
         self.rate.setKeyboardTracking(False)
-        self.rate.setSuffix(self.tr(" a second"))
-        self.rate.setAccessibleName(self.tr("Frames a second"))
-        self.rate.setToolTip(self.tr("Frames a second while it plays; those that come too fast are left out"))
+        self.rate.setSuffix(self.tr(" per second"))
+        self.rate.setAccessibleName(self.tr("Frames per second"))
+        self.rate.setToolTip(self.tr("Frames per second while it plays; frames that come too fast are skipped"))
         self.rate.valueChanged.connect(self._frames.set_rate)
         self.loop = TickBox(self.tr("Loop"), self._row)
         self.loop.setObjectName("frameLoop")
-        self.loop.setToolTip(self.tr("Begin again after the last frame"))
+        self.loop.setToolTip(self.tr("Repeat from the first frame after the last"))
         self.loop.toggled.connect(self._frames.set_loop)
         self.way = Combo(self._row)
         self.way.setObjectName("frameProjection")
         titles = self.tr("one frame"), self.tr("maximum of all"), self.tr("mean of all")
         for title, way in zip(titles, PROJECTIONS, strict=True):
             self.way.addItem(title, way)
-        self.way.setAccessibleName(self.tr("What shows of the stack"))
+        self.way.setAccessibleName(self.tr("What is shown of the stack"))
         self.way.setToolTip(self.tr("One frame, or the largest or the mean value of each pixel over all frames"))
         self.way.activated.connect(lambda _: self._frames.project(self.way.currentData()))
         self.real = QLabel(self._row)
         self.real.setObjectName("frameRealRate")
         self.real.setToolTip(
-            self.tr("Results are compared with the reference once it stops: between two frames there is no time for it")
+            self.tr("Results are compared with the reference once it stops: there is no time for it between frames")
         )
 
     def _arrange(self) -> None:
@@ -119,7 +119,7 @@ class FrameBar(QWidget):
             button.setIcon(player_icon("stop" if playing else sign, self.palette()))
 
     def _real_text(self, rate: float, unverified: bool) -> str:
-        text = self.tr("shown: {rate} a second, unverified") if unverified else self.tr("shown: {rate} a second")
+        text = self.tr("shown: {rate} per second, unverified") if unverified else self.tr("shown: {rate} per second")
         return text.format(rate=QLocale().toString(rate, "f", 1))
 
     @Slot()

@@ -175,7 +175,7 @@ class HistogramBar(QWidget):
         self.full = QPushButton(self.tr("Full range"), self)
         self.full.clicked.connect(lambda: self.display.auto_levels("range"))
         self.most = QPushButton(self.tr("99.8 %"), self)
-        self.most.setToolTip(self.tr("Levels that leave out the lowest and the highest 0.1 % of the values"))
+        self.most.setToolTip(self.tr("Levels that clip the lowest and the highest 0.1 % of the values"))
         self.most.setAccessibleName(self.tr("Levels from the 0.1 to the 99.9 percentile"))
         self.most.clicked.connect(lambda: self.display.auto_levels("percentile"))
         self.maps = Combo(self)
@@ -218,7 +218,7 @@ class HistogramBar(QWidget):
         )
         set_tip(
             self.full,
-            self.tr("Full colour at the largest difference alone")
+            self.tr("Full colour only at the largest difference")
             if signed
             else self.tr("Levels from the exact minimum to the exact maximum"),
         )

@@ -36,7 +36,7 @@ Mode = Literal["single", "swipe", "flicker"]
 ZOOM = 1.25  # per notch of the wheel or key press
 PAN = 0.1  # of the view per arrow key
 DIVIDE = 0.02  # of the view per key press
-FAINT = 0.4  # opacity of a result of an earlier choice
+FAINT = 0.4  # opacity of a result of an earlier setting
 
 
 class ImageCanvas(QWidget):

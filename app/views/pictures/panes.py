@@ -308,7 +308,7 @@ class PaneGrid(QWidget):
         missing, tone = "", None
         if self.mode == "difference" and self._pair:
             distance, layer = self.difference.distance, self.difference.layer
-            lines = [layer.title, self._extent_text(), "" if layer.current else self.tr("of an earlier choice")]
+            lines = [layer.title, self._extent_text(), "" if layer.current else self.tr("of an earlier setting")]
             name = ", ".join(line for line in lines if line)
             tone = layer.tone if distance is not None and distance.most and not self.difference.labels else None
             if distance is None and all(one.pyramid is not None for one in self._pair):

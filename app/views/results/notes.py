@@ -45,7 +45,7 @@ class Notes(QObject):
             view.set_note(INPUT, " · ".join(text for text in (_label(shared), steps_text(shared)) if text))
 
     def _quality(self, variant: str) -> Mapping[str, Quality]:
-        """By output; empty for a result of an earlier choice."""
+        """By output; empty for a result of an earlier setting."""
         slot = self._session.shown.slot(variant)
         entry = self._results.entry(slot) if slot in self._results else None
         if entry is None or entry.row is None or entry.subject != self._session.shown.subject(variant):

@@ -391,7 +391,7 @@ class Pictures(Squeezed):
 
     def _judge(self, variant: str) -> None:
         """Show the verdict on a result. It holds only where verdict, result and present choice have the same subject; a
-        result of an earlier choice is marked and drawn faintly."""
+        result of an earlier setting is marked and drawn faintly."""
         if variant not in self.titles():
             return  # the variant of an earlier filter
         shown, drawn = self._session.shown, self._subjects.get(variant)

@@ -87,7 +87,7 @@ class ProbeBar(QWidget):
         texts = (
             (self.copy_text, self.tr("Copy"), self.tr("Copy as text with tabs, as spreadsheets take it")),
             (self.copy_csv, self.tr("Copy CSV"), self.tr("Copy as comma-separated values, with all digits")),
-            (self.close_button, "✕", self.tr("Remove region and profile, and put the tool away")),
+            (self.close_button, "✕", self.tr("Remove region and profile, and close the tool")),
         )
         for button, text, tip in texts:
             button.setText(text)

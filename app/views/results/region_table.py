@@ -44,14 +44,12 @@ class Column(NamedTuple):
 
 _N = QT_TRANSLATE_NOOP
 COLUMNS = (
-    Column(
-        "count", _N("Region", "Values"), _N("Region", "How many values lie in the region"), lambda f: f.count, True, 9
-    ),
+    Column("count", _N("Region", "Values"), _N("Region", "Number of values in the region"), lambda f: f.count, True, 9),
     Column("mean", _N("Region", "Mean"), _N("Region", "The mean of the finite values"), lambda f: f.mean, letters=12),
     Column(
         "deviation",
         _N("Region", "Deviation"),
-        _N("Region", "The standard deviation of the values themselves (divided by their number)"),
+        _N("Region", "The population standard deviation of the values (divided by their number)"),
         lambda f: f.deviation,
     ),
     Column("min", _N("Region", "Min"), _N("Region", "The lowest finite value"), lambda f: f.low),
@@ -63,10 +61,8 @@ COLUMNS = (
         letters=11,
     ),
     Column("max", _N("Region", "Max"), _N("Region", "The highest finite value"), lambda f: f.high),
-    Column("nan", _N("Region", "NaN"), _N("Region", "How many values are not a number"), lambda f: f.nan, True, 6),
-    Column(
-        "infinite", _N("Region", "Inf"), _N("Region", "How many values are infinite"), lambda f: f.infinite, True, 7
-    ),
+    Column("nan", _N("Region", "NaN"), _N("Region", "Number of values that are NaN"), lambda f: f.nan, True, 6),
+    Column("infinite", _N("Region", "Inf"), _N("Region", "Number of infinite values"), lambda f: f.infinite, True, 7),
     Column(
         "rms_to_input",
         _N("Region", "RMS diff."),
@@ -170,7 +166,7 @@ class RegionTable(QTableView):
         self.setObjectName("regionTable")
         self.figures = RegionModel(self)
         self.setModel(self.figures)
-        self.setAccessibleName(_tr("Figures of the region"))
+        self.setAccessibleName(_tr("Statistics of the region"))
         self.setEditTriggers(QTableView.EditTrigger.NoEditTriggers)
         self.setSelectionMode(QTableView.SelectionMode.SingleSelection)
         self.setAlternatingRowColors(True)

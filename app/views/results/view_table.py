@@ -166,13 +166,11 @@ SPECTRUM = (
 COUNTS = (
     Scale("linear", _N("Scales", "Linear"), _N("Scales", "Bar heights proportional to the counts")),
     Scale("logarithmic", _N("Scales", "Logarithmic"), _N("Scales", "Small counts stay visible beside large ones")),
-    Scale(
-        "cumulative", _N("Scales", "Cumulative"), _N("Scales", "Each bar with all before it, in percent"), cumulative
-    ),
+    Scale("cumulative", _N("Scales", "Cumulative"), _N("Scales", "Cumulative counts, in percent"), cumulative),
 )
 BANDS = (
-    Scale("each", _N("Scales", "Each band"), _N("Scales", "Every band by its own largest coefficient"), each_band),
-    Scale("values", _N("Scales", "Values"), _N("Scales", "All coefficients by the same levels"), coefficients),
+    Scale("each", _N("Scales", "Each band"), _N("Scales", "Each band scaled to its largest coefficient"), each_band),
+    Scale("values", _N("Scales", "Values"), _N("Scales", "All coefficients with the same levels"), coefficients),
 )
 ROWS = (Scale("plain", "", "", filled_rows),)
 SIGNED = (Scale("signed", "", "", around_zero),)

@@ -195,7 +195,7 @@ class LawSheet(Squeezed):
         if self.picture is None:
             return
         source = SOURCE_TITLES[self.picture.curves[0].law.source]
-        head = self.tr("{filter} · steps one after the other, as a law has them · {source}")
+        head = self.tr("{filter} · sequential steps, as in a law · {source}")
         self.heading.setText(head.format(filter=self.picture.filter.title, source=source))
         self.words.setText("<br>".join(self._sentence(curve) for curve in self.picture.curves))
 
@@ -208,7 +208,7 @@ class LawSheet(Squeezed):
         if curve.counted:
             parts.append(self.tr("● counted on a simulated GPU"))
         if curve.measured:
-            text = self.tr("◇ times of {device}, set on the law at the first of them")
+            text = self.tr("◇ times of {device}, scaled to the law at the first point")
             parts.append(text.format(device=escape(curve.device)))
         return " · ".join(parts)
 

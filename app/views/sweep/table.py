@@ -42,7 +42,7 @@ class SweepTable(QTableWidget):
         rows = sweep.rows if sweep else []
         untimed = sweep.untimed() if sweep else ()
         known = sweep is not None and bool(sweep.occupied.variants)
-        titles += [self.tr("occupancy"), self.tr("threads held"), self.tr("limited by")] if known else []
+        titles += [self.tr("occupancy"), self.tr("resident threads"), self.tr("limited by")] if known else []
         titles += [self.tr("quartiles"), self.tr("clock"), self.tr("verdict")]
         self.setColumnCount(len(titles))
         self.setHorizontalHeaderLabels(titles)

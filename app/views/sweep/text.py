@@ -41,7 +41,7 @@ def extent(kind: InputKind, size: str) -> str:
 def option_title(option: Option, kind: InputKind) -> str:
     """The chooser's entry for an option."""
     if option.where == "middle":
-        middle = translate("Sweep", "size: the middle {size}")
+        middle = translate("Sweep", "size: the centre {size}")
         return (middle if kind.rank > 1 else translate("Sweep", "size: the first {size}")).format(
             size=extent(kind, "N")
         )
@@ -88,7 +88,7 @@ def where_text(sweep: Sweep) -> str:
         return translate("Sweep", "noise")
     if sweep.where == "middle":
         middle, beginning = (
-            translate("Sweep", "the middle of the input"),
+            translate("Sweep", "the centre of the input"),
             translate("Sweep", "the beginning of the input"),
         )
         return middle if sweep.kind.rank > 1 else beginning
@@ -207,7 +207,7 @@ def _occupied(sweep: Sweep) -> list[str]:
     """What the occupancy is of, and where blocks leave lanes without a thread."""
     if not sweep.occupied.variants:
         return []
-    text = translate("Sweep", "Theoretical occupancy on {gpu}, by arithmetic: the warps that a multiprocessor holds.")
+    text = translate("Sweep", "Theoretical occupancy on {gpu}, calculated: resident warps per multiprocessor.")
     sentences = [text.format(gpu=sweep.occupied.architecture)]
     points = [point for line in sweep.occupied_lines() for point in sweep.occupied.points(line.variant)]
     part = sorted({value for value, held in points if held.share < held.occupancy.share})

@@ -203,7 +203,7 @@ class TimingLadder(QWidget):
         self.log_box = TickBox(self.tr("Logarithmic time"), self)
         self.log_box.setObjectName("ladder_log")
         self.log_box.setToolTip(
-            self.tr("A linear axis stacks the stages of a row; a logarithmic axis gives each a lane of its own")
+            self.tr("A linear axis stacks the stages of a row; a logarithmic axis gives each its own track")
         )
         self.log_box.setChecked(True)
         self.log_box.toggled.connect(self.set_log)

@@ -136,10 +136,10 @@ def _explained() -> dict[str, str]:
     """Explanations of headings, by column id."""
     return {
         "kernel": stage_tip("kernel"),
-        "q1": translate("Rows", "A quarter of the samples took less time"),
-        "q3": translate("Rows", "A quarter of the samples took more time"),
+        "q1": translate("Rows", "A quarter of the timed samples took less time"),
+        "q3": translate("Rows", "A quarter of the timed samples took more time"),
         "n": translate("Rows", "The number of timed samples"),
-        "gbps": translate("Rows", "The fewest bytes that the job must move, divided by the kernel time"),
+        "gbps": translate("Rows", "The minimum of bytes that the job must move, divided by the kernel time"),
         "share": translate("Rows", "The share of the device's measured copy bandwidth"),
         "speedup": translate("Rows", "The speed relative to the baseline"),
         "elapsed": stage_tip("elapsed"),

@@ -69,7 +69,7 @@ def recorded_text(entry: Entry) -> str:
 
 
 def verdict(entry: Entry) -> str:
-    """Right, wrong, unverified, or why there is no result; empty for a row of an earlier choice."""
+    """Right, wrong, unverified, or why there is no result; empty for a row of an earlier setting."""
     if entry.row is None or not entry.current:
         return ""
     if entry.failure:
@@ -107,7 +107,7 @@ def failure_text(entry: Entry) -> str:
         return translate("Rows", "Wrong result: not timed.")
     if entry.row and entry.seconds("kernel") is None and entry.state != "running":
         if entry.row.variant == REFERENCE:
-            return translate("Rows", "Nothing times the definition.")
+            return translate("Rows", "The definition is not timed.")
         return translate("Rows", "Computed, not timed.")
     return ""
 

@@ -183,7 +183,7 @@ class Files(QObject):
         self._importing.open(self.list.start(paths))
 
     def go(self, step: int) -> None:
-        """Open the next of the files that were opened together, or with -1 the previous one."""
+        """Open the next of several files that were opened together, or with -1 the previous one."""
         path = self.list.go(step)
         if path:
             self._messages.settle("files")
@@ -294,10 +294,10 @@ class Files(QObject):
     def export_figures(self, table: str) -> None:
         """Ask for a name and save this table of figures of a region, or of a profile; "" for none."""
         if not table:
-            text = self.tr("There are no figures to save yet; draw a region or a line of a profile first.")
+            text = self.tr("There are no statistics to save yet; draw a region or a profile line first.")
             self._messages.show_message("warning", text, "", "export")
             return
-        title, kinds = self.tr("Save the figures as CSV"), f"CSV (*.csv);;{all_files()}"
+        title, kinds = self.tr("Save the statistics as CSV"), f"CSV (*.csv);;{all_files()}"
         path = self.ask_target(title, self.proposed("figures", ".csv"), kinds)
         if path:
             self._write(path, lambda: write_text(path, comment_lines(self.facts()) + table))

@@ -51,7 +51,7 @@ def copy_experiment(desk: WindowParts, text_of: Callable[[Session], str]) -> Non
     if text:
         QApplication.clipboard().setText(text)
         messages.settle("clipboard")
-        said = _tr("The experiment is on the clipboard, {count} letters.").format(count=len(text))
+        said = _tr("The experiment is on the clipboard ({count} characters).").format(count=len(text))
         if first and not program:
             more = _tr("{said} The input is a result, so it takes several commands: the first {count} make it.")
             more = (
@@ -92,7 +92,7 @@ def pin(desk: WindowParts) -> None:
         return
     title = session.shown.name(id)
     if session.shown.pin_of(id).id in session.shown.pins:
-        text = _tr("The result of {title} is pinned already: change a parameter, and both stand side by side.")
+        text = _tr("The result of {title} is pinned already: change a parameter to compare both side by side.")
         messages.show_message("info", text.format(title=title), "", "pin", passing=True)
         return
     try:
@@ -100,7 +100,7 @@ def pin(desk: WindowParts) -> None:
     except ParamError as error:
         messages.show_message("warning", str(error), "", "pin")
         return
-    text = _tr("The result of {title} is pinned: change a parameter, and both stand side by side.")
+    text = _tr("The result of {title} is pinned: change a parameter to compare both side by side.")
     messages.show_message("info", text.format(title=title), "", "pin", passing=True)
 
 

@@ -205,7 +205,7 @@ class SessionDesk(QObject):
         if view.presenter != desk.context.look.presenter:
             desk.context.look.set_presenter(view.presenter)
         if view.layout and not desk.docks.restore(QByteArray.fromBase64(view.layout.encode())):
-            self._sessions.say(_tr("The panels stay where they are: the session has them as another version did."))
+            self._sessions.say(_tr("The panels stay where they are: the session was saved by another version."))
         if view.tab:
             desk.docks.tabs[LADDER.dock].setCurrentIndex(OFFERED.tabs.index(view.tab))
 

@@ -237,5 +237,5 @@ class Builder:
             return [*marks, *same, *rests]
         pieces = access.pieces
         unused: list[tuple[Sign, str]] = [("unused", tr("moved but not used"))] if pieces.wasted else []
-        gaps: list[tuple[Sign, str]] = [("gap", tr("gap: not touched"))] if any(pieces.gaps) else []
+        gaps: list[tuple[Sign, str]] = [("gap", tr("gap: not accessed"))] if any(pieces.gaps) else []
         return [("used", tr("bytes that lanes use")), *unused, *gaps, *rests]

@@ -97,7 +97,7 @@ class GalleryPage(QWidget):
             self.tr(
                 "Each picture shows one warp: its 32 lanes above, what their first load touches below. The cost above"
                 " the bar counts all loads by the rule of the chosen order, the cheapest layout first; the lines below"
-                " the bar tell its loads, and what the other rules count for as many values. Pictures, and sentences"
+                " the bar give its loads, and the counts of the other rules for as many values. Pictures, and sentences"
                 " below them, show today's sectors and banks."
             )
         )
@@ -146,11 +146,9 @@ class GalleryPage(QWidget):
 
     def _offer_times(self, there: bool) -> None:
         """The order of times can be chosen where there are any."""
-        none = self.tr("how long they take here: none is timed yet; measure them on a GPU")
+        none = self.tr("kernel time here: none is measured yet; measure them on a GPU")
         place = self.rules.findData(TIME)
-        self.rules.setItemText(
-            place, self.tr("how long they take here: kernel times of this session") if there else none
-        )
+        self.rules.setItemText(place, self.tr("kernel time here: measured in this session") if there else none)
         model = self.rules.model()
         assert isinstance(model, QStandardItemModel)
         model.item(place).setEnabled(there)

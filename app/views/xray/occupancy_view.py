@@ -192,7 +192,7 @@ class OccupancyPlot(QWidget):
             box = QRectF(x - 4 * unit, area.bottom() + 0.1 * high, 8 * unit, high)
             painter.drawText(box, flags.AlignHCenter | flags.AlignTop, count(threads))
         below = QRectF(unit, area.bottom() + 1.1 * high, self.width() - 2 * unit, high)
-        painter.drawText(below, flags.AlignHCenter | flags.AlignVCenter, self.tr("threads a block"))
+        painter.drawText(below, flags.AlignHCenter | flags.AlignVCenter, self.tr("threads per block"))
 
     def _paint_points(self, painter: QPainter, curve: Curve) -> None:
         area, text = self.area(), self.palette().color(self.foregroundRole())
@@ -213,7 +213,7 @@ class OccupancyPlot(QWidget):
 
     def _paint_names(self, painter: QPainter, own: BlockOccupancy, x: float, top: float) -> None:
         """Draw a row above the plot: the axis' name, and the kernel's block size as near to its line as possible."""
-        metrics, axis = self.fontMetrics(), self.tr("warps a multiprocessor")
+        metrics, axis = self.fontMetrics(), self.tr("warps per multiprocessor")
         unit, high = metrics.averageCharWidth(), metrics.height()
         words = self.tr("this kernel: {threads}").format(threads=count(own.threads))
         width, named = metrics.horizontalAdvance(words), metrics.horizontalAdvance(axis) + 3 * unit
@@ -302,7 +302,7 @@ class BlockSizes(QScrollArea):
             self.sentence.setText(f"{kernel_curve.sentence}\n{kernel_curve.proviso}")
         else:
             text = self.tr(
-                "The occupancy of {gpu} is not known: what its multiprocessors hold is not among the figures here."
+                "The occupancy of {gpu} is not known: the limits of its multiprocessors are not in the table."
             )
             self.sentence.setText(text.format(gpu=architecture))
 

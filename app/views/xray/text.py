@@ -27,7 +27,7 @@ def title(content: Mapping[str, Any], gpu: str = "") -> str:
     whole, named = content["whole"], {"name": content["name"], "architecture": content["architecture"]}
     sizes = {"part": _sides(content["shape"][: len(whole)]), "whole": _sides(whole)}
     if content["place"]:
-        text = tr("simulated for {architecture} on the middle {part} of {name} ({whole})")
+        text = tr("simulated for {architecture} on the centre {part} of {name} ({whole})")
     else:
         text = tr("simulated for {architecture} on the whole of {name} ({whole})")
     texts = text.format(**named, **sizes)
@@ -46,7 +46,7 @@ def measured(entry: Entry | None, gpu: str) -> str:
         time=seconds(stage.median),
         clock=clock_name(stage.clock, stage.mode),
     )
-    states = {"stale": tr("This belongs to an earlier choice."), "running": tr("A new measurement is running.")}
+    states = {"stale": tr("This belongs to an earlier setting."), "running": tr("A new measurement is running.")}
     return f"{text} {states[entry.state]}" if entry.state in states else text
 
 
@@ -62,7 +62,7 @@ def report(content: Mapping[str, Any], kernels: Sequence[KernelView], palette: Q
     parts = [
         f"<p style='margin-top:0; margin-bottom:2px'>{escape(head)}</p>" if head else "",
         _heading(tr("Findings")) + _findings(kernels, palette),
-        _heading(tr("What stands out")) + _list(sentences) if sentences else "",
+        _heading(tr("Findings")) + _list(sentences) if sentences else "",
         _heading(tr("Resources")) + "".join(_resources(k) for k in kernels),
         _heading(tr("Totals")) + _totals(content, muted),
     ]
@@ -101,21 +101,25 @@ def _resources(kernel: KernelView) -> str:
     spilled = resources.get("spill_store_bytes", 0) + resources.get("spill_load_bytes", 0)
     grid, block = (_sides([n for n in data[what] if n > 1] or [1]) for what in ("grid", "block"))
     texts = [
-        tr("{grid} blocks of {block} threads").format(grid=grid, block=block),
-        tr("{count} registers a thread").format(count=count(resources.get("registers", 0))),
+        (tr("1 block of {block} threads") if grid == "1" else tr("{grid} blocks of {block} threads")).format(
+            grid=grid, block=block
+        ),
+        tr("{count} registers per thread").format(count=count(resources.get("registers", 0))),
         tr("{count} bytes spilled").format(count=count(spilled)),
-        tr("{count} bytes of shared memory a block").format(count=count(data["shared_bytes"])),
+        tr("{count} bytes of shared memory per block").format(count=count(data["shared_bytes"])),
     ]
     if data["launches"] > 1:
         texts.insert(0, tr("{count} launches; the first:").format(count=count(data["launches"])))
     if held:
-        text = tr("occupancy {share}: {blocks} blocks, {warps} of {most} warps a multiprocessor, limited by {limiter}")
+        text = tr(
+            "occupancy {share}: {blocks} blocks, {warps} of {most} warps per multiprocessor, limited by {limiter}"
+        )
         figures = {"blocks": held["blocks"], "warps": held["warps"], "most": held["most_warps"]}
         texts.append(text.format(share=percent(held["share"]), limiter=held["limiter"], **figures))
     else:
         texts.append(tr("occupancy: unknown for this GPU"))
     if own := kernel.unplaced:
-        text = tr("{count} of its instructions belong to no source line: the compiler added them")
+        text = tr("{count} of its instructions have no source line: the compiler added them")
         texts.append(text.format(count=count(own)))
     return f"<p style='margin-top:0; margin-bottom:2px'>{escape(kernel.name)}</p>{_list(map(escape, texts))}"
 
@@ -123,7 +127,7 @@ def _resources(kernel: KernelView) -> str:
 def _totals(content: Mapping[str, Any], muted: str) -> str:
     """Every counter with its best case, also per element of the result; what the samples let expect beside it."""
     each, predicted = tr("a {unit}").format(unit=content["unit"]), content.get("predicted") or {}
-    heads = ["", tr("count"), each, tr("at best"), tr("ratio"), *([tr("predicted")] if predicted else [])]
+    heads = ["", tr("count"), each, tr("ideal"), tr("ratio"), *([tr("predicted")] if predicted else [])]
     rows = _head_row(heads, muted)
     for f in figures(content["totals"]):
         best, ratio = (short_count(f.best), times(f.value / f.best)) if f.best else ("", "")

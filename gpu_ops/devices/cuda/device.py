@@ -130,7 +130,7 @@ class CudaDevice:
         except self._cupy.cuda.memory.OutOfMemoryError:
             needed = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
             raise DeviceMemoryError(
-                f"{self.name} cannot hold {needed} bytes more; {self.free_bytes()} are free. Use a smaller input."
+                f"{self.name} cannot allocate {needed} bytes; {self.free_bytes()} are free. Use a smaller input."
             ) from None
 
     @on_its_device
@@ -139,7 +139,7 @@ class CudaDevice:
         if array is None:
             needed = rows * columns * np.dtype(dtype).itemsize
             raise DeviceMemoryError(
-                f"{self.name} cannot hold {needed} bytes more; {self.free_bytes()} are free. Use a smaller input."
+                f"{self.name} cannot allocate {needed} bytes; {self.free_bytes()} are free. Use a smaller input."
             )
         return array
 
@@ -309,7 +309,7 @@ _FAULTS = {
     717: "an invalid address space",
     718: "an invalid program counter",
     719: "an unspecified launch failure",
-    721: "tensor memory that was not given back",
+    721: "tensor memory that was not released",
 }
 # Codes after which the process cannot use the device any more, though no kernel is to blame: the driver shuts down (4),
 # the context is invalid or destroyed (201, 709), an uncorrectable error of memory or NVLink (214, 220), a contained
@@ -342,9 +342,11 @@ class AtWork:
 def _as_error(status: int, text: str) -> KernelFault | DeviceError:
     """KernelFault if a kernel caused it, DeviceLost if the context is lost for another reason, else DeviceError."""
     if status in _FAULTS:
-        return KernelFault(f"A kernel died of {_FAULTS[status]}; correct it and start anew.")
+        return KernelFault(f"A kernel failed with {_FAULTS[status]}; correct it and start again.")
     if status in _LOST:
-        return DeviceLost(f"The device is lost: {text}. Start anew; if it happens again, check the driver and the GPU.")
+        return DeviceLost(
+            f"The device is lost: {text}. Start again; if it happens again, check the driver and the GPU."
+        )
     return DeviceError(f"CUDA failed: {text}. Use a smaller input, or check the driver.")
 
 

@@ -108,19 +108,16 @@ class GlobalMemory:
             site.place,
             lanes,
             np.flatnonzero(rest),
-            lambda at: f"{site.verb} {site.nbytes} bytes {self.table.nearest(int(flat[at]), site.nbytes)}",
+            lambda at: f"{site.verb} {self.table.nearest(int(flat[at]), site.nbytes)}",
         )
         self.findings.add(
             "misaligned",
             site.place,
             lanes,
             frame_places(lanes, misaligned),
-            lambda at: f"{site.verb} {site.nbytes} bytes at {self._name(int(flat[at]))}, no multiple of {site.nbytes}",
+            lambda at: f"{site.verb} {self.table.nearest(int(flat[at]), site.nbytes)}, not a multiple of {site.nbytes}",
         )
         return parts
-
-    def _name(self, address: int) -> str:
-        return self.table.nearest(address, 1)
 
     def _scattered_load(self, lanes: Lanes, site: Site, address: Array, dtype: Any, count: int) -> list[Array]:
         results = [np.zeros(lanes.shape, dtype) for _ in range(count)]
@@ -145,7 +142,9 @@ class GlobalMemory:
                 site.place,
                 lanes,
                 frame_places(lanes, missing),
-                lambda at: f"{site.verb} {region.name} at byte {int(wide[at])} before anything is in it",
+                lambda at: (
+                    f"{site.verb} {region.elements(int(wide[at]) + region.base, site.nbytes)} before it is written"
+                ),
             )
 
     def _wrote(self, lanes: Lanes, site: Site, region: Region, index: Array) -> None:
@@ -171,7 +170,7 @@ class GlobalMemory:
                 first = int(clash[0])
                 rival = int(before[first]) if foreign[first] else int(after[first])
                 text = (
-                    f"writes element {int(elements[first])} of {region.name}, which block {rival} writes as well; "
-                    "which value stays is chance"
+                    f"writes {region.name}[{int(elements[first])}], which block {rival} writes as well; "
+                    "the final value depends on timing"
                 )
                 self.findings.add("two blocks write one element", site.place, lanes, lanes.places[clash], say(text))

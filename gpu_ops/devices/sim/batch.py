@@ -20,7 +20,7 @@ from gpu_ops.devices.sim.printing import format_call, text_at
 from gpu_ops.devices.sim.ptx.emit_memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOWS
 from gpu_ops.devices.sim.ptx.sites import Site
 from gpu_ops.devices.sim.shared import SharedMemory
-from gpu_ops.errors import KernelError
+from gpu_ops.errors import KernelError, counted
 
 WIDEST = 16
 """Bytes of the widest access: a thread without local memory may still (wrongly) access it."""
@@ -196,7 +196,7 @@ class Batch:
         if int(start.min()) >= 0 and int(start.max()) + nbytes <= room:
             return start
         bad = (start < 0) | (start > room - nbytes)
-        text = f"{site.verb} {nbytes} bytes outside {name} ({room} bytes)"
+        text = f"{site.verb} {counted(nbytes, 'byte')} outside {name}, which has {counted(room, 'byte')}"
         self.findings.add("out of bounds", site.place, lanes, frame_places(lanes, bad), lambda at: text)
         return np.where(bad, 0, start)
 
@@ -315,7 +315,7 @@ class Batch:
 
     def fail(self, lanes: Lanes, site: Site, message: Array | None) -> None:
         """An assertion or a trap ends the launch, as it does on hardware."""
-        kind, text = "trap", "the kernel stops by a trap"
+        kind, text = "trap", "the kernel executes a trap"
         if message is not None:
             kind = "assertion failed"
             text = text_at(self.memory.table, int(lanes.active(message)[0]))

@@ -223,7 +223,7 @@ class SimDevice:
         return run_launch(launch, kernel.loaded, self._memory, kernel.variables, options)
 
     def sampler(self, plans: Sequence[Plan], mode: Mode) -> Sampler:
-        raise DeviceError("A simulated GPU has no time to measure; it counts. Time this on a CUDA device.")
+        raise DeviceError("A simulated GPU counts; it does not measure time. Time this on a CUDA device.")
 
     def free_bytes(self) -> int:
         return min(self.limits.memory_bytes - self._memory.used, free_memory())

@@ -107,7 +107,7 @@ def run_launch(
 def _check_local(loaded: LoadedKernel) -> None:
     if loaded.local_bytes > LOCAL_BYTES:
         raise KernelError(
-            f"{loaded.entry.name}: {loaded.local_bytes} bytes of local memory a thread; a GPU has {LOCAL_BYTES}: "
+            f"{loaded.entry.name}: {loaded.local_bytes} bytes of local memory per thread; a GPU has {LOCAL_BYTES}: "
             "take smaller arrays, or global memory."
         )
 

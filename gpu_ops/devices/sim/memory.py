@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.devices.sim.lanes import Array
-from gpu_ops.errors import DeviceMemoryError, KernelError
+from gpu_ops.errors import DeviceMemoryError, KernelError, counted
 
 ALIGNMENT = 512
 NOBODY = -1
@@ -133,14 +133,19 @@ class Region:
             self._views[key] = whole.reshape(-1, count) if count > 1 else whole
         return self._views[key]
 
-    def describe(self, address: int, nbytes: int) -> str:
-        """The position of an address relative to this region, in words."""
-        size = self.high - self.low
-        if address + nbytes > self.high:
-            return f"{address + nbytes - self.high} bytes past the end of {self.name} ({size} bytes)"
-        if address < self.low:
-            return f"{self.low - address} bytes before {self.name} ({size} bytes)"
-        return f"{self.name} at byte {address - self.low}"
+    def elements(self, address: int, nbytes: int) -> str:
+        """The elements at an address by their index, such as "x[3]" or "x[4] to x[7]"; else its bytes."""
+        first, rest = divmod(address - self.low, self.itemsize)
+        if rest or nbytes % self.itemsize or not self.name.isidentifier():
+            return f"{counted(nbytes, 'byte')} at byte {address - self.low} of {self.name}"
+        last = first + nbytes // self.itemsize - 1
+        return f"{self.name}[{first}]" + (f" to {self.name}[{last}]" if last > first else "")
+
+    def outside(self, address: int, nbytes: int) -> str:
+        """The elements at an address that is not in this region, and how large the region is."""
+        what, size = self.elements(address, nbytes), self.high - self.low
+        items, noun = (size // self.itemsize, "element") if what.startswith(f"{self.name}[") else (size, "byte")
+        return f"{what}, but {self.name} has {counted(items, noun)}"
 
 
 class Table:
@@ -167,15 +172,17 @@ class Table:
         return self.regions[: bisect.bisect_right(self._lows, address)][::-1]
 
     def nearest(self, address: int, nbytes: int) -> str:
-        """The position of an address outside all regions, in words."""
-        if not self.regions:
-            return f"address {address:#x}; the kernel has no memory"
+        """What an access touches that is in no region, as in "x[3], but x has 3 elements"."""
         address = address & ADDRESSES
+        if not self.regions:
+            return f"{counted(nbytes, 'byte')} at address {address:#x}, but the kernel has no memory"
         distances = [max(r.low - address, address + nbytes - r.high, 0) for r in self.regions]
         near = min(range(len(distances)), key=distances.__getitem__)
         if distances[near] > FAR:
-            return f"at address {address:#x}, where the kernel has no memory"
-        return self.regions[near].describe(address, nbytes)
+            return f"{counted(nbytes, 'byte')} at address {address:#x}, where the kernel has no memory"
+        region = self.regions[near]
+        is_inside = region.low <= address and address + nbytes <= region.high
+        return region.elements(address, nbytes) if is_inside else region.outside(address, nbytes)
 
 
 def address_of(array: Array) -> int:

@@ -11,6 +11,7 @@ from gpu_ops.devices.sim.findings import Findings, frame_places, say
 from gpu_ops.devices.sim.hazards import Order, Touch, Trail
 from gpu_ops.devices.sim.lanes import WARP, Array, BatchLayout, Lanes
 from gpu_ops.devices.sim.ptx.sites import Site
+from gpu_ops.errors import counted
 
 _UNWRITTEN = 0xFF  # not-a-number in floats
 
@@ -186,10 +187,10 @@ class SharedMemory:
 
         def detail(place: int) -> str:
             at = int(wide[place])
+            what = f"{counted(nbytes, 'byte')} at byte {at} of shared memory"
             if kind == "misaligned":
-                return f"{site.verb} {nbytes} bytes at byte {at} of shared memory, which is no multiple of {nbytes}"
-            where = f"{at + nbytes - self.nbytes} bytes past the end of" if at >= 0 else f"{-at} bytes before"
-            return f"{site.verb} {nbytes} bytes {where} shared memory ({self.nbytes} bytes a block)"
+                return f"{site.verb} {what}, which is not a multiple of {nbytes}"
+            return f"{site.verb} {what}, but a block has {counted(self.nbytes, 'byte')}"
 
         self.findings.add(kind, site.place, lanes, frame_places(lanes, bad), detail)
 
@@ -269,9 +270,9 @@ class SharedMemory:
         early = np.flatnonzero(coming if touch.rows is not None else coming.any(axis=0))
         if len(early):
             name = self.name(int(touch.units[early[0]]) * self.unit)
-            text = f"{site.verb} {name} before its copy has been waited for (cp.async.wait_group, then a barrier)"
+            text = f"{site.verb} {name} without waiting for its copy (cp.async.wait_group, then a barrier)"
             where = self._places(lanes, touch, early)
-            self.findings.add("read before its copy has landed", site.place, lanes, where, say(text))
+            self.findings.add("read before its copy is complete", site.place, lanes, where, say(text))
 
     def _look_written(self, lanes: Lanes, site: Site, touch: Touch, kind: str) -> None:
         if touch.rows is not None and self.written.shape[0] == 1:
@@ -289,7 +290,7 @@ class SharedMemory:
             site.place,
             lanes,
             self._places(lanes, touch, missing),
-            lambda place: f"{site.verb} {self.name(int(touch.units[missing[0]]) * self.unit)} before anything is in it",
+            lambda place: f"{site.verb} {self.name(int(touch.units[missing[0]]) * self.unit)} before it is written",
         )
 
     def _hazard(
@@ -327,7 +328,7 @@ class SharedMemory:
             self.findings.add(title, site.place, lanes, where, say(text))
 
     def _overwritten(self, lanes: Lanes, site: Site, different: Array) -> None:
-        """Lanes of one instruction wrote different values to one place: which value stays is chance."""
+        """Lanes of one instruction wrote different values to one place: the final value depends on timing."""
         places = lanes.places[different.reshape(-1)]
         text = f"{site.verb} where another thread writes another value at the same time"
         self.findings.add("write-after-write hazard", site.place, lanes, places, lambda place: text)

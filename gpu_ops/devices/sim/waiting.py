@@ -56,6 +56,7 @@ def report_incomplete(wait: WarpWait, alive: Array, others: list[WaitingLanes], 
         places = at // WARP * WARP + np.array(lanes)
         lines = sorted({o.place.line for o in others if o.mask.reshape(-1)[places].any()})
         who = f"lane{'s' * (len(lanes) > 1)} {', '.join(map(str, lanes))} of the warp"
-        return f"waits for {who}, named by the mask, in vain: waiting at line {' and line '.join(map(str, lines))}"
+        where = " and line ".join(map(str, lines))
+        return f"waits for {who} in the mask, which never arrive; threads wait at line {where}"
 
     findings.add("warp instruction that never completes", wait.line.place, wait.lanes, np.flatnonzero(absent), words)

@@ -75,7 +75,7 @@ def shuffle(
     missing = warps.active & ~running
     if missing.any():
         places = _places(warps, missing)
-        text = "reads a lane that does not take part; on hardware the result is undefined"
+        text = "reads from an inactive lane; on hardware the result is undefined"
         findings.add("shuffle from an inactive lane", site.place, lanes, places, lambda at: text)
         source = np.where(running, source, lane)
     return warps.back(np.take_along_axis(values, source, axis=1)), warps.back(inside)

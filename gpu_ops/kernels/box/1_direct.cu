@@ -1,8 +1,8 @@
-// What:    mean of the square around each pixel, by summing the whole square
-// Idea:    one thread an output, window^2 loads each: threads share nothing
+// What:    box filter: the mean of the square around each pixel, by summing the whole square
+// Idea:    one thread per output, window^2 loads each; threads share no work
 // Shapes:  x, y (height, width, CHANNELS) interleaved
 // Launch:  2D grid over (width * CHANNELS, height), any 2D block
-// Traffic: 1 sample read and 1 written an element at least; window^2 loads an element asked of the caches
+// Traffic: at least 1 sample read and 1 written per element; window^2 loads per element from the caches
 // Source:  S3
 #include "box.cuh"
 
@@ -19,7 +19,7 @@ extern "C" __global__ void box_direct(const T* __restrict__ x, T* __restrict__ y
     for (int v = row - radius; v <= row + radius; ++v) {
         const int r = border_index(v, height);
         if (r < 0) continue;
-        // One sum a row, because adding a small value to the sum of thousands would round it away.
+        // One sum per row: adding a small value to a sum of thousands would round it away.
         A line = 0;
         for (int u = column - radius; u <= column + radius; ++u) {
             const int c = border_index(u, width);

@@ -1,9 +1,11 @@
-// What:    mean of the square around each pixel, along the rows first and then along the columns
-// Idea:    a square's sum is the sum of its rows' sums, and all squares of these columns share them: 2 * window loads
-//          an output instead of window^2; the price is an intermediate image, written and read once
+// What:    box filter in two passes, along the rows and then along the columns
+// Idea:    separable filter: the sum of a square is the sum of its rows' sums, which all squares of these columns
+//          share: 2 * window loads per output instead of window^2. The cost is an intermediate image, written and read
+//          once
 // Shapes:  x, y and the intermediate rows (height, width, CHANNELS) interleaved
 // Launch:  both: 2D grid over (width * CHANNELS, height), any 2D block
-// Traffic: 1 sample read and 1 written an element, and 1 of R written and read; 2 * window loads asked of the caches
+// Traffic: at least 1 sample read and 1 written per element, and 1 of R written and read; 2 * window loads from the
+//          caches
 // Source:  S3
 #include "box.cuh"
 

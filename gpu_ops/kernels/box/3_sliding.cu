@@ -1,13 +1,14 @@
-// What:    mean of the square around each pixel, a whole row by one thread, then a whole column by one thread
-// Idea:    the next window is the last one with one value more and one less: 2 loads an output a pass for any radius;
-//          but only height, then width threads, and the loads of the first pass are a row apart (not coalesced)
+// What:    box filter with running sums, one thread per row and then one thread per column
+// Idea:    running sum: the next window adds one value and subtracts one, so each pass takes 2 loads per output for any
+//          radius. But there are only height, then width threads, and in the first pass neighbouring lanes load
+//          addresses one row apart (not coalesced)
 // Shapes:  x, y and the intermediate rows (height, width, CHANNELS) interleaved
 // Launch:  rows: 1D grid over height * CHANNELS; columns: 1D grid over width * CHANNELS
-// Traffic: 2 samples read and 1 written an element, and 1 of R written and 2 read
+// Traffic: 2 samples read and 1 written per element, and 1 of R written and 2 read
 // Source:  S3
 #include "box.cuh"
 
-// Float sums run in double, because a rounding error stays in a running sum to the end of the axis.
+// Running sums of floats are in double: a rounding error stays in a running sum to the end of the axis.
 extern "C" __global__ void box_sliding_rows(
     const T* __restrict__ x, R* __restrict__ rows, int height, int width, int radius)
 {

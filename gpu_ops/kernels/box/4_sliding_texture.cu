@@ -1,9 +1,9 @@
-// What:    mean of the square around each pixel, a thread a row and then a thread a column, rows read through a texture
-// Idea:    a texture's cache keeps neighbours in both directions, so threads that read the same column of different
-//          rows find their next values there; filling the texture is an extra copy
+// What:    box filter with running sums, one thread per row and then one per column, rows read through a texture
+// Idea:    the texture cache has 2D locality, so threads that read the same column of different rows find their next
+//          values there; the cost is a copy into the texture
 // Shapes:  image: (height, width * CHANNELS); y and the intermediate rows (height, width, CHANNELS) interleaved
 // Launch:  rows: 1D grid over height * CHANNELS; columns: 1D grid over width * CHANNELS
-// Traffic: 1 sample read and written for the texture, 2 read from it and 1 written an element; 1 of R written, 2 read
+// Traffic: 1 sample read and written for the texture, 2 read from it and 1 written per element; 1 of R written, 2 read
 // Source:  S3
 #include "box.cuh"
 

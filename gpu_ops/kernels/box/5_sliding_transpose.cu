@@ -1,12 +1,12 @@
-// What:    mean of the square around each pixel, a thread a row and then a thread a column, rows transposed in shared
-//          memory
-// Idea:    the whole block reads along rows, tile by tile; then each lane of one warp sums along its own row of the
-//          tile in shared memory; a 33rd column avoids bank conflicts both ways. The values that enter, leave and come
-//          out all pass through such tiles, so all reads of global memory are coalesced
+// What:    box filter with running sums, one thread per row and then one per column, rows transposed in shared memory
+// Idea:    the whole block loads along rows, tile by tile; then each lane of one warp sums along its own row of the
+//          tile in shared memory. A 33rd column avoids bank conflicts in both directions. Entering values, leaving
+//          values and results all pass through such tiles, so all accesses to global memory are coalesced
 // Shapes:  x, y and the intermediate rows (height, width, CHANNELS) interleaved
-// Launch:  rows: grid (height / 32, CHANNELS), blocks of a multiple of 32 threads, of which 32 add; columns: 1D grid
+// Launch:  rows: grid (height / 32, CHANNELS), blocks of a multiple of 32 threads, of which 32 sum; columns: 1D grid
 //          over width * CHANNELS
-// Traffic: 2 samples read and 1 written an element, and 1 of R written and 2 read; every CHANNELS-th is used a pass
+// Traffic: 2 samples read and 1 written per element, and 1 of R written and 2 read; a pass uses every CHANNELS-th
+//          sample that it loads
 // Source:  S3
 #include "box.cuh"
 
@@ -27,14 +27,14 @@ extern "C" __global__ void box_sliding_transpose_rows(
     const T* __restrict__ x, R* __restrict__ rows, int height, int width, int radius)
 {
     __shared__ R gained[TILE][TILE + 1];
-    __shared__ R lost[TILE][TILE + 1];  // values that leave; the results then replace them, after their use
+    __shared__ R lost[TILE][TILE + 1];  // leaving values, which the results overwrite after their use
     const int channel = blockIdx.y;
     const int top = blockIdx.x * TILE;
     const int lane = threadIdx.x % TILE;
     const bool adds = threadIdx.x < TILE && top + (int)threadIdx.x < height;
     const A weight = weight_of(2 * radius + 1);
     A sum = 0;
-    // The window of the column before the first; all values to its right come in tiles.
+    // The window of the column before the first; all values to its right are loaded in tiles.
     for (int begin = -radius - 1; begin < radius; begin += TILE) {
         fetch(x, gained, top, begin, channel, height, width);
         __syncthreads();

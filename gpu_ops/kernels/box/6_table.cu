@@ -1,11 +1,11 @@
-// What:    mean of the square around each pixel, from a table of the sums of all rectangles that begin in the corner
-// Idea:    every square needs only four entries of the table, for any size and position; but the entries grow with the
-//          image, so they are doubles, and their rounding errors matter to small squares
+// What:    box filter from a summed-area table, the sums of all rectangles that start in the corner
+// Idea:    every square needs only four entries of the table, for any size and position; but entries grow with the
+//          image, so they are doubles, and their rounding errors matter for small squares
 // Shapes:  x, y (height, width, CHANNELS) interleaved; table (height + 2 * radius, width + 2 * radius, CHANNELS): the
 //          image with its border around it
 // Launch:  rows: 1D grid over (height + 2 * radius) * CHANNELS; columns: 1D grid over (width + 2 * radius) * CHANNELS;
 //          squares: 2D grid over (width * CHANNELS, height), any 2D block
-// Traffic: 1 sample read and 1 written an element, and 2 doubles written and 5 read
+// Traffic: at least 1 sample read and 1 written per element, and 2 doubles written and 5 read
 // Source:  S3
 #include "box.cuh"
 
@@ -38,7 +38,7 @@ extern "C" __global__ void box_table_columns(double* __restrict__ table, int hei
     }
 }
 
-// The sum over everything above and to the left of an element, inclusive.
+// The sum of all elements above and to the left of an element, inclusive.
 __device__ __forceinline__ double corner(
     const double* __restrict__ table, int row, int column, int channel, long long pitch)
 {

@@ -1,10 +1,10 @@
-// What:    mean of the square around each pixel, both passes of a tile in shared memory, in one launch
-// Idea:    the rows' sums stay in the block: a block loads each pixel once, and every block sums the halo above and
-//          below again; the tile must fit into shared memory, which large radii do not
+// What:    box filter, both passes of a tile in shared memory, in one launch
+// Idea:    kernel fusion: the row sums stay in shared memory. A block loads each pixel once and recomputes the row sums
+//          of the halo above and below; the tile must fit into shared memory, which limits the radius
 // Shapes:  x, y (height, width, CHANNELS) interleaved
 // Launch:  2D grid over (width * CHANNELS, height), any 2D block of bx x by; shared (by + 2 * radius) rows of bx of R
 //          and bx + 2 * radius * CHANNELS samples
-// Traffic: at least 1 sample read and 1 written an element; more than one block reads the halo
+// Traffic: at least 1 sample read and 1 written per element; neighbouring blocks read the halo again
 // Source:  S3
 #include "box.cuh"
 
@@ -29,7 +29,8 @@ extern "C" __global__ void box_separable_fused(
     for (int v = threadIdx.y; v < live_rows + 2 * radius; v += blockDim.y) {
         const int r = border_index(top + v - radius, height);
         for (int i = threadIdx.x; i < stride; i += blockDim.x) {
-            // begin + i counts elements from one halo before the image, so it is not negative: the division is a floor.
+            // begin + i counts elements from one halo before the image, so it is not negative, and the division rounds
+            // down.
             const int column = (begin + i) / CHANNELS;
             const int c = border_index(column - radius, width);
             const bool inside = r >= 0 && c >= 0;

@@ -1,17 +1,20 @@
-// What:    mean of the square around each pixel in one pass down the image: rows and columns are summed at once
-// Idea:    a block marches down a strip of columns with a ring buffer in shared memory, which holds the row sums of the
-//          last window. Some warps sum the rows that enter; the others add them to the running sums of their columns
-//          and subtract the rows that leave. Both are running sums, there is no intermediate image, and only the sides
-//          of the strip are loaded twice. Named barriers let both kinds of warps work at the same time
-// Shapes:  x, y (height, width, STRIDE) interleaved, a channel a block in z; or (height, width) pixels of four bytes
+// What:    box filter in one pass down the image: rows and columns are summed at the same time
+// Idea:    row streaming with a ring buffer: a block streams down a strip of columns and keeps the row sums of the last
+//          window in a ring buffer in shared memory. Warp specialisation: row warps sum the rows that enter; column
+//          warps add them to the running sums of their columns and subtract the rows that leave. All sums are running
+//          sums, there is no intermediate image, and only the edges of a strip are loaded twice. Named barriers let
+//          both kinds of warps work at the same time
+// Shapes:  x, y (height, width, STRIDE) interleaved, one channel per block in z; or (height, width) pixels of four
+//          bytes
 // Launch:  grid (width / COLUMNS, segments of `segment` rows, STRIDE), THREADS threads; shared: sizeof(Memory)
-// Traffic: 1 sample read and 1 written a value at least; 2 * radius columns more a strip, 2 * radius rows a segment
+// Traffic: at least 1 sample read and 1 written per value; 2 * radius more columns per strip, 2 * radius more rows per
+//          segment
 // Source:  S3
 typedef SAMPLE T;
 typedef WORD Word;
 typedef SLIDE Part;
 typedef TOTAL Total;
-constexpr int PLANES = BYTES ? 2 : 1;  // the four bytes of a pixel are summed in two words, two sums of 16 bits in each
+constexpr int PLANES = BYTES ? 2 : 1;  // the four bytes of a pixel are summed in two words, each with two 16-bit sums
 #include "box_ring_shape.cuh"
 #include "box_ring_sums.cuh"
 #if BYTES
@@ -21,7 +24,7 @@ constexpr int PLANES = BYTES ? 2 : 1;  // the four bytes of a pixel are summed i
 #endif
 #include "box_ring.cuh"
 
-// COLUMNS columns of `segment` rows a block. Slot i of the ring is row i modulo SLOTS of those that enter.
+// One block per COLUMNS columns of `segment` rows. Slot i of the ring is row i modulo SLOTS of those that enter.
 __device__ __forceinline__ void march(const T* __restrict__ x, T* __restrict__ y, int height, int width, int segment)
 {
     Memory& shared = *(Memory*)bytes;
@@ -30,10 +33,10 @@ __device__ __forceinline__ void march(const T* __restrict__ x, T* __restrict__ y
     find_positions(shared, column, width);
     __syncthreads();
 
-    // The same for a whole warp. The column warps have most to do and come first, so that all schedulers get some.
+    // Uniform across a warp. The column warps have most work and come first, so that all schedulers get some.
     const int row_warp = threadIdx.x / 32 - COLUMN_WARPS;
     if (row_warp >= 0) {
-        // A team sums every second batch n, once the columns have freed the slots of batch n - AHEAD.
+        // A team sums every second batch n, once the column warps have freed the slots of batch n - AHEAD.
         Rows rows(shared, x + channel, height, width, row, column, count);
         for (int n = row_warp / (ROW_WARPS / TEAMS); n * BATCH < count; n += TEAMS) {
             if (n >= AHEAD) barrier_wait<TEAM_AND_COLUMNS>(freed(n));
@@ -41,7 +44,8 @@ __device__ __forceinline__ void march(const T* __restrict__ x, T* __restrict__ y
             barrier_arrive<TEAM_AND_COLUMNS>(filled(n));
         }
     } else {
-        // The columns take every batch as soon as it is complete, and free its slots if another batch will need them.
+        // The column warps process every batch as soon as it is complete, and free its slots if another batch needs
+        // them.
         Columns columns(shared, y + channel, height, width, row, column, count);
         for (int n = 0; n * BATCH < count; ++n) {
             barrier_wait<TEAM_AND_COLUMNS>(filled(n));

@@ -1,10 +1,11 @@
-// What:    mean of the square around each pixel in one pass down the image, with rows summed in double
-// Idea:    the ring's march, but a lane sums the values of a row in double, and the ring holds means of rows instead of
-//          sums: no rounding errors of float additions, and no value that exceeds a float. A column is the running sum
-//          of those means in double. The price is the conversions and a slower addition
-// Shapes:  x, y (height, width, STRIDE) interleaved, a channel a block in z
+// What:    box filter in one pass down the image, with rows summed in double
+// Idea:    row streaming as in 8_ring, but a lane sums the values of a row in double, and the ring buffer contains
+//          means of rows instead of sums: no rounding errors of float additions, and no overflow of float. The running
+//          sum of a column adds these means in double. The cost is the conversions and slower additions
+// Shapes:  x, y (height, width, STRIDE) interleaved, one channel per block in z
 // Launch:  grid (width / COLUMNS, segments of `segment` rows, STRIDE), THREADS threads; shared: sizeof(Memory)
-// Traffic: 1 sample read and 1 written a value at least; 2 * radius columns more a strip, 2 * radius rows a segment
+// Traffic: at least 1 sample read and 1 written per value; 2 * radius more columns per strip, 2 * radius more rows per
+//          segment
 // Source:  S3
 typedef float T, Word;
 typedef double Part, Total;
@@ -19,11 +20,11 @@ struct __align__(sizeof(Part)) Sum {
     __device__ __forceinline__ void add(const Sum& other) { v[0] += other.v[0]; }
     __device__ __forceinline__ void add(Word w) { v[0] += (Part)w; }
     __device__ __forceinline__ void slide(Word in, Word out) { v[0] += (Part)in - (Part)out; }
-    // The ring holds the mean of the window, rounded to float once.
+    // The ring buffer contains the mean of the window, rounded to float once.
     __device__ __forceinline__ Word stored(int) const { return (Word)(v[0] * (1.0 / WINDOW)); }
 };
 
-// The running sum of a column's means of rows.
+// The running sum of the row means of a column.
 struct Column {
     Total total;
 
@@ -33,7 +34,7 @@ struct Column {
 };
 #include "box_ring.cuh"
 
-// As in 8_ring: row warps and column warps, which synchronise at named barriers.
+// As in 8_ring: row warps and column warps synchronise at named barriers.
 __device__ __forceinline__ void march(const T* __restrict__ x, T* __restrict__ y, int height, int width, int segment)
 {
     Memory& shared = *(Memory*)bytes;
@@ -42,10 +43,10 @@ __device__ __forceinline__ void march(const T* __restrict__ x, T* __restrict__ y
     find_positions(shared, column, width);
     __syncthreads();
 
-    // The same for a whole warp. The column warps have most to do and come first, so that all schedulers get some.
+    // Uniform across a warp. The column warps have most work and come first, so that all schedulers get some.
     const int row_warp = threadIdx.x / 32 - COLUMN_WARPS;
     if (row_warp >= 0) {
-        // A team sums every second batch n, once the columns have freed the slots of batch n - AHEAD.
+        // A team sums every second batch n, once the column warps have freed the slots of batch n - AHEAD.
         Rows rows(shared, x + channel, height, width, row, column, count);
         for (int n = row_warp / (ROW_WARPS / TEAMS); n * BATCH < count; n += TEAMS) {
             if (n >= AHEAD) barrier_wait<TEAM_AND_COLUMNS>(freed(n));
@@ -53,7 +54,8 @@ __device__ __forceinline__ void march(const T* __restrict__ x, T* __restrict__ y
             barrier_arrive<TEAM_AND_COLUMNS>(filled(n));
         }
     } else {
-        // The columns take every batch as soon as it is complete, and free its slots if another batch will need them.
+        // The column warps process every batch as soon as it is complete, and free its slots if another batch needs
+        // them.
         Columns columns(shared, y + channel, height, width, row, column, count);
         for (int n = 0; n * BATCH < count; ++n) {
             barrier_wait<TEAM_AND_COLUMNS>(filled(n));

@@ -7,8 +7,8 @@ typedef SAMPLE T;  // a sample of the image
 typedef ROW R;     // the result of a row's window: the exact sum of integers, the mean of floats
 typedef SUM A;     // the type of sums
 
-// The factor of a value in a float sum, so that no sum is larger than the values; integer sums are exact and divided at
-// the end.
+// The factor of each value in a float sum, so that no sum is larger than the values; integer sums are exact and divided
+// at the end.
 __device__ __forceinline__ A weight_of(int window)
 {
 #if INTEGER
@@ -18,7 +18,7 @@ __device__ __forceinline__ A weight_of(int window)
 #endif
 }
 
-// A square's sum as a sample: integers round half up (the mean cannot leave the range of T).
+// The mean as a sample, from a square's sum: integers are rounded half up (the mean cannot leave the range of T).
 __device__ __forceinline__ T finish(A sum, int window)
 {
 #if INTEGER
@@ -37,8 +37,8 @@ __device__ __forceinline__ V value_at(const V* __restrict__ axis, int i, int n, 
     return inside < 0 ? (V)0 : axis[inside * step];
 }
 
-// One thread's column of means, from the first pass's results for the rows: the next square is the last one with one
-// row more and one row less.
+// The means of one thread's column, from the row results of the first pass: the next square adds one row and subtracts
+// one.
 __device__ __forceinline__ void slide_down(
     const R* __restrict__ rows, T* __restrict__ y, int height, int width, int radius)
 {

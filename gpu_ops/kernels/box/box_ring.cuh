@@ -1,14 +1,14 @@
-// Shared memory, named barriers and both kinds of warps of the marching box kernels: see box_ring_shape.cuh. The file
-// that includes this has defined Sum, of some values of a row, and Column, the running sum of a column.
+// Shared memory, named barriers and both kinds of warps of the box kernels with a ring buffer: see box_ring_shape.cuh.
+// The including file defines Sum, of some values of a row, and Column, the running sum of a column.
 #pragma once
 #include "box_ring_shape.cuh"
 
-// Blocks of a row, and so many more that the rows which a warp sums at once begin in different banks.
+// Blocks of a row, with padding, so that the rows which a warp sums at once start in different banks.
 constexpr int PARTS = ((2 * LANES + WHOLE - 1) / LANES | 1) * LANES;
 
 struct Memory {
-    Word ring[SLOTS][COLUMNS * PLANES];  // sums of rows, a value's words together; see swapped
-    Word rows[TEAMS * TASKS][LENGTH];    // the samples that are summed
+    Word ring[SLOTS][COLUMNS * PLANES];  // row sums, the words of a value adjacent; see swapped
+    Word rows[TEAMS * TASKS][LENGTH];    // the samples to be summed
     int positions[LENGTH];               // their columns in the image, see find_positions
     Sum parts[TEAMS * TASKS][PARTS];     // sums of blocks of OUTPUTS values
 };
@@ -16,13 +16,13 @@ static_assert(sizeof(Memory) == SHARED, "the plan and the kernel count shared me
 
 extern __shared__ __align__(16) unsigned char bytes[]; // a Memory
 
-// Four words that are moved at once.
+// Four words, moved at once.
 struct __align__(16) Quad {
     Word v[4];
 };
 
-// Lanes that write two words for each of their values, 24 in all, would have bank conflicts with the fourth lane after
-// them: every other four lanes, by their index in a row, have each two quads swapped.
+// Lanes that write two words per value, 24 in all, would conflict with the fourth lane after them: every second group
+// of four lanes, by their index in a row, swaps each two quads.
 __device__ __forceinline__ int swapped(int lane)
 {
     return PLANES > 1 ? lane / 4 % 2 : 0;

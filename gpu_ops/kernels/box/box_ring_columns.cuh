@@ -1,4 +1,4 @@
-// The column warps of the marching box kernels: rows of sums to means, PER columns a lane.
+// The column warps of the box kernels with a ring buffer: from row sums to means, PER columns per lane.
 #pragma once
 
 struct Columns {
@@ -10,7 +10,7 @@ struct Columns {
     T* y;               // the lane's first column in the first row that the block fetches, a radius above its outputs
     long long pitch;
     int count, lane, live; // live: columns of this lane that are in the image
-    int newest, oldest;    // slots of the row that enters with a step, and of the one that leaves
+    int newest, oldest;    // slots of the entering row and of the leaving row of a step
     Column columns[PER];
 
     __device__ __forceinline__ Columns(
@@ -21,7 +21,7 @@ struct Columns {
         lane = threadIdx.x * PER;
         begin = memory.ring[0] + PLANES * (lane ^ 2 * swapped(lane / OUTPUTS));
         live = lane < COLUMNS ? min(PER, width - begin_column - lane) : 0;
-        // An output's square is complete with the row a radius below it: 2 * RADIUS rows after the block's first.
+        // An output's square is complete with the row one radius below it: 2 * RADIUS rows after the block's first.
         y = image + (begin_row - 2 * RADIUS) * pitch + (long long)(begin_column + lane) * STRIDE;
         #pragma unroll
         for (int c = 0; c < PER; ++c) columns[c].begin();
@@ -62,8 +62,8 @@ struct Columns {
         }
     }
 
-    // CHUNK rows from these slots of the ring; the entering ones never wrap around. Until the first window is FULL, no
-    // row leaves and no result comes out.
+    // CHUNK rows from these slots of the ring; entering rows never wrap around. Until the first window is FULL, no row
+    // leaves and no result is stored.
     template <bool FULL, bool WRAPS> __device__ __forceinline__ void chunk(int enters, int leaves, T* to)
     {
         Some in[CHUNK], out[CHUNK] = {};

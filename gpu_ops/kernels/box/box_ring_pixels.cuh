@@ -1,9 +1,10 @@
-// One column's running sum of the marching box kernels for pixels of four bytes, which the ring keeps as two words with
-// two sums of 16 bits each: of bytes 0 and 2, and of bytes 1 and 3.
+// The running sum of a column, in the box kernels with a ring buffer, for pixels of four bytes, which the ring stores
+// as two words with two 16-bit sums each: of bytes 0 and 2, and of bytes 1 and 3.
 #pragma once
 
 #if RADIUS <= 7
-// The sums of two bytes in a word. Of up to 257 bytes they fit 16 bits, and a row goes in and out in one addition.
+// The sums of two bytes in a word. Sums of up to 257 bytes fit 16 bits, and a row is added and subtracted in one
+// addition.
 struct Pair {
     unsigned int total;
 
@@ -20,17 +21,17 @@ struct Pair {
     }
 };
 #else
-// Of the sums of two bytes in a word, the sum of whole words, modulo 2^32, and that of their upper halves; what is left
-// of the whole is the sum of the lower ones. Sums below 2^23 begin at the first multiple of COUNT from 2^23 on: they
-// are the bits of a float, and their mean is off by a whole number.
+// For the sums of two bytes in a word: the sum of whole words, modulo 2^32, and the sum of their upper halves; their
+// difference is the sum of the lower halves. Sums below 2^23 start at the first multiple of COUNT from 2^23 on: then
+// they are the bits of a float, and their mean has an integer offset.
 struct Pair {
     static_assert(COUNT < 1 << 16, "radius at most 127");
     static constexpr bool BITS = COUNT < 1 << 15; // whether sums are below 2^23
     static constexpr unsigned int TIMES = BITS ? ((1u << 23) + COUNT - 1) / COUNT : 0;
     static constexpr unsigned int BEGIN = BITS ? 0x4b000000 + TIMES * COUNT - (1u << 23) : 0;
-    static constexpr double OFF = (double)COUNT * (1.0f / COUNT) - 1; // of the rounded 1 / COUNT, as a share of it
-    // A mean is at least 1 / (2 * COUNT) off the halves, COUNT being odd: whether no mean of such a sum is taken
-    // across.
+    static constexpr double OFF = (double)COUNT * (1.0f / COUNT) - 1; // the relative error of the rounded 1 / COUNT
+    // Whether no mean of such a sum is rounded across a half: a mean is at least 1 / (2 * COUNT) from the halves, as
+    // COUNT is odd.
     static constexpr bool CLOSE = BITS && (OFF < 0 ? -OFF : OFF) * (TIMES + 255) * 2 * COUNT < 1;
     unsigned int whole, upper;
 
@@ -57,9 +58,9 @@ struct Pair {
     {
         return __byte_perm(mean_of(whole - (upper << 16)), mean_of(upper), 0x0040);
     }
-    // Adding 2^23 rounds to a whole number, which then is a float's last bits. Where 1 / COUNT is rounded too coarsely
-    // for the sum as it is, the sum is centred first: a mean is at least 2^-17 off the halves, the rounded 1 / COUNT is
-    // off by at most 2^-24 of it, and that takes at most 128 * 2^-24 = 2^-17 from a mean between -127 and 128; the
+    // Adding 2^23 rounds to an integer, the low bits of the float. Where the rounded 1 / COUNT is too coarse for the
+    // sum itself, the sum is centred first: a mean is at least 2^-17 from the halves, the rounded 1 / COUNT has a
+    // relative error of at most 2^-24, which changes a mean between -127 and 128 by at most 128 * 2^-24 = 2^-17; the
     // multiplication itself does not round.
     __device__ __forceinline__ static unsigned int mean_of(unsigned int sum)
     {

@@ -1,12 +1,12 @@
-// The row warps of the marching box kernels: rows of samples to rows of sums, one row by LANES lanes.
+// The row warps of the box kernels with a ring buffer: from rows of samples to row sums, LANES lanes per row.
 //
-// A lane owns OUTPUTS neighbouring outputs. The first is the sum of whole blocks of OUTPUTS values and single values at
-// the end; the others slide: one value enters, one leaves. A lane needs its own block and the block where its window
-// ends anyway, and shares their sums with all lanes of its row. No result is a difference of sums from the row's
-// beginning, so no large numbers cancel, and a lane's eleven steps are too few to drift.
+// A lane computes OUTPUTS neighbouring outputs. The first is the sum of whole blocks of OUTPUTS values and single
+// values at the end; the others slide: one value enters, one leaves. A lane loads its own block and the block where its
+// window ends anyway, and shares their sums with all lanes of its row. No result is a difference of sums from the start
+// of the row, so no large numbers cancel, and eleven steps per lane are too few to drift.
 #pragma once
 
-// Four samples in one load; the compiler would load a struct of our own in four parts.
+// Four samples in one load; the compiler would split the load of a struct into four.
 template <typename Sample> struct Vector;
 template <> struct Vector<float> { typedef float4 Four; };
 template <> struct Vector<unsigned int> { typedef uint4 Four; };
@@ -16,19 +16,19 @@ template <> struct Vector<unsigned char> { typedef uchar4 Four; };
 struct Rows {
     typedef Vector<T>::Four Four;
     static constexpr int FETCHES = (LENGTH / 4 + LANES - 1) / LANES;
-    static constexpr int OWN = (LEAD + OUTPUTS - 2) / 4 + 1;  // quads of the values that leave as a window slides
-    static constexpr int ENDS = (REST + OUTPUTS - 2) / 4 + 1; // quads of the values that enter
-    static constexpr int BETWEEN = WHOLE > LANES ? (WHOLE - 1) / LANES : 0; // rounds for blocks that no lane has loaded
+    static constexpr int OWN = (LEAD + OUTPUTS - 2) / 4 + 1;  // quads of leaving values
+    static constexpr int ENDS = (REST + OUTPUTS - 2) / 4 + 1; // quads of entering values
+    static constexpr int BETWEEN = WHOLE > LANES ? (WHOLE - 1) / LANES : 0; // rounds over blocks that no lane has loaded
 
     struct __align__(16) Positions { int v[4]; };
 
     Memory& memory;
     const T* x;
     int height, width, top, left, count; // left: column of the first value of a row in shared memory
-    int task, lane;  // the lane's row of those in shared memory, and its index in the row
-    int turn, ahead; // its row of those of a batch in the ring, and of those that enter
-    int base;        // slot of the batch that comes next
-    bool interior;   // whether the strip and all that its windows reach are inside the image
+    int task, lane;  // the lane's row in shared memory, and its index in that row
+    int turn, ahead; // its row in a batch of the ring, and among the entering rows
+    int base;        // slot of the next batch
+    bool interior;   // whether the strip and its halo are inside the image
     Quad next[FETCHES];
 
     // `image` is the channel's first value; the block's first row of outputs is `begin_row`.
@@ -47,12 +47,12 @@ struct Rows {
         fetch(task / TASKS * BATCH + ahead);
     }
 
-    // Row i of the block's `count` into registers, with its border; any other is zero.
+    // Loads row i of the block's `count` into registers, with its border; any other row is zero.
     __device__ __forceinline__ void fetch(int i)
     {
         const int r = i >= 0 && i < count ? border_index(top + i, height) : -1;
         const T* row = x + (long long)r * width * STRIDE;
-        // Zeroed before the test whether the row exists, because zeroing in a branch costs a tenth of the speed.
+        // Zeroed before the test for the row, because zeroing in a branch costs a tenth of the speed.
         #pragma unroll
         for (int j = 0; j < FETCHES; ++j) next[j] = Quad{};
         if (r < 0) return;
@@ -73,8 +73,8 @@ struct Rows {
         return {{(Word)four.x, (Word)four.y, (Word)four.z, (Word)four.w}};
     }
 
-    // Values k to k + 3 of a row in shared memory. Most of them are inside the image, even in its outer strips, which
-    // would delay the end of the launch if they looked up every value.
+    // Values k to k + 3 of a row in shared memory. Most are inside the image, even in its outer strips; looking up
+    // every value there would delay the end of the launch.
     __device__ __forceinline__ Quad quad(const T* row, int k) const
     {
         if (ALIGNED && left + k >= 0 && left + k + 4 <= width) return words(__ldg((const Four*)(row + left + k)));
@@ -88,14 +88,14 @@ struct Rows {
         Quad quad;
         #pragma unroll
         for (int c = 0; c < 4; ++c) {
-            // Loaded in any case: four loads in flight at once, and no branch.
+            // Unconditional: four loads in flight at once, and no branch.
             const Word w = (Word)row[max(positions.v[c], 0) * STRIDE];
             quad.v[c] = BORDER == 0 && positions.v[c] < 0 ? (Word)0 : w;
         }
         return quad;
     }
 
-    // Whether a lane has a quad in round j of a row: always, except perhaps in the last round.
+    // Whether a lane has a quad in round j of a row: always, except possibly in the last round.
     __device__ __forceinline__ bool inside(int j) const
     {
         return j < LENGTH / 4 / LANES || lane + LANES * j < LENGTH / 4;
@@ -109,7 +109,7 @@ struct Rows {
         #pragma unroll
         for (int j = 0; j < FETCHES; ++j)
             if (inside(j)) *(Quad*)(row + 4 * (lane + LANES * j)) = next[j];
-        // The loads of the team's next batch are in flight during this batch's sums and the other team's turn.
+        // The loads of the team's next batch are in flight while it sums this batch and the other team works.
         fetch(i + TEAMS * BATCH + ahead);
         __syncwarp();
         sums(row);

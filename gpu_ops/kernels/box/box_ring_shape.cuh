@@ -1,22 +1,22 @@
-// The shape of a block of the marching box kernels. A block owns COLUMNS columns and goes down them once, from `count`
-// rows of samples to the sums of the rows' windows and from these to means, in batches of BATCH rows:
+// The shape of a block of the box kernels with a ring buffer. A block streams down COLUMNS columns once, from `count`
+// rows of samples to row sums and from these to means, in batches of BATCH rows:
 //
 //   row warps      load rows, sum their windows and store the sums in a ring buffer of rows: see box_ring_rows.cuh
 //   column warps   add the row that enters a column's window, subtract the one that leaves: see box_ring_columns.cuh
 //
-// All warps work at the same time. The row warps are two teams that alternate, a batch each, and the ring has room for
-// four batches in addition to the window: a team waits only until its next slots in the ring are free, the columns only
-// for the next batch. No barrier stops the whole block, and a late warp delays only the warps that need its results.
+// All warps work at the same time. The row warps are two teams that alternate, one batch each, and the ring has four
+// batches more than the window: a team waits only until its next slots in the ring are free, the column warps only for
+// the next batch. No barrier stops the whole block, and a late warp delays only the warps that need its results.
 //
-// RADIUS is a constant, so the compiler knows the layout of shared memory and the values at both ends of a window.
-// A value and its neighbour in a row are STRIDE samples apart. ALIGNED says that rows begin at multiples of four
+// RADIUS is a constant, so the layout of shared memory and the values at both ends of a window are known at compile
+// time. A value and its neighbour in a row are STRIDE samples apart. ALIGNED says that rows start at multiples of four
 // samples, and STRIDE is 1. LANES lanes sum a row, so a warp sums 32 / LANES rows at once; a lane of the column warps
 // has PER columns, and loads CHUNK rows before it uses the first, to hide the latency of shared memory. RING is 0 where
 // no ring fits: then the rows that leave are loaded and summed a second time. SHARED is the size of `Memory` that the
-// plan computed, BLOCKS how many blocks a multiprocessor is to hold, for the compiler to limit the registers.
+// plan computed, BLOCKS the number of resident blocks per multiprocessor, for which the compiler limits the registers.
 //
-// The file that includes this has defined the types T (of the image), Word (of a row of samples and of the ring), Part
-// (of a row's sum) and Total (of a column's sum), and PLANES, the words of a value.
+// The including file defines the types T (of the image), Word (of a row of samples and of the ring), Part (of a row's
+// sum) and Total (of a column's sum), and PLANES, the words per value.
 #pragma once
 #include "border.cuh"
 #include "named_barrier.cuh"
@@ -29,19 +29,19 @@ constexpr int WINDOW = 2 * RADIUS + 1;
 constexpr int COUNT = WINDOW * WINDOW;          // pixels of a square
 constexpr int TEAMS = 2;
 constexpr int TASKS = ROW_WARPS / TEAMS * (32 / LANES); // rows that a team sums at once
-constexpr int BATCH = RING ? TASKS : TASKS / 2;         // rows of these that enter; without a ring, the others leave
-constexpr int AHEAD = 2 * TEAMS;                        // batches that the ring holds in addition to the window
+constexpr int BATCH = RING ? TASKS : TASKS / 2;         // entering rows among these; without a ring, the others leave
+constexpr int AHEAD = 2 * TEAMS;                        // batches in the ring in addition to the window
 constexpr int COLUMN_WARPS = (COLUMNS / PER + 31) / 32;
 constexpr int THREADS = 32 * (ROW_WARPS + COLUMN_WARPS);
 
-// A row begins LEAD values before the first window, so that its loads are aligned where the strip is.
+// A row starts LEAD values before the first window, so that its loads are aligned where the strip is.
 constexpr int LEAD = (4 - RADIUS % 4) % 4;
 constexpr int LENGTH = (COLUMNS + 2 * RADIUS + LEAD + 3) / 4 * 4;
 constexpr int WHOLE = (LEAD + WINDOW) / OUTPUTS; // blocks of OUTPUTS values from a lane's own to where its window ends
 constexpr int REST = (LEAD + WINDOW) % OUTPUTS;  // and the values of its window in that one
 
-static_assert(BATCH % CHUNK == 0, "a batch is whole chunks");
+static_assert(BATCH % CHUNK == 0, "a batch must be a multiple of CHUNK rows");
 
-// Rows of the ring: in whole chunks, so that no chunk of entering rows wraps around. Where there is no window in it,
-// each batch has its entering and its leaving rows there.
+// Rows of the ring: whole chunks, so that no chunk of entering rows wraps around. Where it contains no window, each
+// batch has its entering and its leaving rows there.
 constexpr int SLOTS = RING ? (WINDOW + AHEAD * BATCH + CHUNK - 1) / CHUNK * CHUNK : AHEAD * TASKS;

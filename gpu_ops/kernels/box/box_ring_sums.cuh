@@ -1,11 +1,11 @@
-// The sums of the row warps of 8_ring: of floats, of whole numbers, or of the four bytes of a pixel.
+// The sums of the row warps of 8_ring: of floats, of integers, or of the four bytes of a pixel.
 #pragma once
 
 // The sum of some values of a row.
 struct __align__(PLANES * sizeof(Part)) Sum {
     Part v[PLANES];
 
-    // The sum of one value: beginning with 0 would cost one more addition, which a compiler must keep for floats.
+    // The sum of one value: starting from 0 would cost one more addition, which a compiler must not drop for floats.
     __device__ __forceinline__ static Sum of(Word w)
     {
         Sum sum;
@@ -49,8 +49,8 @@ struct __align__(PLANES * sizeof(Part)) Sum {
     }
 
 #if BYTES
-    // Pixels are summed as whole words, modulo 2^32, and separately their bytes 1 and 3: sums of up to 257 bytes fit 16
-    // bits. The rest of the whole sum is the sums of bytes 0 and 2.
+    // Pixels are summed as whole words, modulo 2^32, and their bytes 1 and 3 separately: sums of up to 257 bytes fit 16
+    // bits. The difference of both is the sums of bytes 0 and 2.
     __device__ __forceinline__ static Part odd_of(Word w) { return __byte_perm(w, 0, 0x4341); }
 #endif
 };

@@ -1,5 +1,5 @@
-// One column's running sum of the marching box kernels, and the output that follows from it, for one value in a word of
-// the ring.
+// The running sum of a column, in the box kernels with a ring buffer, and the output, for one value per word of the
+// ring.
 #pragma once
 
 #if COMPENSATED
@@ -11,10 +11,10 @@ __device__ __forceinline__ float two_sum(float a, float b, float& rest)
     return sum;
 }
 
-// One column's running sum as two floats, without the conversions to double, of which a multiprocessor makes only 16 a
-// clock: what rounding takes from the sum is kept (Ogita, Rump and Oishi's Sum2). A row enters exactly; it leaves by
-// Dekker's shorter sum, which is exact unless the sum is smaller than the row, and then takes half an eps of the row:
-// columns whose values cancel each other drift by that, and no segment is longer than what this may add up to.
+// The running sum of a column as two floats, without conversions to double, of which a multiprocessor executes only 16
+// per clock: the rounding error of the sum is kept (Ogita, Rump and Oishi's Sum2). A row is added exactly; it is
+// subtracted by Dekker's fast two-sum, which is exact unless the sum is smaller than the row, and then has an error of
+// half an eps of the row: columns whose values cancel drift by that, and segments are short enough to bound the drift.
 struct Column {
     float total, lost;
 
@@ -29,18 +29,18 @@ struct Column {
     __device__ __forceinline__ T mean() const { return (total + lost) * (1.0f / COUNT); }
 };
 #else
-// The largest whole k with 2^k <= n.
+// The largest integer k with 2^k <= n.
 __device__ constexpr int log2_of(int n)
 {
     return n < 2 ? 0 : 1 + log2_of(n / 2);
 }
 
-// One column's running sum, and the output that follows from it.
+// The running sum of a column, and the output computed from it.
 struct Column {
     Total total;
 
     __device__ __forceinline__ void begin() { total = 0; }
-    // Floats in double, because a rounding error stays in a running sum.
+    // Floats are summed in double, because a rounding error stays in a running sum.
     __device__ __forceinline__ void move(const Word* in, const Word* out) { total += (Total)in[0] - (Total)out[0]; }
     __device__ __forceinline__ T mean() const { return mean_of(total); }
 
@@ -59,7 +59,7 @@ struct Column {
     }
     __device__ __forceinline__ static T mean_of(unsigned long long sum)
     {
-        // Means lie at least 1 / (2 * COUNT) > 2^-20 off the halves; the product's error is below 2^-35.
+        // Means are at least 1 / (2 * COUNT) > 2^-20 from the halves; the product's error is below 2^-35.
         return (T)((double)sum * (1.0 / COUNT) + 0.5);
     }
 };

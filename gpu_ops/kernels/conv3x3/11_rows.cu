@@ -1,12 +1,13 @@
-// What:    3x3 convolution of an image, ROWS rows of 16 bytes a thread, in registers
-// Idea:    no tile and no barrier: a thread loads ROWS + 2 rows of 16 bytes and the words beside them, all loads in flight
-//          at once, and each row serves the three results that it is in; for bytes and small integer weights one dp4a
-//          makes three products and three sums, and a multiplication replaces the division where that is exact
+// What:    3x3 convolution of an image, ROWS rows of 16 bytes per thread, in registers
+// Idea:    row streaming in registers: no tile and no barrier. A thread loads ROWS + 2 rows of 16 bytes and the
+//          neighbouring words, all loads in flight at once, and each row contributes to three results. For bytes and
+//          small integer weights one dp4a computes three products and three sums, and a multiplication replaces the
+//          division where that is exact
 // Shapes:  x, y (height, width, CHANNELS) interleaved, at addresses that are multiples of 16; ALIGNED 1 where
 //          width * CHANNELS samples are a multiple of 16 bytes; weights: the symbol, rows first, or for dp4a its rows as
 //          bytes of taps
 // Launch:  2D grid over (width * CHANNELS / (16 / sizeof(T)), height / ROWS), any 2D block of at most THREADS
-// Traffic: 1 sample read and 1 written a value at least; the two rows between threads come from the caches
+// Traffic: at least 1 sample read and 1 written per value; the two rows between threads come from the caches
 // Source:  S1
 #include "conv3x3.cuh"
 
@@ -52,7 +53,7 @@ __device__ __forceinline__ unsigned int three(const Span& span, int i)
 }
 #endif
 
-// Adds row v of the LINES to the sums of the results that it is in: weights row v - o of result row o.
+// Adds row v of LINES rows to the sums of the results that contain it: result row o uses weight row v - o.
 __device__ __forceinline__ void add_line(const Span& span, int v, W (&sums)[ROWS][VECTOR])
 {
     #pragma unroll
@@ -74,7 +75,7 @@ __device__ __forceinline__ void add_line(const Span& span, int v, W (&sums)[ROWS
     }
 }
 
-// The bound tells the compiler how many registers a thread may have.
+// The bound limits the registers that the compiler may use per thread.
 extern "C" __global__ void __launch_bounds__(THREADS) conv3x3_rows(
     const T* __restrict__ x, T* __restrict__ y, W bias, W divisor, W offset, unsigned int magic, int most, int height,
     int width)
@@ -95,7 +96,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) conv3x3_rows(
         #pragma unroll
         for (int i = 0; i < VECTOR; ++i) sums[o][i] = DIVISION ? bias : (W)0;
     }
-    // Rows come in order, and so do the products of each result, so the sums equal the other variants' to the last bit.
+    // Rows are added in order, and so are the products of each result, so the sums equal the other variants' to the
+    // last bit.
     #pragma unroll
     for (int v = 0; v < LINES; ++v) add_line(spans[v], v, sums);
     #pragma unroll

@@ -1,8 +1,8 @@
-// What:    3x3 convolution of an image, one value at a time
-// Idea:    one thread a value, which loads nine neighbours and nine weights from global memory; uint8 loads single bytes
+// What:    3x3 convolution of an image, one value per thread
+// Idea:    each thread loads nine neighbours and nine weights from global memory; uint8 images are loaded byte by byte
 // Shapes:  x, y (height, columns), columns = width * channels; weights (3, 3)
 // Launch:  2D grid over (columns, height), any 2D block
-// Traffic: 1 sample read and 1 written a value at least; 18 loads a value asked of the caches
+// Traffic: at least 1 sample read and 1 written per value; 18 loads per value from the caches
 // Source:  S1
 #include "conv3x3.cuh"
 

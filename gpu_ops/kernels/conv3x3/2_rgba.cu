@@ -1,9 +1,9 @@
-// What:    3x3 convolution of an RGB image, padded to RGBA first and cut back to RGB at the end
-// Idea:    a pixel of four values is one vector load and one vector store, but three values are three of each; the
-//          price is a third more memory and two conversions, which are separate steps
+// What:    3x3 convolution of an RGB image that is padded to RGBA first and cut to RGB at the end
+// Idea:    vector access: a pixel of four values is one vector load and one vector store, whereas three values take
+//          three of each. The cost is a third more memory and two conversions in separate steps
 // Shapes:  x, y (pixels, 3); p, q (height, width, 4); weights (3, 3). An RGBA image needs no conversion
 // Launch:  rgba_pad, rgba_cut: 1D grid over the pixels, any 1D block; rgba: 2D grid over (width, height), any 2D block
-// Traffic: 1 pixel read and 1 written a pixel and step; the caches serve 9 vector loads and 9 weights a pixel
+// Traffic: 1 pixel read and 1 written per pixel and step; the caches serve 9 vector loads and 9 weights per pixel
 // Source:  S1
 #include "conv3x3.cuh"
 

@@ -1,18 +1,19 @@
-// What:    3x3 convolution of an image whose rows travel as 32-bit words, through shared memory
-// Idea:    four pixels a thread: four RGB pixels are three words, which the lanes of a warp load side by side, unpack
-//          in shared memory, and store in the same way; no conversion, no padding
+// What:    3x3 convolution of an image whose rows are moved as 32-bit words, through shared memory
+// Idea:    four pixels per thread: four RGB pixels are three words. The lanes of a warp load them coalesced, unpack
+//          them in shared memory, and store results in the same way, without conversion or padding
 // Shapes:  x, y (height, columns), columns = width * channels, at addresses that are multiples of 8; weights (3, 3)
 // Launch:  2D grid over (width / 4, height), block (32, any); shared (2 * blockDim.y + 2) * stride bytes, stride a
 //          multiple of 16 and at least 132 * channels samples and 16 bytes
-// Traffic: at least 1 sample read and 1 written a value; two blocks read the words at both ends of a row's part
+// Traffic: at least 1 sample read and 1 written per value; neighbouring blocks both read the words at the ends of a row
+//          segment
 // Source:  S1
 #include "conv3x3.cuh"
 
-#define PIXELS 128 // pixels of a row for each block: four a thread
+#define PIXELS 128 // pixels of a row per block: four per thread
 
 extern __shared__ __align__(16) unsigned char memory[];
 
-// Word k of an array of so many bytes; the last word may be incomplete.
+// Word k of an array of that many bytes; the last word may be incomplete.
 __device__ __forceinline__ unsigned int load_word(const unsigned char* x, long long k, long long bytes)
 {
     if (4 * k + 4 <= bytes) return ((const unsigned int*)x)[k];
@@ -21,7 +22,7 @@ __device__ __forceinline__ unsigned int load_word(const unsigned char* x, long l
     return word;
 }
 
-// A row's part, for the warp that moves it: values first to last. The first value is at byte `begin` of the image, and
+// A row segment, for the warp that moves it: values first to last. The first value is at byte `begin` of the image, and
 // so begin % 4 bytes into its word.
 struct Part {
     long long begin;
@@ -32,7 +33,7 @@ struct Part {
     __device__ int phase() const { return begin & 3; }
 };
 
-// The largest block, 32 x 32, leaves 64 registers a thread.
+// The largest block, 32 x 32, allows 64 registers per thread.
 extern "C" __global__ void __launch_bounds__(1024, 1) conv3x3_packed(
     const T* __restrict__ x, T* __restrict__ y, const W* __restrict__ weights, W bias, W divisor, W offset,
     int height, int columns, int channels, int border, int stride)
@@ -43,10 +44,10 @@ extern "C" __global__ void __launch_bounds__(1024, 1) conv3x3_packed(
     const int first = max(begin - channels, 0);
     const int last = min(end + channels, columns);
     const int top = blockIdx.y * blockDim.y;
-    const int lead = (channels * (int)sizeof(T) + 3) / 4 * 4; // room for the pixel left of the image
+    const int lead = (channels * (int)sizeof(T) + 3) / 4 * 4; // space for the pixel left of the image
     const long long bytes = (long long)height * columns * sizeof(T);
 
-    // In: one row a warp, a word a lane. Then the values beyond the image's left and right edges, one by one.
+    // Load: one row per warp, one word per lane. Then the values beyond the image's left and right edges, one by one.
     for (int v = threadIdx.y; v < (int)blockDim.y + 2 && top + v - 1 <= height; v += blockDim.y) {
         const int r = inside(top + v - 1, 1, height, border);
         const Part part(max(r, 0), columns, first, last);
@@ -87,7 +88,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) conv3x3_packed(
     }
     __syncwarp();
 
-    // Out: whole words; other blocks also write to the words at the ends, so their bytes go one by one.
+    // Store: whole words; other blocks also write to the words at the ends, so their bytes are stored one by one.
     const long long word = part.begin / 4;
     for (long long k = word + lane; 4 * k < part.end(); k += 32) {
         const unsigned char* from = line + 4 * (k - word);

@@ -1,9 +1,9 @@
 // What:    3x3 convolution of an image whose rows are padded by hand to a multiple of 128 bytes
-// Idea:    every row begins at a cache line, so a warp's loads touch no more sectors than they fill; the price is a copy
-//          into the padded rows and a copy out of them
+// Idea:    alignment: every row starts at a cache line, so a warp's loads touch the minimum of sectors; the cost is a
+//          copy into the padded rows and a copy out of them
 // Shapes:  x, y (height, pitch), of which the first columns = width * channels of a row hold values; weights (3, 3)
 // Launch:  2D grid over (columns, height), any 2D block
-// Traffic: 1 sample read and 1 written a value and step at least; 18 loads a value asked of the caches
+// Traffic: at least 1 sample read and 1 written per value and step; 18 loads per value from the caches
 // Source:  S1
 #include "conv3x3.cuh"
 

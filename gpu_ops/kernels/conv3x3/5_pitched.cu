@@ -1,9 +1,9 @@
 // What:    3x3 convolution of an image in pitched memory
-// Idea:    the driver's allocation chooses the pitch, in bytes, and its 2D copies take it: the same as padding by hand,
+// Idea:    the driver's allocation chooses the pitch, in bytes, and its 2D copies use it: the same as padding by hand,
 //          without the arithmetic
 // Shapes:  x, y: height rows, pitch bytes apart, of columns = width * channels values; weights (3, 3)
 // Launch:  2D grid over (columns, height), any 2D block
-// Traffic: 1 sample read and 1 written a value and step at least; 18 loads a value asked of the caches
+// Traffic: at least 1 sample read and 1 written per value and step; 18 loads per value from the caches
 // Source:  S1
 #include "conv3x3.cuh"
 

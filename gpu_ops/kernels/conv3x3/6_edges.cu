@@ -1,8 +1,8 @@
-// What:    3x3 convolution of an image, with and without tests for the edges
-// Idea:    only blocks at the edges have neighbours outside; all other blocks run a loop without tests
+// What:    3x3 convolution of an image, with border tests only in blocks at the edges
+// Idea:    only blocks at the edges have neighbours outside the image; all other blocks run a loop without tests
 // Shapes:  x, y (height, columns), columns = width * channels; weights (3, 3)
 // Launch:  2D grid over (columns, height), any 2D block
-// Traffic: 1 sample read and 1 written a value at least; 18 loads a value asked of the caches
+// Traffic: at least 1 sample read and 1 written per value; 18 loads per value from the caches
 // Source:  S1
 #include "conv3x3.cuh"
 
@@ -16,7 +16,7 @@ extern "C" __global__ void conv3x3_edges(
     const int row = top + threadIdx.y;
     W sum = 0;
     if (top >= 1 && top + (int)blockDim.y < height && begin >= channels &&
-        begin + (int)blockDim.x + channels <= columns) { // the same for the whole block
+        begin + (int)blockDim.x + channels <= columns) { // uniform across the block
         const T* corner = x + (row - 1ll) * columns + e - channels;
         for (int v = 0; v < 3; ++v)
             for (int u = 0; u < 3; ++u)

@@ -1,8 +1,9 @@
 // What:    3x3 convolution of an image, weights read from constant memory
-// Idea:    all lanes of a warp read the same weight at the same time: constant memory broadcasts it, global loads halve
+// Idea:    all lanes of a warp read the same weight at the same time: constant memory broadcasts it, and global loads
+//          halve
 // Shapes:  x, y (height, columns), columns = width * channels; weights: the symbol, rows first
 // Launch:  2D grid over (columns, height), any 2D block
-// Traffic: 1 sample read and 1 written a value at least; 9 loads a value asked of the caches
+// Traffic: at least 1 sample read and 1 written per value; 9 loads per value from the caches
 // Source:  S1, S4
 #include "conv3x3.cuh"
 

@@ -1,9 +1,9 @@
 // What:    3x3 convolution of an image, values read through a texture
-// Idea:    a texture's cache is built for neighbours in two dimensions, and its unit handles the values beyond the edges,
-//          so no test remains; the price is a copy into the texture's own layout
+// Idea:    the texture cache has 2D locality, and the texture unit handles positions beyond the edges, so no test
+//          remains; the cost is a copy into the texture's layout
 // Shapes:  image (height, columns) as a texture, columns = width * channels; y (height, columns); weights (3, 3)
 // Launch:  2D grid over (columns, height), any 2D block
-// Traffic: 1 sample read and 1 written a value and step at least; 9 fetches and 9 loads a value asked of the caches
+// Traffic: at least 1 sample read and 1 written per value and step; 9 fetches and 9 loads per value from the caches
 // Source:  S1, S3
 #include "conv3x3.cuh"
 

@@ -1,16 +1,17 @@
 // What:    3x3 convolution applied twice to an image, in one launch
-// Idea:    the first pass's results stay in shared memory for the second: one trip through global memory, not two; the
-//          price is a halo of two pixels, and first results around the block that its neighbours compute as well
+// Idea:    kernel fusion: the results of the first pass stay in shared memory for the second, which saves one write and
+//          one read of global memory. The cost is a halo of two pixels, and first-pass results around a block that its
+//          neighbours compute as well
 // Shapes:  x, y (height, columns), columns = width * channels; weights (3, 3)
 // Launch:  2D grid over (columns, height), any 2D block of bx x by; shared, in samples:
 //          (by + 4) * (bx + 4 * channels) + (by + 2) * (bx + 2 * channels)
-// Traffic: at least 1 sample read and 1 written a value, for both passes; several blocks read the halo
+// Traffic: at least 1 sample read and 1 written per value, for both passes; neighbouring blocks read the halo again
 // Source:  S1
 #include "conv3x3.cuh"
 
 extern __shared__ __align__(16) unsigned char memory[];
 
-// As inside, but for positions up to two steps outside, which only a wrapped image needs.
+// As inside(), but for positions up to two steps outside, which only a periodic image needs.
 __device__ __forceinline__ int far_inside(int e, int step, int n, int border)
 {
     const int near = inside(e, step, n, border);
@@ -50,8 +51,8 @@ extern "C" __global__ void conv3x3_fused(
     __syncthreads();
 
     if ((int)threadIdx.x >= live_columns || (int)threadIdx.y >= live_rows) return;
-    // A wrapped image goes on beyond its edges, and so do the first results; with the other borders the values there come
-    // from the first results inside.
+    // A periodic image continues beyond its edges, and so do the first results; with the other borders the values there
+    // come from the first results inside.
     const int e = begin + threadIdx.x;
     const int row = top + threadIdx.y;
     W sum = 0;

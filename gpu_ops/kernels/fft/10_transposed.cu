@@ -1,18 +1,18 @@
-// What:    the Fourier transforms of rows, whose results are stored as columns
-// Idea:    the other way to whole sectors: several rows share a block. The last exchange through shared memory is
-//          stored by lanes along the points of a row and loaded by lanes across the rows, so that neighbouring lanes
+// What:    Fourier transforms of rows, stored as columns
+// Idea:    transposed stores, the other way to whole sectors: several rows share a block. In the last exchange through
+//          shared memory, lanes store along the points of a row and load across the rows, so that neighbouring lanes
 //          store the same point of neighbouring rows: a row becomes a column. The second launch transforms rows again
 //          and transposes the image back
 // Shapes:  x samples or complex, y complex, addressed by Layout; table (N): exp(-2 pi i k / N)
-// Launch:  grid over the lines, blocks of LINE_THREADS a line times LINES lines; shared PARTS real numbers a point
-// Traffic: 1 complex number read and 1 written per point and axis; stores fill sectors from 4 rows a block on
+// Launch:  grid over the lines, blocks of LINE_THREADS per line times LINES lines; shared PARTS real numbers per point
+// Traffic: 1 complex number read and 1 written per point and axis; stores fill sectors from 4 rows per block on
 // Source:  S2
-constexpr int PARTS = 2, WIDTH = 64, LOOKUPS = 4;  // as in all kernels before 14_fast
+constexpr int PARTS = 2, WIDTH = 64, LOOKUPS = 4;  // as in every kernel before 14_fast
 #include "fft_lines.cuh"
 
 typedef Along<ALONG_POINTS, ALONG_LINES> Lanes;
 
-// The stages from that of radix RAD on, of butterflies in `v`; `store` gets the points that the last one leaves.
+// The stages from that of radix RAD on, of butterflies in `v`; `store` receives the points of the last one.
 template <int SPAN, int RAD, int... REST, typename Store>
 __device__ __forceinline__ void transposing_stages(
     C (&v)[butterflies<RAD>()][RAD], Lane lane, const C* __restrict__ table, const Store& store)
@@ -25,7 +25,7 @@ __device__ __forceinline__ void transposing_stages(
         // The transpose: before the last exchange, a thread's line is threadIdx.x / T, after it threadIdx.x % LINES.
         const Lane next = sizeof...(REST) == 1 ? Lane{(int)threadIdx.x % LINES, (int)threadIdx.x / LINES} : lane;
         C w[butterflies<NEXT>()][NEXT];
-        if (SPAN > 1) __syncthreads();  // others may still load from the exchange before
+        if (SPAN > 1) __syncthreads();  // others may still load from the previous exchange
 #pragma unroll
         for (int c = 0; c < butterflies<RAD>(); ++c) {
             const int j = lane.t + c * T, k = j % SPAN;
@@ -58,7 +58,7 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_transposed
     const Lane lane = lane_of<ALONG_POINTS>();
     const unsigned int first_line = blockIdx.x * LINES, x_line = first_line + lane.line;
 
-    // Load: neighbouring lanes have neighbouring points of a row.
+    // Load: neighbouring lanes load neighbouring points of a row.
     C v[butterflies<FIRST>()][FIRST];
     const long long x_begin = from.begin(x_line);
     const bool inside = x_line < lines;
@@ -73,7 +73,7 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_transposed
     }
 
     transposing_stages<1, RADICES>(v, lane, table, [&](C (&v)[butterflies<LAST>()][LAST], Lane lane) {
-        // Store: neighbouring lanes have the same point of neighbouring rows, which are contiguous in y.
+        // Store: neighbouring lanes store the same point of neighbouring rows, which are contiguous in y.
         const unsigned int y_line = first_line + lane.line;
         C* begin = y + to.begin(y_line);
         if (y_line >= lines) return;

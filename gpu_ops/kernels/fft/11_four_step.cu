@@ -1,14 +1,14 @@
-// What:    the Fourier transforms of lines longer than shared memory, in two launches
+// What:    Fourier transforms of lines longer than shared memory, in two launches (four-step method)
 // Idea:    a line of n1 n2 points is a matrix whose element (a, b) is point b + n2 a. Step 1: transform its n2 columns
-//          of n1 points, several neighbouring columns a block. Step 2: multiply result k of column b by the twiddle
+//          of n1 points, several neighbouring columns per block. Step 2: multiply result k of column b by the twiddle
 //          factor W^(b k), from two small tables instead of one of n1 n2 numbers. Step 3, in the second launch:
 //          transform its n1 rows of n2 points. Step 4: store them transposed, n1 apart, by lanes across rows
 // Shapes:  x samples or complex, y complex, addressed by Layout; table (N): exp(-2 pi i k / N); low (1 << LOW_BITS) and
 //          high: W^e and W^(e << LOW_BITS), W = exp(-2 pi i / (n1 n2))
-// Launch:  grid over the lines, blocks of LINE_THREADS a line times LINES lines; shared PARTS real numbers a point
+// Launch:  grid over the lines, blocks of LINE_THREADS per line times LINES lines; shared PARTS real numbers per point
 // Traffic: 2 complex numbers read and 2 written per point, in whole sectors
 // Source:  S2
-constexpr int PARTS = 2, WIDTH = 64, LOOKUPS = 4;  // as in all kernels before 14_fast
+constexpr int PARTS = 2, WIDTH = 64, LOOKUPS = 4;  // as in every kernel before 14_fast
 #include "fft_lines.cuh"
 
 typedef Along<LANES_IN, LANES_OUT> Lanes;

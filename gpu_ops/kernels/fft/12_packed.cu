@@ -1,14 +1,14 @@
-// What:    the Fourier transforms of real samples, two of them as one complex number
-// Idea:    2 N real samples are N complex numbers z, as they lie in memory: half the butterflies, half the exchanges.
-//          One more exchange gives a thread the results Z[k] and Z[N - k]. The spectrum of the even samples is (Z[k] +
-//          conj Z[N - k]) / 2, that of the odd ones (Z[k] - conj Z[N - k]) / 2i, and even + exp(-pi i k / N) odd is bin
-//          k. Only bins 0 ... N are stored, since the others mirror them
+// What:    Fourier transforms of real samples, packed in pairs into complex numbers
+// Idea:    2 N real samples are N complex numbers z, as they are in memory: half the butterflies, half the exchanges.
+//          One more exchange brings the results Z[k] and Z[N - k] to one thread. The spectrum of the even samples is
+//          (Z[k] + conj Z[N - k]) / 2, that of the odd ones (Z[k] - conj Z[N - k]) / 2i, and even + exp(-pi i k / N)
+//          odd is bin k. Only bins 0 ... N are stored, since the others are their conjugates
 // Shapes:  x samples or complex, y complex, addressed by Layout; table (N): exp(-2 pi i k / N); split_table (N + 1):
 //          exp(-pi i k / N); low and high: see LongTwiddles
-// Launch:  grid over the lines, blocks of LINE_THREADS a line times LINES lines; shared PARTS real numbers a point
-// Traffic: 1 sample read and half a complex number written per sample; columns of half as many points
+// Launch:  grid over the lines, blocks of LINE_THREADS per line times LINES lines; shared PARTS real numbers per point
+// Traffic: 1 sample read and half a complex number written per sample; columns have half as many points
 // Source:  S2
-constexpr int PARTS = 2, WIDTH = 64, LOOKUPS = 4;  // as in all kernels before 14_fast
+constexpr int PARTS = 2, WIDTH = 64, LOOKUPS = 4;  // as in every kernel before 14_fast
 #include "fft_four_step.cuh"
 
 typedef Along<LANES_IN, LANES_OUT> Lanes;
@@ -42,7 +42,7 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_packed_lin
         if (TWIDDLED) multiply_by_long_twiddles<LAST>(v, lane.t, to.along_middle(y_line), LongTwiddles{low, high});
         C* begin = y + to.begin(y_line);
 
-        if constexpr (ENDS == WHOLE) {  // columns, and lines in two parts, whose results another kernel splits
+        if constexpr (ENDS == WHOLE) {  // columns and four-step lines, whose results another kernel splits
             if (!stored) return;
 #pragma unroll
             for (int c = 0; c < butterflies<LAST>(); ++c) {
@@ -55,7 +55,7 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_packed_lin
             return;
         }
 
-        // One more exchange, in order: Z[k] and Z[N - k] come to one thread, N / 2 + 1 pairs a line.
+        // One more exchange, in natural order: Z[k] and Z[N - k] come to one thread, N / 2 + 1 pairs per line.
         constexpr int pairs = (N / 2 + T) / T;
         C here[pairs], mirrored[pairs];
         const int first = lane.line * N;  // the line's points in shared memory

@@ -1,21 +1,21 @@
-// What:    the Fourier transforms of lines of any length whose prime factors are 13 at most
-// Idea:    other lengths than powers of two took Bluestein's method: two transforms of a line twice to four times as
-//          long. Here RADICES is a list of radices up to 16, such as 12, 7, 6 for 504 points; each has a butterfly of
-//          its own, made of those of its prime factors. All strides are compile-time constants, so that no lane
+// What:    Fourier transforms of lines of any length without a prime factor above 13
+// Idea:    mixed radix: with Bluestein's method other lengths than powers of two take two transforms of two to four
+//          times the length. Here RADICES is a list of radices up to 16, such as 12, 7, 6 for 504 points; each has its
+//          own butterfly, built from those of its prime factors. All strides are compile-time constants, so no lane
 //          divides. A stage may have fewer butterflies than the line has threads: the others are idle and wait at the
 //          barriers
 // Shapes:  x samples or complex, y complex, addressed by Layout; table (N): exp(-2 pi i k / N)
-// Launch:  grid over the lines, blocks of LINE_THREADS a line times LINES lines; shared PARTS real numbers a point
-// Traffic: 1 complex number read and 1 written per point; Bluestein took 6 to 12 of each
+// Launch:  grid over the lines, blocks of LINE_THREADS per line times LINES lines; shared PARTS real numbers per point
+// Traffic: 1 complex number read and 1 written per point; Bluestein takes 6 to 12 of each
 // Source:  S2
-constexpr int PARTS = 2, WIDTH = 64, LOOKUPS = 4;  // as in all kernels before 14_fast
+constexpr int PARTS = 2, WIDTH = 64, LOOKUPS = 4;  // as in every kernel before 14_fast
 #include "fft_lines.cuh"
 
-// LANES: rows have lanes along their points, columns have lanes across columns.
+// LANES: lanes run along the points of a row, or across columns.
 typedef Along<LANES, LANES> Lanes;
 
-// The stages from that of radix RAD on: a line is N / RAD butterflies, of points N / RAD apart, SPAN the product of the
-// radices before. A thread has butterflies t, t + T ... as far as there are so many.
+// The stages from that of radix RAD on: a line is N / RAD butterflies, of points N / RAD apart; SPAN is the product of
+// the radices before. A thread computes butterflies t, t + T ... as far as they exist.
 template <int SPAN, int RAD, int... REST, typename Store>
 __device__ __forceinline__ void mixed_stages(
     C (&v)[butterflies<RAD>()][RAD], Lane lane, const C* __restrict__ table, const Store& store)

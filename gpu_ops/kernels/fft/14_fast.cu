@@ -1,15 +1,14 @@
-// What:    the Fourier transforms of lines, as fast as global memory allows
-// Idea:    all ideas before in one kernel: mixed radices up to 32 in registers, neighbouring columns, real samples in
-//          pairs, long lines in two parts; samples are converted as they are loaded. New are square tiles that a block
-//          has whole: rows, one exchange, columns, so that each number is read once and written once in all; accesses
-//          of 128 bits; and 1 or 2 twiddle factors loaded per butterfly, the others being their powers. Exchanges of
-//          powers of two have no padding but an exclusive-or swizzle, which avoids the bank conflicts of stores and of
-//          loads
+// What:    Fourier transforms of lines, limited by global memory bandwidth
+// Idea:    all ideas before in one kernel: mixed radices up to 32 in registers, neighbouring columns, packed real
+//          samples, four-step long lines; samples are converted as they are loaded. New are square tiles that fit a
+//          block: rows, one exchange, columns, so that each number is read and written only once; 128-bit accesses; and
+//          1 or 2 twiddle factors loaded per butterfly, the others being their powers. For powers of two an
+//          exclusive-or swizzle replaces the padding and avoids the bank conflicts of stores and of loads
 // Shapes:  x samples or complex, y complex, addressed by Layout; table (N): exp(-2 pi i k / N); split_table (N + 1):
 //          exp(-pi i k / N); low and high: see LongTwiddles
-// Launch:  grid over the lines, blocks of LINE_THREADS a line times LINES lines; tiles: grid over the tiles, LINES is
-//          N; shared PARTS real numbers a point
-// Traffic: 1 number read and 1 written per point and axis, or of tiles in all; nothing else
+// Launch:  grid over the lines, blocks of LINE_THREADS per line times LINES lines; tiles: grid over the tiles, LINES is
+//          N; shared PARTS real numbers per point
+// Traffic: 1 number read and 1 written per point and axis, for tiles per point
 // Source:  S2
 #include "fft_four_step.cuh"
 #include "fft_pairs.cuh"
@@ -18,8 +17,8 @@ struct alignas(2 * sizeof(C)) TwoNumbers {
     C first, second;
 };
 
-// The points of the first stage; those of lines beyond the last one are zero. WIDTH 128: butterflies j and j + 1 take
-// their points of equal r in one access.
+// Loads the points of the first stage; those of lines beyond the last one are zero. WIDTH 128: butterflies j and j + 1
+// load their points of equal r in one access.
 __device__ __forceinline__ void load_first(
     C (&v)[butterflies<FIRST>()][FIRST], const void* __restrict__ x, long long begin, long long stride, int t,
     bool inside)
@@ -42,7 +41,7 @@ __device__ __forceinline__ void load_first(
     }
 }
 
-// The points of the last stage, which are in order.
+// Stores the points of the last stage, which are in natural order.
 __device__ __forceinline__ void store_last(
     C (&v)[butterflies<LAST>()][LAST], C* __restrict__ begin, long long stride, int t)
 {
@@ -64,15 +63,15 @@ __device__ __forceinline__ void store_last(
 }
 
 #if TILED
-// A tile in shared memory is row-major. The exclusive or gives banks of their own to the rows that one request stores,
-// and to neighbouring columns, which one request loads.
+// A tile in shared memory is row-major. The exclusive or maps the rows that one request stores, and the neighbouring
+// columns that one request loads, to different banks.
 __device__ __forceinline__ int address_in_tile(int row, int column)
 {
     if constexpr (POWERS_OF_TWO) return ITEM * (row * N + (column ^ (row * T & BANKS & N - 1)));
     return ITEM * (row * N + column);
 }
 
-// Tiles are counted across, then down. A row of a tile begins `row` samples after the one before in x, `y_row` numbers
+// Tiles are counted across, then down. A row of a tile starts `row` samples after the one before in x, `y_row` numbers
 // in y; neighbouring tiles are `x_tile` samples apart, the points of a row `x_step`.
 extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_fast_tiles(
     const void* __restrict__ x, C* __restrict__ y, const C* __restrict__ table, unsigned int across, long long row,
@@ -86,8 +85,8 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_fast_tiles
     typedef Along<ALONG_POINTS, ALONG_POINTS> AlongRows;
     typedef Along<ALONG_LINES, ALONG_LINES> AcrossColumns;
     stages<AlongRows, 1, RADICES>(v, of_row, table, [&](C (&v)[butterflies<LAST>()][LAST], Lane) {
-        // Rows are stored, columns are loaded, by lanes across the columns: the results of one are the points of the
-        // other.
+        // Rows are stored and columns are loaded by lanes across the columns: the results of the rows are the points of
+        // the columns.
         const Lane of_column = lane_of<ALONG_LINES>();
         C w[butterflies<FIRST>()][FIRST];
 #pragma unroll

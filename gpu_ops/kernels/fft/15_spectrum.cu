@@ -1,14 +1,16 @@
-// What:    the level in dB of every frequency of a real image, in two launches: over rows, and over columns
-// Idea:    nothing takes a separate launch. The first launch reads the samples as they are, transforms two rows at once
-//          as the parts of one complex line, separates them and stores half of each spectrum: the other half mirrors
-//          it. The second one transforms neighbouring columns and stores a level where its frequency lies and where the
-//          opposite one does, with zero frequency in the middle or not. Columns 0 and width / 2 are real before it, so
-//          they share one
+// What:    level in dB of every frequency of a real image, in two launches: over rows, and over columns
+// Idea:    kernel fusion: all pre- and post-processing is part of the two launches. The first one reads the samples,
+//          transforms two rows at once as the real and imaginary parts of one complex line, separates them and stores
+//          half of each spectrum: the other half is its conjugate. The second one transforms neighbouring columns and
+//          stores each level at its frequency and at the opposite one, with zero frequency in the middle or not.
+//          Columns 0 and width / 2 are real before it, so they share one column
 // Shapes:  x, out (height, width), y (height, width / 2), both extents powers of two from 2 on; window_y (height);
-//          window_x (width); means (1); table: the twiddles of the lines
-// Launch:  rows (COLUMNS 0): grid over pairs of rows, blocks (threads a line, pairs); columns: grid over the columns of
-//          y, blocks (COLUMNS, threads a line); a thread POINTS points; shared two planes of `plane` reals a line
-// Traffic: 1 sample read, 1/2 complex number written and read, 1 level written a point; twiddles from the caches
+//          window_x (width); means (1); table: the twiddle factors of the lines
+// Launch:  rows (COLUMNS 0): grid over pairs of rows, blocks (threads per line, pairs); columns: grid over the columns
+//          of y, blocks (COLUMNS, threads per line); POINTS points per thread; shared two planes of `plane` real
+//          numbers per line
+// Traffic: 1 sample read, 1/2 complex number written and read, 1 level written per point; twiddle factors from the
+//          caches
 // Source:  S2
 #if COLUMNS
 #define LINE_LANE threadIdx.y
@@ -17,7 +19,8 @@
 #include "fft_level.cuh"
 #include "fft_stockham.cuh"
 
-// The transforms of two real lines from that of the one whose parts they are: `a` is its point k, `b` its point -k.
+// Separates the transforms of two real lines that were transformed as one complex line: `a` is its point k, `b` its
+// point -k.
 __device__ __forceinline__ C first_of(C a, C b) { return complex_of((R)0.5 * (a.x + b.x), (R)0.5 * (a.y - b.y)); }
 __device__ __forceinline__ C second_of(C a, C b) { return complex_of((R)0.5 * (a.y + b.y), (R)0.5 * (b.x - a.x)); }
 
@@ -44,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) fft_spectrum_columns(
     for (int i = 0; i < POINTS; ++i) v[i] = y[(long long)(LINE_LANE + i * LINE_THREADS) * half + column];
     all_stages<ColumnPadding>(v, re, im, bits, TableInGlobal{table});
 
-    if (blockIdx.x == 0) {  // the column that is two needs its opposite points
+    if (blockIdx.x == 0) {  // the shared column needs its opposite points
         __syncthreads();
 #pragma unroll
         for (int i = 0; i < POINTS; ++i) {
@@ -74,7 +77,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) fft_spectrum_columns(
 #else
 typedef SAMPLE T;
 
-// A sample less the mean. The difference is taken in double: of a large mean little would be left in float.
+// A sample minus the mean. The difference is taken in double: in float a large mean would cancel most digits.
 __device__ __forceinline__ R sample_of(T value, const double* __restrict__ means, int detrend)
 {
     return detrend ? (R)((double)value - means[0]) : (R)value;
@@ -105,7 +108,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) fft_spectrum_rows(
     }
     all_stages<SpanPadding>(v, re, im, bits, TableInGlobal{table});
 
-    __syncthreads();  // of the last exchange, others may still read
+    __syncthreads();  // others may still read from the last exchange
 #pragma unroll
     for (int i = POINTS / 2; i < POINTS; ++i) {
         const int k = threadIdx.x + i * blockDim.x;

@@ -1,11 +1,12 @@
-// What:    one radix-2 stage of the Fourier transform of many lines, from one buffer of global memory into another
-// Idea:    a thread a butterfly and a launch a stage: the end of a launch is the barrier between stages, so a line may
-//          have any power of two as its length. A stage stores its points where the next one loads them (Stockham), and
-//          the last one leaves them in order
+// What:    one radix-2 stage of the Fourier transform of many lines, from one global buffer into another
+// Idea:    one butterfly per thread and one launch per stage: the end of a launch is the barrier between stages, so a
+//          line can have any power of two as its length. A stage stores its points where the next one loads them
+//          (Stockham), and the last one leaves them in natural order
 // Shapes:  x, y (lines / inner, 2 << half, inner): the points of a line have the stride `inner`; table (1 << half)
 // Launch:  1D grid over lines << half butterflies, any block; launches with `done` = 0, 1 ... half, which swap both
 //          buffers
-// Traffic: 1 complex number read and 1 written a point in each of log2 n stages; half a twiddle from the caches
+// Traffic: 1 complex number read and 1 written per point in each of log2 n stages; half a twiddle factor per point from
+//          the caches
 // Source:  S2
 #include "fft.cuh"
 

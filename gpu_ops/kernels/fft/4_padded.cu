@@ -1,19 +1,18 @@
-// What:    the whole Fourier transform of a line in one launch, without bank conflicts where stages store
-// Idea:    padding grows with the stage: 1 << done elements follow every RADIX << done points. In the stage after
-//          `done` stages of radix 2, 1 << done neighbouring lanes store side by side, and the next ones RADIX << done
-//          further, in the same banks; the padding moves them to other banks. One element is enough in the first
-//          stage alone
+// What:    Fourier transform of a line in one launch, with padding that removes the store bank conflicts
+// Idea:    the padding grows with the stage: 1 << done elements follow every RADIX << done points. After `done` radix-2
+//          stages, 1 << done neighbouring lanes store contiguously, and the next ones RADIX << done further, in the
+//          same banks; the padding moves them to other banks. One element is enough in the first stage only
 // Shapes:  x, y complex, addressed by Layout; table (1 << bits - 1): exp(-2 pi i k / 2^bits); long_table (1 <<
 //          long_bits - 1)
-// Launch:  grid over the lines, blocks (threads a line, lines), a thread POINTS points, at most THREADS in all; shared
-//          two planes of `plane` real numbers for each line of a block
+// Launch:  grid over the lines, blocks (threads per line, lines), POINTS points per thread, at most THREADS threads;
+//          shared two planes of `plane` real numbers per line of a block
 // Traffic: 1 complex number read and 1 written per point, twice for long lines; twiddle factors from the caches
 // Source:  S2
 #include "fft_stockham.cuh"
 
-// The index of a point in shared memory between the stage of radix 1 << radix_bits and the next one. Points of a group
-// are the results of butterflies with equal j >> done; each group before adds as much padding as lanes store side by
-// side.
+// The index of a point in shared memory between the stage of radix 1 << radix_bits and the next one. A group contains
+// the results of butterflies with equal j >> done; each group before adds as many elements of padding as lanes store
+// contiguously.
 __device__ __forceinline__ int padded(int point, int done, int radix_bits)
 {
     const int group = point >> (done + radix_bits);
@@ -25,11 +24,11 @@ template <int RAD>
 __device__ __forceinline__ void stage_and_exchange(
     C (&v)[POINTS], R* re, R* im, int done, int bits, const C* __restrict__ table)
 {
-    constexpr int own = POINTS / RAD, radix_bits = log2_of(RAD);  // butterflies of a thread
+    constexpr int own = POINTS / RAD, radix_bits = log2_of(RAD);  // butterflies per thread
     stage<RAD>(v, done, bits, TableInGlobal{table});
 
     // Result r of butterfly j is point (j - k) RAD + k + r << done of the next stage, k = j modulo 1 << done.
-    if (done) __syncthreads();  // others may still load from the exchange before
+    if (done) __syncthreads();  // others may still load from the previous exchange
 #pragma unroll
     for (int m = 0; m < own; ++m) {
         const int j = threadIdx.x + m * blockDim.x;
@@ -43,7 +42,7 @@ __device__ __forceinline__ void stage_and_exchange(
     }
     __syncthreads();
 
-    // The next stage takes points in order: neighbouring lanes load neighbouring points.
+    // The next stage loads in order: neighbouring lanes load neighbouring points.
 #pragma unroll
     for (int i = 0; i < POINTS; ++i) {
         const int index = padded(threadIdx.x + i * blockDim.x, done, radix_bits);
@@ -64,7 +63,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) fft_padded_lines(
     load_points(v, from, x_step, line < lines, inverse);
     R* im = re + plane;
 
-    int done = 0;  // stages of radix 2 that are done, by RADIX_BITS at a time
+    int done = 0;  // completed radix-2 stages, RADIX_BITS at a time
     for (; done + RADIX_BITS <= bits; done += RADIX_BITS) stage_and_exchange<RADIX>(v, re, im, done, bits, table);
     if (RADIX > 2 && bits - done == 1) stage_and_exchange<2>(v, re, im, done, bits, table);
     if (RADIX > 4 && bits - done == 2) stage_and_exchange<4>(v, re, im, done, bits, table);

@@ -1,19 +1,19 @@
-// What:    the whole Fourier transform of a line in one launch, four points a butterfly
-// Idea:    two stages of radix 2 are one of radix 4 in registers: half as many exchanges through shared memory and
-//          barriers, and a quarter fewer products with twiddle factors, since one of the four is i. A last stage of
-//          radix 2 remains where bits is odd
+// What:    Fourier transform of a line in one launch, radix 4
+// Idea:    two radix-2 stages are one radix-4 stage in registers: half as many exchanges through shared memory and
+//          barriers, and a quarter fewer twiddle multiplications, since one of the factors is -i. A last radix-2 stage
+//          remains where bits is odd
 // Shapes:  x, y complex, addressed by Layout; table (1 << bits - 1): exp(-2 pi i k / 2^bits); long_table (1 <<
 //          long_bits - 1)
-// Launch:  grid over the lines, blocks (threads a line, lines), a thread POINTS points, at most THREADS in all; shared
-//          two planes of `plane` real numbers for each line of a block
+// Launch:  grid over the lines, blocks (threads per line, lines), POINTS points per thread, at most THREADS threads;
+//          shared two planes of `plane` real numbers per line of a block
 // Traffic: 1 complex number read and 1 written per point, twice for long lines; twiddle factors from the caches
 // Source:  S2
 constexpr int RADIX = 4;
 #include "fft_stockham.cuh"
 
-// Two stages of radix 2 at once. The first one combines points n / 2 apart: u[0] with u[2], u[1] with u[3]. The second
-// one combines points n / 4 apart, which are in the same thread; its twiddle factors are 1 and -i, which take no
-// product.
+// Two radix-2 stages at once. The first combines points n / 2 apart: u[0] with u[2], u[1] with u[3]. The second
+// combines points n / 4 apart, which are in the same thread; its twiddle factors are 1 and -i, which need no
+// multiplication.
 __device__ __forceinline__ void two_stages(C (&u)[4])
 {
     C even[2], odd[2];
@@ -42,7 +42,7 @@ __device__ __forceinline__ void radix4(C (&v)[POINTS], int done, int bits, const
 #pragma unroll
         for (int r = 0; r < 4; ++r) u[r] = v[m + r * own];
         if (done) {
-            // By W^k, W^2k and W^3k of 4 << done points: those of both stages in one product a point.
+            // Twiddle factors W^k, W^2k and W^3k of 4 << done points: both stages in one multiplication per point.
             const int k = (threadIdx.x + m * blockDim.x) & ((1 << done) - 1);
             multiply_by_twiddles<4>(u, k << (bits - done - 2), TableInGlobal{table});
         }

@@ -1,12 +1,12 @@
-// What:    the whole Fourier transform of a line in one launch, 8 or 16 points a butterfly
-// Idea:    what 3 or 4 stages of radix 2 did through shared memory stays in a thread's registers, and the results of
-//          the last stage, which are in order, go straight to global memory: 4096 = 16 * 16 * 16 points are exchanged
-//          twice, where radix 2 took twelve exchanges. A last stage of radix 2, 4 or 8 does the rest of other powers of
-//          two
+// What:    Fourier transform of a line in one launch, radix 8 or 16 in registers
+// Idea:    3 or 4 radix-2 stages are computed in a thread's registers instead of through shared memory, and the results
+//          of the last stage, which are in natural order, are stored directly to global memory: 4096 = 16 * 16 * 16
+//          points are exchanged twice instead of twelve times. A last stage of radix 2, 4 or 8 completes other powers
+//          of two
 // Shapes:  x, y complex, addressed by Layout; table (1 << bits - 1): exp(-2 pi i k / 2^bits); long_table (1 <<
 //          long_bits - 1)
-// Launch:  grid over the lines, blocks (threads a line, lines), a thread POINTS points, at most THREADS in all; shared
-//          two planes of `plane` real numbers for each line of a block
+// Launch:  grid over the lines, blocks (threads per line, lines), POINTS points per thread, at most THREADS threads;
+//          shared two planes of `plane` real numbers per line of a block
 // Traffic: 1 complex number read and 1 written per point, twice for long lines; twiddle factors from the caches
 // Source:  S2
 #include "fft_stockham.cuh"
@@ -29,11 +29,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) fft_registers_lines(
     int done = 0;
     for (; done + RADIX_BITS <= bits; done += RADIX_BITS) {
         stage<RADIX>(v, done, bits, twiddles);
-        // An exchange with other threads only if another stage follows.
+        // Exchange with other threads only if another stage follows.
         if (done + RADIX_BITS < bits) exchange<RADIX, SpanPadding>(v, re, im, done);
     }
 
-    // The rest: 1, 2 or 3 stages of radix 2, in registers as well.
+    // The remaining 1, 2 or 3 radix-2 stages, in registers as well.
     if (bits - done == 1) stage<2>(v, done, bits, twiddles);
     if (RADIX > 4 && bits - done == 2) stage<4>(v, done, bits, twiddles);
     if (RADIX > 8 && bits - done == 3) stage<8>(v, done, bits, twiddles);

@@ -1,15 +1,15 @@
-// What:    the whole Fourier transform of a line in one launch, twiddle factors by the special function units
-// Idea:    a table costs memory traffic, and __sincosf is a few instructions of units that are idle otherwise. Its
-//          error is about 2^-21 between -pi and pi, a few units in the last place of a float's twiddle factor, and the
-//          result loses as much accuracy; there is no such function for doubles
+// What:    Fourier transform of a line in one launch, twiddle factors from the special function units
+// Idea:    a table costs memory traffic, whereas __sincosf takes a few instructions on units that are idle otherwise.
+//          Its error is about 2^-21 between -pi and pi, a few units in the last place of a float twiddle factor, and
+//          the result loses as much accuracy; there is no such function for doubles
 // Shapes:  x, y complex, addressed by Layout; long_table (1 << long_bits - 1)
-// Launch:  grid over the lines, blocks (threads a line, lines), a thread POINTS points, at most THREADS in all; shared
-//          two planes of `plane` real numbers for each line of a block
+// Launch:  grid over the lines, blocks (threads per line, lines), POINTS points per thread, at most THREADS threads;
+//          shared two planes of `plane` real numbers per line of a block
 // Traffic: 1 complex number read and 1 written per point, twice for long lines; no twiddle factors
 // Source:  S2
 #include "fft_stockham.cuh"
 
-// exp(i k angle), instead of table[k]. |k angle| is at most pi: beyond, the functions lose their accuracy.
+// exp(i k angle), instead of table[k]. |k angle| is at most pi: beyond, the function loses accuracy.
 struct FastSine {
     float angle;
 

@@ -1,11 +1,11 @@
-// What:    the whole Fourier transform of a line in one launch, twiddle factors from a table in constant memory
-// Idea:    constant memory delivers one word per clock to all lanes that read it, and has a cache of its own; but lanes
-//          that read different words are served one after the other, so it pays only in the first stages, where few
-//          differ. The table has half the points of a line: 64 KB of constant memory limit the longest one
+// What:    Fourier transform of a line in one launch, twiddle factors from a table in constant memory
+// Idea:    constant memory broadcasts one word per clock to all lanes that read it, and has its own cache; but lanes
+//          that read different words are serialised, so it pays only in the first stages, where few differ. The table
+//          has half as many entries as a line has points: 64 KB of constant memory limit the longest line
 // Shapes:  x, y complex, addressed by Layout; twiddle_table (TABLE = 1 << bits - 1): exp(-2 pi i k / 2^bits);
 //          long_table (1 << long_bits - 1)
-// Launch:  grid over the lines, blocks (threads a line, lines), a thread POINTS points, at most THREADS in all; shared
-//          two planes of `plane` real numbers for each line of a block
+// Launch:  grid over the lines, blocks (threads per line, lines), POINTS points per thread, at most THREADS threads;
+//          shared two planes of `plane` real numbers per line of a block
 // Traffic: 1 complex number read and 1 written per point, twice for long lines; twiddle factors from constant memory
 // Source:  S2
 #include "fft_stockham.cuh"

@@ -1,16 +1,16 @@
-// What:    the Fourier transforms of the columns of images, several neighbouring columns a block
-// Idea:    the points of a column have a stride of one row, so a block for one column uses 8 of the 32 bytes of each
-//          sector. A block for 4 neighbouring columns uses whole sectors, one for 16 whole cache lines: lanes run
-//          across the columns, in global memory and in the exchanges between stages, where shared memory interleaves
-//          the columns
+// What:    Fourier transforms of the columns of images, several neighbouring columns per block
+// Idea:    coalesced columns: the points of a column have a stride of one row, so a block with one column uses 8 of the
+//          32 bytes of each sector. A block with 4 neighbouring columns uses whole sectors, with 16 whole cache lines:
+//          neighbouring lanes process neighbouring columns, in global memory and in the exchanges, where shared memory
+//          interleaves the columns
 // Shapes:  x samples or complex, y complex, addressed by Layout; table (N): exp(-2 pi i k / N)
-// Launch:  grid over the lines, blocks of LINE_THREADS a line times LINES lines; shared PARTS real numbers a point
+// Launch:  grid over the lines, blocks of LINE_THREADS per line times LINES lines; shared PARTS real numbers per point
 // Traffic: 1 complex number read and 1 written per point and axis, in whole sectors
 // Source:  S2
-constexpr int PARTS = 2, WIDTH = 64, LOOKUPS = 4;  // as in all kernels before 14_fast
+constexpr int PARTS = 2, WIDTH = 64, LOOKUPS = 4;  // as in every kernel before 14_fast
 #include "fft_lines.cuh"
 
-// LANES: rows have lanes along their points, columns have lanes across columns.
+// LANES: lanes run along the points of a row, or across columns.
 typedef Along<LANES, LANES> Lanes;
 
 extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_columns_lines(
@@ -19,12 +19,13 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_columns_li
     long long x_outer, long long x_middle, long long x_step, long long y_outer, long long y_middle, long long y_step)
 {
     const Layout from{inner, middle, x_outer, x_middle, x_step}, to{inner, middle, y_outer, y_middle, y_step};
-    // Across columns: neighbouring lanes have the same point of neighbouring columns, which are contiguous in memory.
+    // Across columns: neighbouring lanes process the same point of neighbouring columns, which are contiguous in
+    // memory.
     const int id = threadIdx.x;
     const Lane lane = LANES == ALONG_LINES ? Lane{id % LINES, id / LINES} : Lane{id / T, id % T};
     const unsigned int line = blockIdx.x * LINES + lane.line;
 
-    // Load: the butterfly j of the first stage takes the points j + r N / FIRST.
+    // Load: butterfly j of the first stage loads the points j + r N / FIRST.
     C v[butterflies<FIRST>()][FIRST];
     const long long x_begin = from.begin(line);
     const bool inside = line < lines;
@@ -39,8 +40,7 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_columns_li
     }
 
     stages<Lanes, 1, RADICES>(v, lane, table, [&](C (&v)[butterflies<LAST>()][LAST], Lane lane) {
-        // Store: the last stage leaves the points in order. The second half of a real line's spectrum mirrors the
-        // first.
+        // Store: the results are in natural order. The second half of a real line's spectrum mirrors the first.
         C* begin = y + to.begin(line);
         if (!inside) return;
 #pragma unroll

@@ -1,15 +1,16 @@
-// What:    what surrounds transforms in batches: samples become complex numbers, and of real samples half is kept
-// Idea:    a thread a complex number; tiles are gathered from the rows of an image without what is left at its edges
+// What:    conversions around batched transforms: samples to complex numbers, and half-spectra of real samples
+// Idea:    one thread per complex number; tiles are gathered from the rows of an image, incomplete tiles at its edges
+//          are left out
 // Shapes:  x (rows, row) samples; z (rows, across, n, channels) complex, or (lines, n); y (rows, across, bins,
 //          channels)
 // Launch:  1D grid over the numbers that are written, any block; unpack: over lines * (n + 1)
-// Traffic: gather 1 or 2 samples read and 1 complex number written a point; half and unpack 1 and 1
+// Traffic: gather: 1 or 2 samples read and 1 complex number written per point; half and unpack: 1 and 1
 // Source:  S2
 #include "fft.cuh"
 
 typedef SAMPLE T;
 
-// Neighbouring samples are real and imaginary parts, or each sample is a real part alone.
+// Two neighbouring samples are the real and the imaginary part, or each sample is a real part alone.
 extern "C" __global__ void fft_batch_gather(
     const T* __restrict__ x, C* __restrict__ z, long long count, long long width, long long row, int pairs)
 {
@@ -29,8 +30,8 @@ extern "C" __global__ void fft_batch_half(
     y[t] = z[line * n * channels + (t - line * bins * channels)];
 }
 
-// z (lines, n) is the transform of samples in pairs, y (lines, stride) has the n + 1 bins of all 2 n samples: the
-// spectra of the even and of the odd samples, the odd ones multiplied by `split_table` (n + 1).
+// z (lines, n) is the transform of samples packed in pairs, y (lines, stride) has the n + 1 bins of all 2 n samples:
+// the spectra of the even and of the odd samples, the odd ones multiplied by `split_table` (n + 1).
 extern "C" __global__ void fft_batch_unpack(
     const C* __restrict__ z, C* __restrict__ y, const C* __restrict__ split_table, long long count, long long n,
     long long stride)

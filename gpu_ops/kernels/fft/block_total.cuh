@@ -1,5 +1,5 @@
-// One value of each thread of a block becomes one of the block: a tree reduction, halving the threads each step. The
-// block has a power of two of threads, `scratch` an element for each; every thread gets the result.
+// Block reduction by a tree with sequential addressing, halving the active threads each step. The block has a power of
+// two of threads, `scratch` an element for each; every thread gets the result.
 #pragma once
 
 template <typename Value, typename Combine>

@@ -1,11 +1,11 @@
-// What:    what surrounds the transforms of a power of two when a line has any other length: chirps and a product
+// What:    Bluestein's method around power-of-two transforms for lines of other lengths: chirps and the product
 // Idea:    2 j k = j^2 + k^2 - (k - j)^2 makes a transform of n points a convolution with a chirp, and a convolution is
 //          a product of two transforms of m points, m the first power of two from 2 n - 1 on (Bluestein)
 // Shapes:  x, y (lines / inner, n, inner), z (lines / inner, m, inner): the points of a line have the stride `inner`;
 //          chirp (n): exp(-pi i k^2 / n), its phase from k^2 modulo 2 n; spectrum (m): the transform of the conjugate
 //          chirp, divided by m
 // Launch:  1D grid over lines * m points (chirp, product) or lines * n (result), any block
-// Traffic: chirp n read and m written a line, product m and m, result n and n: in addition to both transforms of m
+// Traffic: chirp: n read and m written per line, product: m and m, result: n and n; in addition to two transforms of m
 //          points
 // Source:  S2
 #include "fft.cuh"
@@ -27,7 +27,7 @@ extern "C" __global__ void fft_bluestein_product(
 {
     const long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (t >= lines * m) return;
-    // The chirp is the same from either end, and so is its transform: of the other chirp it is the conjugate.
+    // The chirp is symmetric, and so is its transform: that of the conjugate chirp is its conjugate.
     z[t] = times(z[t], conjugate_if(spectrum[t / inner % m], inverse));
 }
 

@@ -1,6 +1,5 @@
-// Butterflies of any small number of points in registers: of primes by sums and differences of the points that mirror
-// each other, of products by butterflies of their factors with twiddle factors between. All are of the forward
-// transform.
+// Butterflies of any small number of points in registers: for primes from sums and differences of mirrored points, for
+// products from the butterflies of their factors with twiddle factors between. All are of the forward transform.
 #pragma once
 #include "fft_radix.cuh"
 
@@ -34,7 +33,7 @@ __device__ constexpr int smallest_factor(int n)
     return n;
 }
 
-// z times exp(-2 pi i k / POINTS), k known at compile time; multiples of pi / 2 take no product.
+// z times exp(-2 pi i k / POINTS), k known at compile time; multiples of pi / 2 need no multiplication.
 template <int POINTS>
 __device__ __forceinline__ C on_circle(C z, int k)
 {
@@ -75,7 +74,7 @@ __device__ __forceinline__ void prime_butterfly(C (&u)[RAD])
     }
 }
 
-// The transform of RAD points in place, results in order.
+// The transform of RAD points in place, results in natural order.
 template <int RAD>
 __device__ __forceinline__ void any_butterfly(C (&u)[RAD])
 {

@@ -1,4 +1,4 @@
-// The twiddle factors of lines in two parts, for the kernels after 11_four_step, which explains them.
+// The twiddle factors of four-step lines, for the kernels after 11_four_step, which explains them.
 #pragma once
 #include "fft_lines.cuh"
 
@@ -13,7 +13,7 @@ struct LongTwiddles {
     }
 };
 
-// Result k of a line is multiplied by W^(b k), b its index along middle.
+// Multiplies result k of a line by the twiddle factor W^(b k), b its index along middle.
 template <int RAD>
 __device__ __forceinline__ void multiply_by_long_twiddles(
     C (&v)[butterflies<RAD>()][RAD], int t, long long b, const LongTwiddles& twiddle)

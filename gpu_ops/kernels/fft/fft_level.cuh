@@ -1,4 +1,4 @@
-// A level: the magnitude of a complex number times a factor in dB. Magnitudes below `least` are replaced by `least`.
+// A level: the magnitude of a complex number times a factor, in dB. Magnitudes are clamped to at least `least`.
 #pragma once
 #include "fft.cuh"
 

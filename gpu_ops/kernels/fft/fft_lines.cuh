@@ -1,28 +1,29 @@
-// What the kernels of mixed radices share: addresses, twiddle factors and butterflies of many lines of N points, by
+// Shared by the mixed-radix kernels: addresses, twiddle factors and butterflies of many lines of N points, by
 // Stockham's method with any RADICES whose product is N. All radices are known at compile time: so are all strides, and
 // no thread divides by a variable. A line has T threads, a block LINES lines. Stages exchange points through shared
-// memory, both parts of a complex number in one access (PARTS 2), or all real parts before all imaginary parts, which
+// memory, both parts of a complex number in one access (PARTS 2), or first all real, then all imaginary parts, which
 // takes half the memory (PARTS 1).
 #pragma once
 #include "fft_butterfly.cuh"
 
 extern __shared__ __align__(16) unsigned char memory[];
 
-enum { ALONG_POINTS, ALONG_LINES };        // what neighbouring lanes have: points of a line, or lines
-enum { COMPLEX_NUMBERS, PAIRS, SINGLES };  // NUMBERS, what x holds: complex numbers, pairs of samples, or samples
-enum { WHOLE, HALF, UNPACKED };            // ENDS, what is stored: all points, their first half, 2 N samples' bins
+enum { ALONG_POINTS, ALONG_LINES };        // what neighbouring lanes process: points of a line, or lines
+enum { COMPLEX_NUMBERS, PAIRS, SINGLES };  // NUMBERS, what x contains: complex numbers, pairs of samples, or samples
+enum { WHOLE, HALF, UNPACKED };            // ENDS, what is stored: all points, the first half, or the bins of 2 N samples
 
 constexpr int N = LINE_POINTS, T = LINE_THREADS, PASSES = 3 - PARTS;
 constexpr int RADIX_LIST[] = {RADICES}, FIRST = RADIX_LIST[0], LAST = RADIX_LIST[sizeof(RADIX_LIST) / sizeof(int) - 1];
 constexpr bool POWERS_OF_TWO = (N & (N - 1)) == 0 && (LINES & (LINES - 1)) == 0;
 constexpr int ITEM = PARTS * sizeof(R), BANK_BITS = log2_of(128 / ITEM), BANKS = (1 << BANK_BITS) - 1;
 
-// The line of the block that a thread works for, and its index among the threads of that line.
+// A thread's line in the block, and its index among the threads of that line.
 struct Lane {
     int line, t;
 };
 
-// What lanes run along in the first and in the last stage. Where both are lines, shared memory interleaves them.
+// Whether lanes run along points or lines in the first and in the last stage. Where both are lines, shared memory
+// interleaves them.
 template <int FIRST_STAGE, int LAST_STAGE>
 struct Along {
     static constexpr int first = FIRST_STAGE, last = LAST_STAGE;
@@ -37,8 +38,8 @@ __device__ __forceinline__ Lane lane_of()
 }
 
 // Exclusive-or swizzle of an index in shared memory, for powers of two: lanes that store with a stride of SPAN * RAD
-// get banks of their own by the bits in which they differ, and lanes that load with stride 1 keep theirs; so do lanes
-// across lines after lanes along points. The function is linear: of an index and an offset without common bits it is
+// access different banks by the bits in which they differ, and lanes that load with stride 1 still do; so do lanes
+// across lines after lanes along points. The function is linear: for an index and an offset without common bits it is
 // the exclusive or of both results.
 template <typename Lanes, int SPAN, int RAD>
 __device__ constexpr int swizzled(int index)
@@ -52,8 +53,8 @@ __device__ constexpr int swizzled(int index)
 }
 
 // The address of a point between the stage of radix RAD after SPAN points and the next stage, in bytes of shared
-// memory. Other lengths than powers of two are padded by one element after every SPAN * RAD, where RAD is even;
-// `padding` is that before the point.
+// memory. Lengths other than powers of two are padded by one element after every SPAN * RAD, where RAD is even;
+// `padding` is the padding before the point.
 template <typename Lanes, int SPAN, int RAD>
 __device__ __forceinline__ int address_of(int line, int point, int padding)
 {
@@ -65,7 +66,7 @@ __device__ __forceinline__ int address_of(int line, int point, int padding)
 }
 
 // The address of the point `offset` points and `padding` elements further, both known at compile time: the bits of the
-// offset that select a bank by an exclusive or, the rest as the immediate offset of the access.
+// offset that select a bank are combined by an exclusive or, the rest is the immediate offset of the access.
 template <typename Lanes, int SPAN, int RAD>
 __device__ __forceinline__ int address_plus(int address, int offset, int padding)
 {
@@ -76,7 +77,7 @@ __device__ __forceinline__ int address_plus(int address, int offset, int padding
     return address + (offset + (RAD % 2 ? 0 : padding)) * Lanes::point_stride * ITEM;
 }
 
-// Of a complex number, shared memory gets the whole, or the part that this pass exchanges.
+// Shared memory stores whole complex numbers, or the part that this pass exchanges.
 __device__ __forceinline__ void store_shared(int address, C z, int pass)
 {
     if constexpr (PARTS == 2) *(C*)(memory + address) = z;
@@ -102,11 +103,11 @@ struct Layout {
     }
 };
 
-// Butterflies of a thread in a stage of radix RAD.
+// Butterflies per thread in a stage of radix RAD.
 template <int RAD>
 __device__ constexpr int butterflies() { return (N / RAD + T - 1) / T; }
 
-// The index of a thread's butterfly c. Where accesses to global memory are 128 bits wide, in the first and in the last
+// The index of a thread's butterfly c. Where accesses to global memory have 128 bits, in the first and in the last
 // stage, two neighbouring butterflies belong to one thread.
 template <int SPAN, int RAD>
 __device__ __forceinline__ int butterfly_of(int t, int c)
@@ -115,11 +116,11 @@ __device__ __forceinline__ int butterfly_of(int t, int c)
     return t + c * T;
 }
 
-// Whether a stage has this butterfly: the last threads of a line may have none.
+// Whether a stage has this butterfly: the last threads of a line may be idle.
 template <int RAD>
 __device__ __forceinline__ bool exists(int j) { return N / RAD % T == 0 || j < N / RAD; }
 
-// Powers 1 ... RAD - 1 of w[1]: those of two are loaded (all, every second one or none) or squares; the others are
+// Powers 1 ... RAD - 1 of w[1]: powers of two are loaded (all, every second one or none) or squared; the others are
 // products. An error of w[1] grows with the power.
 template <int RAD, typename Twiddles>
 __device__ __forceinline__ void powers(C (&w)[RAD], int first, const Twiddles& twiddles)
@@ -133,7 +134,7 @@ __device__ __forceinline__ void powers(C (&w)[RAD], int first, const Twiddles& t
     }
 }
 
-// The butterflies of a thread; their points are multiplied by the twiddle factors W^(r k) of SPAN * RAD points first.
+// The butterflies of a thread; their points are first multiplied by the twiddle factors W^(r k) of SPAN * RAD points.
 template <int SPAN, int RAD>
 __device__ __forceinline__ void stage(C (&v)[butterflies<RAD>()][RAD], int t, const C* __restrict__ table)
 {
@@ -150,7 +151,7 @@ __device__ __forceinline__ void stage(C (&v)[butterflies<RAD>()][RAD], int t, co
     }
 }
 
-// The points that the stage of radix RAD leaves are stored where the next stage, of radix NEXT, loads its own.
+// Exchange: the stage of radix RAD stores its points where the next stage, of radix NEXT, loads them.
 template <typename Lanes, int SPAN, int RAD, int NEXT>
 __device__ __forceinline__ void exchange(
     C (&v)[butterflies<RAD>()][RAD], C (&w)[butterflies<NEXT>()][NEXT], Lane from, Lane to)
@@ -181,7 +182,7 @@ __device__ __forceinline__ void exchange(
     }
 }
 
-// All stages from that of radix RAD on, whose points are in `v`; `finish` gets those that the last one leaves.
+// All stages from that of radix RAD on, whose points are in `v`; `finish` receives those of the last one.
 template <typename Lanes, int SPAN, int RAD, int... REST, typename Finish>
 __device__ __forceinline__ void stages(
     C (&v)[butterflies<RAD>()][RAD], Lane lane, const C* __restrict__ table, const Finish& finish)
@@ -203,7 +204,7 @@ struct alignas(PAIR_ALIGNED ? 2 * sizeof(SAMPLE) : sizeof(SAMPLE)) Pair {
     SAMPLE re, im;
 };
 
-// A number of x. Its index counts samples, or complex numbers where x holds those.
+// Loads a number of x. The index counts samples, or complex numbers where x contains those.
 __device__ __forceinline__ C number_at(const void* __restrict__ x, long long index)
 {
     if constexpr (NUMBERS == COMPLEX_NUMBERS && WIDTH > 32) return ((const C*)x)[index];

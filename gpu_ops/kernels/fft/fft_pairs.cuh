@@ -1,8 +1,9 @@
-// The spectrum of real samples that were transformed in pairs, for the kernels after 12_packed, which explains it.
+// The spectrum of real samples that were packed in pairs, for the kernels after 12_packed, which explains it.
 #pragma once
 #include "fft_lines.cuh"
 
-// `v` has the N points Z of a line; bins 0 ... N of its 2 N samples go to `to`. Points are exchanged in order.
+// `v` has the N points Z of a line; bins 0 ... N of its 2 N samples are stored at `to`. Points are exchanged in natural
+// order.
 template <int RAD>
 __device__ __forceinline__ void split_pairs(
     C (&v)[butterflies<RAD>()][RAD], Lane lane, bool stored, C* __restrict__ to, long long stride,

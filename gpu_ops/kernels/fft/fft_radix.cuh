@@ -8,7 +8,7 @@ __device__ constexpr int log2_of(int n) { return n > 1 ? 1 + log2_of(n / 2) : 0;
 
 __device__ __forceinline__ C swapped_if(C z, int inverse) { return inverse ? complex_of(z.y, z.x) : z; }
 
-// Two products and two fused ones.
+// Two multiplications and two fused multiply-adds.
 __device__ __forceinline__ C product(C a, C b)
 {
     return complex_of(fma(a.x, b.x, -(a.y * b.y)), fma(a.x, b.y, a.y * b.x));
@@ -29,7 +29,7 @@ __device__ __forceinline__ C times_root(C z, int k, int points)
     return product(z, complex_of((R)cosines[index], -(R)cosines[quarter]));
 }
 
-// The transform of RAD points in place, results in order: of the even and of the odd points, and then of pairs.
+// The transform of RAD points in place, results in natural order: of the even and of the odd points, and then of pairs.
 template <int RAD>
 __device__ __forceinline__ void butterfly(C (&u)[RAD])
 {
@@ -55,7 +55,7 @@ __device__ __forceinline__ void butterfly(C (&u)[RAD])
     }
 }
 
-// Point r is multiplied by W^(r * first), W = exp(-2 pi i / n) of the whole line. The factors of r = 1, 2, 4, 8 are
+// Multiplies point r by W^(r * first), W = exp(-2 pi i / n) of the whole line. The factors of r = 1, 2, 4, 8 are
 // loaded, whose exponents stay below n / 2; the others are products of two of those, at most three deep.
 template <int RAD, typename Twiddles>
 __device__ __forceinline__ void multiply_by_twiddles(C (&u)[RAD], int first, const Twiddles& twiddles)

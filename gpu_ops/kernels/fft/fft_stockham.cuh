@@ -1,8 +1,8 @@
-// What the kernels of powers of two share: addresses of lines, butterflies, and stages by Stockham's method. A thread
-// has POINTS points of its line in registers, RADIX of them a butterfly, and stages exchange points through shared
-// memory, real parts in one plane and imaginary parts in another, so that lanes use banks of 4 bytes. A stage stores
-// its points where the next one loads them, so none is out of order. A thread always has the points LINE_LANE + i *
-// LINE_THREADS, whatever the radix. The last stage has a smaller radix where bits is no multiple of RADIX's.
+// Shared by the power-of-two kernels: addresses of lines, butterflies, and stages by Stockham's method. A thread has
+// POINTS points of its line in registers, RADIX of them per butterfly, and stages exchange points through shared
+// memory, real parts in one plane and imaginary parts in another, for 4-byte banks. A stage stores its points where the
+// next one loads them, so no bit reversal is needed. A thread always has the points LINE_LANE + i * LINE_THREADS,
+// whatever the radix. The last stage has a smaller radix where bits is no multiple of log2 RADIX.
 #pragma once
 #include "fft_radix.cuh"
 
@@ -44,7 +44,7 @@ struct Layout {
     }
 };
 
-// A thread's points of a line; of lines beyond the last one, zeros.
+// Loads a thread's points of a line; zeros beyond the last line.
 __device__ __forceinline__ void load_points(
     C (&v)[POINTS], const C* __restrict__ from, long long stride, bool inside, int inverse)
 {
@@ -55,8 +55,8 @@ __device__ __forceinline__ void load_points(
     }
 }
 
-// Its results, in order. Of a line in two parts, result k is multiplied by the twiddle factor W^(m k) of 2^long_bits
-// points; long_bits 0: it is not.
+// Stores a thread's results, in natural order. For four-step lines, result k is multiplied by the twiddle factor W^(m
+// k) of 2^long_bits points; none where long_bits is 0.
 __device__ __forceinline__ void store_points(
     const C (&v)[POINTS], C* __restrict__ to, long long stride, const C* __restrict__ long_table, int long_bits,
     long long m, int inverse)
@@ -94,7 +94,7 @@ __device__ __forceinline__ void stage(C (&v)[POINTS], int done, int bits, const 
     }
 }
 
-// The results of a stage are stored in shared memory, and the points of the next stage are loaded from there.
+// Exchange: stores the results of a stage in shared memory and loads the points of the next stage.
 template <int RAD, typename Padding>
 __device__ __forceinline__ void exchange(C (&v)[POINTS], R* re, R* im, int done)
 {
@@ -119,7 +119,7 @@ __device__ __forceinline__ void exchange(C (&v)[POINTS], R* re, R* im, int done)
     }
 }
 
-// All stages; the results of the last one stay in registers, in order, see 6_registers.
+// All stages; the results of the last one stay in registers, in natural order, see 6_registers.
 template <typename Padding, typename Twiddles>
 __device__ __forceinline__ void all_stages(C (&v)[POINTS], R* re, R* im, int bits, const Twiddles& twiddles)
 {

@@ -1,13 +1,13 @@
 // What:    the level in dB of every frequency of an image's transform
-// Idea:    a thread a value, as for magnitudes; zero frequency moves to the middle by what is added to the index of a
-//          store
+// Idea:    one thread per value, as for magnitudes; an offset added to the index of each store moves zero frequency to
+//          the middle
 // Shapes:  z (height, width, channels) complex; out the same real
 // Launch:  1D grid over the values, any block
-// Traffic: 1 complex number read and 1 real one written a point
+// Traffic: 1 complex number read and 1 real one written per point
 // Source:  S2
 #include "fft_level.cuh"
 
-// Magnitudes times a factor, stored further down and to the right, around the edges.
+// Magnitudes times a factor, stored circularly shifted down and to the right.
 extern "C" __global__ void fft_levels(
     const C* __restrict__ z, R* __restrict__ out, long long height, long long width, int channels,
     long long down, long long right, R factor, R least)

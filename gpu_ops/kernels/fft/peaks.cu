@@ -1,12 +1,12 @@
 // What:    the peaks of magnitudes or power densities, in order, and their number
-// Idea:    a block tests a piece of the positions, as many at once as it has threads, and stores the first 16 peaks of
-//          its piece; then a thread per channel reads the pieces in order until the table is full. Largest values
-//          come first, in two steps: of pieces, then of the pieces' values
+// Idea:    each block tests one segment of the positions, as many at once as it has threads, and stores the first 16
+//          peaks of its segment; then one thread per channel reads the segments in order until the table is full. The
+//          maximum is found first, in two steps: per segment, then over the segments
 // Shapes:  values (n, channels) or (height, width, channels); largest (channels); positions (channels, pieces, 16) and
 //          counts (channels, pieces); table (16, 2 or 3 a channel): frequencies and height; total: one number
-// Launch:  largest, signal, image: grid (pieces, channels), a power of two of threads, shared a value for each in
+// Launch:  largest, signal, image: grid (pieces, channels), a power of two of threads, shared one value per thread in
 //          largest; tables: one block
-// Traffic: 1 value read a position, and the neighbours of the few large ones
+// Traffic: 1 value read per position, and the neighbours of the few large ones
 // Source:  S2
 #include "fft.cuh"
 #include "block_total.cuh"
@@ -16,14 +16,14 @@
 
 extern __shared__ __align__(16) unsigned char memory[];
 
-// Whether a value exceeds a neighbour: twice one at the full distance; of equal ones the first counts.
+// Whether a value exceeds a neighbour: by a factor of two at the full distance; of equal values the first counts.
 __device__ __forceinline__ bool exceeds(R here, R other, bool far, bool later)
 {
     if (far) return (R)0.5 * here > other;
     return later ? here >= other : here > other;
 }
 
-// Bins near zero frequency count a thousandth where the largest value is asked for: a large mean hides nothing.
+// Bins near zero frequency are weighted by a thousandth for the maximum, so that a large mean hides nothing.
 __device__ __forceinline__ R counted(R value, bool near_zero) { return near_zero ? (R)0.001 * value : value; }
 
 struct Plain {
@@ -33,7 +33,7 @@ struct Plain {
     __device__ __forceinline__ R level(long long k) const { return values[k * channels]; }
 };
 
-// `doubled` is the end of the bins that stand for two frequencies, which zero and half the rate do not; 0: none do.
+// `doubled` is the end of the bins that represent two frequencies, which zero and half the rate do not; 0: none do.
 struct Signal {
     const R* values;
     long long bins, doubled;
@@ -67,7 +67,7 @@ struct Image {
     int channels, reach;
     R least;
 
-    // A bin counted from zero frequency, any whole numbers; it is stored further down and to the right.
+    // A bin counted from zero frequency, any integers; it is stored circularly shifted down and to the right.
     __device__ __forceinline__ R at(long long y, long long x) const
     {
         y = (y % height + height + down) % height;
@@ -99,7 +99,7 @@ struct Image {
     }
 };
 
-// The largest level of a piece, one for each block along x, into out (pieces, channels).
+// The maximum of a segment, one per block along x, into out (pieces, channels).
 template <typename Levels>
 __device__ __forceinline__ void find_largest(const Levels& levels, long long n, R* __restrict__ out, int channels)
 {
@@ -176,7 +176,7 @@ extern "C" __global__ void fft_peaks_image(
     find_peaks(image, height * width, positions, counts);
 }
 
-// How far the vertex of a parabola through the logarithms lies from the middle one of three values, in bins.
+// The offset, in bins, of the vertex of a parabola through the logarithms of three values from the middle one.
 __device__ __forceinline__ R vertex(R before, R here, R after)
 {
     const R low = (R)0.01 * here;

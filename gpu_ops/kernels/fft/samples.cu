@@ -1,12 +1,12 @@
-// What:    samples become the complex numbers that are transformed: segments, less their mean, times
-//          a window; and the real parts of an inverse transform become samples
-// Idea:    a thread a complex number; segments are read from x itself, so overlapping ones need no copies. Means are
-//          sums of pieces in double, a block a piece, and then a thread adds the pieces of its mean
+// What:    conversions around the transform: segments of samples, less their mean, times a window, to complex numbers;
+//          real parts of an inverse transform to samples
+// Idea:    one thread per complex number; segments are read from x directly, so overlapping ones need no copies. Means
+//          are partial sums in double, one per block, which one thread per mean adds
 // Shapes:  x (n, CHANNELS) of signals, (height, width, CHANNELS) of images; z (segments, n, CHANNELS) or as the image;
 //          sums (segments * CHANNELS, pieces) and means (segments * CHANNELS) double; windows: the length of their axis
 // Launch:  convert: 1D grid over the complex numbers; sums: grid (pieces, segments * CHANNELS, grid-stride), a power of
-//          two of threads, shared a double for each; means: 1D grid over segments * CHANNELS
-// Traffic: 1 sample read and 1 complex number written a point; a second read for the means
+//          two of threads, shared one double per thread; means: 1D grid over segments * CHANNELS
+// Traffic: 1 sample read and 1 complex number written per point; a second read for the means
 // Source:  S2
 #include "fft.cuh"
 #include "block_total.cuh"
@@ -15,7 +15,7 @@ typedef SAMPLE T;
 
 extern __shared__ __align__(16) unsigned char memory[];
 
-// Sums of pieces of lines: line s * channels + c begins with sample s * hop, channel c.
+// Partial sums of lines: line s * channels + c starts with sample s * hop, channel c.
 extern "C" __global__ void fft_samples_sums(
     const T* __restrict__ x, double* __restrict__ sums, long long lines, long long n, long long hop, int channels)
 {
@@ -42,7 +42,7 @@ extern "C" __global__ void fft_samples_means(
     means[line] = sum / (double)n;
 }
 
-// A sample less its mean. The difference is taken in double: of a large mean little would be left in float.
+// A sample minus its mean. The difference is taken in double: in float a large mean would cancel most digits.
 __device__ __forceinline__ R sample_of(T value, const double* __restrict__ means, long long line, int detrend)
 {
     return detrend ? (R)((double)value - means[line]) : (R)value;
@@ -75,7 +75,7 @@ extern "C" __global__ void fft_samples_image(
     z[t] = complex_of(value, 0);
 }
 
-// The real parts times a factor as samples: integers are rounded half up and kept in range.
+// Real parts times a factor as samples: integers are rounded half up and clamped.
 extern "C" __global__ void fft_samples_inverse(const C* __restrict__ z, T* __restrict__ out, long long n, R factor)
 {
     const long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;

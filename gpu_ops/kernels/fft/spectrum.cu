@@ -1,13 +1,13 @@
-// What:    magnitudes, power densities, phases or means over rings of a transform
-// Idea:    a thread a value. A signal is an image one pixel wide; zero frequency moves to the middle by what is added
-//          to the index of a store. Sums over segments and over rings are in double; rings are added up by atomics
+// What:    magnitudes, power densities, phases or radial means of a transform
+// Idea:    one thread per value. A signal is an image one pixel wide; an offset added to the index of each store moves
+//          zero frequency to the middle. Sums over segments and over rings are in double; rings are summed by atomics
 // Shapes:  z (height, width, channels) complex, or (segments, n, channels); the results in the same order
 // Launch:  1D grid over the values, any block
-// Traffic: 1 complex number read and 1 real one written a point
+// Traffic: 1 complex number read and 1 real one written per point
 // Source:  S2
 #include "fft.cuh"
 
-// Where the value t of (height, width, channels) is stored, further down and to the right, around the edges.
+// The index at which value t of (height, width, channels) is stored, circularly shifted down and to the right.
 __device__ __forceinline__ long long moved(
     long long t, long long height, long long width, int channels, long long down, long long right)
 {
@@ -26,7 +26,7 @@ extern "C" __global__ void fft_spectrum_moved(
     out[moved(t, height, width, channels, down, right)] = z[t];
 }
 
-// The square of a magnitude, or itself, times a factor; rows 1 ... doubled - 1 stand for two frequencies.
+// The square of a magnitude, or the magnitude, times a factor; rows 1 ... doubled - 1 represent two frequencies.
 __device__ __forceinline__ R size_of(C z, R factor, int squared, bool twice)
 {
     const R size = squared ? z.x * z.x + z.y * z.y : hypot(z.x, z.y);
@@ -55,7 +55,7 @@ extern "C" __global__ void fft_spectrum_segments(
     out[t] = size_of(z[(segment * n + k) * channels + t % channels], factor, 1, k > 0 && k < doubled);
 }
 
-// sums (pieces, values): of the squared magnitudes of a piece of the segments; a segment has n * channels numbers.
+// sums (pieces, values): partial sums of squared magnitudes over some segments; a segment has n * channels numbers.
 extern "C" __global__ void fft_spectrum_sums(
     const C* __restrict__ z, double* __restrict__ sums, long long segments, long long n, long long values, int pieces)
 {
@@ -83,7 +83,7 @@ extern "C" __global__ void fft_spectrum_mean(
     out[t] = (R)(sum * (k > 0 && k < doubled ? 2 * factor : factor));
 }
 
-// The phase, 0 where the magnitude is below a share of the largest one of its channel, or below `least`.
+// The phase; 0 where the magnitude is below a fraction of the maximum of its channel, or below `least`.
 extern "C" __global__ void fft_spectrum_phase(
     const C* __restrict__ z, const R* __restrict__ largest, R* __restrict__ out, long long height, long long width,
     int channels, long long down, long long right, R share, R least)

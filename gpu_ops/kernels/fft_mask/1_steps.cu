@@ -1,8 +1,8 @@
-// What:    the product of an image's spectrum and a mask, between the transform and the inverse one
-// Idea:    a separate launch, which reads and writes the whole spectrum once, without a change of the transforms
+// What:    product of an image's spectrum and a mask, between the forward and the inverse transform
+// Idea:    a separate launch reads and writes the whole spectrum once; the transforms are unchanged
 // Shapes:  z (height, width, channels) complex, mask (height, width), magnitude as z
 // Launch:  1D grid over height * width * channels, any block
-// Traffic: 1 complex number and 1 value of the mask read, 1 complex number and its magnitude written a point
+// Traffic: 1 complex number and 1 value of the mask read, 1 complex number and its magnitude written per point
 // Source:  S2
 #include "fft.cuh"
 

@@ -1,14 +1,13 @@
-// What:    along the columns of an image: the transform, the product with a mask, and the inverse transform, in one
-//          launch
-// Idea:    a block keeps its column in shared memory from the first to the last: two reads and two writes of the
-//          spectrum in global memory are gone. Nothing is put in order in between: the first transform leaves its
-//          points in reversed order, the mask is read in that order, and the second one begins with it. Other heights
-//          than powers of two are convolutions with a chirp in the same memory; the last chirp of the first transform
-//          and the first of the second cancel
+// What:    forward transform along the columns of an image, product with a mask, and inverse transform, in one launch
+// Idea:    kernel fusion: a block keeps its column in shared memory throughout, which saves two reads and two writes of
+//          the spectrum in global memory. No bit reversal is needed: the forward transform leaves its points in
+//          bit-reversed order, the mask is read in that order, and the inverse transform starts from it. Heights other
+//          than powers of two are convolutions with a chirp in the same memory; the last chirp of the forward and the
+//          first of the inverse transform cancel
 // Shapes:  x, y (height, columns) complex, columns = width * channels; mask (height, width); magnitude (height,
 //          columns); chirp (height) and spectrum (1 << bits) as in fft/bluestein.cu, unused where height is 1 << bits
 // Launch:  grid (columns), any block; shared (1 << bits) complex numbers
-// Traffic: 1 complex number and 1 value of the mask read, 1 complex number and its magnitude written a point
+// Traffic: 1 complex number and 1 value of the mask read, 1 complex number and its magnitude written per point
 // Source:  S2
 #include "fft_shared.cuh"
 

@@ -1,9 +1,10 @@
-// What:    counts of samples in bins, added to in global memory
-// Idea:    a thread a pixel; each adds one to a count that all threads share, and those of one bin wait for one another
-// Shapes:  x (pixels, step), of which the first `colours` count, or their luminance; counts (histograms, bins);
+// What:    histogram with atomics in global memory
+// Idea:    one thread per pixel; each atomically increments a count that all threads share, and increments of the same
+//          bin are serialised
+// Shapes:  x (pixels, step), of which the first `colours` are counted, or their luminance; counts (histograms, bins);
 //          outside (3, histograms); bounds (bins + 1)
 // Launch:  grid ceil(pixels / block), any block
-// Traffic: 1 sample read and 1 atomic addition a sample; the caches serve its few bounds
+// Traffic: 1 sample read and 1 atomic addition per sample; the caches serve the few bounds of each
 // Source:  S3
 #include "histogram_after.cuh"
 

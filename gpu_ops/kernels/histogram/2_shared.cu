@@ -1,11 +1,11 @@
-// What:    counts of samples in bins, a block's own in shared memory first
-// Idea:    a block counts in shared memory, where threads wait for their own block's alone, and adds its counts to the
-//          global ones once; so a count in global memory is added to once a block, not once a sample
-// Shapes:  x (pixels, step), of which the first `colours` count, or their luminance; counts (histograms, bins);
+// What:    histogram with atomics in shared memory, one histogram per block
+// Idea:    privatisation per block: a block counts in shared memory, where only its own threads contend, and adds its
+//          counts to the global ones once; so a global count receives one addition per block instead of one per sample
+// Shapes:  x (pixels, step), of which the first `colours` are counted, or their luminance; counts (histograms, bins);
 //          outside (3, histograms); bounds (bins + 1)
 // Launch:  grid ceil(pixels / (block * each)), any block; a thread's pixels are one block apart;
 //          shared bins + 1 bounds, rounded up to 8 bytes, and histograms * (bins + 3) counts
-// Traffic: 1 sample read a sample; bins + 1 bounds read and up to bins + 3 atomic additions a block and histogram
+// Traffic: 1 sample read per sample; bins + 1 bounds read and up to bins + 3 atomic additions per block and histogram
 // Source:  S3
 #include "histogram_after.cuh"
 

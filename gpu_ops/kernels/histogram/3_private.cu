@@ -1,11 +1,12 @@
-// What:    counts of samples in bins, each thread's own in bytes of shared memory
-// Idea:    64 counts of one byte a thread, so that no thread waits for another and no addition is atomic; a thread adds its
-//          bytes to the block's sum before one of them could pass 255. More than 64 bins take several passes over x
-// Shapes:  x (pixels, step), of which the first `colours` count, or their luminance; counts (histograms, bins);
+// What:    histogram with private one-byte counts of each thread in shared memory
+// Idea:    privatisation per thread: 64 one-byte counts each, so that threads do not contend and no addition is atomic;
+//          a thread adds its bytes to the sum of the block before one could exceed 255. More than 64 bins take several
+//          passes over x
+// Shapes:  x (pixels, step), of which the first `colours` are counted, or their luminance; counts (histograms, bins);
 //          outside (3, histograms); bounds (bins + 1)
 // Launch:  grid (ceil(pixels / (block * each)), ceil(histograms * (bins + 3) / 64)), any block of whole warps; a thread's
 //          pixels are one block apart; shared bins + 1 bounds, rounded up to 16 bytes, and 64 bytes a thread
-// Traffic: 1 sample read a sample and pass; up to 64 atomic additions a block, pass and 255 pixels of a thread
+// Traffic: 1 sample read per sample and pass; up to 64 atomic additions per block, pass and 255 pixels of a thread
 // Source:  S3
 #include "histogram_block.cuh"
 
@@ -18,7 +19,7 @@ extern "C" __global__ void histogram_private(
 {
     const int histograms = grey ? 1 : colours, t = threadIdx.x, threads = blockDim.x, first = blockIdx.y * SLOTS;
     const Bound* own_bounds = copy_bounds(bounds, bins);
-    // Four slots of a thread share a word, and the words of one row belong to the threads in order: a bank a lane.
+    // Four slots of a thread share a word, and the words of one row belong to the threads in order: one bank per lane.
     unsigned* words = (unsigned*)(memory + bounds_bytes(bins));
     unsigned char* bytes = (unsigned char*)words;
     for (int row = 0; row < SLOTS / 4; ++row) words[row * threads + t] = 0;
@@ -40,7 +41,7 @@ extern "C" __global__ void histogram_private(
             if (first + slot >= histograms * (bins + 3)) break;
             unsigned sum = 0;
             for (int j = 0; j < threads; ++j) {
-                const int of = (j + slot) % threads;  // the lanes begin in different banks
+                const int of = (j + slot) % threads;  // lanes start in different banks
                 sum += bytes[((slot >> 2) * threads + of) * 4 + (slot & 3)];
             }
             if (sum > 0) atomicAdd(place(counts, outside, first + slot, bins, histograms), sum);

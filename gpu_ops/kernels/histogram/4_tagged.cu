@@ -1,20 +1,20 @@
-// What:    counts of samples in bins, a warp's own in shared memory, without atomic operations
-// Idea:    the lanes of a warp share one set of counts. Each writes the new count with its own number in the top five bits
-//          and reads it back: the lane whose number stayed has counted, the others try again, so a warp takes as many
-//          rounds as most of its samples fall into one bin
-// Shapes:  x (pixels, step), of which the first `colours` count, or their luminance; counts (histograms, bins);
+// What:    histogram of each warp in shared memory, with tags instead of atomics
+// Idea:    the lanes of a warp share one set of counts. Each writes the incremented count with its lane number as a tag
+//          in the top five bits and reads it back: the lane whose tag remains has counted, the others retry. So a warp
+//          takes as many rounds as samples fall into its most frequent bin
+// Shapes:  x (pixels, step), of which the first `colours` are counted, or their luminance; counts (histograms, bins);
 //          outside (3, histograms); bounds (bins + 1)
 // Launch:  grid ceil(pixels / (block * each)), any block of whole warps; a thread's pixels are one block apart; 32 * each
 //          samples of a warp stay below 2^27, what a count holds below its tag; shared bins + 1 bounds, rounded up to 16
 //          bytes, and histograms * (bins + 3) counts a warp
-// Traffic: 1 sample read a sample; bins + 1 bounds read and up to bins + 3 atomic additions a block and histogram
+// Traffic: 1 sample read per sample; bins + 1 bounds read and up to bins + 3 atomic additions per block and histogram
 // Source:  S3
 #include "histogram_block.cuh"
 
 const unsigned COUNT = 0x07ffffffu;
 
-// One more in `own[slot]` for every lane that is `waiting`. All lanes of the warp take part. Since Volta the lanes of a
-// warp need not run in step, so every step of the exchange ends with __syncwarp.
+// Increments `own[slot]` once for every lane that is `waiting`. All lanes of the warp take part. Since Volta the lanes
+// of a warp need not run in lockstep, so every step of the exchange ends with __syncwarp.
 __device__ __forceinline__ void count_tagged(volatile unsigned* own, int slot, bool waiting)
 {
     const unsigned tag = (threadIdx.x & 31u) << 27;

@@ -1,11 +1,11 @@
-// What:    counts of samples in bins, a warp's own in shared memory
-// Idea:    atomic additions again, into counts that only one warp adds to: its lanes wait for each other, never for
-//          another warp's
-// Shapes:  x (pixels, step), of which the first `colours` count, or their luminance; counts (histograms, bins);
+// What:    histogram with atomics in shared memory, one histogram per warp
+// Idea:    privatisation per warp: atomics again, on counts that only one warp adds to, so lanes contend only within
+//          their warp
+// Shapes:  x (pixels, step), of which the first `colours` are counted, or their luminance; counts (histograms, bins);
 //          outside (3, histograms); bounds (bins + 1)
 // Launch:  grid ceil(pixels / (block * each)), any block of whole warps; a thread's pixels are one block apart; shared
 //          bins + 1 bounds, rounded up to 16 bytes, and histograms * (bins + 3) counts a warp
-// Traffic: 1 sample read a sample; bins + 1 bounds read and up to bins + 3 atomic additions a block and histogram
+// Traffic: 1 sample read per sample; bins + 1 bounds read and up to bins + 3 atomic additions per block and histogram
 // Source:  S3
 #include "histogram_block.cuh"
 

@@ -1,31 +1,32 @@
-// What:    counts of samples in bins, in one launch, several copies of them in shared memory
-// Idea:    a block has COPIES copies of its counts, interleaved so that with 32 of them each lane adds in a bank of its own:
-//          equal samples of a warp do not wait for one another. Samples come 16 bytes at once, as many under way as are
-//          counted meanwhile; a byte counts as its level, which is its bin only at the end, by three instructions; a sample
-//          well inside a bin needs no comparison with bounds. Few blocks stay, each with a part of all samples, and add
-//          their counts to the outputs, which the first to come has cleared
-// Shapes:  x (pixels, STEP), of which the first `colours` count, or their luminance; counts (histograms, bins);
+// What:    histogram in one launch, with several copies of the counts in shared memory
+// Idea:    replication: a block has COPIES copies of its counts, interleaved so that with 32 copies each lane adds in
+//          its own bank, and equal samples of a warp do not conflict. Samples are loaded 16 bytes at a time, the next
+//          ones in flight while the last are counted. A byte is counted by its value and mapped to its bin only at the
+//          end, which takes three instructions per sample; a sample well inside a bin is not compared with the bounds.
+//          Few persistent blocks each count a part of the samples and add their counts to the outputs, which the first
+//          block clears
+// Shapes:  x (pixels, STEP), of which the first `colours` are counted, or their luminance; counts (histograms, bins);
 //          outside (3, histograms); bounds (bins + 1); turns (3)
-// Launch:  as many blocks as read all with `reads` of 16 bytes each; block BLOCK, whole warps; shared bins + 1 bounds,
-//          rounded up to 16 bytes, and COPIES counts for each of 256 levels of bytes, or of bins + 3 slots, of each
-//          histogram
-// Traffic: 1 sample read a sample; up to one atomic addition for each of the counts and block
+// Launch:  as many blocks as cover all samples with `reads` loads of 16 bytes per thread; block BLOCK, whole warps;
+//          shared bins + 1 bounds, rounded up to 16 bytes, and COPIES counts for each of 256 byte values, or of bins +
+//          3 slots, of each histogram
+// Traffic: 1 sample read per sample; up to one atomic addition per count and block
 // Source:  own
 #include "histogram_direct.cuh"
 
 const int EACH = 16 / sizeof(T);
 const bool BYTES = sizeof(T) == 1;
 const int TURN = STEP < EACH ? STEP : EACH;
-const int JOINED = COPIES < 4 ? COPIES : 4;  // lanes that add the copies of a count
+const int JOINED = COPIES < 4 ? COPIES : 4;  // lanes that sum the copies of a count
 
-// What a sample is compared with.
+// Bounds and scale for the comparison of a sample.
 struct Bins {
     const Bound* bounds;
     int bins;
     REAL low, scale, margin;
 };
 
-// 16 bytes that are read once, past the first-level cache.
+// 16 bytes that are read once, bypassing the L1 cache.
 __device__ __forceinline__ uint4 read_once(const uint4* from)
 {
     uint4 read;
@@ -35,7 +36,7 @@ __device__ __forceinline__ uint4 read_once(const uint4* from)
     return read;
 }
 
-// The slot of a value. Farther from a bin's edge than `margin`, in bins, the product is right.
+// The slot of a value. More than `margin` from a bin's edge, in bins, the product is right.
 __device__ __forceinline__ int quick_slot(T v, const Bins& b)
 {
     if (BYTES) return (int)v;
@@ -49,8 +50,8 @@ __device__ __forceinline__ int quick_slot(T v, const Bins& b)
 // Counts byte `k` of a word, in the copy that `own` points into.
 __device__ __forceinline__ void count_byte(unsigned word, int k, unsigned* own)
 {
-    // A byte permutation and a product with sum make the address. Of a power of two that it knows the compiler would
-    // make a shift, a mask and a sum.
+    // A byte permutation and a multiply-add compute the address. For a power of two that the compiler knows it would
+    // emit a shift, a mask and an addition.
     unsigned row = COPIES * sizeof(unsigned);
     asm("mov.u32 %0, %0;" : "+r"(row));
     atomicAdd((unsigned*)((char*)own + __byte_perm(word, 0, 0x4440 + k) * row), 1u);
@@ -61,7 +62,7 @@ __device__ __forceinline__ void count(const uint4& read, int c, unsigned* own, i
 {
     const T* some = (const T*)&read;
     const unsigned words[] = {read.x, read.y, read.z, read.w};
-    int starts[TURN];  // where the colours of the first samples are counted, which those of the others repeat; -1: nowhere
+    int starts[TURN];  // where the colours of the first samples are counted, periodic; -1: nowhere
 #pragma unroll
     for (int k = 0; k < TURN; ++k) {
         starts[k] = STEP == 1 ? 0 : c < colours ? c * slots * COPIES : -1;
@@ -76,7 +77,7 @@ __device__ __forceinline__ void count(const uint4& read, int c, unsigned* own, i
     }
 }
 
-// Counts what does not fill 16 bytes, from value `begin` on, or every pixel where the luminance counts.
+// Counts the samples that do not fill 16 bytes, from value `begin` on, or every pixel where the luminance is counted.
 __device__ __forceinline__ void count_rest(
     const T* __restrict__ x, long long begin, long long end, int histograms, int grey, unsigned* own, int slots,
     const Bins& b)
@@ -90,8 +91,8 @@ __device__ __forceinline__ void count_rest(
     }
 }
 
-// Adds a block's copies of its `all` counts, `of_each` for each histogram, to the outputs. A level of bytes has its slot
-// in `level_slots`.
+// Adds a block's copies of its `all` counts, `of_each` per histogram, to the outputs. `level_slots` maps byte values to
+// slots.
 __device__ __forceinline__ void join(
     const unsigned* own, const unsigned short* level_slots, unsigned* counts, unsigned* outside, int bins, int histograms,
     int of_each, int all)
@@ -100,7 +101,7 @@ __device__ __forceinline__ void join(
     for (int first = threadIdx.x - lane; first < all * JOINED; first += BLOCK) {
         const int n = (first + lane) / JOINED;
         unsigned sum = 0;
-        // Neighbouring counts begin with other copies, so that the lanes of a warp read in different banks.
+        // Neighbouring counts start with different copies, so that the lanes of a warp read from different banks.
         if (n < all)
             for (int copy = lane % JOINED; copy < COPIES; copy += JOINED)
                 sum += own[n * COPIES + ((copy + n * JOINED) & (COPIES - 1))];
@@ -135,7 +136,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) histogram_lanes(
         level_slots[level] = slot_of((T)level, b.bounds, bins, low, scale);
 
     own += threadIdx.x % COPIES;
-    bool clear = threadIdx.x > 0;  // only thread 0 looks
+    bool clear = threadIdx.x > 0;  // only thread 0 polls
     int left = first < end ? (int)((end - first + BLOCK - 1) / BLOCK) : 0;
     for (long long at = first * EACH; left > 0; left -= LOADS, at += LOADS * BLOCK * EACH) {
         uint4 now[LOADS];

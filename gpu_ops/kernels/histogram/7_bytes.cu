@@ -1,17 +1,18 @@
-// What:    counts of bytes in one launch, each thread's own in bytes of shared memory
-// Idea:    a read and a write of a byte that is the thread's own in place of an atomic addition, so that equal samples of a
-//          warp do not wait for one another. 256 counts a thread lie in one bank: those of a block of 64 fill 16 KB. Of a
-//          word of four samples two masks and one byte permutation a sample make the addresses; a count that passes 255
-//          carries 256 to the block's wide counts, once for all lanes of a warp with that level
+// What:    histogram of bytes in one launch, with private one-byte counts of each thread in shared memory
+// Idea:    a plain read and write of a thread's own byte replaces the atomic addition, so equal samples of a warp do
+//          not conflict. The 256 counts of a thread are in one bank; those of a block of 64 threads take 16 KB. Two
+//          masks per word of four samples and one byte permutation per sample compute the addresses. A count that
+//          exceeds 255 carries 256 into the block's wide counts, once for all lanes of a warp with that value
 // Shapes:  x (samples) bytes; counts (bins); outside (3); bounds (bins + 1); sums (256); ticket (1)
 // Launch:  any grid, block 64
-// Traffic: 1 byte read a sample; up to 256 atomic additions a block
-// Source:  S3 has one-byte counts of a thread; addresses, carries and the single launch are own
+// Traffic: 1 byte read per sample; up to 256 atomic additions per block
+// Source:  S3 has one-byte counts per thread; addresses, carries and the single launch are own
 #include "histogram_once.cuh"
 
 const int BLOCK = 64;
 
-// Bytes of `a` (0…3) and `b` (4…7) by the digits of `which`; 8 more than a digit gives its sign eight times.
+// Selects bytes of `a` (0...3) and `b` (4...7) by the digits of `which`; a digit plus 8 replicates the byte's sign bit
+// eight times.
 __device__ __forceinline__ unsigned permute(unsigned a, unsigned b, unsigned which)
 {
     unsigned result;
@@ -19,7 +20,7 @@ __device__ __forceinline__ unsigned permute(unsigned a, unsigned b, unsigned whi
     return result;
 }
 
-// 256 more for the level of each lane that is `full`; lanes of one level add once.
+// Adds 256 to the value of each lane that is `full`; lanes with the same value add once.
 __device__ __noinline__ void carry(unsigned* wide, unsigned level, bool full)
 {
     const unsigned here = __activemask();
@@ -33,14 +34,14 @@ __device__ __noinline__ void carry(unsigned* wide, unsigned level, bool full)
     }
 }
 
-// Counts the four bytes of a word. `column` is the thread's place in a row of words, 4 · thread in every byte.
+// Counts the four bytes of a word. `column` is the thread's offset in a row of words, 4 * thread in every byte.
 __device__ __forceinline__ void count_word(unsigned char* bytes, unsigned* wide, unsigned word, unsigned column)
 {
-    // Level v of a thread has byte v & 3 of its word in row v >> 2; rows are 256 bytes apart.
+    // Value v of a thread is counted in byte v & 3 of its word in row v >> 2; rows are 256 bytes apart.
     const unsigned rows = (word >> 2) & 0x3f3f3f3fu, lows = (word & 0x03030303u) | column;
     const unsigned a = permute(lows, rows, 0xcc40), b = permute(lows, rows, 0xdd51);
     const unsigned c = permute(lows, rows, 0xee62), d = permute(lows, rows, 0xff73);
-    // Two counts at a time are read before they are written, since a read takes long.
+    // Two counts are read before either is written, to overlap the latencies of the reads.
     unsigned na = bytes[a] + 1u, nb = bytes[b] + 1u;
     if (a == b) nb = na + 1;
     bytes[a] = (unsigned char)na;
@@ -49,7 +50,8 @@ __device__ __forceinline__ void count_word(unsigned char* bytes, unsigned* wide,
     if (c == d) nd = nc + 1;
     bytes[c] = (unsigned char)nc;
     bytes[d] = (unsigned char)nd;
-    // A count that reached 256 is 0 in its byte. One of two equal samples goes on from 256 to 257, which is no new carry.
+    // A count that reached 256 is 0 in its byte. Of two equal samples one goes on from 256 to 257, which is no new
+    // carry.
     if (((na | nb | nc | nd) & 256u) == 0) return;
     carry(wide, word & 255u, na == 256);
     carry(wide, word >> 8 & 255u, nb == 256);
@@ -89,7 +91,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) histogram_bytes(
     for (long long i = groups * 16 + thread; i < samples; i += threads) atomicAdd(wide + x[i], 1u);
     __syncthreads();
 
-    // A thread a row: four levels of all threads, even and odd bytes as two sums of 16 bits each.
+    // One row per thread: four values of all threads, even and odd bytes as two 16-bit sums each.
     unsigned even = 0, odd = 0;
     for (int j = 0; j < BLOCK; ++j) {
         const unsigned word = words[t * BLOCK + ((j + t) & (BLOCK - 1))];

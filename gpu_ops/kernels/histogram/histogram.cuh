@@ -1,6 +1,6 @@
 // Samples, their luminance and their bins, for all histogram kernels. gpu_ops/filters/histogram/bins.py has the rule.
 //
-// SAMPLE is the type of a sample, INTEGER says that it is one, REAL is float, or double for double samples.
+// SAMPLE is the type of a sample; INTEGER is 1 where it is an integer. REAL is float, or double for double samples.
 #pragma once
 
 typedef SAMPLE T;
@@ -10,8 +10,8 @@ typedef int Bound;
 typedef T Bound;
 #endif
 
-// The luminance of Rec. 601, rounded to the samples' type. Without these intrinsics the compiler would contract a product
-// and a sum to one operation, which rounds once less.
+// The luminance of Rec. 601, rounded to the samples' type. Without these intrinsics the compiler would contract a
+// product and a sum to a fused multiply-add, which rounds once less.
 __device__ __forceinline__ T grey_of(T red, T green, T blue)
 {
 #if INTEGER
@@ -28,8 +28,8 @@ __device__ __forceinline__ T grey_of(T red, T green, T blue)
 }
 
 // The bin of a value: bounds[k] <= v < bounds[k + 1]; `bins` below all of them, bins + 1 above them, bins + 2 for NaN.
-// (v - low) * scale is a guess, which its neighbouring bounds confirm or correct by one; else halving
-// intervals finds the bin.
+// (v - low) * scale is an estimate, which the adjacent bounds confirm or correct by one; otherwise a binary search
+// finds the bin.
 __device__ __forceinline__ int slot_of(T v, const Bound* bounds, int bins, REAL low, REAL scale)
 {
     if (!(v >= bounds[0])) return v < bounds[0] ? bins : bins + 2;
@@ -48,7 +48,7 @@ __device__ __forceinline__ int slot_of(T v, const Bound* bounds, int bins, REAL 
     return first;
 }
 
-// Value c of the pixel at p that is counted: its colour c, or its luminance.
+// Value c of the pixel at p to be counted: its colour c, or its luminance.
 __device__ __forceinline__ T counted(const T* __restrict__ p, int c, int grey)
 {
     return grey ? grey_of(p[0], p[1], p[2]) : p[c];

@@ -1,12 +1,12 @@
-// What follows from the counts: running counts, statistics, and equalised samples. One block of 256 threads a histogram,
-// or a thread a pixel.
+// What is computed from the counts: cumulative counts, statistics, and equalised samples. One block of 256 threads per
+// histogram, or one thread per pixel.
 #pragma once
 #include "histogram.cuh"
 
 const int THREADS = 256;
 
-// sums[k] = counts[0] + … + counts[k]; *first = the count of the first bin that is not empty, 0 where all are.
-// Each thread adds a run of neighbouring bins; the block adds the runs.
+// sums[k] = counts[0] + ... + counts[k]; *first = the count of the first bin that is not empty, 0 where all are. Each
+// thread adds a run of neighbouring bins; the block scans the totals of the runs.
 extern "C" __global__ void histogram_prefix(
     const unsigned* __restrict__ counts, unsigned* __restrict__ sums, unsigned* __restrict__ first, int bins)
 {
@@ -27,17 +27,17 @@ extern "C" __global__ void histogram_prefix(
     }
     unsigned sum = t > 0 ? runs[t - 1] : 0;
     for (int k = begin; k < end; ++k) {
-        if (sum == 0 && counts[k] > 0) first[blockIdx.x] = counts[k];  // one bin of all threads
+        if (sum == 0 && counts[k] > 0) first[blockIdx.x] = counts[k];  // one thread's bin only
         sum += counts[k];
         sums[k] = sum;
     }
     if (t == 0 && runs[THREADS - 1] == 0) first[blockIdx.x] = 0;
 }
 
-// The sum of every thread's value, in all threads of the block.
+// The sum over the block, in all of its threads.
 __device__ double block_sum(double value, double* part)
 {
-    __syncthreads();  // the last sum was read
+    __syncthreads();  // the previous sum has been read
     part[threadIdx.x] = value;
     __syncthreads();
     for (int half = THREADS / 2; half > 0; half /= 2) {
@@ -47,8 +47,8 @@ __device__ double block_sum(double value, double* part)
     return part[0];
 }
 
-// statistics[row][histogram] in the order of FIGURES in bins.py; NaN where nothing is counted. `size` scales the middles
-// of bins, so that squares of the largest values are finite.
+// statistics[row][histogram] in the order of FIGURES in bins.py; NaN where nothing is counted. `size` scales the bin
+// centres, so that squares of the largest values are finite.
 extern "C" __global__ void histogram_statistics(
     const unsigned* __restrict__ counts, const unsigned* __restrict__ sums, const double* __restrict__ middles,
     double* __restrict__ statistics, int bins, double size)
@@ -86,7 +86,8 @@ extern "C" __global__ void histogram_statistics(
     }
 }
 
-// table[k] = where the samples of bin k go: low … top, in proportion to the samples up to that bin, less the first bin's.
+// table[k] = the output of the samples of bin k: low ... top, in proportion to the cumulative count, less the first
+// bin's count.
 extern "C" __global__ void histogram_table(
     const unsigned* __restrict__ sums, const unsigned* __restrict__ first, T* __restrict__ table, int histograms, int bins,
     double low, double top)
@@ -105,8 +106,8 @@ extern "C" __global__ void histogram_table(
 #endif
 }
 
-// y = table[bin of x]; alpha, samples outside the bins, and all of a histogram with one bin only, stay as they are. The
-// luminance's change is added to the colours.
+// y = table[bin of x]; alpha, samples outside the bins, and all samples of a histogram with one bin only stay as they
+// are. The change of the luminance is added to the colours.
 extern "C" __global__ void histogram_equalise(
     const T* __restrict__ x, T* __restrict__ y, const T* __restrict__ table, const unsigned* __restrict__ sums,
     const unsigned* __restrict__ first, const Bound* __restrict__ bounds, long long pixels, int step, int colours,

@@ -1,16 +1,16 @@
-// What the histogram kernels with counts of their own in shared memory have in common.
+// Shared by the histogram kernels that count in shared memory.
 #pragma once
 #include "histogram_after.cuh"
 
 extern __shared__ __align__(16) unsigned char memory[];
 
-// Bytes of the bounds at the beginning of shared memory; the counts lie behind them.
+// Bytes of the bounds at the start of shared memory; the counts follow them.
 __device__ __forceinline__ int bounds_bytes(int bins)
 {
     return ((bins + 1) * (int)sizeof(Bound) + 15) & ~15;
 }
 
-// The block's own bounds; they may be read after a barrier.
+// The block's copy of the bounds; it may be read after a barrier.
 __device__ __forceinline__ const Bound* copy_bounds(const Bound* __restrict__ bounds, int bins)
 {
     Bound* own = (Bound*)memory;
@@ -18,7 +18,7 @@ __device__ __forceinline__ const Bound* copy_bounds(const Bound* __restrict__ bo
     return own;
 }
 
-// Where slot `slot` of all histograms, bins + 3 of each, is counted in global memory.
+// The address in global memory of slot `slot` of all histograms, bins + 3 of each.
 __device__ __forceinline__ unsigned* place(unsigned* counts, unsigned* outside, int slot, int bins, int histograms)
 {
     const int h = slot / (bins + 3), k = slot - h * (bins + 3);

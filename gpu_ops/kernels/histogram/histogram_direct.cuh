@@ -1,15 +1,15 @@
-// A histogram in one launch whose blocks add to the outputs themselves: the first block to come clears them while all
+// A histogram in one launch whose blocks add to the outputs directly: the first block to arrive clears them while all
 // count, and a block adds its counts once they are clear. No block waits for the last one, and no step clears anything.
 #pragma once
 #include "histogram_block.cuh"
 
-// What the blocks of a launch tell one another. All are zero before a launch, and zero again after it.
+// Synchronisation between the blocks of a launch. All values are zero before a launch, and zero again after it.
 struct Turns {
     unsigned clear, come, gone;
 };
 
-// For the first warp of a block, early: the block that comes first clears counts and outside. `turn`, of thread 0, is
-// how many came before.
+// For the first warp of a block, early: the first block to arrive clears counts and outside. `turn`, of thread 0, is
+// the number of blocks that arrived before.
 __device__ __forceinline__ void clear_if_first(
     Turns* turns, unsigned turn, unsigned* counts, unsigned* outside, int bins, int histograms)
 {
@@ -21,7 +21,7 @@ __device__ __forceinline__ void clear_if_first(
     atomicExch(&turns->clear, 1u);
 }
 
-// Whether the outputs are clear. A block may add to them after a barrier that follows a thread's seeing it.
+// Whether the outputs are clear. Once a thread has seen it, the block may add to them after a barrier.
 __device__ __forceinline__ bool is_clear(const Turns* turns)
 {
     unsigned clear;
@@ -29,7 +29,7 @@ __device__ __forceinline__ bool is_clear(const Turns* turns)
     return clear != 0;
 }
 
-// For one thread of a block that has seen that the outputs are clear; the last one leaves all zero.
+// For one thread of a block that has seen that the outputs are clear; the last one resets all to zero.
 __device__ __forceinline__ void leave(Turns* turns)
 {
     if (atomicInc(&turns->gone, gridDim.x - 1) == gridDim.x - 1) atomicExch(&turns->clear, 0u);

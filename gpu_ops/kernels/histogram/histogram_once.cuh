@@ -1,19 +1,19 @@
-// The end of a histogram in one launch: every block adds its counts to sums in global memory, and the block that ends
-// last gives them out.
+// The end of a histogram in one launch: every block adds its counts to sums in global memory, and the last block to
+// finish writes the outputs.
 //
 // The sums and the ticket are zero before the launch, and zero again after it, so no step has to clear them.
 #pragma once
 #include "histogram_block.cuh"
 #include "last_block.cuh"
 
-// A sum that other blocks added to, past the first-level cache; it is zero afterwards.
+// A sum that other blocks added to; the access bypasses the L1 cache and resets it to zero.
 __device__ __forceinline__ unsigned take(unsigned* sum)
 {
     return atomicExch(sum, 0u);
 }
 
-// counts and outside from sums (histograms, 256), which count levels. A bin's levels follow one another, so a thread adds
-// those of its bins; levels outside all bins are below the first bound or not below the last.
+// counts and outside from sums (histograms, 256), one per byte value. The values of a bin are contiguous, so a thread
+// adds those of its bins; values outside all bins are below the first bound or not below the last.
 __device__ __forceinline__ void give_levels(
     unsigned* sums, unsigned* __restrict__ counts, unsigned* __restrict__ outside, const Bound* __restrict__ bounds,
     int bins, int histograms)

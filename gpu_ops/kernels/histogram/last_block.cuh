@@ -1,7 +1,7 @@
-// Which block of a launch ends last: the others' results are there for it to join.
+// Finds the last block of a launch to finish, which combines the results of the others.
 #pragma once
 
-// Whether this block is the last one to come here. What the others wrote before is visible to it.
+// Whether this block is the last one to arrive. What the others wrote before is visible to it.
 __device__ __forceinline__ bool comes_last(unsigned* ticket)
 {
     __shared__ bool last;

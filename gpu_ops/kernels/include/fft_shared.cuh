@@ -1,6 +1,6 @@
 // Radix-2 stages over a line of 2^bits points in shared memory, by all threads of a block. A butterfly reads and writes
-// the same two points, so a stage works in place and needs one barrier. The caller puts a barrier before its own access
-// to the line; the first stage begins with one.
+// the same two points, so a stage works in place and needs one barrier. Callers synchronise before they access the
+// line; the first stage begins with a barrier.
 #pragma once
 #include "fft.cuh"
 
@@ -9,8 +9,8 @@ __device__ __forceinline__ unsigned int reversed(unsigned int i, int bits)
     return bits ? __brev(i) >> (32 - bits) : 0;
 }
 
-// From reversed order into natural order: spans 1, 2, 4 ... points; the second point is multiplied by the twiddle
-// factor, then the sum and the difference replace both.
+// Decimation in time, from bit-reversed to natural order: spans 1, 2, 4 ... points; the second point is multiplied by
+// the twiddle factor, then the sum and the difference replace both.
 __device__ __forceinline__ void stages_from_reversed(C* line, const C* __restrict__ table, int bits, int inverse)
 {
     for (int stage = 0; stage < bits; ++stage) {
@@ -27,8 +27,8 @@ __device__ __forceinline__ void stages_from_reversed(C* line, const C* __restric
     }
 }
 
-// From natural order into reversed order: spans n / 2, n / 4 ... 1; the sum and the difference replace both, then the
-// second is multiplied by the twiddle factor.
+// Decimation in frequency, from natural to bit-reversed order: spans n / 2, n / 4 ... 1; the sum and the difference
+// replace both, then the second is multiplied by the twiddle factor.
 __device__ __forceinline__ void stages_to_reversed(C* line, const C* __restrict__ table, int bits, int inverse)
 {
     for (int stage = bits - 1; stage >= 0; --stage) {

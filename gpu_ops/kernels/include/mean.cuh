@@ -6,7 +6,7 @@
 typedef SAMPLE T;
 typedef ACCUMULATOR A;
 
-// A window's sum as a sample: integers round half up (the sum cannot leave the range of T).
+// The mean as a sample, from a window's sum: integers are rounded half up (the mean cannot leave the range of T).
 __device__ __forceinline__ T finish(A sum, unsigned int count)
 {
 #if INTEGER

@@ -1,10 +1,10 @@
-// A thread's VECTOR neighbouring values of a row, 16 bytes, and HALO more on either side, in registers as words.
-// Needs T, CHANNELS, BORDER (see border.cuh), HALO (radius * CHANNELS values), ALIGNED: 1 if rows begin at multiples of
-// 16 bytes, and RAGGED: 1 if a row's last vector may be short.
-// In aligned rows a thread loads its own vector with one access, and the values beside it with the fewest words: it loads
-// its neighbours' words again instead of shuffling them, because the first-level cache has them. In other rows it loads
-// whole words, from the word where its values begin, and shifts them into place.
-// An element's place in a row is an Index: int, or long long for the only row of a signal.
+// A thread's VECTOR neighbouring values of a row, 16 bytes, and a halo of HALO values on either side, in registers as
+// words. Needs T, CHANNELS, BORDER (see border.cuh), HALO (radius * CHANNELS values), ALIGNED: 1 if rows start at
+// multiples of 16 bytes, and RAGGED: 1 if the last vector of a row may be incomplete. In aligned rows a thread loads
+// its own vector with one access, and the halo with the fewest words: it loads its neighbours' words again instead of
+// shuffling them, because they are in the L1 cache. In other rows it loads whole words, from the word in which its
+// values start, and shifts them into position. The position of an element in a row is an Index: int, or long long for
+// the single row of a signal.
 #pragma once
 #include "border.cuh"
 
@@ -13,9 +13,9 @@ constexpr int SIDE_BYTES = HALO * sizeof(T);
 constexpr int SIDE = SIDE_BYTES <= 4 ? 1 : SIDE_BYTES <= 8 ? 2 : (SIDE_BYTES + 15) / 16 * 4; // words on either side
 constexpr int WORDS = 4 + 2 * SIDE;
 constexpr int VALUES = VECTOR + 2 * HALO;
-constexpr int REACH = SIDE * 4 / sizeof(T); // values that the words of a side hold
-constexpr int FIRST = REACH - HALO;         // the first value of use
-// How far a row must extend beyond a thread's words: shifting needs one word more on either side.
+constexpr int REACH = SIDE * 4 / sizeof(T); // values in the words of a side
+constexpr int FIRST = REACH - HALO;         // the first value that is used
+// How far a row must extend beyond a thread's words: shifting needs one more word on either side.
 constexpr int MARGIN = ALIGNED ? REACH : REACH + 4;
 
 struct Span {
@@ -66,7 +66,7 @@ __device__ __forceinline__ T value_of(const Span& span, int i)
     return value;
 }
 
-// The beginnings of COUNT rows, from row `top` on; 0 for a row of zeros.
+// The start addresses of COUNT rows, from row `top` on; 0 for a row of zeros.
 template <int COUNT>
 __device__ __forceinline__ void begins_of(
     const T* __restrict__ x, int top, int height, int columns, const T* (&rows)[COUNT])
@@ -115,7 +115,7 @@ __device__ __forceinline__ void shifted(const T* __restrict__ from, unsigned int
     }
 }
 
-// The place inside a row for `place`, which is at most REACH before the row or anywhere beyond; -1 for zero.
+// `place` mapped into a row; it is at most REACH before the row or anywhere beyond. -1 for zero.
 template <typename Index>
 __device__ __forceinline__ Index place_of(Index place, Index width)
 {
@@ -125,9 +125,9 @@ __device__ __forceinline__ Index place_of(Index place, Index width)
     return inside < 0 ? -1 : inside * CHANNELS + (place - column * CHANNELS);
 }
 
-// Loads words from to to - 1 of the spans value by value, at any place; BORDER gives the values beyond an edge. A value's
-// place is the same in all rows, so it is computed once. The values of a word are in a loop, because the few threads at
-// the edges are not worth as much code as all the others.
+// Loads words `from` to `to` - 1 of the spans value by value, at any position; BORDER gives the values beyond an edge.
+// The position of a value is the same in all rows, so it is computed once. The values of a word are in a loop: the few
+// threads at the edges do not justify more code.
 template <int from, int to, int COUNT, typename Index>
 __device__ __forceinline__ void gather(const T* const (&rows)[COUNT], Index e, Index width, Span (&spans)[COUNT])
 {

@@ -1,8 +1,8 @@
 // Sums of neighbouring windows over values in registers, for the mean kernels. Needs A, INTEGER and WINDOW.
 #pragma once
 
-// The factor of a value in a float sum, so that no sum is larger than the values; integer sums are exact and divided at
-// the end.
+// The factor of each value in a float sum, so that no sum is larger than the values; integer sums are exact and divided
+// at the end.
 __device__ __forceinline__ A weight_of(int count)
 {
 #if INTEGER
@@ -12,10 +12,10 @@ __device__ __forceinline__ A weight_of(int count)
 #endif
 }
 
-// sums[i] = line[i] + line[i + STEP] + to of WINDOW values, for COUNT neighbours i.
-// Integers slide: the value that leaves the window is subtracted, which is exact. Floats are never subtracted, because a
-// NaN would stay, and so would the rounding error of a large value: windows share the sum of their common values, and
-// each window adds its values to the left and to the right of those.
+// sums[i] = line[i] + line[i + STEP] + ... over WINDOW values, for COUNT neighbours i. Integers use a running sum: the
+// value that leaves the window is subtracted, which is exact. Floats are never subtracted, because a NaN would stay,
+// and so would the rounding error of a large value: windows share the sum of their common values, and each window adds
+// its values to the left and to the right of those.
 template <int COUNT, int STEP>
 __device__ __forceinline__ void window_sums(const A (&line)[COUNT + (WINDOW - 1) * STEP], A (&sums)[COUNT])
 {
@@ -23,7 +23,7 @@ __device__ __forceinline__ void window_sums(const A (&line)[COUNT + (WINDOW - 1)
     for (int first = 0; first < (STEP < COUNT ? STEP : COUNT); ++first) {
         const A* values = line + first; // of one channel, STEP apart
         const int last = (COUNT - 1 - first) / STEP; // windows 0 to last of the channel
-        const int core = INTEGER || last >= WINDOW ? 0 : last; // all windows hold the values core to WINDOW - 1
+        const int core = INTEGER || last >= WINDOW ? 0 : last; // all windows contain the values core to WINDOW - 1
         A sum = 0;
         #pragma unroll
         for (int u = core; u < WINDOW; ++u) sum += values[u * STEP];

@@ -1,9 +1,9 @@
-// What:    a scaled and shifted signal in structures of 8 values, split into two arrays of 16 bytes each
-// Idea:    a structure over 16 bytes takes several loads, and its size is the distance of the lanes in each of them.
-//          Split in halves, each load of a warp is 512 bytes without a gap: 16 sectors instead of 32, twice
+// What:    scale and offset of a signal in structures of 8 values, split into two arrays of 16-byte halves
+// Idea:    a structure larger than 16 bytes takes several loads, and its size is the lane stride of each. Split into
+//          halves, each load of a warp covers 512 contiguous bytes: 16 sectors instead of 32, twice
 // Shapes:  x, y (n); p, q (2, m) of 16 bytes, m = ceil(n / 8): first halves, then second halves
 // Launch:  split, join: grid ceil(2 m / block); split: grid ceil(m / block); any 1D block
-// Traffic: 1 value read and 1 written an element, three times
+// Traffic: 1 value read and 1 written per element, three times
 // Source:  S0
 
 extern "C" __global__ void layout_split_part(const float* __restrict__ x, float4* __restrict__ p, long long n)

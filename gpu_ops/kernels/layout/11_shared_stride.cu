@@ -1,9 +1,9 @@
-// What:    a scaled and shifted signal through shared memory, in which the lanes lie `stride` words apart
-// Idea:    32 banks deliver a word each. With an odd stride the lanes of a warp have a bank each; a stride with a factor
-//          2^k leaves 32 / 2^k banks in use, and a warp takes 2^k wavefronts
+// What:    scale and offset of a signal through shared memory, with a stride of `stride` words between lanes
+// Idea:    bank conflicts: each of the 32 banks delivers a word per wavefront. With an odd stride the lanes of a warp
+//          use different banks; a stride with a factor 2^k uses 32 / 2^k banks, and an access takes 2^k wavefronts
 // Shapes:  x, y (n)
 // Launch:  grid ceil(n / block), any 1D block; shared 4 * block * stride bytes
-// Traffic: 1 value read and 1 written an element; 1 written to and 1 read from shared memory
+// Traffic: 1 value read and 1 written per element; 1 written to and 1 read from shared memory
 // Source:  S0
 
 extern __shared__ float words[];

@@ -1,9 +1,10 @@
-// What:    a scaled and shifted signal, with gain and offset in shared memory at one address or at several
-// Idea:    lanes that read one word share it: one wavefront, a broadcast. Lanes with words of their own, `apart` words
-//          from one to the next, take one as well if these lie in 32 banks, and 32 if they lie in one
+// What:    scale and offset of a signal, with gain and offset in shared memory at one address or at several
+// Idea:    lanes that read the same word share it: one wavefront, a broadcast. Lanes that read different words, `apart`
+//          words from one to the next, also take one wavefront if the words are in 32 banks, and 32 wavefronts if all
+//          are in one bank
 // Shapes:  x, y (n)
 // Launch:  grid ceil(n / block), any 1D block; shared 8 * (31 * apart + 1) bytes
-// Traffic: 1 value read and 1 written an element; 2 words read from shared memory
+// Traffic: 1 value read and 1 written per element; 2 words read from shared memory
 // Source:  S0
 
 extern __shared__ float table[];

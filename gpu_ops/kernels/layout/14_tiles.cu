@@ -1,9 +1,9 @@
-// What:    a scaled and shifted signal through square tiles, in by rows and worked on by columns
-// Idea:    neighbours in a column lie a row apart, so all lanes meet in a few banks. Extra columns, which hold nothing,
-//          turn each row by so many banks: with one, a column of 32 has a bank for each lane
+// What:    scale and offset of a signal through square tiles, written by rows and processed by columns
+// Idea:    padding: elements of a column are one row apart, so the lanes conflict in a few banks. Unused extra columns
+//          shift each row by as many banks: with one, the 32 elements of a column are in 32 banks
 // Shapes:  x, y (n), as tiles of SIDE rows of SIDE values, one after the other
 // Launch:  grid ceil(n / SIDE^2), block (SIDE, SIDE); shared 4 * SIDE * (SIDE + EXTRA) bytes
-// Traffic: 1 value read and 1 written an element; 2 written to and 2 read from shared memory
+// Traffic: 1 value read and 1 written per element; 2 written to and 2 read from shared memory
 // Source:  S0
 
 #define PITCH (SIDE + EXTRA)

@@ -1,12 +1,13 @@
-// What:    a scaled and shifted signal, of which a thread loads HELD values before it stores the first
-// Idea:    values that wait need a register each. With a cap on the registers of a thread more blocks fit on a
-//          multiprocessor, but the assembler spills what has no register: it stores it to local memory, which is device
-//          memory, and loads it again. No source line says so; only the assembler's log does
+// What:    scale and offset of a signal; a thread loads HELD values before it stores the first
+// Idea:    register spills: each loaded value occupies a register. A cap on the registers per thread lets more blocks
+//          fit on a multiprocessor, but the assembler spills the values that have no register: it stores them to local
+//          memory, which is device memory, and loads them again. The source does not show it; only the assembler's log
+//          does
 // Shapes:  x, y (n)
-// Launch:  layout_spills for whole blocks of BLOCK · HELD values: grid n / (BLOCK · HELD), no branch, so that each spill
-//          happens once; layout_spills_rest for those from `first` on: grid ceil((n - first) / BLOCK). REGISTERS is the
-//          cap, 0 for none but that of the block size
-// Traffic: 1 value read and 1 written an element, and what the assembler's log says is stored and loaded by spills
+// Launch:  layout_spills for whole blocks of BLOCK * HELD values: grid n / (BLOCK * HELD), no branch, so that each
+//          spill happens once; layout_spills_rest for the values from `first` on: grid ceil((n - first) / BLOCK).
+//          REGISTERS is the cap; 0: only the limit of the block size
+// Traffic: 1 value read and 1 written per element, plus the spill stores and loads that the assembler's log lists
 // Source:  S0
 
 #if REGISTERS

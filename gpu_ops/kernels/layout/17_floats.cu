@@ -1,8 +1,8 @@
-// What:    a scaled and shifted signal, with gain * x added to the offset in many equal parts, as floats
+// What:    scale and offset of a signal, with gain * x added to the offset in many equal parts, in float
 // Idea:    each addition rounds the sum to 24 bits, so the error grows with the number of parts
 // Shapes:  x, y (n)
 // Launch:  grid ceil(n / block), any 1D block; `part` is gain / parts
-// Traffic: 1 value read and 1 written an element
+// Traffic: 1 value read and 1 written per element
 // Source:  S0
 
 extern "C" __global__ void layout_floats(

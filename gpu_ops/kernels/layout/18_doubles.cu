@@ -1,9 +1,9 @@
-// What:    a scaled and shifted signal, with gain * x added to the offset in many equal parts, as doubles
-// Idea:    a sum of 53 bits is rounded to a float once, at the end, however many parts there are. The price is an
-//          instruction of which most GPUs have few units: the memory traffic is that of floats
+// What:    scale and offset of a signal, with gain * x added to the offset in many equal parts, in double
+// Idea:    the 53-bit sum is rounded to float once, at the end, whatever the number of parts. The memory traffic is
+//          that of floats, but most GPUs have few double-precision units
 // Shapes:  x, y (n)
 // Launch:  grid ceil(n / block), any 1D block; `part` is gain / parts
-// Traffic: 1 value read and 1 written an element
+// Traffic: 1 value read and 1 written per element
 // Source:  S0
 
 extern "C" __global__ void layout_doubles(

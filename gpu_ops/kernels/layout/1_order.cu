@@ -1,8 +1,9 @@
-// What:    a scaled and shifted signal, y = gain x + offset, one value a thread
-// Idea:    lane k of a warp reads word k: 32 lanes ask for 128 bytes that lie side by side, which is 4 sectors
+// What:    scale and offset of a signal, y = gain x + offset, one value per thread
+// Idea:    coalesced access: lane k of a warp reads word k, so the 32 lanes read 128 contiguous bytes, which are 4
+//          sectors
 // Shapes:  x, y (n)
 // Launch:  grid ceil(n / block), any 1D block
-// Traffic: 1 value read and 1 written an element
+// Traffic: 1 value read and 1 written per element
 // Source:  S0
 
 typedef SAMPLE T;

@@ -1,9 +1,9 @@
-// What:    a scaled and shifted signal whose warps begin a few words after a line of 128 bytes
-// Idea:    the same order, but the first lane does not begin at a sector: 32 words lie in 5 sectors instead of 4. The
-//          first GPUs sent each of the lanes alone for it
+// What:    scale and offset of a signal whose warps start a few words after a 128-byte line
+// Idea:    misaligned access: the order is the same, but the first lane does not start at a sector, so 32 words span 5
+//          sectors instead of 4. GPUs of compute capability 1.0 serialised such an access, one transaction per lane
 // Shapes:  x, y (n)
-// Launch:  grid ceil((n + back) / block), any 1D block; thread `back` takes the first value
-// Traffic: 1 value read and 1 written an element
+// Launch:  grid ceil((n + back) / block), any 1D block; thread `back` handles the first value
+// Traffic: 1 value read and 1 written per element
 // Source:  S0
 
 typedef SAMPLE T;

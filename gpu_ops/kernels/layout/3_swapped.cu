@@ -1,9 +1,9 @@
-// What:    a scaled and shifted signal, in which two lanes of every half of a warp take each other's value
-// Idea:    lanes 4 and 5 change places. Today the order within a sector costs nothing; the first GPUs wanted lane k at
-//          word k, and sent each of the lanes alone
+// What:    scale and offset of a signal, in which two lanes of each half-warp swap their values
+// Idea:    permuted access: lanes 4 and 5 swap positions. The order within a sector costs nothing today; compute
+//          capability 1.0 required lane k at word k, and otherwise issued one transaction per lane
 // Shapes:  x, y (n)
 // Launch:  grid ceil(n / block), a 1D block of a multiple of 4 threads
-// Traffic: 1 value read and 1 written an element
+// Traffic: 1 value read and 1 written per element
 // Source:  S0
 
 typedef SAMPLE T;

@@ -1,9 +1,9 @@
-// What:    a scaled and shifted signal whose lanes take turns, so that each access leaves gaps
-// Idea:    in turn k only the lanes take part that have k as their remainder. An access with gaps still touches the
-//          sectors that lie under it, so the same sectors move in each turn
+// What:    scale and offset of a signal in several rounds, so that each access leaves gaps
+// Idea:    in round k only the lanes with remainder k are active. An access with gaps still touches every sector under
+//          it, so each round moves the same sectors
 // Shapes:  x, y (n)
 // Launch:  grid ceil(n / block), any 1D block; `turns` from 1 to 16
-// Traffic: 1 value read and 1 written an element, in `turns` times the requests
+// Traffic: 1 value read and 1 written per element, in `turns` times as many requests
 // Source:  S0
 
 typedef SAMPLE T;

@@ -1,9 +1,9 @@
-// What:    a scaled and shifted signal, `stride` neighbouring values a thread
-// Idea:    a thread takes neighbours in turn, as on a CPU, so that the lanes lie `stride` words apart: from a stride of 8
-//          on, each lane has a sector of its own, of which it uses one word in eight
+// What:    scale and offset of a signal, `stride` neighbouring values per thread
+// Idea:    strided access: a thread loops over neighbouring values, as on a CPU, so the lanes are `stride` words apart.
+//          From a stride of 8 on, each lane touches a sector of its own and uses one word in eight of it
 // Shapes:  x, y (n)
 // Launch:  grid ceil(n / (block * stride)), any 1D block
-// Traffic: 1 value read and 1 written an element; caches may keep the rest of a sector for the next turn
+// Traffic: 1 value read and 1 written per element; caches may hold the rest of a sector until the next iteration
 // Source:  S0
 
 typedef SAMPLE T;

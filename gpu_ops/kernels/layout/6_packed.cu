@@ -1,9 +1,10 @@
-// What:    a scaled and shifted signal from an array of structures of 12 bytes, read field by field
-// Idea:    each value comes with its own gain and offset, in a packed structure. 12 bytes are no word, so a structure
-//          takes three loads, and lanes lie 12 bytes apart in each: 12 sectors three times, where 12 would hold it all
+// What:    scale and offset of a signal in an array of 12-byte structures, read field by field
+// Idea:    array of structures: each value is stored with its own gain and offset. No vector load has 12 bytes, so a
+//          structure takes three loads with a lane stride of 12 bytes: 12 sectors each, 36 in all, where 12 contain all
+//          data
 // Shapes:  x, y (n); p (n) structures
 // Launch:  both kernels: grid ceil(n / block), any 1D block
-// Traffic: to pack, 1 value read and 12 bytes written an element; then 12 bytes read and 1 value written
+// Traffic: packing: 1 value read and 12 bytes written per element; then 12 bytes read and 1 value written
 // Source:  S0
 
 struct Record {

@@ -1,9 +1,9 @@
-// What:    a scaled and shifted signal from a structure of arrays: one array for each field
-// Idea:    neighbouring lanes read neighbouring words of each array, so that three fields take 3 times 4 sectors, and
-//          nothing is moved that is not used
+// What:    scale and offset of a signal in a structure of arrays: one array per field
+// Idea:    neighbouring lanes read neighbouring words of each array: three fields take 3 times 4 sectors, and no unused
+//          byte is moved
 // Shapes:  x, y (n); p (3, n): gains, offsets, the bits of the values
 // Launch:  both kernels: grid ceil(n / block), any 1D block
-// Traffic: to part, 1 value read and 12 bytes written an element; then 12 bytes read and 1 value written
+// Traffic: splitting: 1 value read and 12 bytes written per element; then 12 bytes read and 1 value written
 // Source:  S0
 
 extern "C" __global__ void layout_arrays_part(

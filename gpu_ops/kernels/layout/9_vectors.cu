@@ -1,9 +1,10 @@
-// What:    a scaled and shifted signal, 3, 4 or 8 neighbouring values a thread, as one structure
-// Idea:    four values are a word of 16 bytes, which one instruction loads. Three are no word and take three loads, 12
-//          bytes apart; eight take two of 16 bytes, which lie 32 bytes apart and so touch every sector twice
+// What:    scale and offset of a signal, 3, 4 or 8 neighbouring values per thread, as one structure
+// Idea:    vector loads: four values are a 16-byte word, which one instruction loads. Three values fit no vector type
+//          and take three loads with a stride of 12 bytes; eight take two 16-byte loads with a stride of 32 bytes, so
+//          that each load touches every sector
 // Shapes:  x, y (n)
 // Launch:  grid ceil(n / (block * VALUES)), any 1D block
-// Traffic: 1 value read and 1 written an element
+// Traffic: 1 value read and 1 written per element
 // Source:  S0
 
 extern "C" __global__ void layout_vectors(

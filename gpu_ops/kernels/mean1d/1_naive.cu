@@ -1,8 +1,8 @@
-// What:    mean of a window along a signal, taps read from global memory
-// Idea:    one thread an output; each asks global memory for every tap and every sample, 2 * window loads an output
+// What:    moving average of a signal, taps read from global memory
+// Idea:    one thread per output; each loads every tap and every sample from global memory, 2 * window loads per output
 // Shapes:  x, y (n, CHANNELS) interleaved; taps (window)
 // Launch:  grid ceil(n * CHANNELS / (block * OUTPUTS)), any block; a thread's outputs are one block apart
-// Traffic: at least 1 sample read and 1 written an element; the caches serve 2 * window loads an element
+// Traffic: at least 1 sample read and 1 written per element; the caches serve 2 * window loads per element
 // Source:  S4
 #include "mean.cuh"
 

@@ -1,8 +1,9 @@
-// What:    mean of a window along a signal, taps read from constant memory
-// Idea:    all lanes of a warp read the same tap at the same time: constant memory broadcasts it, global loads halve
+// What:    moving average of a signal, taps read from constant memory
+// Idea:    all lanes of a warp read the same tap at the same time: constant memory broadcasts it, and global loads
+//          halve
 // Shapes:  x, y (n, CHANNELS) interleaved; taps: the first `window` of the symbol
 // Launch:  grid ceil(n * CHANNELS / (block * OUTPUTS)), any block; a thread's outputs are one block apart
-// Traffic: at least 1 sample read and 1 written an element; the caches serve window loads an element
+// Traffic: at least 1 sample read and 1 written per element; the caches serve window loads per element
 // Source:  S4
 #include "mean.cuh"
 

@@ -1,10 +1,12 @@
-// What:    mean of a short window along a signal, 16 bytes a thread, in registers
-// Idea:    neither taps nor a tile: a thread loads 16 bytes with one access and the words beside them with two more, from
-//          the cache, and computes all means in registers; the window is a compile-time constant, so no loop remains
+// What:    moving average of a signal with a short window, 16 bytes per thread, in registers
+// Idea:    no taps in memory and no tile: a thread loads 16 bytes with one access and the neighbouring words with two
+//          more, from the cache, and computes all means in registers; the window is a compile-time constant, so all
+//          loops are unrolled
 // Shapes:  x, y (n, CHANNELS) interleaved, at addresses that are multiples of 16
 // Launch:  grid ceil(n * CHANNELS / (block * VECTORS * 16 / sizeof(T))), any block of at most THREADS; a thread's
 //          VECTORS vectors are one block apart
-// Traffic: 1 sample read and 1 written an element; the caches serve 3 loads for 16 bytes where a side is one access
+// Traffic: 1 sample read and 1 written per element; the caches serve 3 loads per 16 bytes where one access covers a
+//          side
 // Source:  S4
 #include "mean.cuh"
 
@@ -14,7 +16,7 @@
 #include "row_span.cuh"
 #include "window_sums.cuh"
 
-// Stores the means of a vector in its place.
+// Overwrites a vector with its means.
 __device__ __forceinline__ void put_means(const Span& span, T* __restrict__ y, long long e, long long elements)
 {
     A line[VALUES], sums[VECTOR];
@@ -27,7 +29,7 @@ __device__ __forceinline__ void put_means(const Span& span, T* __restrict__ y, l
     put(y, e, elements, means);
 }
 
-// The bound tells the compiler how many registers a thread may have.
+// The bound limits the registers that the compiler may use per thread.
 extern "C" __global__ void __launch_bounds__(THREADS) mean1d_vector(
     const T* __restrict__ x, T* __restrict__ y, long long n)
 {

@@ -1,11 +1,12 @@
-// What:    mean of any window along a signal of one channel, by the running sum of a tile
-// Idea:    work that does not grow with the window: a block sums its tile once, vector by vector (prefix[k] is the sum
-//          of all vectors before k), and a window is the difference of two prefixes plus the values at both ends
+// What:    moving average of any length of a signal with one channel, from prefix sums of a tile
+// Idea:    the work does not grow with the window: a block scans its tile once, vector by vector (prefix[k] is the sum
+//          of all vectors before k), and a window is the difference of two prefix sums plus the values at both ends
 // Shapes:  x, y (n), at addresses that are multiples of 16; all of x finite
 // Launch:  grid ceil(n / ((BLOCK * STEPS - 1 - reach) * VECTOR)) for vectors of VECTOR = 16 / sizeof(T) values and
 //          reach = (SHIFT + window) / VECTOR of them; block BLOCK, whole warps; PHASE = window / 2 % VECTOR; shared
 //          16 * BLOCK * STEPS bytes, padded(BLOCK * STEPS) + 1 prefixes of A and one more for each warp
-// Traffic: 1 sample read and 1 written an element; two blocks read a share of reach / (BLOCK * STEPS) samples
+// Traffic: 1 sample read and 1 written per element; neighbouring blocks both read a fraction reach / (BLOCK * STEPS) of
+//          the samples
 // Source:  S4
 #include "mean.cuh"
 
@@ -15,7 +16,7 @@ typedef PARTIAL Q; // sums of a few values: float, double or unsigned int
 
 constexpr int VECTOR = 16 / sizeof(T);
 constexpr int WARPS = BLOCK / 32;
-constexpr int VECTORS = BLOCK * STEPS; // of the tile, halo included
+constexpr int VECTORS = BLOCK * STEPS; // per tile, halo included
 constexpr int SHIFT = (VECTOR - PHASE) % VECTOR; // values from the beginning of a vector to that of its first window
 constexpr int WHOLE = (SHIFT + 2 * VECTOR - 2) / VECTOR; // the first vector that lies inside all windows of a vector
 constexpr int REST = (SHIFT + 2 * PHASE + 1) % VECTOR; // values of the last vector that are in the first window
@@ -27,7 +28,7 @@ union Piece {
     T values[VECTOR];
 };
 
-// One element of padding every 128 bytes avoids bank conflicts between threads that own STEPS neighbours each.
+// One element of padding every 128 bytes avoids bank conflicts between threads with STEPS neighbouring elements each.
 template <typename E>
 __device__ __forceinline__ int padded(int k)
 {
@@ -58,7 +59,8 @@ __device__ __forceinline__ void fetch_tile(
 }
 
 // prefix[padded(k)], k = 0 to VECTORS, from the vectors' sums in the same memory: all sums are read before the first
-// prefix is written. A thread sums STEPS neighbours, a warp its threads, and each warp adds the warps before it.
+// prefix is written. A thread sums STEPS neighbours, a warp scans the sums of its threads, and each warp adds the
+// totals of the warps before it.
 __device__ __forceinline__ void scan(const Q* partial, A* prefix, A* totals)
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -125,7 +127,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) mean1d_scan(
     A* totals = prefix + padded<A>(VECTORS) + 1;
     const int radius = window / 2;
     const int reach = (SHIFT + window) / VECTOR;
-    const int outputs = VECTORS - 1 - reach; // vectors of results of the block
+    const int outputs = VECTORS - 1 - reach; // vectors of results per block
     const long long begin = (long long)blockIdx.x * outputs * VECTOR;
 
     Piece own[STEPS];

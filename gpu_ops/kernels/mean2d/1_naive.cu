@@ -1,8 +1,9 @@
-// What:    mean of a square window over an image, taps read from global memory
-// Idea:    one thread an output; each asks global memory for every tap and every pixel, 2 * window^2 loads an output
+// What:    mean filter of an image with a square window, taps read from global memory
+// Idea:    one thread per output; each loads every tap and every pixel from global memory, 2 * window^2 loads per
+//          output
 // Shapes:  x, y (height, width, CHANNELS) interleaved; taps (window, window)
 // Launch:  2D grid over (width * CHANNELS, height), any 2D block; a thread's OUTPUTS rows are blockDim.y apart
-// Traffic: at least 1 sample read and 1 written an element; the caches serve 2 * window^2 loads an element
+// Traffic: at least 1 sample read and 1 written per element; the caches serve 2 * window^2 loads per element
 // Source:  S1, S4
 #include "mean.cuh"
 

@@ -1,8 +1,9 @@
-// What:    mean of a square window over an image, taps read from constant memory
-// Idea:    all lanes of a warp read the same tap at the same time: constant memory broadcasts it, global loads halve
+// What:    mean filter of an image with a square window, taps read from constant memory
+// Idea:    all lanes of a warp read the same tap at the same time: constant memory broadcasts it, and global loads
+//          halve
 // Shapes:  x, y (height, width, CHANNELS) interleaved; taps: the first window^2 of the symbol, rows first
 // Launch:  2D grid over (width * CHANNELS, height), any 2D block; a thread's OUTPUTS rows are blockDim.y apart
-// Traffic: at least 1 sample read and 1 written an element; the caches serve window^2 loads an element
+// Traffic: at least 1 sample read and 1 written per element; the caches serve window^2 loads per element
 // Source:  S1, S4
 #include "mean.cuh"
 

@@ -1,10 +1,11 @@
-// What:    mean of a small square window over an image, ROWS rows of 16 bytes a thread, in registers
-// Idea:    no taps, no tile and no barrier: a thread loads ROWS + WINDOW - 1 rows of 16 bytes and the words beside them,
-//          all loads in flight at once; it sums along each row once, and the sums serve every window with that row
+// What:    mean filter of an image with a small square window, ROWS rows of 16 bytes per thread, in registers
+// Idea:    row streaming: no taps in memory, no tile and no barrier. A thread loads ROWS + WINDOW - 1 rows of 16 bytes
+//          and the neighbouring words, all loads in flight at once; it sums along each row once, and every window that
+//          contains the row uses these sums
 // Shapes:  x, y (height, width, CHANNELS) interleaved, at addresses that are multiples of 16; ALIGNED 1 where
 //          width * CHANNELS samples are a multiple of 16 bytes
 // Launch:  2D grid over (width * CHANNELS / (16 / sizeof(T)), height / ROWS), any 2D block of at most THREADS
-// Traffic: at least 1 sample read and 1 written an element; the WINDOW - 1 rows between threads come from the caches
+// Traffic: at least 1 sample read and 1 written per element; the WINDOW - 1 rows between threads come from the caches
 // Source:  S1, S4
 #include "mean.cuh"
 
@@ -15,7 +16,7 @@
 
 constexpr int LINES = ROWS + WINDOW - 1;
 
-// The bound tells the compiler how many registers a thread may have.
+// The bound limits the registers that the compiler may use per thread.
 extern "C" __global__ void __launch_bounds__(THREADS) mean2d_rows(
     const T* __restrict__ x, T* __restrict__ y, int height, int width)
 {

@@ -1,10 +1,11 @@
-// What:    mean of a 3 x 3 window over an image of bytes, 16 bytes by ROWS rows a thread, sums in pairs
-// Idea:    no byte is unpacked by itself: the even bytes of a word and its odd bytes are two pairs of 16 bits, and one
-//          addition adds both halves of a pair, because nine bytes need 12 bits; byte permutations give the neighbours
+// What:    3 x 3 mean filter of an image of bytes, 16 bytes by ROWS rows per thread, packed arithmetic
+// Idea:    bytes are not unpacked one by one: the even bytes and the odd bytes of a word are two pairs of 16-bit
+//          numbers, and one addition adds both numbers of a pair, since nine bytes sum to 12 bits; byte permutations
+//          give the neighbours
 // Shapes:  x, y (height, width, CHANNELS) interleaved, at addresses that are multiples of 16, CHANNELS 1 to 4; ALIGNED 1
 //          where width * CHANNELS bytes are a multiple of 16
 // Launch:  2D grid over (width * CHANNELS / 16, height / ROWS), any 2D block of at most THREADS
-// Traffic: at least 1 byte read and 1 written an element; 2 of ROWS + 2 rows also belong to another thread (caches)
+// Traffic: at least 1 byte read and 1 written per element; 2 of ROWS + 2 rows are also read by another thread (caches)
 // Source:  S1, S4
 #include "mean.cuh"
 
@@ -13,9 +14,9 @@
 #include "row_span.cuh"
 
 constexpr int LINES = ROWS + 2;
-static_assert(sizeof(T) == 1 && CHANNELS <= 4, "pairs are made for bytes, and neighbours for up to 4 channels");
+static_assert(sizeof(T) == 1 && CHANNELS <= 4, "packed sums need bytes and at most 4 channels");
 
-// Bytes 0 and 2 of a word, and bytes 1 and 3, each as a pair of 16 bits: one instruction each.
+// Bytes 0 and 2 of a word, and bytes 1 and 3, each as a pair of 16-bit numbers: one instruction each.
 __device__ __forceinline__ unsigned int even_bytes(unsigned int word) { return word & 0x00ff00ffu; }
 __device__ __forceinline__ unsigned int odd_bytes(unsigned int word) { return __byte_perm(word, 0, 0x4341); }
 
@@ -46,7 +47,7 @@ __device__ __forceinline__ void sum_along(
 }
 
 // A sum of nine bytes divided by nine, rounded half up, in byte 2 of the result: 7282 / 2^16 exceeds 1/9 by so little
-// that no sum up to 9 * 255 gives a result that is too high.
+// that no sum up to 9 * 255 gives too large a result.
 __device__ __forceinline__ unsigned int ninth(unsigned int sum) { return sum * 7282 + 32768; }
 
 // The means of two pairs of sums, packed as the four bytes of a word.
@@ -57,7 +58,7 @@ __device__ __forceinline__ unsigned int means_of(unsigned int evens, unsigned in
     return __byte_perm(low, high, 0x5410);
 }
 
-// The bound tells the compiler how many registers a thread may have.
+// The bound limits the registers that the compiler may use per thread.
 extern "C" __global__ void __launch_bounds__(THREADS) mean2d_packed(
     const T* __restrict__ x, T* __restrict__ y, int height, int width)
 {
@@ -71,7 +72,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) mean2d_packed(
     Span spans[LINES];
     fetch(begins, e, width, spans);
 
-    // First down the columns, a whole word at a time: a sum of three rows is one instruction a pair.
+    // Vertical sums first, a whole word at a time: adding a row is one instruction per pair.
     #pragma unroll
     for (int o = 0; o < ROWS; ++o) {
         if (top + o >= height) return;

@@ -2,7 +2,7 @@
 // Idea:    the roof for every filter that reads and writes: only wide, coalesced traffic
 // Shapes:  source, target (n) words of 16 bytes
 // Launch:  grid ceil(n / (block * UNROLL)); a thread's words are one block apart
-// Traffic: 16 bytes read and 16 written a word
+// Traffic: 16 bytes read and 16 written per word
 // Source:  own
 extern "C" __global__ void copy16(const uint4* __restrict__ source, uint4* __restrict__ target, long long n)
 {

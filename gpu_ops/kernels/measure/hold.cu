@@ -1,5 +1,5 @@
 // What:    holds a stream until the host releases it, or a time limit has passed
-// Idea:    all work to time is in the queue before it starts, so the host's pace does not enter the measurement
+// Idea:    all timed work is enqueued before it starts, so host latency does not enter the measurement
 // Shapes:  go, expired (1) in pinned host memory
 // Launch:  one thread
 // Traffic: none

@@ -1,7 +1,7 @@
-// What:    finds the lowest and the highest sample of a buffer of floats
-// Idea:    a pair a block goes straight into host memory, so that no second launch and no copy follow
+// What:    minimum and maximum of a buffer of floats
+// Idea:    each block writes its pair directly to pinned host memory, which saves a second launch and a copy
 // Shapes:  source (n); lowest, highest (blocks) in pinned host memory
-// Launch:  any grid; a block of 256 threads; the grid strides over the buffer
+// Launch:  any grid, block of 256 threads, grid-stride loop
 // Traffic: every sample read once
 // Source:  own
 #if DOUBLE
@@ -14,7 +14,7 @@ using T = float;
 __device__ __forceinline__ T smaller(T a, T b) { return a < b ? a : b; }
 __device__ __forceinline__ T larger(T a, T b) { return a > b ? a : b; }
 
-// The limits of a block with a sample that is not finite are infinite, which no comparison afterwards takes back.
+// A block with a sample that is not finite writes infinite limits, which no later comparison removes.
 extern "C" __global__ void limits(
     const T* __restrict__ source, T* __restrict__ lowest, T* __restrict__ highest, long long n)
 {

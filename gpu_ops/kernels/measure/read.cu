@@ -2,7 +2,7 @@
 // Idea:    the roof for filters that only read, and a cache flush that leaves no dirty lines
 // Shapes:  source (n) words of 16 bytes; sink (1) word
 // Launch:  any grid and block; the grid strides over the buffer
-// Traffic: 16 bytes read a word
+// Traffic: 16 bytes read per word
 // Source:  own
 extern "C" __global__ void read16(const uint4* __restrict__ source, unsigned int* __restrict__ sink, long long n)
 {
@@ -18,6 +18,6 @@ extern "C" __global__ void read16(const uint4* __restrict__ source, unsigned int
         for (int j = 0; j < UNROLL; ++j) fold ^= words[j].x ^ words[j].y ^ words[j].z ^ words[j].w;
     }
     for (; i < n; i += step) fold ^= source[i].x ^ source[i].y ^ source[i].z ^ source[i].w;
-    // The compiler must keep the loads because it cannot rule out this value; the write itself hardly ever happens.
+    // The compiler must keep the loads because it cannot rule out this value; the write itself almost never happens.
     if (fold == 0x9e3779b9u) *sink = fold;
 }

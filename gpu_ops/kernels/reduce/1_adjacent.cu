@@ -1,10 +1,12 @@
-// What:    sum, extremes, mean or variance of each channel, a block's samples at a time
-// Idea:    neighbours are joined in shared memory, then pairs, then fours: thread i works where i is a multiple of 2 s,
-//          so each warp has half as many active lanes with every step, and all warps stay busy to the end
-// Shapes:  x (n, channels), samples or states; partial (blocks, channels) or, of the last block, figures (rows, channels)
-// Launch:  grid (ceil(n / block), channels), block a power of two; shared one state a thread; launched again on the
+// What:    sum, extremes, mean or variance of each channel, one segment of samples per block
+// Idea:    interleaved addressing: a tree in shared memory combines adjacent states, then pairs, then fours. Thread i
+//          is active where i is a multiple of 2 s, so every step halves the active lanes of each warp, and all warps
+//          diverge until the end
+// Shapes:  x (n, channels), samples or states; partial (blocks, channels), or for a single block figures (rows,
+//          channels)
+// Launch:  grid (ceil(n / block), channels), block a power of two; shared one state per thread; launched again on the
 //          partial states until one block is left
-// Traffic: 1 sample read a sample, 1 state written and read again a block
+// Traffic: 1 sample read per sample; 1 state written and read again per block
 // Source:  S3
 #include "reduce.cuh"
 

@@ -1,10 +1,11 @@
-// What:    sum, extremes, mean or variance of each channel, a block's samples at a time
-// Idea:    the fan-in: the lower half joins the upper half, at distance 128, 64 … 1, so neighbouring lanes have
-//          neighbouring places, and no bank is asked twice
-// Shapes:  x (n, channels), samples or states; partial (blocks, channels) or, of the last block, figures (rows, channels)
-// Launch:  grid (ceil(n / block), channels), block a power of two; shared one state a thread; launched again on the
+// What:    sum, extremes, mean or variance of each channel, one segment of samples per block
+// Idea:    sequential addressing (fan-in): the lower half of the threads adds the upper half, at distance 128, 64 ...
+//          1, so neighbouring lanes access neighbouring elements, without bank conflicts
+// Shapes:  x (n, channels), samples or states; partial (blocks, channels), or for a single block figures (rows,
+//          channels)
+// Launch:  grid (ceil(n / block), channels), block a power of two; shared one state per thread; launched again on the
 //          partial states until one block is left
-// Traffic: 1 sample read a sample, 1 state written and read again a block
+// Traffic: 1 sample read per sample; 1 state written and read again per block
 // Source:  S3
 #include "reduce.cuh"
 

@@ -1,10 +1,11 @@
-// What:    sum, extremes, mean or variance of each channel, a block's samples at a time
-// Idea:    half of the threads of a fan-in only load; here each joins two samples while it loads, so half as many blocks
-//          do the same, and no thread is idle in the first step
-// Shapes:  x (n, channels), samples or states; partial (blocks, channels) or, of the last block, figures (rows, channels)
-// Launch:  grid (ceil(n / (2 block)), channels), block a power of two; shared one state a thread; launched again on the
-//          partial states until one block is left
-// Traffic: 1 sample read a sample, 1 state written and read again a block
+// What:    sum, extremes, mean or variance of each channel, one segment of samples per block
+// Idea:    first add during load: half of the threads of a fan-in only load. Here each thread combines two samples
+//          while it loads, so half as many blocks do the work, and no thread is idle in the first step
+// Shapes:  x (n, channels), samples or states; partial (blocks, channels), or for a single block figures (rows,
+//          channels)
+// Launch:  grid (ceil(n / (2 block)), channels), block a power of two; shared one state per thread; launched again on
+//          the partial states until one block is left
+// Traffic: 1 sample read per sample; 1 state written and read again per block
 // Source:  S3
 #include "reduce.cuh"
 

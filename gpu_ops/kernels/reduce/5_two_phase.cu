@@ -1,10 +1,11 @@
-// What:    sum, extremes, mean or variance of each channel, by a chosen number of threads
-// Idea:    P threads join n / P samples each, one after the other, and only their P states meet in the fan-in: nearly all
-//          of the work is done by threads that wait for no other
-// Shapes:  x (n, channels), samples or states; partial (blocks, channels) or, of the last block, figures (rows, channels)
-// Launch:  grid (P / block, channels), block a power of two; shared one state a thread; launched again on the partial
-//          states where there are several blocks
-// Traffic: 1 sample read a sample, 1 state written and read again a block
+// What:    sum, extremes, mean or variance of each channel, with a chosen number of threads
+// Idea:    P threads first combine n / P samples each, serially, and only their P states go through the fan-in: nearly
+//          all of the work needs no synchronisation
+// Shapes:  x (n, channels), samples or states; partial (blocks, channels), or for a single block figures (rows,
+//          channels)
+// Launch:  grid (P / block, channels), block a power of two; shared one state per thread; launched again on the partial
+//          states of several blocks
+// Traffic: 1 sample read per sample; 1 state written and read again per block
 // Source:  S3
 #include "reduce.cuh"
 
@@ -15,7 +16,7 @@ extern "C" __global__ void reduce_two_phase(
     const int t = threadIdx.x;
     const long long threads = (long long)gridDim.x * blockDim.x;
     Part mine = Part::none();
-    // Thread p takes sample p, p + P, p + 2 P …: neighbouring lanes read neighbouring samples.
+    // Thread p loads samples p, p + P, p + 2 P ...: neighbouring lanes read neighbouring samples.
     for (long long i = (long long)blockIdx.x * blockDim.x + t; i < n; i += threads) mine = mine.join(read(x, i));
     part[t] = mine;
     __syncthreads();

@@ -1,10 +1,11 @@
-// What:    sum, extremes, mean or variance of each channel, by as many blocks as the GPU runs at once
-// Idea:    lanes of a warp pass their states on in registers, without shared memory and barriers; warps meet once, in one
-//          exchange through shared memory
-// Shapes:  x (n, channels), samples or states; partial (blocks, channels) or, of the last block, figures (rows, channels)
-// Launch:  grid (at most ceil(n / (block * each)), channels), block a power of two of whole warps; shared one state a
-//          warp; launched again on the partial states where there are several blocks
-// Traffic: 1 sample read a sample, 1 state written and read again a block
+// What:    sum, extremes, mean or variance of each channel, with as many blocks as the GPU runs at once
+// Idea:    warp shuffles: the lanes of a warp combine their states in registers, without shared memory and barriers;
+//          warps exchange theirs once, through shared memory
+// Shapes:  x (n, channels), samples or states; partial (blocks, channels), or for a single block figures (rows,
+//          channels)
+// Launch:  grid (at most ceil(n / (block * each)), channels), block a power of two, whole warps; shared one state per
+//          warp; launched again on the partial states of several blocks
+// Traffic: 1 sample read per sample; 1 state written and read again per block
 // Source:  S3
 #include "reduce_warp.cuh"
 

@@ -1,18 +1,19 @@
-// What:    sum, extremes, mean or variance of each channel, all of them in one pass and one launch
-// Idea:    few blocks stay and take 16 bytes a read, several reads under way at once: as soon as the samples of one are
-//          taken, the next is asked for in its place. Bytes are added four at a time; squares are taken around the mean of a
-//          warp's first samples, which costs no division. The block that ends last joins the states of all blocks, always in
-//          one order, by the instructions that joined its own and are therefore at hand
+// What:    sum, extremes, mean or variance of each channel, in one launch
+// Idea:    few persistent blocks read 16 bytes per load with several loads in flight: each load is replaced by the next
+//          as soon as its samples are consumed. Bytes are added four at a time; squares are relative to the mean of a
+//          warp's first samples, which needs no division. The last block to finish combines the states of all blocks,
+//          always in the same order, with the instructions that combined its own and are therefore in the instruction
+//          cache
 // Shapes:  x (n, CHANNELS); partial (blocks, CHANNELS) states; figures (rows, CHANNELS); ticket (1), zero before and
 //          after a launch
-// Launch:  any grid, block of THREADS in whole warps; shared one state a warp
-// Traffic: 1 sample read a sample, 1 state written and read again a block and channel
+// Launch:  any grid, block of THREADS, whole warps; shared one state per warp
+// Traffic: 1 sample read per sample; 1 state written and read again per block and channel
 // Source:  own
 #include "reduce_fast.cuh"
 
 const int EACH = 16 / sizeof(T);
 
-// What is read once leaves the second-level cache first, which keeps it for states and instructions.
+// Data that is read once is evicted first from the L2 cache, which keeps states and instructions.
 __device__ __forceinline__ void ask(uint4 (&read)[CHANNELS], const uint4* place)
 {
 #pragma unroll
@@ -23,10 +24,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, THREADS_AT_ONCE / THREADS)
     const T* __restrict__ x, Total* partial, Figure* __restrict__ figures, unsigned* ticket, long long n)
 {
     const unsigned threads = gridDim.x * blockDim.x, thread = blockIdx.x * blockDim.x + threadIdx.x;
-    // Channels follow one another, so as many reads as there are channels hold whole samples. A channel has 2^32 samples at
-    // most, so that 32 bits count them.
+    // Channels are interleaved, so as many loads as there are channels contain whole samples. A channel has at most
+    // 2^32 samples, so 32 bits count them.
     const unsigned groups = (unsigned)(n / EACH), rounds = groups / (threads * LOADS);
-    const unsigned left = groups - rounds * (threads * LOADS); // of the last round, which is not whole
+    const unsigned left = groups - rounds * (threads * LOADS); // in the last round, which is incomplete
     const uint4* place = (const uint4*)x + (size_t)thread * CHANNELS;
     Share shares[CHANNELS];
     uint4 reads[LOADS][CHANNELS] = {};
@@ -53,13 +54,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, THREADS_AT_ONCE / THREADS)
 #pragma unroll
     for (int k = 0; k < LOADS; ++k)
         if (k * threads + thread < left) take(shares, reads[k]);
-    const long long rest = (long long)groups * EACH + thread; // samples that fill no read
+    const long long rest = (long long)groups * EACH + thread; // samples that do not fill a load
     if (rest < n)
 #pragma unroll
         for (int c = 0; c < CHANNELS; ++c) shares[c].add(x[rest * CHANNELS + c]);
 
-    // First the block's own state of each channel, then, in one block, that of all blocks. This stays one loop, for
-    // instructions that have not run yet must be fetched first.
+    // First the block's own state of each channel, then, in the last block, those of all blocks. This stays a loop:
+    // instructions that have not run yet would have to be fetched first.
 #pragma unroll 1
     for (int step = 0; step < 2 * CHANNELS; ++step) {
         const bool own = step < CHANNELS;

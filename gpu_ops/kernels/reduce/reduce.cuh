@@ -1,13 +1,13 @@
-// What a reduction keeps of the samples it has seen, for all reduction kernels: a state of no sample, the state of one,
-// two states joined, and the figures of the last one. gpu_ops/filters/reduce/figures.py has the rules.
+// The state of a reduction, for all reduction kernels: the empty state, the state of one sample, two states combined,
+// and the results of the final one. gpu_ops/filters/reduce/figures.py has the rules.
 //
-// SAMPLE is the type of a sample, INTEGER says that it is one. STATISTIC is 0 sum, 1 min, 2 max, 3 mean, 4 variance,
-// 5 all. COMPENSATED carries the rounding errors of floating sums along. FIRST says that x are samples, else states of
-// an earlier launch. NARROW says that a block meets few samples, so that their integer sum has 32 bits.
+// SAMPLE is the type of a sample; INTEGER is 1 where it is an integer. STATISTIC is 0 sum, 1 min, 2 max, 3 mean, 4
+// variance, 5 all. COMPENSATED also sums the rounding errors of floating sums. FIRST: x are samples, else states of an
+// earlier launch. NARROW: a block has so few samples that their integer sum fits 32 bits.
 //
-// Every kernel takes x (n, channels), samples or states, and gives partial (blocks, channels), one state of each block;
-// where a single block of each channel is left, it writes figures (rows, channels) instead. `all` is the number of
-// samples of a channel, whatever n is. blockIdx.y is the channel.
+// Every kernel reads x (n, channels), samples or states, and writes partial (blocks, channels), one state per block; a
+// single block per channel writes figures (rows, channels) instead. `all` is the number of samples of a channel,
+// whatever n is. blockIdx.y is the channel.
 #pragma once
 
 typedef SAMPLE T;
@@ -50,7 +50,7 @@ struct Sum {
         const double s = two_sum(value, b.value, error);
         return {s, lost + b.lost + error};
     }
-    // An infinite sum has lost NaN.
+    // The lost part of an infinite sum is NaN.
     __device__ __forceinline__ double total() const { return isfinite(value) ? value + lost : value; }
 };
 typedef Sum SumPart;
@@ -65,7 +65,7 @@ struct Sum {
 typedef Sum SumPart;
 #endif
 
-// Extremes, in the samples' type, of integers in 32 bits; NaN wins over every number.
+// Extremes, in the type of the samples, 32 bits for integers; NaN wins over every number.
 
 #if INTEGER
 typedef unsigned Extreme;
@@ -92,8 +92,8 @@ struct Most {
     __device__ __forceinline__ Most join(Most b) const { return value > b.value || value != value ? *this : b; }
 };
 
-// Spread: sums of integers and of their squares, exactly; of floats the number, the mean and the sum of the squared
-// distances from it, joined by the rule of Chan, Golub and LeVeque, which a large mean does not harm.
+// Spread: the sum and the sum of squares of integers, exactly; for floats the count, the mean and the sum of squared
+// deviations, combined by the rule of Chan, Golub and LeVeque, which stays accurate for a large mean.
 
 #if INTEGER
 struct Spread {
@@ -103,8 +103,8 @@ struct Spread {
     __device__ __forceinline__ Spread join(Spread b) const { return {sum + b.sum, squares + b.squares}; }
     __device__ __forceinline__ double variance(unsigned long long n) const
     {
-        // Around the whole number next to the mean every sum is exact, and little cancels. Products may pass 2^64, and
-        // their difference is right all the same.
+        // Relative to the integer nearest to the mean every sum is exact, and little cancels. Products may exceed 2^64;
+        // their difference is right modulo 2^64.
         const unsigned long long middle = sum / n + (sum % n > n / 2);
         const double off = (double)(long long)(sum - n * middle);
         const double around = (double)(squares - 2 * middle * sum + n * middle * middle);
@@ -115,7 +115,7 @@ struct Spread {
 struct Spread {
     double n, mean, squares;
     static __device__ __forceinline__ Spread none() { return {0, 0, 0}; }
-    static __device__ __forceinline__ Spread of(T x) { return {1, (double)x, (double)x - (double)x}; }  // NaN of infinity
+    static __device__ __forceinline__ Spread of(T x) { return {1, (double)x, (double)x - (double)x}; }  // infinity gives NaN
     __device__ __forceinline__ Spread join(Spread b) const
     {
         if (b.n == 0) return *this;
@@ -140,7 +140,7 @@ struct Every {
     }
 };
 
-// What the chosen statistic needs: Part within a block, Total beyond it; and a row of the result for each figure.
+// Types of the chosen statistic: Part within a block, Total between blocks, Figure for a result.
 
 #if INTEGER
 __device__ __forceinline__ double mean_of(Sum sum, long long all) { return (double)sum.value / (double)all; }
@@ -189,7 +189,7 @@ __device__ __forceinline__ Total total_of(const State& state) { return state; }
 __device__ __forceinline__ Sum total_of(const SumPart& part) { return widened(part); }
 #endif
 
-// The figures of a channel, one below the other in a table of `channels` columns.
+// The results of a channel, one per row of a table of `channels` columns.
 __device__ __forceinline__ void write_figures(
     const Total& total, long long all, Figure* __restrict__ out, int channels)
 {
@@ -216,8 +216,8 @@ __device__ __forceinline__ Part read(const In* __restrict__ x, long long i)
     return state_of(x[i * gridDim.y + blockIdx.y]);
 }
 
-// The same, and the state of no sample beyond the end. As one expression of two states this would become a load from one
-// of two places, by all lanes.
+// The same, or the empty state beyond the end. A conditional expression of two states would become a load from one of
+// two addresses, by all lanes.
 __device__ __forceinline__ Part read_or_none(const In* __restrict__ x, long long i, long long n)
 {
     Part mine = Part::none();
@@ -225,7 +225,7 @@ __device__ __forceinline__ Part read_or_none(const In* __restrict__ x, long long
     return mine;
 }
 
-// One thread gives the state of its block, or the figures where there is no other block.
+// One thread writes the state of its block, or the results where there is no other block.
 __device__ __forceinline__ void give(
     const Part& part, Total* __restrict__ partial, Figure* __restrict__ figures, long long all)
 {

@@ -1,12 +1,12 @@
-// What a thread gathers of its share of the samples in one pass, and the end of a reduction in one launch.
+// What a thread accumulates over its samples in one pass, and the end of a reduction in one launch.
 #pragma once
 #include "reduce_warp.cuh"
 
 const bool OF_BYTES = sizeof(T) == 1;
 const unsigned ONES = 0x01010101u;
 
-// Sums and squares of a share. The squares of floats are taken around a number near the samples: without it they would lose
-// what a large mean takes, and a mean that is brought up to date costs a division a sample.
+// Sums and squares of a thread's samples. Squares of floats are relative to a number near the samples: plain squares
+// would lose the digits that a large mean takes, and a running mean costs a division per sample.
 
 #if INTEGER
 struct Adding {
@@ -41,7 +41,7 @@ struct Adding {
     __device__ __forceinline__ Sum state() const { return all; }
 };
 
-// All lanes of a warp start with one number, around which squares are taken.
+// All lanes of a warp share the number that squares are relative to.
 struct Spreading {
     double shift = 0, sum = 0, squares = 0;
     unsigned n = 0;
@@ -86,7 +86,7 @@ __device__ __forceinline__ double greater(double a, double b) { return b > a ? b
 
 __device__ __forceinline__ T not_a_number() { return (T)__longlong_as_double(0x7ff8000000000000LL); }
 
-// The instructions for the lesser and the greater of two floats leave NaN out, which is remembered apart.
+// The hardware's minimum and maximum of floats ignore NaN, so NaN is tracked separately.
 struct Lowest {
     T value = Least::none().value;
     bool odd = false;
@@ -138,7 +138,7 @@ struct Gathering {
     __device__ __forceinline__ Every state() const { return {sum.state(), least.state(), most.state(), spread.state()}; }
 };
 #else
-// The sum is that of the spread, and NaN is looked for once.
+// The sum is that of the spread, and the test for NaN is shared.
 struct Gathering {
     Spreading spread;
     T least = Least::none().value, most = Most::none().value;
@@ -171,7 +171,7 @@ typedef Spreading Share;
 typedef Gathering Share;
 #endif
 
-// One read of 16 bytes for each channel, whose samples take turns. Bytes of one channel are added four at a time.
+// One 16-byte load per channel, with interleaved samples. Bytes of a single channel are added four at a time.
 __device__ __forceinline__ void take(Share (&shares)[CHANNELS], const uint4 (&read)[CHANNELS])
 {
     if (OF_BYTES && CHANNELS == 1) {
@@ -184,8 +184,8 @@ __device__ __forceinline__ void take(Share (&shares)[CHANNELS], const uint4 (&re
 }
 
 #if !INTEGER
-// Spreads are joined as plain sums around the mean that lane 0 has, with one division, where states joined in pairs would
-// divide in each of five steps. Lane 0 has seen as many samples as any other, so that its mean is no worse than theirs.
+// Spreads are combined as plain sums relative to the mean of lane 0, with one division; combining states in pairs would
+// divide in each of five steps. Lane 0 has as many samples as any other lane, so its mean is no worse than theirs.
 struct Around {
     double n, off, squares;
     __device__ __forceinline__ Around(const Spread& spread, double middle)
@@ -231,8 +231,8 @@ __device__ __forceinline__ Every warp_total(const Every& mine)
 }
 #endif
 
-// Squares are taken around the mean of the first samples that the lanes of a warp have: of its first reads, or of single ones
-// where no read is whole.
+// Squares are relative to the mean of the first samples of a warp's lanes: of its first loads, or of single samples
+// where no load is complete.
 __device__ __forceinline__ void start(
     Share (&shares)[CHANNELS], const T* reads, const T* __restrict__ x, unsigned thread, unsigned groups, long long n)
 {
@@ -251,7 +251,7 @@ __device__ __forceinline__ void start(
 #endif
 }
 
-// A state that another block wrote in this launch, past the first-level cache.
+// A state that another block wrote in this launch; the load bypasses the L1 cache.
 __device__ __forceinline__ Total fresh(const Total* place)
 {
     Total state;
@@ -262,7 +262,7 @@ __device__ __forceinline__ Total fresh(const Total* place)
     return state;
 }
 
-// Whether this block is the last one to come here. What the first threads of the others wrote before is visible to it.
+// Whether this block is the last one to arrive. Writes of the first threads of the other blocks are visible to it.
 __device__ __forceinline__ bool comes_last(unsigned* ticket)
 {
     __shared__ bool last;

@@ -1,4 +1,4 @@
-// The states of a warp and of a block joined by shuffles.
+// Reduction of the states of a warp and of a block by shuffles.
 #pragma once
 #include "reduce.cuh"
 
@@ -6,11 +6,11 @@ const int WARP = 32;
 
 const unsigned WHOLE_WARP = 0xffffffffu;
 
-// The state of the lane whose number differs by the bit `by`; a state is passed on in words of 32 bits.
+// The state of the lane whose index differs in bit `by`; shuffles move a state in 32-bit words.
 template <typename State>
 __device__ __forceinline__ State of_partner(const State& mine, int by)
 {
-    static_assert(sizeof(State) % 4 == 0, "a state has whole words");
+    static_assert(sizeof(State) % 4 == 0, "a state must be a multiple of 4 bytes");
     State other;
     unsigned words[sizeof(State) / 4];
     memcpy(words, &mine, sizeof(State));
@@ -20,8 +20,8 @@ __device__ __forceinline__ State of_partner(const State& mine, int by)
     return other;
 }
 
-// Every lane gets the state of its warp. Large states stay a loop: these instructions run once or twice, and have to be
-// fetched first.
+// Every lane gets the combined state of its warp. Large states stay a loop: these instructions run once or twice, and
+// would have to be fetched first.
 template <typename State>
 __device__ __forceinline__ State warp_total(State mine)
 {
@@ -30,7 +30,7 @@ __device__ __forceinline__ State warp_total(State mine)
     return mine;
 }
 
-// Thread 0 gets the state of its block of whole warps; `room` has a place for each warp.
+// Thread 0 gets the combined state of its block of whole warps; `room` has an element per warp.
 template <typename State>
 __device__ __forceinline__ State block_state(State mine, State* room)
 {

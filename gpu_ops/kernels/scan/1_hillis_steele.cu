@@ -1,11 +1,11 @@
-// What:    running sums of lines by the scan of Hillis and Steele (1986), tile by tile
-// Idea:    a thread a value: in step d it adds the sum that lies d places before, and d doubles until it spans the tile.
-//          All threads work in all steps, so a tile of n values takes n log n additions where n would do. A tile writes
-//          its whole sum as well; these sums are scanned by the same kernel, and then added to the tiles after them
+// What:    prefix sums of lines by the scan of Hillis and Steele (1986), tile by tile
+// Idea:    one thread per value: each step adds the element d positions before, and d doubles until it spans the tile.
+//          All threads work in all steps, so a tile of n values takes n log n additions where n would do. A tile also
+//          writes its total; the totals are scanned by the same kernel and then added to the following tiles
 // Shapes:  x, y (lines, n), of which `step` lines are interleaved; sums (lines, tiles)
 // Launch:  grid lines * tiles, tiles = ceil(n / block), any block; shared 2 * block sums of A. Then the same for the
-//          sums where there are several, and scan_add with grid and block of the tiles
-// Traffic: 1 value read and 1 written an element, and 1 sum read and 1 written where a line has several tiles
+//          totals of several tiles, and scan_add with grid and block of the tiles
+// Traffic: 1 value read and 1 written per element; 1 sum read and 1 written per element where a line has several tiles
 // Source:  S1
 #include "scan_add.cuh"
 
@@ -19,7 +19,8 @@ extern "C" __global__ void scan_hillis_steele(
     const long long begin = line_begin(line, n, step);
     const long long k = (long long)(blockIdx.x - line * tiles) * blockDim.x + t;
 
-    // Two buffers in turn: nobody writes what another thread of this step still reads, so one barrier a step will do.
+    // Double buffering: no thread writes what another thread still reads in this step, so one barrier per step is
+    // enough.
     A* from = (A*)memory;
     A* to = from + blockDim.x;
     A sum = k < n ? (A)x[begin + k * step] : (A)0;

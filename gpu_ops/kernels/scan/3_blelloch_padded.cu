@@ -1,11 +1,11 @@
-// What:    running sums of lines by the scan of Blelloch, without bank conflicts
-// Idea:    a gap after every row of banks, and one more after every such square: values 2, 4, 8 ... apart then lie in
-//          different banks, in every level of the tree. A gap after the rows alone leaves two threads a bank from the
-//          level on whose nodes lie a row apart
+// What:    prefix sums of lines by the scan of Blelloch, without bank conflicts
+// Idea:    padding: one element after every row of banks, and one more after every square of banks. Values 2, 4, 8 ...
+//          apart are then in different banks on every level of the tree. Padding after the rows alone leaves 2-way
+//          conflicts from the level on whose nodes are a row apart
 // Shapes:  x, y (lines, n), of which `step` lines are interleaved; sums (lines, tiles)
-// Launch:  grid lines * tiles, tiles = ceil(n / (2 * block)), block a power of two; shared place(2 * block - 1) + 1 sums
-//          of A. Then the same for the sums where there are several, and scan_add with grid and block of the tiles
-// Traffic: 1 value read and 1 written an element, and 1 sum read and 1 written where a line has several tiles
+// Launch:  grid lines * tiles, tiles = ceil(n / (2 * block)), block a power of two; shared place(2 * block - 1) + 1
+//          sums of A. Then the same for the totals of several tiles, and scan_add with grid and block of the tiles
+// Traffic: 1 value read and 1 written per element; 1 sum read and 1 written per element where a line has several tiles
 // Source:  S1
 #include "scan_add.cuh"
 
@@ -13,7 +13,7 @@ extern __shared__ __align__(16) unsigned char memory[];
 
 constexpr int BANKS = 128 / sizeof(A); // values in a row of banks: 32 words of 4 bytes
 
-// Where value i of a tile lies.
+// The padded index of value i of a tile.
 __device__ __forceinline__ int place(int i)
 {
     return i + i / BANKS + i / (BANKS * BANKS);
@@ -26,7 +26,7 @@ extern "C" __global__ void scan_blelloch_padded(
     const int t = threadIdx.x, threads = blockDim.x;
     const unsigned int line = blockIdx.x / tiles;
     const long long begin = line_begin(line, n, step);
-    const long long k = (long long)(blockIdx.x - line * tiles) * 2 * threads + t; // and threads after that
+    const long long k = (long long)(blockIdx.x - line * tiles) * 2 * threads + t; // and the one `threads` after it
     const int mine = place(t), second = place(t + threads), root = place(2 * threads - 1);
 
     const A one = k < n ? (A)x[begin + k * step] : (A)0;
@@ -34,7 +34,7 @@ extern "C" __global__ void scan_blelloch_padded(
     tile[mine] = one;
     tile[second] = other;
 
-    int d = 1; // values of a half
+    int d = 1; // values of a child
     for (int nodes = threads; nodes > 0; nodes /= 2, d *= 2) {
         __syncthreads();
         if (t < nodes) {

@@ -1,18 +1,19 @@
-// What:    running sums of lines in registers, by shuffles within warps
-// Idea:    lanes pass sums to one another by shuffles, so nothing conflicts and warps meet once a tile only. Tiles are
-//          summed first, then their sums are scanned, and then each tile is scanned from its offset on: a value is read
-//          twice and written once, where adding offsets to finished tiles would read and write all of it once more. Three
-//          launches do for any length, and one for lines of a single tile
+// What:    prefix sums of lines in registers, by shuffles within warps
+// Idea:    reduce-then-scan with warp shuffles: no bank conflicts, and the warps of a tile synchronise only once. Tiles
+//          are reduced first, then their totals are scanned, and then each tile is scanned from its offset: a value is
+//          read twice and written once, whereas adding offsets to scanned tiles would read and write every value again.
+//          Three launches scan any length, one is enough for lines of a single tile
 // Shapes:  x, y (lines, n), of which `step` lines are interleaved; sums, offsets (lines, tiles), the same memory
 // Launch:  scan_warp_sums and scan_warp: grid lines * tiles, tiles = ceil(n / (block * ITEMS)), block of whole warps;
 //          scan_warp_offsets: grid lines, block of whole warps
-// Traffic: 2 values read and 1 written an element; 1 read and 1 written where a line is one tile
+// Traffic: 2 values read and 1 written per element; 1 read and 1 written where a line is one tile
 // Source:  S1
 #include "scan.cuh"
 
-const int MOST_WARPS = 32; // of a block
+const int MOST_WARPS = 32; // per block
 
-// The place in its line of a thread's first value; the others follow 32 places apart, so that lanes read side by side.
+// The position in its line of a thread's first value; the others follow at distances of 32, so that loads are
+// coalesced.
 __device__ __forceinline__ long long first_of(unsigned int tile)
 {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -44,7 +45,7 @@ extern "C" __global__ void scan_warp_sums(
     if (threadIdx.x == 0) sums[blockIdx.x] = (R)all;
 }
 
-// A block a line turns the sums of its tiles into the sums of all tiles before each.
+// One block per line replaces the totals of its tiles by their exclusive prefix sums.
 extern "C" __global__ void scan_warp_offsets(R* __restrict__ sums, int tiles)
 {
     __shared__ R totals[MOST_WARPS];
@@ -59,7 +60,7 @@ extern "C" __global__ void scan_warp_offsets(R* __restrict__ sums, int tiles)
         const R offset = carry + (before + lane_before(through, lane));
         if (k < tiles) own[k] = offset;
         carry += all;
-        __syncthreads(); // the next sums of warps take the place of these
+        __syncthreads(); // the next totals of warps overwrite these
     }
 }
 
@@ -71,7 +72,7 @@ extern "C" __global__ void scan_warp(
     const int lane = threadIdx.x % 32;
     const unsigned int line = blockIdx.x / tiles;
     const long long begin = line_begin(line, n, step), first = first_of(blockIdx.x - line * tiles);
-    A values[ITEMS], running = 0; // all loads are under way before the first value is needed
+    A values[ITEMS], running = 0; // all loads are in flight before the first value is used
     load(values, x, begin, first, n, step);
     #pragma unroll
     for (int i = 0; i < ITEMS; ++i) {

@@ -1,36 +1,36 @@
-// What:    running sums of lines in one launch, in which a tile waits for what lies before it and nothing is read twice
-// Idea:    a tile tells the sum of its own values at once, and the sum of everything up to its end as soon as it knows it.
-//          One warp looks back over the tiles before, 32 at a time, adding sums of tiles until one has told the sum up to
-//          its end (decoupled look-back). Blocks take their tiles by a ticket, so a tile that others wait for has begun.
-//          Values come in vectors of 16 bytes of results. While a tile waits, its values wait in registers and in shared
-//          memory: a vector that is scanned moves there, and the next one is loaded in its place. So tiles are large, and
-//          much is under way
-// Shapes:  x, y (lines, n), of which `step` lines are interleaved; words (lines, tiles, APART, 2) of 64 bits, of
-//          which the first of each tile are used; ticket (1); both are zero before the first launch
-// Launch:  grid lines * tiles, tiles = ceil(n / (THREADS * VECTORS * EACH)), VECTORS = IN_REGISTERS + IN_SHARED, block of
-//          THREADS in whole warps; shared IN_SHARED vectors a thread
-// Traffic: 1 value read and 1 written an element; 16 bytes written and read a tile
+// What:    prefix sums of lines in one launch, each value read once
+// Idea:    decoupled look-back: a tile publishes its aggregate at once, then one warp scans the predecessors, 32 at a
+//          time, adding aggregates until it finds an inclusive prefix; then the tile publishes its own. Blocks take
+//          their tiles by a ticket, so every predecessor has started. Values are loaded in vectors of 16 bytes of
+//          results. While a tile waits, its scanned values stay in registers and in shared memory: a scanned vector
+//          moves to shared memory, and the next one is loaded into its registers. So tiles are large, and many loads
+//          are in flight
+// Shapes:  x, y (lines, n), of which `step` lines are interleaved; words (lines, tiles, APART, 2) of 64 bits, of which
+//          the first of each tile are used; ticket (1); both are zero before the first launch
+// Launch:  grid lines * tiles, tiles = ceil(n / (THREADS * VECTORS * EACH)), VECTORS = IN_REGISTERS + IN_SHARED, block
+//          of THREADS, whole warps; shared IN_SHARED vectors per thread
+// Traffic: 1 value read and 1 written per element; 16 bytes written and read per tile
 // Source:  Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016
 #include "scan.cuh"
 
-const int MOST_WARPS = 32; // of a block
-const int EACH = 16 / sizeof(R); // values of a vector
-const int VECTORS = IN_REGISTERS + IN_SHARED; // of a thread
-const int TILE_SUM = 1, SUM_TO_END = 2; // what a tile has told; 0 is nothing
+const int MOST_WARPS = 32; // per block
+const int EACH = 16 / sizeof(R); // values per vector
+const int VECTORS = IN_REGISTERS + IN_SHARED; // per thread
+const int TILE_SUM = 1, SUM_TO_END = 2; // what a tile has published; 0: nothing yet
 
-// Tiles tell in places of 64 bytes: those that tell and those that ask meet less often in one line of the cache.
+// A 64-byte slot per tile: fewer tiles publish to and poll the same cache line.
 const int APART = 4;
 
-// Values that lie side by side are loaded and stored as one word.
+// Contiguous values are loaded and stored as one word.
 struct __align__(EACH * sizeof(T)) Samples { T values[EACH]; };
 struct __align__(16) Sums { R values[EACH]; };
 struct __align__(EACH * sizeof(A)) Values { A values[EACH]; };
 
 extern __shared__ __align__(16) unsigned char memory[];
 
-// A sum travels as two words of 64 bits, each with half of its bits and the mark of this launch: a reader that finds both
-// marks equal has both halves, in whatever order they came. The mark counts launches by the ticket, so that what an
-// earlier launch left behind says nothing, and no step has to clear it.
+// A sum is published as two 64-bit words, each with half of its bits and the tag of this launch: a reader that finds
+// both tags equal has both halves, in whatever order they arrived. The ticket counts launches, and the tag contains
+// that number, so values of an earlier launch are ignored, and no step has to clear them.
 __device__ __forceinline__ void tell(ulonglong2* place, double sum, unsigned int mark)
 {
     const unsigned long long bits = __double_as_longlong(sum), high = (unsigned long long)mark << 32;
@@ -38,7 +38,7 @@ __device__ __forceinline__ void tell(ulonglong2* place, double sum, unsigned int
     asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" : : "l"(place), "l"(a), "l"(b) : "memory");
 }
 
-// What a tile has told in this launch, whose marks begin at `first`; 0 where it is nothing yet.
+// What a tile has published in this launch, whose tags begin at `first`; 0: nothing yet.
 __device__ __forceinline__ int ask(const ulonglong2* place, unsigned int first, double* sum)
 {
     unsigned long long a, b;
@@ -48,25 +48,26 @@ __device__ __forceinline__ int ask(const ulonglong2* place, unsigned int first, 
     return mark == (unsigned int)(b >> 32) && (told == TILE_SUM || told == SUM_TO_END) ? (int)told : 0;
 }
 
-// The sum of all tiles of the line before `tile`, in every lane. `words` are those of the line.
+// The exclusive prefix of `tile`, in every lane: the sum of all tiles of the line before it. `words` are those of the
+// line.
 __device__ __forceinline__ double look_back(const ulonglong2* words, int tile, unsigned int first, int lane)
 {
     double before = 0;
     for (int from = tile - 1 - lane;; from -= 32) {
         double sum = 0;
-        int told = from < 0 ? SUM_TO_END : 0; // nothing lies before the line's beginning
+        int told = from < 0 ? SUM_TO_END : 0; // before the line the prefix is 0
         do {
             if (told == 0) told = ask(words + from * APART, first, &sum);
         } while (__any_sync(WHOLE_WARP, told == 0));
         const unsigned int ends = __ballot_sync(WHOLE_WARP, told == SUM_TO_END);
-        const int last = ends ? __ffs(ends) - 1 : 31; // the nearest lane that knows all before it
+        const int last = ends ? __ffs(ends) - 1 : 31; // the nearest predecessor with an inclusive prefix
         if (lane <= last) before += sum;
         if (ends) return warp_total(before);
     }
 }
 
-// Vector v of the thread, v * 32 vectors after its first one, which begins at x and has `left` values of the line before it.
-// Those of a WHOLE tile lie side by side, which needs no question.
+// Vector v of the thread, v * 32 vectors after its first one, which begins at x with `left` values of the line to go.
+// The vectors of a WHOLE tile are contiguous and complete, so no bound is tested.
 template <bool WHOLE>
 __device__ __forceinline__ Values load(const T* __restrict__ x, int v, int left, int step)
 {
@@ -98,7 +99,8 @@ __device__ __forceinline__ void store(const Values& some, R offset, R* __restric
     }
 }
 
-// The values of a vector a lane become running sums; `sum` is what the warp has before them. Returns what it has with them.
+// Inclusive or exclusive scan of one vector per lane; `sum` is the warp's prefix before them. Returns the prefix after
+// them.
 __device__ __forceinline__ A scan_vectors(Values& some, A sum, int exclusive, int lane)
 {
     A running = 0;
@@ -114,8 +116,8 @@ __device__ __forceinline__ A scan_vectors(Values& some, A sum, int exclusive, in
     return sum + __shfl_sync(WHOLE_WARP, through, 31);
 }
 
-// The thread's vectors become running sums of the warp, whose sum is returned. Vector v ends in shared memory, v * THREADS
-// after `waiting`, where v < IN_SHARED, else in values[v % IN_REGISTERS].
+// Scans the vectors of a warp and returns their sum. Vector v ends in shared memory, v * THREADS after `waiting`, where
+// v < IN_SHARED, else in values[v % IN_REGISTERS].
 template <bool WHOLE>
 __device__ __forceinline__ A scan_warp(
     Values (&values)[IN_REGISTERS], Values* waiting, const T* __restrict__ x, int left, int step, int exclusive, int lane)
@@ -152,7 +154,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, THREADS_AT_ONCE / THREADS)
     __shared__ A totals[MOST_WARPS];
     __shared__ double before_tile;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    // The lower half counts blocks and the upper half launches.
+    // The lower half counts blocks, the upper half launches.
     if (threadIdx.x == 0) {
         number = atomicAdd(ticket, 1ull);
         if ((unsigned int)number == gridDim.x - 1) atomicAdd(ticket, (1ull << 32) - gridDim.x);
@@ -161,7 +163,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, THREADS_AT_ONCE / THREADS)
     const unsigned int place = (unsigned int)number, first = (unsigned int)(number >> 32) * 2;
     const unsigned int line = place < tiles ? 0 : place / tiles;
     const int tile = (int)(place - line * tiles);
-    // The thread's vectors: 32 lanes' vectors lie side by side, and a warp's one after the other.
+    // The vectors of 32 lanes are contiguous, and a warp's groups of 32 follow each other.
     const long long tile_begin = (long long)tile * (THREADS * VECTORS * EACH);
     const long long k = tile_begin + (warp * (32 * VECTORS) + lane) * EACH;
     const long long begin = (line == 0 ? 0 : line_begin(line, n, step)) + k * step;

@@ -1,10 +1,11 @@
-// Shared by the scans: the types of values, where the values of a line lie, and scans of warps and blocks by shuffles.
+// Shared by the scans: the types of values, the addresses of the values of a line, and scans of warps and blocks by
+// shuffles.
 //
-// SAMPLE names the type T of x, RESULT the type R of y and of whole tiles' sums, ACCUMULATOR the type A of sums within a
-// tile: that of floats themselves, and unsigned int of integers, which 65536 values of 16 bits cannot overflow.
+// SAMPLE is the type T of x, RESULT the type R of y and of the totals of tiles, ACCUMULATOR the type A of sums within a
+// tile: the floating type itself, or unsigned int for integers, which 65536 values of 16 bits cannot overflow.
 //
-// Nothing is ever subtracted, so that NaN and infinity reach exactly the sums that hold them: an exclusive sum is the
-// inclusive one of the value before.
+// Nothing is subtracted, so NaN and infinity affect only the sums that contain them: an exclusive sum is the inclusive
+// one of the value before.
 #pragma once
 
 typedef SAMPLE T;
@@ -13,14 +14,14 @@ typedef ACCUMULATOR A;
 
 const unsigned int WHOLE_WARP = 0xffffffffu;
 
-// Where the first of a line's n values lies; `step` lines are interleaved, and value k lies k * step after the first.
+// The index of the first of a line's n values; `step` lines are interleaved, so value k is k * step after the first.
 __device__ __forceinline__ long long line_begin(unsigned int line, long long n, int step)
 {
     const unsigned int group = line / step;
     return (long long)group * n * step + (line - group * step);
 }
 
-// The sum of the values of lanes 0 to `lane`, in five steps: n log n additions, but without a barrier or shared memory.
+// Inclusive warp scan, in five steps: n log n additions, but without a barrier or shared memory.
 template <typename Value>
 __device__ __forceinline__ Value warp_scan(Value value, int lane)
 {
@@ -32,7 +33,7 @@ __device__ __forceinline__ Value warp_scan(Value value, int lane)
     return value;
 }
 
-// What the lane before has; 0 for the first.
+// The value of the lane before; 0 for lane 0.
 template <typename Value>
 __device__ __forceinline__ Value lane_before(Value value, int lane)
 {
@@ -40,7 +41,7 @@ __device__ __forceinline__ Value lane_before(Value value, int lane)
     return lane > 0 ? other : (Value)0;
 }
 
-// The sum of all lanes' values, in every lane.
+// The sum over the warp, in every lane.
 template <typename Value>
 __device__ __forceinline__ Value warp_total(Value value)
 {
@@ -49,9 +50,8 @@ __device__ __forceinline__ Value warp_total(Value value)
     return value;
 }
 
-// The sum of the totals of all warps before this one; *all becomes that of all warps. Every warp scans the totals by
-// itself. `totals` has a place for each warp of a block, whose threads fill whole warps; a barrier must come before it is
-// used again.
+// The sum of the totals of the warps before this one; *all receives the sum over all warps. Every warp scans the totals
+// redundantly. `totals` has an element for each warp of a block of whole warps; a barrier must precede its next use.
 template <typename Value>
 __device__ __forceinline__ Value warps_before(Value total, Value* totals, int lane, Value* all)
 {

@@ -1,8 +1,8 @@
-// The last step of a scan by tiles: each tile gets the sum of all tiles before it.
+// The last step of a tiled scan: adds to each tile the sum of all tiles before it.
 #pragma once
 #include "scan.cuh"
 
-// y (lines, n), of which `step` lines are interleaved; offsets (lines, tiles); a block a tile of `size` values.
+// y (lines, n), of which `step` lines are interleaved; offsets (lines, tiles); one block per tile of `size` values.
 extern "C" __global__ void scan_add(
     R* __restrict__ y, const R* __restrict__ offsets, long long n, int step, int tiles, int size)
 {

@@ -1,29 +1,30 @@
 // What:    wavelet denoising of a periodic signal with a given threshold: all levels of a tile by one independent warp
-// Idea:    a lane has EACH neighbouring samples in registers and computes all their levels there: low and high of each,
-//          thresholds, inverse. Neighbours' values come by shuffles, so no thread waits for another warp, and only the
-//          transfer between memory and lanes goes through shared memory, for whole lines. What lanes at the ends of a
-//          warp lack is recomputed by the next warp
+// Idea:    registers and warp shuffles: a lane has EACH neighbouring samples in registers and computes all their levels
+//          there: low and high, thresholds, inverse. Neighbours' values come by shuffles, so no warp waits for another,
+//          and only the transfer between memory and lanes goes through shared memory, to be coalesced. What lanes at
+//          the ends of a warp lack is recomputed by the next warp
 // Shapes:  x and out (n, channels), n even at all levels; sum as out, for several shifts
-// Launch:  a warp a block. Grid x: tiles of WIDTH samples, which 32 lanes of EACH samples complete; y: channels.
+// Launch:  one warp per block. Grid x: tiles of WIDTH samples, which 32 lanes of EACH samples complete; y: channels.
 //          2^LEVELS divides EACH. Shared memory: 32 * PITCH values of type T
-// Traffic: 8 bytes a float, and what warps recompute: (taps - 1) * (2^LEVELS - 1) samples on either side, in whole
+// Traffic: 8 bytes per float, and what warps recompute: (taps - 1) * (2^LEVELS - 1) samples on either side, in whole
 //          lanes
 // Source:  S0
 #include "wavelet_lanes.cuh"
 
-constexpr int AROUND = (1 << LEVELS) - 1; // how often what a level needs around its samples lies around those of a lane
+constexpr int AROUND = (1 << LEVELS) - 1; // the halo of all levels as a multiple of that of one level
 constexpr int LOST = whole((BEFORE + 2 * EARLIER) * AROUND, EACH);
 constexpr int LOST_AFTER = whole((AFTER + 2 * LATER) * AROUND, EACH);
 constexpr int TILE = 32 * EACH, WIDTH = TILE - (LOST + LOST_AFTER) * EACH;
-constexpr int PITCH = EACH + 4; // then the fours of eight lanes lie in all banks
-// Warps for whose number registers suffice.
+constexpr int PITCH = EACH + 4; // so the vectors of four of eight lanes cover all banks
+// The number of resident warps for which registers suffice.
 constexpr int RESIDENT = EACH == 32 && TAPS <= 8 ? 32 : FORM != SUMS || EACH < 64 ? 20 : 16;
-static_assert(WIDTH > 0 && EACH % (1 << LEVELS) == 0 && BORDER == 0, "lanes have all levels of some samples");
+static_assert(WIDTH > 0 && EACH % (1 << LEVELS) == 0 && BORDER == 0, "some samples must have all their levels in a warp");
 
-// Where in shared memory sample `i` of a tile lies.
+// The index in shared memory of sample `i` of a tile.
 __device__ __forceinline__ unsigned place_of(unsigned i) { return i / EACH * PITCH + i % EACH; }
 
-// A level of a lane's samples, and those after it: forward, thresholds, inverse. The threshold is in units of samples.
+// A level of a lane's samples and the levels after it: forward, thresholds, inverse. The threshold is in units of
+// samples.
 template <int N, int MORE>
 __device__ __forceinline__ void denoise(T (&row)[2 * N], T threshold)
 {
@@ -37,7 +38,7 @@ __device__ __forceinline__ void denoise(T (&row)[2 * N], T threshold)
     for (int i = 0; i < 2 * N; ++i) row[i] *= unit(BACK);
 }
 
-// From memory to the tile: the samples from `left` on, round the ends of the signal; at once where it is `inside`.
+// Loads the tile: the samples from `left` on, periodic at the ends of the signal; in one access where it is `inside`.
 __device__ __forceinline__ void fetch_tile(
     T* tile, const S* x, const Extent& e, const Shift& shift, Index left, bool inside)
 {
@@ -59,7 +60,7 @@ __device__ __forceinline__ void fetch_tile(
     }
 }
 
-// From the tile to memory, what it has all levels of.
+// Stores the samples of the tile that have all levels.
 __device__ __forceinline__ void store_tile(
     const T* tile, T* sum, S* out, const Extent& e, const Shift& shift, Index left, bool inside)
 {

@@ -1,15 +1,17 @@
-// What:    a level of an image, forward and inverse, by independent warps that store its details
-// Idea:    a warp marches down a strip of columns, two rows at a time, and no thread waits for another: neighbours of a
-//          row come by shuffles, and the state of columns lies in registers: a lattice of rotations where the wavelet
-//          is orthogonal, lifting where it has few steps, else sums over all taps. Rows of the next steps are copied
-//          asynchronously. Thresholding is fused into the loads of the inverse transform
+// What:    one level of the wavelet transform of an image, forward and inverse, by independent warps, details stored
+// Idea:    row streaming: one independent warp per strip streams down it, two rows at a time, so no warp waits for
+//          another: neighbours in a row come by shuffles, and the state of columns stays in registers: a lattice of
+//          rotations where the wavelet is orthogonal, lifting where it has few steps, else sums over all taps. The rows
+//          of the next steps are copied asynchronously to shared memory (cp.async). Thresholding is fused into the
+//          loads of the inverse transform
 // Shapes:  x and out (rows, columns); low and back (half_rows, half); details (2, half_rows, half): low along rows and
 //          high along columns, and the other way round; finest (half_rows, half): high both ways; thresholds (1). At
-//          least 2 * TAPS rows, columns in whole fours. NOISE: the finest are in the units of samples, for the noise is
-//          estimated from them
-// Launch:  a warp a block. Grid x: strips, y: segments of `height` rows, of coefficients forward, of samples inverse.
-//          Shared memory for the rows of the next steps. Each launch but the first may begin before the one ahead ends
-// Traffic: 16 bytes a float: read, its coefficients written and read, written. Strips overlap by taps - 2 samples
+//          least 2 * TAPS rows, columns a multiple of four. NOISE: the finest details are in the units of samples, for
+//          the noise estimate
+// Launch:  one warp per block. Grid x: strips, y: segments of `height` rows, of coefficients forward, of samples
+//          inverse. Shared memory for the rows of the next steps. Each launch but the first may start before the
+//          previous one ends (programmatic dependent launch)
+// Traffic: 16 bytes per float: read, its coefficients written and read, written. Strips overlap by taps - 2 samples
 //          forward and inverse, in whole lanes; segments likewise, in rows
 // Source:  S0
 #include "wavelet_rows.cuh"
@@ -63,7 +65,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_f
     }
 }
 
-// A strip's samples, from their details and the approximation of the next level.
+// The samples of a strip, from their details and the approximation of the next level.
 extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_inverse(
     const T* __restrict__ back, const T* __restrict__ details, const T* __restrict__ finest, S* __restrict__ out,
     const double* __restrict__ thresholds, int rows, int columns, int half_rows, int half, int height, double value)
@@ -86,7 +88,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_i
         if (step < steps) coefficients.ask(back, first + step, copies[place][3] + lane);
         close_group();
     };
-    // Details and thresholds are from launches before the one ahead.
+    // Details and thresholds are from launches before the previous one.
     const T threshold = (T)(GIVEN ? value : thresholds[0]);
     const T mixed = threshold * unit(BY_LOW, BY_HIGH), fine = threshold * unit(BY_HIGH, BY_HIGH);
 #pragma unroll

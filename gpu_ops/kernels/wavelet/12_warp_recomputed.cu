@@ -1,19 +1,22 @@
-// What:    a level of an image, forward and inverse, by independent warps that recompute its details
-// Idea:    as 11_warp_strips, but the forward transform writes the approximation alone, and the inverse one recomputes
-//          the details from the samples: 12 bytes a float instead of 16, for twice the instructions. That pays at the
-//          first level, where memory takes more time; later levels are a quarter of the samples and less, stay in the
-//          L2 cache and store their details. The last level has its forward and its inverse transform in one launch
+// What:    one level of the wavelet transform of an image, forward and inverse, by independent warps, details
+//          recomputed
+// Idea:    recomputation in row streaming: as 11_warp_strips, but the forward transform writes only the approximation,
+//          and the inverse recomputes the details from the samples: 12 bytes per float instead of 16, for twice the
+//          instructions. That pays at the first level, which is memory-bound; later levels have a quarter of the
+//          samples or less, stay in the L2 cache and store their details. The last level has its forward and its
+//          inverse transform in one launch
 // Shapes:  x and out (rows, columns); low, finest and back (half_rows, half); thresholds (1). At least 2 * TAPS rows,
-//          columns in whole fours. ALONE: the last level, whose approximation is recomputed as well. NOISE: the finest
-//          details are wanted as well; not `keeps`: no approximation is
-// Launch:  a warp a block. Grid x: strips, y: segments of `height` rows, of coefficients forward, of samples inverse.
-//          Shared memory for the rows of the next steps. Each launch but the first may begin before the one ahead ends
-// Traffic: 12 bytes a float, read twice and written once, and 2 for its approximation, written and read. Strips overlap
-//          by taps - 2 samples forward, twice that inverse, in whole lanes; segments likewise, in rows
+//          columns a multiple of four. ALONE: the last level, whose approximation is recomputed as well. NOISE: the
+//          finest details are stored as well; `keeps` 0: no approximation is
+// Launch:  one warp per block. Grid x: strips, y: segments of `height` rows, of coefficients forward, of samples
+//          inverse. Shared memory for the rows of the next steps. Each launch but the first may start before the
+//          previous one ends (programmatic dependent launch)
+// Traffic: 12 bytes per float, read twice and written once, and 2 for its approximation, written and read. Strips
+//          overlap by taps - 2 samples forward, twice that inverse, in whole lanes; segments likewise, in rows
 // Source:  S0
 #include "wavelet_rows.cuh"
 
-// The approximation of a level, and where NOISE asks for them the diagonal details.
+// The approximation of a level, and with NOISE the diagonal details.
 extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomputed_forward(
     const S* __restrict__ x, T* __restrict__ low, T* __restrict__ finest, int rows, int columns, int half_rows,
     int half, int height, int keeps)
@@ -59,8 +62,8 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomput
     }
 }
 
-// A strip's samples, from those around them and the approximation of the next level. The last segments come first: of
-// the image that the forward launch has read, its end is what the L2 cache still has.
+// The samples of a strip, from the samples and their halo and the approximation of the next level. The last segments
+// come first: the end of the image that the forward launch has read is still in the L2 cache.
 extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomputed_inverse(
     const S* __restrict__ x, const T* __restrict__ back, S* __restrict__ out, const double* __restrict__ thresholds,
     int rows, int columns, int half_rows, int half, int height, double value)
@@ -83,7 +86,8 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomput
         if (!ALONE && step < steps) returned.ask(back, first_k + step - (HALF - 1), returns[place] + lane);
         close_group();
     };
-    // Samples and thresholds are from launches before the one ahead; of the last level they are from that one.
+    // Samples and thresholds are from launches before the previous one; of the last level they are from the previous
+    // one.
     if (ALONE) wait_for_launch_ahead();
     const T threshold = (T)(GIVEN ? value : thresholds[0]);
     const T mixed = threshold * unit(BY_LOW, BY_HIGH), fine = threshold * unit(BY_HIGH, BY_HIGH);

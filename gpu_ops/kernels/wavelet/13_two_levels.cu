@@ -1,17 +1,18 @@
 // What:    the first two levels of a periodic image in one launch, forward and inverse, by independent warps
-// Idea:    as 12_warp_recomputed, but the approximation between the two levels never leaves the registers: forward,
-//          each row of it enters the second level as soon as it is complete; inverse, it is joined from the second
-//          level's details, which are stored as 11_warp_strips does, when the first level needs it
-// Shapes:  x and out (rows, columns), whole fours either way; low, finest and back (rows / 4, columns / 4); details (2,
-//          rows / 4, columns / 4), as those of 11_warp_strips; thresholds (1)
-// Launch:  a warp a block. Grid x: strips of WIDTH_FORWARD or WIDTH_INVERSE samples, y: segments of `height` rows, of
-//          coefficients forward, of samples inverse. Each launch but the first may begin before the one ahead ends
-// Traffic: 14 bytes a float. Forward 5: read, and four bands of a sixteenth written; inverse 9: read and written, and
+// Idea:    fusion of levels: as 12_warp_recomputed, but the approximation between the two levels stays in registers.
+//          Forward, each row of it enters the second level as soon as it is complete; inverse, it is synthesised from
+//          the second level's details, which are stored as in 11_warp_strips, when the first level needs it
+// Shapes:  x and out (rows, columns), multiples of four; low, finest and back (rows / 4, columns / 4); details (2, rows
+//          / 4, columns / 4), as those of 11_warp_strips; thresholds (1)
+// Launch:  one warp per block. Grid x: strips of WIDTH_FORWARD or WIDTH_INVERSE samples, y: segments of `height` rows,
+//          of coefficients forward, of samples inverse. Each launch but the first may start before the previous one
+//          ends (programmatic dependent launch)
+// Traffic: 14 bytes per float. Forward 5: read, and four bands of a sixteenth written; inverse 9: read and written, and
 //          four bands of a sixteenth read
 // Source:  S0
 #include "wavelet_rows.cuh"
 
-constexpr int NEXT = PAIRS / 2; // coefficients of a half a lane at the second level
+constexpr int NEXT = PAIRS / 2; // low or high coefficients per lane at the second level
 // Steps before the first approximation that is needed: HALF - 1, and LATE more for whole pairs of rows.
 constexpr int WARM = HALF / 2 * 2, LATE = WARM - (HALF - 1);
 constexpr int LOST_FORWARD = whole(3 * BEFORE, EACH), LOST_FORWARD_AFTER = whole(3 * AFTER, EACH);
@@ -36,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_two_levels_fo
     int columns, int half_rows, int half, int height)
 {
     const int lane = threadIdx.x, begin = blockIdx.y * height, count = min(height, half_rows - begin);
-    // Rows of approximations that the segment needs, and steps of two rows of samples that make them.
+    // Rows of approximations for the segment, and the steps of two rows of samples that compute them.
     const int first = 2 * begin - REACH, steps = 2 * (count + HALF - 1) + WARM;
     const int top = 2 * (first - LATE) - REACH;
     const int left = (int)blockIdx.x * WIDTH_FORWARD + (lane - LOST_FORWARD) * EACH - 6 * AHEAD;
@@ -98,9 +99,9 @@ __host__ __device__ constexpr int larger(int a, int b) { return a > b ? a : b; }
 constexpr int LOST_INVERSE = whole(2 * EARLIER + larger(BEFORE, 4 * earlier(0)), EACH);
 constexpr int LOST_INVERSE_AFTER = whole(2 * LATER + larger(AFTER, 4 * later(0)), EACH);
 constexpr int WIDTH_INVERSE = (32 - LOST_INVERSE - LOST_INVERSE_AFTER) * EACH;
-static_assert(WIDTH_INVERSE > 0, "some lane has all that it needs");
+static_assert(WIDTH_INVERSE > 0, "some lane must have its complete halo");
 
-// The second level of a lane's columns: coefficients of four bands become two rows of approximations.
+// The inverse second level of a lane's columns: coefficients of four bands become two rows of approximations.
 struct SecondLevel {
     Joining low, high;
     T unit_low, mixed, fine;
@@ -117,11 +118,11 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_two_levels_in
     S* __restrict__ out, const double* __restrict__ thresholds, int rows, int columns, int next_rows, int next,
     int height, double value)
 {
-    // Samples and thresholds are from launches before the one ahead.
+    // Samples and thresholds are from launches before the previous one.
     const T threshold = (T)(GIVEN ? value : thresholds[0]);
     const T mixed = threshold * unit(BY_LOW, BY_HIGH), fine = threshold * unit(BY_HIGH, BY_HIGH);
     const int lane = threadIdx.x, above = (gridDim.y - 1 - blockIdx.y) * height, below = min(above + height, rows);
-    // The first step has the upper one of the two rows of approximations that a coefficient completes.
+    // The first step yields the upper one of the two rows of approximations that a coefficient completes.
     const int wanted = ((above + REACH) >> 1) - HALF + 1, first = wanted - ((wanted + REACH - (HALF - 1)) & 1);
     const int steps = ((below - 1 + REACH) >> 1) - first + HALF, top = 2 * first - REACH;
     const int second_k = (first - (HALF - 1) + REACH) / 2;
@@ -153,7 +154,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_two_levels_in
     for (int step = 0; step < AT_A_TIME; ++step) ask_coefficients(step, step);
     T l2[2][1], h2[2][1], came[2][PAIRS];
 #pragma unroll
-    for (int k = 1 - HALF; k < 0; ++k) { // what the first rows of approximations need beside
+    for (int k = 1 - HALF; k < 0; ++k) { // the halo of the first rows of approximations
         const unsigned line = held_row_of(second_k + k, next_rows) * next;
         const T values[4] = {bands[0][line], bands[1][line], bands[2][line], bands[3][line]};
         second.take(values, l2, h2);

@@ -1,12 +1,13 @@
 // What:    one level of the wavelet transform along rows or columns, forward and inverse, taps read from global memory
-// Idea:    one thread an output pair, low and high; it asks global memory for every tap and every sample. Back, one
-//          thread a sample gathers the coefficients that meet it: the taps of its parity. To scatter would race
+// Idea:    one thread per output pair, low and high; it loads every tap and every sample from global memory. Inverse by
+//          gather: one thread per sample reads the coefficients that contribute to it, with the taps of its parity; a
+//          scatter would race
 // Shapes:  rows: x (rows, n, channels), low and high (rows, half, channels); columns: x (n, width), low and high (half,
 //          width); each has its own pitch, in values; bank (4, taps): low and high forward, reversed, then low and high
 //          inverse
-// Launch:  2D grid over (values of a line, lines), any 2D block; a thread's lines are a grid apart
-// Traffic: 1 value read and 1 written a value at least; the caches serve 3 * taps loads a pair forward, 2 * taps a
-//          sample inverse
+// Launch:  2D grid over (values of a line, lines), any 2D block; a thread's lines are one grid apart
+// Traffic: at least 1 value read and 1 written per value; the caches serve 3 * taps loads per pair forward, 2 * taps
+//          per sample inverse
 // Source:  S0
 #include "wavelet.cuh"
 

@@ -1,12 +1,12 @@
 // What:    one level of the wavelet transform along rows or columns, forward and inverse, taps read from constant
 //          memory
-// Idea:    all lanes of a warp need the same tap at once forward: constant memory broadcasts it, a third of the loads
-//          remains. Inverse, neighbours need taps of two parities, which takes two requests
+// Idea:    forward, all lanes of a warp read the same tap at once: constant memory broadcasts it, and a third of the
+//          loads remains. Inverse, neighbouring samples need taps of two parities, which takes two requests
 // Shapes:  rows: x (rows, n, channels), low and high (rows, half, channels); columns: x (n, width), low and high (half,
 //          width); each has its own pitch, in values; bank: low and high forward, reversed, then low and high inverse
-// Launch:  2D grid over (values of a line, lines), any 2D block; a thread's lines are a grid apart
-// Traffic: 1 value read and 1 written a value at least; the caches serve taps loads a pair forward, and taps a sample
-//          inverse
+// Launch:  2D grid over (values of a line, lines), any 2D block; a thread's lines are one grid apart
+// Traffic: at least 1 value read and 1 written per value; the caches serve taps loads per pair forward, and taps per
+//          sample inverse
 // Source:  S0
 #include "wavelet.cuh"
 

@@ -1,10 +1,11 @@
-// What:    one level of the wavelet transform of signals, forward and inverse; the inverse scatters coefficients
-// Idea:    the source's inverse, one thread a pair of coefficients: each adds its taps to the samples that it covers.
-//          Several threads meet a sample, so plain additions would race; atomic ones are right, and wait for each other
+// What:    one level of the wavelet transform of signals, forward and inverse; the inverse scatters with atomics
+// Idea:    inverse by scatter, as in the source: one thread per coefficient pair adds the products with its taps to the
+//          samples that they cover. Several threads add to the same sample, so plain additions would race; atomic
+//          additions are correct but are serialised
 // Shapes:  x (rows, n, channels), zeros before the inverse, low and high (rows, half, channels); each has its own
 //          pitch, in values; bank: low and high forward, reversed, then low and high inverse
-// Launch:  2D grid over (values of a line of coefficients, lines), any 2D block; a thread's lines are a grid apart
-// Traffic: 1 value read and 1 written a value forward; inverse, taps atomic additions a pair
+// Launch:  2D grid over (values of a line of coefficients, lines), any 2D block; a thread's lines are one grid apart
+// Traffic: forward 1 value read and 1 written per value; inverse taps atomic additions per pair
 // Source:  S0
 #include "wavelet.cuh"
 

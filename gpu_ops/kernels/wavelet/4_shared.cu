@@ -1,12 +1,13 @@
 // What:    a whole level of the wavelet transform in one launch, forward and inverse, in shared memory
-// Idea:    neighbours share samples, so a block fetches its samples with what lies around them once; images pass along
-//          their rows and then along their columns forward, without global memory between the passes
+// Idea:    shared-memory tiling: neighbouring outputs share samples, so a block loads its samples and their halo once;
+//          the forward transform of an image filters along rows and then along columns, without global memory between
+//          the passes
 // Shapes:  signals: x (n, channels), low and high (half, channels); images: x (rows, columns, channels), four bands
 //          (half_rows, half_columns, channels), details with the same pitch; bank: low and high forward, reversed, then
 //          low and high inverse. Sizes named width count values: columns * channels
-// Launch:  grid over the results of a level, any 2D block (signals: any 1D block), a result or a quadruple a thread;
-//          shared memory for the tiles: their sizes come as arguments
-// Traffic: 1 value read and 1 written a value, and what lies around a tile: taps - 2 samples, or taps / 2 coefficients
+// Launch:  grid over the results of a level, any 2D block (signals: any 1D block), one result or four per thread;
+//          shared memory for the tiles: their sizes are arguments
+// Traffic: 1 value read and 1 written per value, and the halo of a tile: taps - 2 samples, or taps / 2 coefficients
 // Source:  S0, S1
 #include "wavelet.cuh"
 
@@ -20,7 +21,7 @@ __constant__ T bank[4 * MOST_TAPS];
 
 extern __shared__ __align__(16) unsigned char memory[];
 
-// The coefficient that a tile holds for k: beyond the ends of the symmetric border lies one that no sample needs.
+// The coefficient that a tile stores for k: with the symmetric border no sample needs one beyond the ends.
 __device__ __forceinline__ Index held(Index k, Index half)
 {
 #if BORDER == 0
@@ -30,10 +31,10 @@ __device__ __forceinline__ Index held(Index k, Index half)
 #endif
 }
 
-// The first coefficient that sample i needs.
+// The first coefficient that contributes to sample i.
 __device__ __forceinline__ Index first_needed(Index i, int taps) { return ((i + reach_of(taps)) >> 1) - taps / 2 + 1; }
 
-// taps values of a tile, with the stride `apart`, times the taps from `of` on.
+// The dot product of taps values of a tile, with stride `apart`, and the taps from `of` on.
 __device__ __forceinline__ T product(const T* tile, int apart, int of, int taps)
 {
     T sum = 0;
@@ -41,7 +42,7 @@ __device__ __forceinline__ T product(const T* tile, int apart, int of, int taps)
     return sum;
 }
 
-// Sample i from the coefficients of two tiles, which begin with coefficient `first`.
+// Sample i from the coefficients of two tiles, which start with coefficient `first`.
 __device__ __forceinline__ T gather(const T* low, const T* high, int apart, Index i, Index first, int taps)
 {
     const Index last = i + reach_of(taps);

@@ -1,12 +1,13 @@
-// What:    a whole level of the inverse transform in one launch, in shared memory, with the thresholds of its details
-// Idea:    thresholding is fused into the loads of the inverse transform: no separate launch reads and writes all
-//          details. Those around a tile are thresholded once for each tile, which is cheaper than memory
+// What:    one level of the inverse wavelet transform in one launch, in shared memory, with fused thresholds
+// Idea:    kernel fusion: details are thresholded as the inverse transform loads them, which saves one read and one
+//          write of all details. Those in the halo of a tile are thresholded once per tile, which is cheaper than
+//          memory traffic
 // Shapes:  as 4_shared, whose kernels do the forward transform; thresholds (channels), of images (3, channels):
 //          horizontal, vertical, diagonal
-// Launch:  grid over the samples of a level, any 2D block (signals: any 1D block), a sample a thread; shared memory for
-//          the tiles: their sizes come as arguments
-// Traffic: 1 value read and 1 written a value, and taps / 2 coefficients around a tile; a detail read and written once
-//          less than with a pass of its own
+// Launch:  grid over the samples of a level, any 2D block (signals: any 1D block), one sample per thread; shared memory
+//          for the tiles: their sizes are arguments
+// Traffic: 1 value read and 1 written per value, and a halo of taps / 2 coefficients; a separate thresholding launch
+//          would read and write each detail once more
 // Source:  S0
 #include "wavelet_shrink.cuh"
 #include "wavelet_tile.cuh"

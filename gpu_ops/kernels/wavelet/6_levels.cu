@@ -1,15 +1,15 @@
 // What:    several levels of the wavelet transform in one launch, forward and inverse, in shared memory
-// Idea:    a block keeps the approximation of each level in shared memory and makes the next level from it: between the
-//          levels of a launch no approximation travels through global memory. It needs more around its tile the more
-//          levels it does, up to (taps - 2)(2^together - 1) samples. What a border puts beyond the ends of a level are
-//          coefficients of that level, so a block has some from inside or from the other end instead
+// Idea:    a block keeps the approximation of each level in shared memory and computes the next level from it: no
+//          approximation is written to global memory between the levels of a launch. The halo grows with the number of
+//          levels, up to (taps - 2)(2^together - 1) samples. The border rule applies to each level by itself:
+//          coefficients beyond the ends of a level are loaded from inside it or from its other end
 // Shapes:  x as in 4_shared, low: the approximation of the last of `together` levels; pyramid: all details, those of
 //          the last level from (down, right) or from `start` on; thresholds (together, channels), of images (together,
 //          3, channels), the last level first; bank as in 4_shared. Sizes named pitch, right, start count values
-// Launch:  forward a grid over pieces of `many` coefficients of the last level, inverse over pieces of `many` samples;
-//          any 2D block (signals: any 1D block); shared memory for the tiles, the second of which begins after `room`
-//          values
-// Traffic: 1 value read for `together` levels, and what lies around a tile; a detail written and read once
+// Launch:  forward a grid over segments of `many` coefficients of the last level, inverse over segments of `many`
+//          samples; any 2D block (signals: any 1D block); shared memory for the tiles, the second of which starts after
+//          `room` values
+// Traffic: 1 value read per `together` levels, and the halo of a tile; each detail written and read once
 // Source:  S0, S1
 #include "wavelet_shrink.cuh"
 #include "wavelet_span.cuh"
@@ -18,8 +18,8 @@
 
 extern __shared__ __align__(16) unsigned char memory[];
 
-// An axis at level 0, 1, ... `together`: its coefficients, where the details of a level begin, what a block has of it.
-// One thread finds it out for all, into shared memory, because numbers that loops count through have no registers.
+// An axis at level 0, 1, ... `together`: its coefficients, where the details of a level start, and the span of a block.
+// One thread computes it for all, into shared memory: numbers that loops count through cannot be indexed in registers.
 struct Axis {
     Index n[MOST_TOGETHER + 1], details[MOST_TOGETHER + 1];
     Span spans[MOST_TOGETHER + 1];
@@ -38,7 +38,7 @@ __device__ __forceinline__ Level level_of(const Axis& axis, int l)
 
 __device__ __forceinline__ bool leads() { return threadIdx.x == 0 && threadIdx.y == 0; }
 
-// Extents, and where details begin, in values: those of the last level at `last`, others behind them.
+// Extents, and where details start, in values: those of the last level at `last`, the others after them.
 __device__ __forceinline__ void measure(Axis& axis, int together, Index n, int taps, Index last, int channels)
 {
     axis.n[0] = n;
@@ -68,13 +68,13 @@ __device__ __forceinline__ void take_back(Axis& axis, int together, Index begin,
     for (int l = 0; l < together; ++l) axis.spans[l + 1] = coefficients_for(axis.spans[l], axis.n[l], taps);
 }
 
-// Whether coefficient k is one that the piece of the last level from `begin` on writes, which is so many levels after.
+// Whether coefficient k belongs to the segment of the last level that starts at `begin`, that many levels later.
 __device__ __forceinline__ bool owns(Index begin, int many, int after, Index k)
 {
     return k >= begin << after && k < (begin + many) << after;
 }
 
-// The thresholds of one channel of a level of an image, before which the inverse does so many levels.
+// The thresholds of one channel of a level of an image, after that many inverse levels.
 struct Limits {
     T horizontal, vertical, diagonal;
 };

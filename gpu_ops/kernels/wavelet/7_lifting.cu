@@ -1,14 +1,14 @@
 // What:    a whole level of the wavelet transform in one launch, forward and inverse, by lifting steps in shared memory
-// Idea:    a wavelet's two filters factor into short steps: each adds to the odd samples weighted even ones, or the
-//          other way round. Low and high share them, which takes half the multiplications, and every step happens in
-//          place: a tile needs no second one. Inverse the steps are undone in reverse order. On the samples beyond the
-//          ends that the border gives, lifting computes the same coefficients as the filters
+// Idea:    lifting: the two filters of a wavelet factor into short steps, each of which adds weighted even samples to
+//          the odd ones, or the other way round. Low and high share them, which takes half the multiplications, and
+//          every step works in place, so one tile is enough. The inverse undoes the steps in reverse order. On border
+//          samples, lifting computes the same coefficients as the filters
 // Shapes:  as 4_shared: a line, or an image and its four bands; thresholds (channels), of images (3, channels):
 //          horizontal, vertical, diagonal. moves, weights, ends, gains: the steps, see below. Sizes named pitch count
 //          values
-// Launch:  forward a grid over pieces of `many` coefficients of a level, inverse over pieces of 2 * many samples; any
-//          2D block (signals: any 1D block); shared memory for one tile of pairs: those of a piece and those around it
-// Traffic: 1 value read and 1 written a value, and what lies around a tile; a detail written and read once
+// Launch:  forward a grid over segments of `many` coefficients of a level, inverse over segments of 2 * many samples;
+//          any 2D block (signals: any 1D block); shared memory for one tile of pairs: a segment and its halo
+// Traffic: 1 value read and 1 written per value, and the halo of a tile; each detail written and read once
 // Source:  S0; Daubechies and Sweldens 1998
 #include "wavelet.cuh"
 #include "wavelet_shrink.cuh"
@@ -18,14 +18,15 @@
 #define THERE 0
 #define BACK 1
 
-// Of each direction and step: the phase that it changes, 0 even or 1 odd; where beside a pair its samples of the other
-// phase begin, and how many they are; the first pair of a tile that it changes, how far beyond a piece the last one is.
+// For each direction and step: the phase that it changes, 0 even or 1 odd; the offset from a pair to its first sample
+// of the other phase, and how many there are; the first pair of a tile that it changes, and how far beyond a segment
+// the last one is.
 __constant__ int moves[2 * MOST_STEPS * 5];
 __constant__ T weights[MOST_STEPS * MOST_WEIGHTS];
-// Of each direction: pairs around a piece; the first pair of a tile, seen from its piece; the phase that becomes low;
-// where in a tile low and high begin.
+// For each direction: pairs in the halo of a segment; the offset of a tile's first pair from its segment; the phase
+// that becomes low; the offsets of low and high in a tile.
 __constant__ int ends[2 * 5];
-// What low and high are multiplied by forward, and inverse.
+// The gains of low and high, forward and inverse.
 __constant__ T gains[4];
 
 extern __shared__ __align__(16) unsigned char memory[];
@@ -50,7 +51,7 @@ __device__ __forceinline__ Ends ends_of(int way)
     return {e[0], e[1], e[2], e[3], e[4]};
 }
 
-// What a step adds to a sample: samples of the other phase, `apart` from each other, times its weights.
+// The update of a step: samples of the other phase, `apart` from each other, times its weights.
 __device__ __forceinline__ T addition(const T* source, int apart, int step, int count)
 {
     T sum = 0;
@@ -58,14 +59,14 @@ __device__ __forceinline__ T addition(const T* source, int apart, int step, int 
     return sum;
 }
 
-// `many` from `begin` on, or as many as there are before `end`.
+// `many` from `begin` on, or as many as exist before `end`.
 __device__ __forceinline__ int piece(Index begin, int many, Index end)
 {
     return (int)(end - begin < many ? end - begin : many);
 }
 
-// A piece of samples of the inverse: `count` from `from` on. They begin with the even or the odd sample of a pair, as
-// coefficients count pairs, and lie in `own` pairs from `begin` on.
+// A segment of samples of the inverse: `count` from `from` on. They start with the even or the odd sample of a pair, as
+// coefficients count pairs, and occupy `own` pairs from `begin` on.
 struct Piece {
     Index from, begin;
     int count, odd, own;
@@ -78,8 +79,8 @@ __device__ __forceinline__ Piece samples_of(Index number, int many, Index n, int
     return {from, at >> 1, count, odd, (count + odd + 1) / 2};
 }
 
-// Whether coefficient k is one of `half`, and which: no sample needs those that the symmetric border leaves out, whose
-// parts cancel in the steps whatever they are.
+// Whether coefficient k is one of `half`, and which: with the symmetric border no sample needs the others, whose
+// contributions cancel in the steps.
 __device__ __forceinline__ bool is_there(Index* k, Index half)
 {
 #if BORDER == 0
@@ -101,10 +102,10 @@ __device__ __forceinline__ Value value_of(int q, int channels)
     return {place, q - place * channels};
 }
 
-// The position of sample number `place` of a tile of so many pairs: even ones come first, then odd ones.
+// The position of sample number `place` in a tile of that many pairs: even samples come first, then odd ones.
 __device__ __forceinline__ int by_phase(int place, int pairs) { return (place & 1) * pairs + (place >> 1); }
 
-// A step on `lines` lines of a tile, along them, with the sign of its direction.
+// A step along `lines` lines of a tile, with the sign of its direction.
 __device__ __forceinline__ void along_lines(
     T* tile, int lines, int pairs, int own, int channels, int way, int step, T sign)
 {
@@ -231,7 +232,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_forward_ti
     }
 }
 
-// A band for the inverse: coefficients for all pairs of a tile in its quarter, thresholded where it has thresholds.
+// Loads a band for the inverse: coefficients of all pairs of a tile in its quarter, thresholded where the band has
+// thresholds.
 struct Quarter {
     const T* band;
     const double* thresholds;
@@ -243,7 +245,7 @@ __device__ __forceinline__ void fill(
     T* target, int width, int pairs_down, int values, int channels, const Quarter& of, Index half_rows,
     Index half_columns, int how)
 {
-    if (threadIdx.y >= pairs_down || threadIdx.x >= values) return;  // nothing to fetch, and no threshold either
+    if (threadIdx.y >= pairs_down || threadIdx.x >= values) return;  // nothing to load
     T limit = of.thresholds ? (T)of.thresholds[0] : 0;
     for (int r = threadIdx.y; r < pairs_down; r += blockDim.y) {
         Index row = of.top + r;

@@ -1,13 +1,14 @@
-// What:    wavelet denoising with Haar and a given threshold, whole: all levels forward, thresholds, inverse
-// Idea:    Haar's coefficients of a level come from 2 or 2 * 2 of the level before and from no others, so blocks of
-//          2^LEVELS samples a side have nothing to do with each other. A thread does two levels of its own four samples
-//          (4 * 4 pixels) in registers, threads of a block do the others in shared memory, in place. No coefficient
-//          travels. Of an odd axis the last one repeats before the next level, with either border
+// What:    complete wavelet denoising with Haar and a given threshold: all levels forward, thresholds, inverse
+// Idea:    Haar coefficients of a level depend on 2 or 2 * 2 coefficients of the level before and on no others, so
+//          blocks of 2^LEVELS samples a side are independent. A thread computes two levels of its four samples (4 * 4
+//          pixels) in registers, and the threads of a block compute the others in shared memory, in place. No
+//          coefficient is written to global memory. An odd axis repeats its last sample before the next level, with
+//          either border
 // Shapes:  signals: x and out (n, channels); images: x and out (rows, columns, channels); sum likewise, for MANY shifts
-// Launch:  signals: grid over 16 samples a thread, 2^LEVELS divides 16 * threads; images: 2D grid over 4 * 4 pixels a
-//          thread, 2^LEVELS divides 4 * threads along x and along y; a thread's rows are a grid apart. Shared memory: 4
-//          values of type T a thread for signals, 1 for images. One launch a shift
-// Traffic: 1 sample read and 1 written, 4 at once where rows are aligned; 1 sum read and 1 written more a shift
+// Launch:  signals: grid over 16 samples per thread, 2^LEVELS divides 16 * threads; images: 2D grid over 4 * 4 pixels
+//          per thread, 2^LEVELS divides 4 * threads along x and along y; a thread's rows are one grid apart. Shared
+//          memory: 4 values of type T per thread for signals, 1 for images. One launch per shift
+// Traffic: 1 sample read and 1 written, 4 at once where rows are aligned; per further shift 1 sum read and 1 written
 // Source:  S0, S1
 #include "wavelet_sample.cuh"
 #include "wavelet_shrink.cuh"
@@ -22,15 +23,15 @@ struct __align__(4 * sizeof(S) > 16 ? 16 : 4 * sizeof(S)) Four {
 
 extern __shared__ __align__(16) unsigned char memory[];
 
-// What becomes of samples before and after: `down` and `right` is the circular shift, `first` begins the sum over the
-// shifts, `last` ends it with the mean of `count`.
+// Circular shifts: `down` and `right` is the shift, `first` starts the sum over the shifts, `last` ends it with the
+// mean of `count`.
 struct Shift {
     Index down, right;
     int first, last;
     T count;
 };
 
-// Rows of an image or the row of a signal.
+// The extent of an image, or of a signal as one row.
 struct Extent {
     Index rows, columns;
     int channels;
@@ -38,7 +39,7 @@ struct Extent {
 
 __device__ __forceinline__ Index unshifted(Index i, Index by, Index n) { return i < by ? i - by + n : i - by; }
 
-// Whether rows of one channel begin where four samples can move at once.
+// Whether rows of one channel start where four samples can be loaded at once.
 __device__ __forceinline__ bool in_fours(const S* x, const S* out, const Extent& e)
 {
     const size_t places = (size_t)x | (size_t)out;
@@ -62,7 +63,7 @@ __device__ __forceinline__ void load(
             : 0;
 }
 
-// Counts in fours, from which the compiler sees that they are aligned and makes one store.
+// Indexed in groups of four, so that the compiler sees the alignment and emits one store.
 __device__ __forceinline__ void store_four(const T* v, S* out, const Extent& e, Index row, Index column)
 {
     Four four;
@@ -87,10 +88,11 @@ __device__ __forceinline__ void store(
     }
 }
 
-// Coefficients of an axis of n after so many levels.
+// Coefficients of an axis of n after that many levels.
 __device__ __forceinline__ Index extent_at(Index n, int level) { return (n + ((Index)1 << level) - 1) >> level; }
 
-// An average and a difference, thresholded, in place of two neighbours; without a second one the first repeats.
+// Forward step: an average and a difference, thresholded, replace two neighbours; without a second one the first
+// repeats.
 __device__ __forceinline__ void analyse(T& a, T& b, bool second, T threshold, int how)
 {
     const T half = (T)0.70710678118654752440, other = second ? b : a, sample = a;
@@ -125,7 +127,7 @@ __device__ __forceinline__ void synthesise(T& a, T& b, T& c, T& d)
     d = (u - w) * (T)0.5;
 }
 
-// Levels 3 to LEVELS of `count` averages in order, which begin with number `begin` of an axis of n samples.
+// Levels 3 to LEVELS of `count` averages in order, which start with number `begin` of an axis of n samples.
 __device__ __forceinline__ void shared_levels(T* tile, int count, Index begin, Index n, T threshold, int how)
 {
     for (int level = OWN_LEVELS + 1; level <= LEVELS; ++level) {
@@ -146,7 +148,7 @@ __device__ __forceinline__ void shared_levels(T* tile, int count, Index begin, I
     }
 }
 
-// The same for a tile of an average a thread, which begins with (top, left).
+// The same for a tile with one average per thread, which starts with (top, left).
 __device__ __forceinline__ void shared_levels(T* tile, Index top, Index left, const Extent& e, T threshold, int how)
 {
     const int width = blockDim.x, q = threadIdx.y * blockDim.x + threadIdx.x;

@@ -1,22 +1,22 @@
-// What:    wavelet denoising that stores no detail coefficient: each level recomputes its details in the inverse
-// Idea:    the forward transform of a level writes its approximation alone, a quarter of an image. The inverse
-//          transform reads the level's samples again, recomputes the details, thresholds them, joins them with the
-//          approximation that the next level's inverse gave, and writes samples. A block marches down a strip: rows are
-//          split in shared memory, a thread's column of either half lies in registers from batch to batch of rows, and
-//          rows are joined in shared memory. A tile of a signal has all levels where they fit, and recomputes what lies
-//          around it: one launch
+// What:    wavelet denoising that stores no detail coefficients: the inverse recomputes the details of each level
+// Idea:    recomputation: the forward transform of a level writes only its approximation, a quarter of an image. The
+//          inverse transform reads the level's samples again, recomputes the details, thresholds them, combines them
+//          with the approximation from the inverse of the next level, and writes samples. A block streams down a strip
+//          of rows: rows are filtered in shared memory, a thread's column of low or high coefficients stays in
+//          registers from batch to batch, and rows are synthesised in shared memory. A tile of a signal has all levels
+//          where they fit and recomputes its halo: one launch
 // Shapes:  signals: x and out (n, channels), low, finest and back (half, channels); images: x and out (rows, columns,
 //          channels), low, finest and back (half_rows, half, channels); sum as out, for several shifts; thresholds
-//          (channels). Not `keeps`: no approximation is wanted; `alone`: the last level, whose approximation is
-//          recomputed as well. NOISE: the finest details are wanted as well
+//          (channels). `keeps` 0: no approximation is stored; `alone`: the last level, whose approximation is
+//          recomputed as well. NOISE: the finest details are stored as well
 // Launch:  THREADS threads. Grid x: strips * channels, a strip is THREADS coefficients forward and WIDTH samples
 //          inverse, of signals COEFS and LONG; grid y: segments of `height` rows, of coefficients forward, of samples
-//          inverse. Shared memory: a `There` or a `Back`; of all levels tiles of `length` samples, whose windows begin
-//          at `places`
-// Traffic: 12 bytes a float of a level, read twice and written once, and 2 for its approximation, written and read.
+//          inverse. Shared memory: a `Forward` or an `Inverse`; for all levels tiles of `length` samples, whose windows
+//          start at `places`
+// Traffic: per level 12 bytes per float, read twice and written once, and 2 for its approximation, written and read.
 //          Strips overlap by taps - 2 samples forward, twice that inverse, segments likewise; bands of a quarter stay
-//          in L2. Signals with all levels in a tile: 8 bytes a float, and (taps - 1) * (2^levels - 1) samples on either
-//          side
+//          in L2. Signals with all levels in a tile: 8 bytes per float, and (taps - 1) * (2^levels - 1) samples on
+//          either side
 // Source:  S0
 #include "wavelet_whole.cuh"
 
@@ -24,19 +24,19 @@
 
 constexpr int FILLED = TAPS - 2; // rows of a window before its first coefficient
 constexpr int PAD = whole(FILLED, BATCH) * BATCH - FILLED;
-constexpr int NEW = BATCH / 2; // rows of coefficients a batch
+constexpr int NEW = BATCH / 2; // rows of coefficients per batch
 
-// Threads that a multiprocessor is to hold, for the compiler to keep to the registers that this leaves: as many as the
-// windows of a thread, in words of four bytes, leave without a spill.
+// Resident threads per multiprocessor, for which the compiler limits the registers: as many as the windows of a thread,
+// in 4-byte words, allow without a spill.
 constexpr int WORDS = (FILLED + BATCH + 2 * (HALF - 1 + NEW)) * sizeof(T) / 4;
 constexpr int RESIDENT = (WORDS + 4 * (INTEGER + BORDER) <= 28 ? 768 : WORDS <= 52 ? 512 : 256) / THREADS;
-// The forward transform with NOISE takes two windows a thread.
+// The forward transform with NOISE keeps two windows per thread.
 constexpr int TWO = 2 * (FILLED + BATCH) * sizeof(T) / 4;
 constexpr int RESIDENT_THERE = !NOISE ? RESIDENT : (TWO + 4 * (INTEGER + BORDER) <= 48 ? 512 : 256) / THREADS;
 
-constexpr int COEFS = THREADS / 2; // of a strip of the inverse: a thread has a column of either half
+constexpr int COEFS = THREADS / 2; // per strip of the inverse: a thread has a column of low and one of high coefficients
 constexpr int WIDTH = (COEFS - HALF + 1 - ODD) * 2 / 8 * 8;
-static_assert(WIDTH >= 8, "a strip has room for what lies around its samples");
+static_assert(WIDTH >= 8, "a strip must have space for the halo of its samples");
 
 typedef Strip<BATCH, THREADS, lead_of(-REACH)> ThereStrip;
 typedef Strip<BATCH, COEFS, lead_of(2 - ODD - TAPS)> BackStrip;
@@ -51,7 +51,7 @@ struct Back {
     T halves[BATCH][2 * COEFS]; // low, then high
 };
 
-// A thread's column of a half: the rows that the next coefficients need, oldest first.
+// A thread's column of low or high coefficients: the rows for the next coefficients, oldest first.
 struct Column {
     T rows[FILLED + BATCH];
 
@@ -73,7 +73,7 @@ struct Column {
     }
 };
 
-// The approximation of level 1, and where NOISE asks for them the diagonal details.
+// The approximation of level 1, and with NOISE the diagonal details.
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT_THERE) wavelet_recomputed_blocks_low_image(
     const S* __restrict__ x, T* __restrict__ low, T* __restrict__ finest, int rows, int columns, int half_rows,
     int half, int channels, int height, int down, int right, int keeps)
@@ -117,7 +117,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT_THERE) wavelet_re
     }
 }
 
-// A thread's column in the inverse: the coefficients that the next samples need, oldest first.
+// A thread's column in the inverse: the coefficients for the next samples, oldest first.
 struct Coefficients {
     T low[HALF - 1 + NEW], high[HALF - 1 + NEW];
 
@@ -139,7 +139,7 @@ struct Coefficients {
     }
 };
 
-// A block's samples, from those around them and the approximation of the next level.
+// The samples of a block, from the samples and their halo and the approximation of the next level.
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) wavelet_recomputed_blocks_image(
     const S* __restrict__ x, const T* __restrict__ back, T* __restrict__ sum, S* __restrict__ out,
     const double* __restrict__ thresholds, int rows, int columns, int half_rows, int half, int channels,
@@ -154,7 +154,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) wavelet_recomput
     const int first_k = ((above + REACH) >> 1) - HALF + 1, last_k = (below - 1 + REACH) >> 1;
     const int first_column = ((begin + REACH) >> 1) - HALF + 1;
     const int left = 2 * first_column - REACH - lead_of(2 - ODD - TAPS), top = 2 * first_k - REACH;
-    const int end = 2 * ((columns - 1 + REACH) >> 1) - REACH + TAPS; // of the samples that the last column needs
+    const int end = 2 * ((columns - 1 + REACH) >> 1) - REACH + TAPS; // of the samples for the last column
     const int lines = 2 * (last_k - first_k + 1) + FILLED;
     const bool is_low = threadIdx.x < COEFS;
     const int own = near_held(first_column + (int)threadIdx.x % COEFS, half) * channels + e.channel;
@@ -192,7 +192,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) wavelet_recomput
             for (int r = 0; r < BATCH; ++r) place[r * 2 * COEFS] = coefs.sample(r / 2, r % 2);
         }
         if (start + BATCH < lines) strip.fetch(top + start + BATCH, 0, lines - start - BATCH);
-        if (start < FILLED) continue; // the same for all threads
+        if (start < FILLED) continue; // uniform across the block
         __syncthreads();
 #pragma unroll 1
         for (int item = threadIdx.x; item < BATCH * COEFS / 2; item += THREADS) {
@@ -219,7 +219,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) wavelet_recomput
 
 #else
 
-constexpr int EACH = 4; // coefficients a thread
+constexpr int EACH = 4; // coefficients per thread
 constexpr int COEFS = EACH * THREADS;
 constexpr int LONG = (COEFS - HALF + 1 - ODD) * 2 / 8 * 8;
 
@@ -235,7 +235,7 @@ struct Back {
     T low[COEFS], high[COEFS];
 };
 
-// The approximation of level 1, and where NOISE asks for them the details.
+// The approximation of level 1, and with NOISE the details.
 extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_blocks_low_signal(
     const S* __restrict__ x, T* __restrict__ low, T* __restrict__ finest, Index n, Index half, int channels,
     Index right, int keeps)
@@ -257,7 +257,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_blocks_
     }
 }
 
-// A block's samples, from those around them and the approximation of the next level.
+// The samples of a block, from the samples and their halo and the approximation of the next level.
 extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_blocks_signal(
     const S* __restrict__ x, const T* __restrict__ back, T* __restrict__ sum, S* __restrict__ out,
     const double* __restrict__ thresholds, Index n, Index half, int channels, Index right, int first, int last,
@@ -298,7 +298,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_blocks_
         store_one(shared.row[c], sum, out, e, shift, 0, begin + c);
 }
 
-// All levels of a tile of LENGTH samples, a multiple of eight: nothing but samples comes from memory.
+// All levels of a tile of LENGTH samples, a multiple of eight: only samples are read from global memory.
 extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_blocks_whole(
     const S* __restrict__ x, T* __restrict__ sum, S* __restrict__ out, const double* __restrict__ thresholds, Index n,
     int channels, Index right, int first, int last, double count, int how, int levels, int length)

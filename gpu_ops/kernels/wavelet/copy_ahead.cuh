@@ -1,6 +1,6 @@
-// Copies of 4, 8 or 16 bytes from global to shared memory that go on while their thread works (cp.async): more of them
-// are being copied than registers could wait for. A thread that reads only what it copied itself needs no barrier.
-// Before compute capability 8.0 a copy is over when the thread goes on.
+// Asynchronous copies of 4, 8 or 16 bytes from global to shared memory (cp.async): more loads in flight than registers
+// could hold. A thread that reads only its own copies needs no barrier. Before compute capability 8.0 the copies are
+// synchronous.
 #pragma once
 
 template <int BYTES>
@@ -30,7 +30,7 @@ __device__ __forceinline__ void copy_ahead(void* to, const void* from)
 #endif
 }
 
-// All copies since the last call are a group.
+// Commits all copies since the last call as a group.
 __device__ __forceinline__ void close_group()
 {
 #if __CUDA_ARCH__ >= 800
@@ -38,7 +38,7 @@ __device__ __forceinline__ void close_group()
 #endif
 }
 
-// Wait until no more than the last LATER groups are being copied.
+// Waits until at most the last LATER groups are pending.
 template <int LATER>
 __device__ __forceinline__ void wait_for_groups()
 {

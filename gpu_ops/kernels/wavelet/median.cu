@@ -1,10 +1,10 @@
-// What:    the noise estimate: the median magnitude of the finest coefficients / 0.6745, channel by channel
-// Idea:    magnitudes of floats sort as their bits do, so the two middle ones are found digit by digit of 8 bits:
-//          blocks count the digits of those that agree so far, then a block a channel picks the digit of either middle
-//          one. The host never waits for it
-// Shapes:  a band of `count` coefficients a channel; counts (channels, 2, 256), 0 before the first pass; found
-//          (channels, 2): the digits so far; left (channels, 2): the position among those that agree; noise (channels)
-// Launch:  count: grid (any, channels); pick: grid channels; 256 threads, a pass for each byte of a coefficient
+// What:    noise estimate: the median magnitude of the finest coefficients / 0.6745, per channel
+// Idea:    radix select: magnitudes of floats sort as their bits do, so the two middle ones are found digit by digit of
+//          8 bits: blocks count the digits of the magnitudes that match the digits so far, then one block per channel
+//          selects the digit of either middle one. The host never waits for it
+// Shapes:  a band of `count` coefficients per channel; counts (channels, 2, 256), 0 before the first pass; found
+//          (channels, 2): the digits so far; left (channels, 2): the rank among those that match; noise (channels)
+// Launch:  count: grid (any, channels); pick: grid channels; 256 threads, one pass per byte of a coefficient
 // Traffic: each pass reads every coefficient
 // Source:  S0
 #include "wavelet_band.cuh"
@@ -23,7 +23,7 @@ typedef unsigned long long Bits;
 
 #define DIGITS 256
 
-// How far right the digit of a pass lies.
+// The bit position of the digit of a pass.
 __device__ __forceinline__ int place_of_digit(int pass) { return 8 * (WIDTH - 1 - pass); }
 
 extern "C" __global__ void wavelet_median_count(

@@ -1,12 +1,13 @@
-// What:    the threshold of a band with the least estimated risk (SURE), channel by channel
-// Idea:    the risk of a threshold t is n - 2 * number up to t + sum of min(d^2, t^2) / noise^2: the least lies at a
-//          magnitude |d| or at 0. So magnitudes are sorted, tiles in shared memory, then by merges in which each thread
-//          finds its position in the other run; running sums of squares give all risks, a tree the least one
-// Shapes:  a band of n coefficients a channel; sorted (channels, n); sums, risks, places (channels, blocks)
-// Launch:  sort: grid (tiles of 512, channels); merge: grid (n / 256, channels); least: grid (blocks, channels), a
-//          block takes `part` magnitudes in order, whose squares are summed before; pick: grid channels; 256 threads.
-//          Only thresholds up to the noise times `most` count
-// Traffic: 1 read and 1 write a magnitude in the sort and in each of log2(n / 512) merges, 2 reads afterwards
+// What:    threshold of a band with the minimum estimated risk (SURE), per channel
+// Idea:    the risk of a threshold t is n - 2 * number up to t + sum of min(d^2, t^2) / noise^2; its minimum is at a
+//          magnitude |d| or at 0. So magnitudes are sorted, first tiles in shared memory, then by merges in which each
+//          thread finds its position in the other run by binary search; prefix sums of squares give all risks, and a
+//          tree reduction their minimum
+// Shapes:  a band of n coefficients per channel; sorted (channels, n); sums, risks, places (channels, blocks)
+// Launch:  sort: grid (tiles of 512, channels); merge: grid (n / 256, channels); least: grid (blocks, channels), each
+//          block has `part` magnitudes in order, whose squares were summed before; pick: grid channels; 256 threads.
+//          Only thresholds up to the noise times `most` are candidates
+// Traffic: 1 read and 1 write per magnitude in the sort and in each of log2(n / 512) merges, 2 reads afterwards
 // Source:  Donoho & Johnstone 1995
 #include "wavelet_band.cuh"
 
@@ -39,7 +40,7 @@ extern "C" __global__ void wavelet_risk_sort(
         if (begin + k < count) sorted[blockIdx.y * count + begin + k] = tile[k];
 }
 
-// How many of `count` sorted values are below `value`; with `equal`, or the same.
+// How many of `count` sorted values are below `value`; with `equal`, below or equal.
 __device__ __forceinline__ Index below(const T* sorted, Index count, T value, bool equal)
 {
     Index low = 0, high = count;
@@ -66,7 +67,7 @@ extern "C" __global__ void wavelet_risk_merge(
     to[blockIdx.y * count + place] = value;
 }
 
-// The least of the block's risks and its threshold, the lower one where two are equal; thread 0 has it.
+// The minimum risk of the block and its threshold, the lower one of a tie; thread 0 has it.
 __device__ __forceinline__ void least_of_block(double& risk, double& at, double* risks, double* places)
 {
     risks[threadIdx.x] = risk;

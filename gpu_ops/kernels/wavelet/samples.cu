@@ -1,9 +1,9 @@
-// What:    what surrounds the transform: samples to floats and back to their type, circular shifts, their average, what
-//          was removed
-// Idea:    one thread a value; integers become floats once at the start, and integers, rounded and within their range,
-//          once at the end
+// What:    conversions around the transform: samples to floats and back, circular shifts, their average, the removed
+//          noise
+// Idea:    one thread per value; integers become floats once at the start, and are rounded and clamped to integers once
+//          at the end
 // Shapes:  all (rows, columns, channels) interleaved, a signal is one row
-// Launch:  2D grid over (columns * channels, rows), any 2D block; a thread's rows are a grid apart
+// Launch:  2D grid over (columns * channels, rows), any 2D block; a thread's rows are one grid apart
 // Traffic: 1 value read and 1 written; one more read to add to a sum or to subtract
 // Source:  S0; Coifman & Donoho 1995
 typedef SAMPLE S;
@@ -44,7 +44,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_samples_shift(
     }
 }
 
-// sum[i] += y[i + down], circular; the first one begins the sum.
+// sum[i] += y[i + down], circular; the first one starts the sum.
 extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_samples_add(
     const T* __restrict__ y, T* __restrict__ sum, Index rows, Index columns, int channels, Index down, Index right,
     int first)
@@ -58,7 +58,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_samples_add(
     }
 }
 
-// The mean of `count` results that `sum` is the sum of.
+// The mean of `count` results, whose sum is `sum`.
 extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_samples_finish(
     const T* __restrict__ sum, S* __restrict__ out, Index rows, Index columns, int channels, T count)
 {
@@ -69,7 +69,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_samples_finish(
     }
 }
 
-// What the mean leaves out of x, before it is rounded to integers.
+// x minus the mean, before rounding to integers.
 extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_samples_removed(
     const S* __restrict__ x, const T* __restrict__ sum, R* __restrict__ noise, Index rows, Index columns, int channels,
     T count)

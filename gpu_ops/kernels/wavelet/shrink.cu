@@ -1,8 +1,9 @@
 // What:    thresholds the coefficients of one band: soft, hard or garrote
-// Idea:    one thread a coefficient; the threshold of its channel comes from memory, where an earlier kernel put it
-// Shapes:  band (rows, width) in place, `width` values of interleaved channels, `pitch` values a row; thresholds
+// Idea:    one thread per coefficient; the threshold of its channel is read from memory, where an earlier kernel wrote
+//          it
+// Shapes:  band (rows, width) in place, `width` values of interleaved channels, `pitch` values per row; thresholds
 //          (channels)
-// Launch:  2D grid over (width, rows), any 2D block; a thread's rows are a grid apart
+// Launch:  2D grid over (width, rows), any 2D block; a thread's rows are one grid apart
 // Traffic: 1 coefficient read and 1 written
 // Source:  S0
 typedef REAL T;
@@ -12,7 +13,8 @@ typedef long long Index;
 #define HARD 1
 #define GARROTE 2
 
-// A magnitude so close above a hard threshold, relative to it, counts as at it: ties are all decided alike.
+// A magnitude within this relative distance above a hard threshold counts as equal to it, so all ties are decided
+// alike.
 #define AT ((T)1 / (1LL << 40))
 
 extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_shrink(

@@ -1,10 +1,10 @@
-// What:    thresholds by rule: a given one, universal, or BayesShrink's from the variance of a band
-// Idea:    blocks sum the squares of their coefficients; a block a channel adds those sums and writes the threshold
+// What:    thresholds by rule: given, universal, or BayesShrink from the variance of a band
+// Idea:    blocks sum the squares of their coefficients; one block per channel adds those sums and writes the threshold
 //          into memory, where the kernel that applies it reads it: the host never waits for it
-// Shapes:  a band of `count` coefficients a channel; sums, sizes (channels, blocks); noise, threshold (channels);
+// Shapes:  a band of `count` coefficients per channel; sums, sizes (channels, blocks); noise, threshold (channels);
 //          thresholds (bands, channels)
-// Launch:  same: 1D grid over thresholds; squares: grid (blocks, channels), a block takes `part` coefficients in order;
-//          bayes: grid channels; 256 threads
+// Launch:  same: 1D grid over thresholds; squares: grid (blocks, channels), each block has `part` coefficients in
+//          order; bayes: grid channels; 256 threads
 // Traffic: one read of every coefficient, for BayesShrink and SURE only
 // Source:  S0; Donoho & Johnstone 1994; Chang, Yu & Vetterli 2000
 #include "wavelet_band.cuh"
@@ -18,7 +18,7 @@ extern "C" __global__ void wavelet_thresholds_same(
     if (k < count) thresholds[k] = of_noise ? noise[k % channels] * value : value;
 }
 
-// Sums of the squares of coefficients as multiples of the noise, and the largest magnitude, of each block.
+// Per block, the sum of the squares of coefficients in units of the noise, and the largest magnitude.
 extern "C" __global__ void wavelet_thresholds_squares(
     const T* __restrict__ values, const double* __restrict__ noise, double* __restrict__ sums,
     double* __restrict__ sizes, Index count, Index columns, Index pitch, Index step, Index channel_step, Index part)
@@ -43,8 +43,8 @@ extern "C" __global__ void wavelet_thresholds_squares(
     }
 }
 
-// The noise over the deviation, in units of the noise, of what is left of the band's variance without the noise's; the
-// largest magnitude where nothing is left or the threshold would be larger.
+// The BayesShrink threshold: the noise divided by the deviation of the band without the noise, in units of the noise;
+// the largest magnitude where the variance is below the noise's or the threshold would be larger.
 extern "C" __global__ void wavelet_thresholds_bayes(
     const double* __restrict__ sums, const double* __restrict__ sizes, const double* __restrict__ noise,
     double* __restrict__ threshold, Index count, int blocks)

@@ -5,7 +5,7 @@
 typedef REAL T;
 typedef long long Index;
 
-// Tap t of coefficient k meets sample 2k + t - reach, forward and inverse.
+// Tap t of coefficient k is multiplied with sample 2k + t - reach, forward and inverse.
 __device__ __forceinline__ int reach_of(int taps)
 {
 #if BORDER == 0
@@ -17,7 +17,7 @@ __device__ __forceinline__ int reach_of(int taps)
 #endif
 }
 
-// Position i of a periodic axis of n elements: by bit mask where n is a power of two.
+// Position i of a periodic axis of n elements: by a bit mask where n is a power of two.
 __device__ __forceinline__ Index around(Index i, Index n)
 {
     if ((n & (n - 1)) == 0) return i & (n - 1);
@@ -50,7 +50,7 @@ __device__ __forceinline__ Index coefficient(Index k, Index half)
 #endif
 }
 
-// The thread's first line, and how far its next one is: a grid may have fewer blocks in y than an image has lines.
+// The thread's first line, and the stride to the next: a grid may have fewer blocks in y than an image has lines.
 __device__ __forceinline__ Index first_line() { return (Index)blockIdx.y * blockDim.y + threadIdx.y; }
 __device__ __forceinline__ Index lines_apart() { return (Index)gridDim.y * blockDim.y; }
 

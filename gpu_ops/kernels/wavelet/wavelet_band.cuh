@@ -1,4 +1,4 @@
-// The coefficients of one band as the kernels of noise and thresholds read them. REAL names their type T.
+// The coefficients of one band, as the noise and threshold kernels read them. REAL names their type T.
 #pragma once
 
 typedef REAL T;
@@ -6,8 +6,8 @@ typedef long long Index;
 
 #define THREADS 256
 
-// `count` coefficients of each channel: coefficient e lies in row e / columns of `pitch` values, `step` after the one
-// before it; the next channel begins `channel_step` after it.
+// `count` coefficients per channel: coefficient e is in row e / columns of `pitch` values, `step` after the one before
+// it; the next channel starts `channel_step` after it.
 struct Band {
     const T* values;
     Index count, columns, pitch, step;
@@ -27,7 +27,7 @@ __device__ __forceinline__ T value_of(const Band& band, Index e)
 
 __device__ __forceinline__ double infinity() { return __longlong_as_double(0x7ff0000000000000LL); }
 
-// The sum over the block of THREADS threads, for all of them.
+// The sum over the block of THREADS threads, in all of them.
 __device__ __forceinline__ double sum_of_block(double value, double* shared)
 {
     shared[threadIdx.x] = value;
@@ -41,7 +41,7 @@ __device__ __forceinline__ double sum_of_block(double value, double* shared)
     return sum;
 }
 
-// The largest over the block, for all of them.
+// The maximum over the block, in all of its threads.
 __device__ __forceinline__ double most_of_block(double value, double* shared)
 {
     shared[threadIdx.x] = value;

@@ -1,12 +1,12 @@
-// A level of any wavelet as sums over all its taps.
+// One level of any wavelet as sums over all its taps.
 //
-// Along a column a row is used as it is loaded: it adds to the sums of all coefficients, or samples, that it is part
-// of, and the sums move on by one as they are complete.
+// Along a column a row is used as it is loaded: it is added to the sums of all coefficients, or samples, that it
+// contributes to, and the sums shift by one as they are complete.
 #pragma once
 
-constexpr int OPEN = HALF > 1 ? HALF - 1 : 1; // sums of a column that wait for rows to come
+constexpr int OPEN = HALF > 1 ? HALF - 1 : 1; // incomplete sums of a column
 
-// A sum and one more product with a tap. Taps that are zero, which ZEROS says with 16 bits a filter, cost nothing.
+// Multiply-add with a tap. Taps that are zero, which ZEROS lists in 16 bits per filter, cost nothing.
 __device__ __forceinline__ T with(T sum, int tap, T value)
 {
     return ZEROS >> (tap / MOST_TAPS * 16 + tap % MOST_TAPS) & 1 ? sum : sum + bank[tap] * value;
@@ -31,7 +31,7 @@ __device__ __forceinline__ void split_row(const T (&row)[2 * N], T (&low)[N], T 
     }
 }
 
-// The samples of a row of coefficients, of which a lane's first is SHIFT ahead of half its first sample.
+// The samples of a row of coefficients; a lane's first coefficient is SHIFT ahead of half its first sample.
 template <int SHIFT = AHEAD, int N>
 __device__ __forceinline__ void join_row(const T (&low)[N], const T (&high)[N], T (&row)[2 * N])
 {
@@ -49,11 +49,11 @@ __device__ __forceinline__ void join_row(const T (&low)[N], const T (&high)[N], 
     }
 }
 
-// Coefficients of a column, to which two rows at a time add.
+// Coefficients of a column, which two rows at a time contribute to.
 struct Splitting {
     T lows[OPEN], highs[OPEN];
 
-    // The coefficients that two rows complete, the last of those that they are part of.
+    // The coefficients that two rows complete, the last ones that they contribute to.
     template <bool LOW, bool HIGH>
     __device__ __forceinline__ void take(const T upper, const T lower, T& low, T& high)
     {
@@ -73,7 +73,7 @@ struct Splitting {
     }
 };
 
-// Samples of a column, to which a coefficient of either half at a time adds.
+// Samples of a column, which a low and a high coefficient at a time contribute to.
 struct Joining {
     T sums[2][OPEN];
 

@@ -1,10 +1,10 @@
 // Samples and coefficients of an independent warp with a strip of an image or a tile of a signal: a lane has EACH
-// neighbouring samples of a row, or the EACH / 2 coefficients of either half that belong to them, and its neighbours'
-// values come by shuffles. FORM says how coefficients are computed: as sums over all taps, by a lattice of rotations
-// where a wavelet is orthogonal, by lifting where it has few steps.
+// neighbouring samples of a row, or their EACH / 2 low and high coefficients, and neighbours' values come by shuffles.
+// FORM selects how coefficients are computed: as sums over all taps, by a lattice of rotations where a wavelet is
+// orthogonal, by lifting where it has few steps.
 //
-// Coefficient k of a lane whose first sample is 2k - 2 * AHEAD meets the samples from BEFORE before that one on: about
-// as many on either side with any border.
+// Coefficient k of a lane whose first sample is 2k - 2 * AHEAD depends on the samples from BEFORE before that one on:
+// about as many on either side with any border.
 #pragma once
 
 #include "wavelet_strip.cuh"
@@ -15,19 +15,19 @@
 
 constexpr unsigned ALL_LANES = 0xffffffffu;
 
-// How far a lane's first coefficient is from half its first sample: an even number, for pairs in memory. A signal's
-// lanes do several levels, of which each begins with an even number.
+// The distance from half a lane's first sample to its first coefficient: an even number, for pairs in memory. The lanes
+// of a signal compute several levels, each of which starts with an even number.
 constexpr int AHEAD = !IMAGE ? 0 : FORM == LATTICE ? (REACH + 2) / 4 * 2 : (REACH - HALF + 3) / 4 * 2;
 
-// Samples around a lane's that it needs.
+// The halo of a lane, in samples.
 constexpr int BEFORE = REACH > 2 * AHEAD ? REACH - 2 * AHEAD : 0, AFTER = TAPS - 2 - REACH + 2 * AHEAD;
 
-// Coefficients around a lane's that its samples need, if its first coefficient is `at` ahead.
+// The halo of a lane, in coefficients, if its first coefficient is `at` ahead.
 __host__ __device__ constexpr int earlier(int at) { return HALF - 1 + at - REACH / 2; }
 __host__ __device__ constexpr int later(int at) { return (REACH + 1) / 2 - at; }
 constexpr int EARLIER = earlier(AHEAD), LATER = later(AHEAD);
 
-// Value `place` of a row, counted from the lane's first of N: of a neighbour where it is none of the lane's.
+// Value `place` of a row, counted from the lane's first of N: from a neighbouring lane where it is not the lane's own.
 template <int N>
 __device__ __forceinline__ T of_row(const T (&own)[N], int place)
 {
@@ -38,7 +38,7 @@ __device__ __forceinline__ T of_row(const T (&own)[N], int place)
     return value;
 }
 
-// What a coefficient is after the threshold.
+// A thresholded coefficient.
 __device__ __forceinline__ T shrunk(T value, T threshold)
 {
     if (HOW == SOFT) return value - min(max(value, -threshold), threshold);
@@ -55,8 +55,8 @@ __device__ __forceinline__ T shrunk(T value, T threshold)
 #error "FORM must be 0, 1 or 2"
 #endif
 
-// The units of coefficients along an axis, which save a multiplication each: that of low and of high ones, their
-// inverses, and what samples that were joined of such coefficients are to be multiplied by.
+// The units of coefficients along an axis, which save one multiplication each: those of low and of high coefficients,
+// their inverses, and the factor of samples synthesised from such coefficients.
 enum Unit { OF_LOW, OF_HIGH, BY_LOW, BY_HIGH, BACK };
 #if FORM != SUMS
 __constant__ T units[5];

@@ -1,13 +1,13 @@
-// A level of an orthogonal wavelet as a lattice: its low and high filter factor into rotations of the two halves,
-// of which one half is delayed by one position each time. They share all their work: half of the multiplications.
+// One level of an orthogonal wavelet as a lattice: its low and high filters factor into rotations of the two halves,
+// one of which is delayed by one position each time. They share all their work: half of the multiplications.
 //
-// All rotations, the first one of pairs of samples among them, are given by their tangents: results are as many times
-// longer as the units of coefficients are shorter. Pair m of samples are those from 2m - REACH on.
+// All rotations, including the first one of pairs of samples, are given by their tangents: results are scaled by the
+// inverse of the units of coefficients. Pair m of samples are those from 2m - REACH on.
 #pragma once
 
 constexpr int STAGES = HALF - 1;
 constexpr bool LONGER_BACK = true;
-static_assert(STAGES > 0, "rotations are for four taps and more");
+static_assert(STAGES > 0, "rotations need at least four taps");
 
 // The tangents of the first rotation and of the others.
 __constant__ T lattice[MOST_TAPS / 2];
@@ -34,7 +34,7 @@ __device__ __forceinline__ void split_row(const T (&row)[2 * N], T (&low)[N], T 
     }
 }
 
-// The samples of a row of coefficients, of which a lane's first is SHIFT ahead of half its first sample.
+// The samples of a row of coefficients; a lane's first coefficient is SHIFT ahead of half its first sample.
 template <int SHIFT = AHEAD, int N>
 __device__ __forceinline__ void join_row(const T (&lows)[N], const T (&highs)[N], T (&row)[2 * N])
 {
@@ -62,12 +62,12 @@ __device__ __forceinline__ void join_row(const T (&lows)[N], const T (&highs)[N]
     for (int i = 0; i < 2 * N; ++i) row[i] = of_row(samples, i + REACH - 2 * SHIFT);
 }
 
-// Coefficients of a column, from two rows at a time. `open` holds the half that waits, stage by stage; all of the other
-// half are made first, so that each position is written once it was read.
+// Coefficients of a column, from two rows at a time. `open` contains the delayed half, stage by stage; the other half
+// is computed first, so that each position is written after it was read.
 struct Splitting {
     T open[STAGES];
 
-    // The coefficients that two rows complete, the last of those that they are part of.
+    // The coefficients that two rows complete, the last ones that they contribute to.
     template <bool LOW, bool HIGH>
     __device__ __forceinline__ void take(const T upper, const T lower, T& low, T& high)
     {
@@ -86,7 +86,7 @@ struct Splitting {
     }
 };
 
-// Samples of a column, from a coefficient of either half at a time.
+// Samples of a column, from a low and a high coefficient at a time.
 struct Joining {
     T open[STAGES];
 

@@ -1,11 +1,12 @@
-// A level of a wavelet by lifting: short steps that add to samples of one phase, even or odd, weighted ones of the
-// other. Both halves share them, and the inverse undoes them one by one. Gains at the end are left to the units of
+// One level of a wavelet by lifting: short steps that add weighted samples of one phase, even or odd, to the other. Low
+// and high share them, and the inverse undoes them one by one. The gains at the end are part of the units of
 // coefficients.
 //
-// SHAPES gives for each of the STEPS: the phase that it changes, where the weighted samples begin, counted in pairs, and
-// how many they are. ENDS: the phase of low coefficients, and how many pairs after their own number low and high ones
-// lie. Pair m of samples are those from 2m - REACH on. The pairs of a lane's coefficients begin with its own first
-// sample: for other wavelets and borders lanes at an end of a warp would lack a pair, so they are computed as sums.
+// SHAPES gives for each of the STEPS: the phase that it changes, the offset of the weighted samples, in pairs, and
+// their number. ENDS: the phase of low coefficients, and the distances, in pairs, of low and high coefficients after
+// their own number. Pair m of samples are those from 2m - REACH on. The pairs of a lane's coefficients start with its
+// own first sample: for other wavelets and borders lanes at an end of a warp would lack a pair, so those are computed
+// as sums.
 #pragma once
 
 #define MOST_WEIGHTS 4
@@ -32,14 +33,14 @@ __host__ __device__ constexpr Ends ends()
 }
 constexpr int LOW_PHASE = ends().phase, LOW_LATER = ends().low, HIGH_LATER = ends().high;
 
-// Where a lane's first pair begins, counted from its first sample, if its first coefficient is `at` ahead.
+// The offset of a lane's first pair from its first sample, if its first coefficient is `at` ahead.
 __host__ __device__ constexpr int pair_of(int at) { return 2 * (at + LOW_LATER) - REACH; }
 
 __constant__ T lifting[STEPS * MOST_WEIGHTS];
 
 __device__ __forceinline__ T weight(int step, int j) { return lifting[step * MOST_WEIGHTS + j]; }
 
-// The steps of a row from STEP on, or all before STEP undone, of N pairs a lane, whose phases lie apart.
+// The steps of a row from STEP on, or all before STEP undone, of N pairs per lane, stored as two separate phases.
 template <int STEP, int N>
 __device__ __forceinline__ void lift(T (&phases)[2][N])
 {
@@ -83,7 +84,7 @@ __device__ __forceinline__ void split_row(const T (&row)[2 * N], T (&low)[N], T 
     }
 }
 
-// The samples of a row of coefficients, of which a lane's first is SHIFT ahead of half its first sample.
+// The samples of a row of coefficients; a lane's first coefficient is SHIFT ahead of half its first sample.
 template <int SHIFT = AHEAD, int N>
 __device__ __forceinline__ void join_row(const T (&low)[N], const T (&high)[N], T (&row)[2 * N])
 {
@@ -100,17 +101,17 @@ __device__ __forceinline__ void join_row(const T (&low)[N], const T (&high)[N], 
     for (int i = 0; i < 2 * N; ++i) row[i] = of_row(samples, i - pair_of(SHIFT));
 }
 
-// How many pairs, or coefficients, after the one that completes them the values of either phase come.
+// The delay of either phase's values, in pairs or coefficients, after the one that completes them.
 struct Delays {
     int of[2];
 };
 
-// A step along a column, in which new values of both phases come one at a time: those that it changes are open until
-// all that they need has come. `after` is what its results have.
+// A step along a column, in which new values of both phases arrive one at a time: values stay open until all that they
+// depend on has arrived. `after` is the delay of the results.
 struct Turn {
-    int later, source, first, count, after; // delays of the phase that it changes, of the other one; the step's shape
+    int later, source, first, count, after; // delays of the phase that it changes and of the other one; the step's shape
 
-    // Values that stay open for the next turn.
+    // Values that stay open for the next iteration.
     __host__ __device__ constexpr int open() const
     {
         const int soonest = source + first;
@@ -150,7 +151,7 @@ struct Column {
     T open[most(OPEN, 1)];
     Column<STEP + (BACK ? -1 : 1), BACK> others;
 
-    // Values of both phases, of which that which the step changes becomes the one that it completes.
+    // Values of both phases; that of the phase which the step changes becomes the value that it completes.
     __device__ __forceinline__ void take(T (&values)[2])
     {
         constexpr int OWN = TURN.after - TURN.later, LAST = TURN.after - TURN.source - SHAPE.first;
@@ -179,7 +180,7 @@ struct Column<-1, true> {
     __device__ __forceinline__ void take(T (&)[2]) {}
 };
 
-// Values that come WAIT turns later.
+// A delay line of WAIT iterations.
 template <int WAIT>
 struct Queue {
     T waiting[most(WAIT, 1)];
@@ -202,7 +203,7 @@ struct Splitting {
     Queue<HALF - 1 - LOW_LATER - DONE.of[LOW_PHASE]> lows;
     Queue<HALF - 1 - HIGH_LATER - DONE.of[1 - LOW_PHASE]> highs;
 
-    // The coefficients that two rows complete, the last of those that they are part of.
+    // The coefficients that two rows complete, the last ones that they contribute to.
     template <bool LOW, bool HIGH>
     __device__ __forceinline__ void take(const T upper, const T lower, T& low, T& high)
     {
@@ -213,7 +214,7 @@ struct Splitting {
     }
 };
 
-// Samples of a column, from a coefficient of either half at a time.
+// Samples of a column, from a low and a high coefficient at a time.
 struct Joining {
     static constexpr Delays DONE = delays_at(-1, true);
     Column<STEPS - 1, true> steps;

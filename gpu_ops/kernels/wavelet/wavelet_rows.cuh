@@ -1,32 +1,32 @@
-// Rows of an image and of its bands, for an independent warp that marches down a strip of columns: each lane copies
-// its own of the rows to come ahead, so no thread waits for another. RESIDENT: warps of a multiprocessor. Of a strip 32
-// lanes of EACH samples make all but what lies beyond: WIDTH_THERE, WIDTH_JOIN, WIDTH_BACK.
+// Rows of an image and of its bands, for one independent warp per strip: each lane copies its own part of the next rows
+// asynchronously, so no thread waits for another. RESIDENT: warps per multiprocessor. 32 lanes of EACH samples complete
+// a strip without its halo: WIDTH_FORWARD, WIDTH_JOIN, WIDTH_INVERSE.
 #pragma once
 
 #include "copy_ahead.cuh"
 #include "early_launch.cuh"
 #include "wavelet_lanes.cuh"
 
-constexpr int PAIRS = EACH / 2; // coefficients of a half a lane
-constexpr int DEPTH = 3;        // steps whose rows are being copied
+constexpr int PAIRS = EACH / 2; // low or high coefficients per lane
+constexpr int DEPTH = 3;        // steps whose rows are in flight
 
-// What lanes at both ends of a warp cannot make, for what lies beyond: coefficients, samples of given coefficients, and
-// samples of those that they make.
+// Halo that lanes at both ends of a warp cannot compute: coefficients, samples of given coefficients, and samples of
+// computed coefficients.
 constexpr int LOST_THERE = whole(BEFORE, EACH), LOST_THERE_AFTER = whole(AFTER, EACH);
 constexpr int LOST_JOIN = whole(2 * EARLIER, EACH), LOST_JOIN_AFTER = whole(2 * LATER, EACH);
 constexpr int LOST_BACK = whole(BEFORE + 2 * EARLIER, EACH), LOST_BACK_AFTER = whole(AFTER + 2 * LATER, EACH);
 constexpr int WIDTH_THERE = (32 - LOST_THERE - LOST_THERE_AFTER) * EACH;
 constexpr int WIDTH_JOIN = (32 - LOST_JOIN - LOST_JOIN_AFTER) * EACH;
 constexpr int WIDTH_BACK = (32 - LOST_BACK - LOST_BACK_AFTER) * EACH;
-static_assert(WIDTH_BACK > 0, "some lane has all that it needs");
+static_assert(WIDTH_BACK > 0, "some lane must have its complete halo");
 
-constexpr int ROW = 32 * EACH / 4, BAND_ROW = 32 * PAIRS / 2; // fours and pairs of a row of a warp
+constexpr int ROW = 32 * EACH / 4, BAND_ROW = 32 * PAIRS / 2; // vectors of four and of two in a warp's row
 
-// Coefficients of an image are in the units of both axes.
+// Coefficients of an image have the units of both axes.
 __device__ __forceinline__ T unit(Unit down, Unit right) { return unit(down) * unit(right); }
 
-// A row of samples, or of coefficients, not far beyond the edges: by the border. Of the numbers that a position may
-// have the smallest without sign is the one inside.
+// Maps a row of samples, or of coefficients, not far beyond the edges, by the border. Of the candidates for a position
+// the smallest, compared as unsigned, is the one inside.
 __device__ __forceinline__ unsigned row_of(int row, int rows)
 {
 #if BORDER == 0
@@ -48,10 +48,11 @@ __device__ __forceinline__ unsigned held_row_of(int row, int half_rows)
 #endif
 }
 
-// The samples of a lane, in whole fours. Those beyond an edge lie together as well, mirrored ones from last to first.
+// The samples of a lane, in vectors of four. Those beyond an edge are contiguous as well, mirrored ones from last to
+// first.
 struct Samples {
     const Four* x;
-    unsigned own[EACH / 4], rows, pitch; // in fours
+    unsigned own[EACH / 4], rows, pitch; // in vectors of four
     bool mirrored[EACH / 4];
 
     __device__ __forceinline__ Samples(const S* x, int rows, int columns, int left)
@@ -65,7 +66,7 @@ struct Samples {
         }
     }
 
-    // A row, copied ahead; `place` is the lane's fours in shared memory, those of all lanes side by side.
+    // Copies a row asynchronously; `place` is the lane's vector in shared memory, interleaved across lanes.
     __device__ __forceinline__ void ask(int row, Four* place) const
     {
         const unsigned begin = row_of(row, rows) * pitch;
@@ -94,7 +95,7 @@ struct Coefficients {
         for (int i = 0; i < PAIRS; ++i) own[i] = near_held(k + i, half);
     }
 
-    // A row, copied ahead; `place` is the lane's pairs in shared memory, those of all lanes side by side.
+    // Copies a row asynchronously; `place` is the lane's pair in shared memory, interleaved across lanes.
     __device__ __forceinline__ void ask(const T* band, int row, Pair* place) const
     {
         const unsigned begin = held_row_of(row, half_rows) * half;
@@ -138,7 +139,7 @@ struct Written {
     {
     }
 
-    // The two rows that halves along columns make, which coefficients of number k completed.
+    // The two rows that the inverse along columns yields, completed by coefficients of number k.
     __device__ __forceinline__ void store(const T (&l)[2][PAIRS], const T (&h)[2][PAIRS], int k) const
     {
 #pragma unroll
@@ -164,7 +165,7 @@ struct Columns {
     Splitting lows[PAIRS], highs[PAIRS];
     Joining low[PAIRS], high[PAIRS];
 
-    // From the halves of two rows to the coefficients that they complete, in place: low and high along a column.
+    // Forward along columns, in place: low and high of two rows become the coefficients that they complete.
     __device__ __forceinline__ void split(T (&l)[2][PAIRS], T (&h)[2][PAIRS])
     {
 #pragma unroll
@@ -174,8 +175,8 @@ struct Columns {
         }
     }
 
-    // And from coefficients to the halves of the two rows that they complete. Details that are low one way and high the
-    // other have one unit.
+    // Inverse along columns: coefficients become low and high of the two rows that they complete. Details that are low
+    // one way and high the other have the same unit.
     __device__ __forceinline__ void join(T (&l)[2][PAIRS], T (&h)[2][PAIRS], const T (&came)[PAIRS], T mixed, T fine)
     {
 #pragma unroll

@@ -1,12 +1,12 @@
 // Samples and the numbers that wavelets compute with. SAMPLE names the type S of samples, REAL the type T of sums;
-// INTEGER says that samples are unsigned integers.
+// INTEGER is 1 where samples are unsigned integers.
 #pragma once
 
 typedef SAMPLE S;
 typedef REAL T;
 typedef long long Index;
 
-// Integers are rounded half up and stay within their range.
+// Integers are rounded half up and clamped to their range.
 __device__ __forceinline__ S sample_of(T value)
 {
 #if INTEGER

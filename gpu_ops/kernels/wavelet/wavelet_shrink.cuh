@@ -1,4 +1,4 @@
-// What a coefficient is after the threshold: soft, hard or garrote. REAL names their type T.
+// Thresholding of a coefficient: soft, hard or garrote. REAL names its type T.
 #pragma once
 
 typedef REAL T;
@@ -8,7 +8,8 @@ typedef long long Index;
 #define HARD 1
 #define GARROTE 2
 
-// A magnitude so close above a hard threshold, relative to it, counts as at it: ties are all decided alike.
+// A magnitude within this relative distance above a hard threshold counts as equal to it, so all ties are decided
+// alike.
 #define AT ((T)1 / (1LL << 40))
 
 __device__ __forceinline__ T shrunk(T value, T threshold, int how)

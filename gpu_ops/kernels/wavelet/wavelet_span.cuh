@@ -1,9 +1,9 @@
-// What a block needs of an axis where it does several levels: spans of positions, level by level, borders included.
+// The spans of an axis that a block with several levels needs: level by level, borders included.
 #pragma once
 
 #include "wavelet_tile.cuh"
 
-// The positions (first + u) % n of an axis of n, for u < count: they go round the ends of a periodic axis.
+// The positions (first + u) % n of an axis of n, for u < count: they wrap around the ends of a periodic axis.
 struct Span {
     Index first;
     int count;
@@ -25,19 +25,20 @@ __device__ __forceinline__ Index position_at(const Span& span, int u, Index n)
     return i < n ? i : i - n;
 }
 
-// Where position i of an axis of n lies in a span that contains it.
+// The index of position i of an axis of n in a span that contains it.
 __device__ __forceinline__ int place_in(const Span& span, Index i, Index n)
 {
     const Index u = i - span.first;
     return (int)(u < 0 ? u + n : u);
 }
 
-// The samples, of n, behind a span of coefficients. Those that the border puts beyond the ends are some inside.
+// The span of samples, of n, that a span of coefficients depends on. The border maps those beyond the ends to some
+// inside.
 __device__ __forceinline__ Span samples_for(const Span& of, Index n, int taps)
 {
     const Index begin = 2 * of.first - reach_of(taps), length = 2 * (Index)of.count - 2 + taps;
 #if BORDER == 0
-    const Index ring = n + (n & 1);  // position n of an odd axis holds its last sample again
+    const Index ring = n + (n & 1);  // position n of an odd axis repeats its last sample
     if (length >= ring) return {0, (int)n};
     const Index first = around(begin, ring);
     if (first == n) return {n - 1, (int)length};
@@ -50,12 +51,12 @@ __device__ __forceinline__ Span samples_for(const Span& of, Index n, int taps)
 #endif
 }
 
-// The coefficients behind a span of the n samples of an axis.
+// The span of coefficients that a span of the n samples of an axis depends on.
 __device__ __forceinline__ Span coefficients_for(const Span& of, Index n, int taps)
 {
     const Index first = first_needed(of.first, taps);
 #if BORDER == 0
-    const Index half = half_of(n, taps), passed = (n & 1) && of.first + of.count > n;  // the last sample again
+    const Index half = half_of(n, taps), passed = (n & 1) && of.first + of.count > n;  // the repeated last sample
     const Index count = ((of.first + of.count + passed - 1 + reach_of(taps)) >> 1) + 1 - first;
     if (count >= half) return {0, (int)half};
     return {around(first, half), (int)count};
@@ -78,7 +79,7 @@ __device__ __forceinline__ void make_pair(
             h += bank[HIGH_THERE + t] * value;
         }
     } else {
-#pragma unroll 1  // few threads come here, and the registers are for all others
+#pragma unroll 1  // few threads run this, and all others need the registers
         for (int t = 0; t < taps; ++t) {
             const T value = tile[place_in(span, inside(first + t, n), n) * apart];
             l += bank[LOW_THERE + t] * value;

@@ -1,10 +1,10 @@
-// Strips of an image or a signal in shared memory, for kernels that recompute the coefficients of level 1 instead
-// of keeping them. A strip begins with a coefficient; its samples lie around it, those beyond the edges by the border.
+// Strips of an image or a signal in shared memory, for kernels that recompute the coefficients of level 1 instead of
+// storing them. A strip starts with a coefficient; its samples include the halo, those beyond the edges by the border.
 //
 // TAPS, BORDER and THREADS, the threads of a block, are constants, so all loops over taps are unrolled and a window of
-// rows is registers. A row of a strip begins LEAD samples before the first one that it needs, at a multiple of eight:
-// four samples move at once, and floats as whole sectors.
-// SHIFTED says that samples come from a circular shift, and that results are added to a sum.
+// rows is in registers. A row of a strip starts LEAD samples before the first one that it needs, at a multiple of
+// eight: four samples are moved at once, and floats as whole sectors. SHIFTED says that samples are circularly shifted,
+// and that results are added to a sum.
 #pragma once
 
 #include "wavelet_sample.cuh"
@@ -13,9 +13,9 @@
 
 constexpr int HALF = TAPS / 2;
 constexpr int REACH = BORDER == 0 ? HALF - 1 : TAPS - 2; // as reach_of
-constexpr int ODD = REACH % 2;                           // pairs of samples begin at odd positions
+constexpr int ODD = REACH % 2;                           // pairs of samples start at odd positions
 
-// How often loops over taps are unrolled: windows of many doubles leave registers for one turn at a time.
+// How often loops over taps are unrolled: windows of many doubles leave registers for one iteration at a time.
 constexpr int AT_ONCE = TAPS * sizeof(T) > 230 ? 1 : TAPS;
 
 struct __align__(16) Quad {
@@ -26,7 +26,7 @@ struct __align__(2 * sizeof(T)) Pair {
     T v[2];
 };
 
-// Four samples as they lie in memory.
+// Four contiguous samples.
 struct __align__(4 * sizeof(S) > 16 ? 16 : 4 * sizeof(S)) Four {
     S v[4];
 };
@@ -40,14 +40,14 @@ typedef int Along;
 typedef Index Along;
 #endif
 
-// Rows of an image, or the row of a signal; and the channel that a block takes of each.
+// The extent of an image, or of a signal as one row; and the channel that a block processes.
 struct Extent {
     Along rows, columns;
     int channels, channel;
 };
 
-// What becomes of samples before and after: `down` and `right` is the circular shift, `first` begins the sum over the
-// shifts, `last` ends it with the mean of `count`.
+// Circular shifts: `down` and `right` is the shift, `first` starts the sum over the shifts, `last` ends it with the
+// mean of `count`.
 struct Shift {
     Along down, right;
     int first, last;
@@ -64,7 +64,7 @@ __device__ __forceinline__ bool aligned(const void* place, const Extent& e)
     return !SHIFTED && e.channels == 1 && e.columns % 4 == 0 && (size_t)place % sizeof(Four) == 0;
 }
 
-// As inside() and held(), for positions not far beyond the ends: they take no division.
+// As inside() and held(), for positions not far beyond the ends: without a division.
 __device__ __forceinline__ Along near(Along i, Along n)
 {
 #if BORDER == 0
@@ -89,8 +89,8 @@ __device__ __forceinline__ Along near_held(Along k, Along half)
 #endif
 }
 
-// ROWS rows of the samples around COEFS coefficients, which a block fetches into registers and puts into shared memory:
-// four at once where they lie in the image and are aligned, else a thread has columns of its own.
+// ROWS rows of the samples of COEFS coefficients with their halo, which a block loads into registers and stores to
+// shared memory: four at once where they are inside the image and aligned, else a thread has columns of its own.
 template <int ROWS, int COEFS, int LEAD>
 struct Strip {
     static constexpr int LENGTH = whole(LEAD + 2 * COEFS + TAPS - 2, 8) * 8;
@@ -103,10 +103,10 @@ struct Strip {
     Shift shift;
     Along left;
     bool fours;
-    Along own[OWN]; // where in a row its columns lie, or -1
+    Along own[OWN]; // the positions of its columns in a row, or -1
     T next[4 * FETCHES > ROWS * OWN ? 4 * FETCHES : ROWS * OWN];
 
-    // The strip that begins with column `left`; `needed` samples of a row are.
+    // The strip that starts with column `left`; `needed` samples of a row are used.
     __device__ __forceinline__ Strip(const S* x, const Extent& e, const Shift& shift, Along left, Along needed)
         : x(x), e(e), shift(shift), left(left), fours(aligned(x, e) && left >= 0 && left + LENGTH <= e.columns)
     {
@@ -122,7 +122,7 @@ struct Strip {
         }
     }
 
-    // Rows `from` to `to` of those that begin with row `top`; 0 for the others.
+    // Rows `from` to `to` of those that start with row `top`; 0 for the others.
     __device__ __forceinline__ void fetch(Along top, int from, int to)
     {
         to = min(to, ROWS);
@@ -164,7 +164,7 @@ struct Strip {
         }
     }
 
-    // Where the row begins from which this one comes.
+    // The address of the source row of this one.
     __device__ __forceinline__ Index line(Along row) const
     {
         row = near(row, e.rows);
@@ -173,7 +173,7 @@ struct Strip {
     }
 };
 
-// Two coefficients of each half, from 2 * `pair` on, of the row of samples that begins LEAD before the first.
+// Two low and two high coefficients, from 2 * `pair` on, of the row of samples that starts LEAD before the first.
 template <int LEAD>
 __device__ __forceinline__ void split_pair(const T* row, int pair, Pair& low, Pair& high)
 {
@@ -193,7 +193,8 @@ __device__ __forceinline__ void split_pair(const T* row, int pair, Pair& low, Pa
     }
 }
 
-// What coefficient k of both halves gives to four samples, of which the first one needs coefficients 0 to HALF - 1.
+// The contribution of coefficient k, low and high, to four samples; the first of them depends on coefficients 0 to HALF
+// - 1.
 __device__ __forceinline__ void give(T low, T high, int k, T* out)
 {
 #pragma unroll
@@ -205,7 +206,7 @@ __device__ __forceinline__ void give(T low, T high, int k, T* out)
     }
 }
 
-// Four samples from coefficient 2 * `place` of both halves on; sample 0 is the first that has all it needs.
+// Four samples from low and high coefficients 2 * `place` on; sample 0 is the first one with complete coefficients.
 __device__ __forceinline__ void join_four(const T* low, const T* high, int place, T* out)
 {
     constexpr int COUNT = HALF + 1 + ODD;
@@ -226,7 +227,7 @@ __device__ __forceinline__ void store_four(const T* v, S* out, const Extent& e, 
     ((Four*)out)[(Index)row * (e.columns / 4) + column / 4] = four;
 }
 
-// One sample; a sum of shifts goes to where the samples came from.
+// Stores one sample; a sum of shifts is stored at the unshifted position.
 __device__ __forceinline__ void store_one(
     T v, T* sum, S* out, const Extent& e, const Shift& shift, Along row, Along column)
 {
@@ -241,7 +242,7 @@ __device__ __forceinline__ void store_one(
 #endif
 }
 
-// Two neighbouring coefficients of a band of `half` from k on, which is even: at once where that is possible.
+// Two neighbouring coefficients of a band of `half` from k on, which is even: in one access where that is possible.
 __device__ __forceinline__ void store_pair(const Pair& pair, T* band, Index k, Index half, const Extent& e)
 {
     if (e.channels == 1 && k + 1 < half) {

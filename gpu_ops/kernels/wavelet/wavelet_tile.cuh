@@ -1,4 +1,4 @@
-// One level of the wavelet transform on tiles in shared memory: sums over taps that lie in constant memory.
+// One level of the wavelet transform on tiles in shared memory: sums over taps in constant memory.
 #pragma once
 
 #include "wavelet.cuh"
@@ -12,7 +12,7 @@
 // Low and high forward, reversed, then low and high inverse.
 __constant__ T bank[4 * MOST_TAPS];
 
-// The coefficient that a tile holds for k: beyond the ends of the symmetric border lies one that no sample needs.
+// The coefficient that a tile stores for k: with the symmetric border no sample needs one beyond the ends.
 __device__ __forceinline__ Index held(Index k, Index half)
 {
 #if BORDER == 0
@@ -22,10 +22,10 @@ __device__ __forceinline__ Index held(Index k, Index half)
 #endif
 }
 
-// The first coefficient that sample i needs.
+// The first coefficient that contributes to sample i.
 __device__ __forceinline__ Index first_needed(Index i, int taps) { return ((i + reach_of(taps)) >> 1) - taps / 2 + 1; }
 
-// taps values of a tile, with the stride `apart`, times the taps from `of` on.
+// The dot product of taps values of a tile, with stride `apart`, and the taps from `of` on.
 __device__ __forceinline__ T product(const T* tile, int apart, int of, int taps)
 {
     T sum = 0;
@@ -33,7 +33,7 @@ __device__ __forceinline__ T product(const T* tile, int apart, int of, int taps)
     return sum;
 }
 
-// Sample i from the coefficients of two tiles, which begin with coefficient `first`.
+// Sample i from the coefficients of two tiles, which start with coefficient `first`.
 __device__ __forceinline__ T gather(const T* low, const T* high, int apart, Index i, Index first, int taps)
 {
     const Index last = i + reach_of(taps);

@@ -1,18 +1,18 @@
-// A tile of a signal with all levels of its transform in shared memory, where nothing is read from other tiles: samples
-// around it are fetched as far as its coefficients reach.
+// A tile of a signal with all levels of its transform in shared memory, independent of other tiles: samples are loaded
+// with a halo for all levels.
 //
-// A level has what lies in its window: the approximation that the next level needs. Of it the part that samples of the
-// tile need is `wanted`; details are there for that part alone. With the symmetric border coefficients beyond the ends
-// are those inside, mirrored; a periodic signal must have an even number at every level, and then they just go on.
+// The window of a level is the approximation that the next level needs. The part of it that the samples of the tile
+// need is `wanted`; details are computed for that part only. With the symmetric border coefficients beyond the ends are
+// those inside, mirrored; a periodic signal must have an even number at every level, and then they continue.
 #pragma once
 
 #include "wavelet_strip.cuh"
 
 #define MOST_LEVELS 16
 
-constexpr int SPARE = 8; // zeros after a window, which whole quads read as well
+constexpr int SPARE = 8; // zeros after a window, which vectors of four also read
 
-// Where in shared memory the windows of level 0, 1, … begin, and from MOST_LEVELS on the details.
+// The offsets in shared memory of the windows of level 0, 1, ..., and from MOST_LEVELS on of the details.
 __constant__ int places[2 * MOST_LEVELS];
 
 struct Span {
@@ -26,7 +26,7 @@ struct Spans {
 
 __device__ __forceinline__ Index first_coefficient(Index sample) { return ((sample + REACH) >> 1) - HALF + 1; }
 
-// By one thread: what each level has, from the samples on that the tile is to make.
+// By one thread: the spans of all levels, starting from the samples that the tile computes.
 __device__ __forceinline__ void find_spans(Spans& spans, Index begin, Index end, Index n, int levels)
 {
     spans.wanted[0] = {begin, end};
@@ -35,7 +35,7 @@ __device__ __forceinline__ void find_spans(Spans& spans, Index begin, Index end,
         const Span below = spans.wanted[level - 1];
         const Index fours = (below.to - below.from + 3) / 4 * 4;
         Index from = first_coefficient(below.from) & ~(Index)1;
-        if (first_coefficient(from) & 1) from -= 2; // then the next level's first one is even, and they load in pairs
+        if (first_coefficient(from) & 1) from -= 2; // so the next level's first one is even, for loads in pairs
         spans.wanted[level] = {from, ((below.from + fours - 1 + REACH) >> 1) + 1};
         spans.extents[level] = BORDER == 0 ? spans.extents[level - 1] / 2 : (spans.extents[level - 1] + TAPS - 1) / 2;
     }
@@ -48,7 +48,7 @@ __device__ __forceinline__ void find_spans(Spans& spans, Index begin, Index end,
     }
 }
 
-// The samples of the window, so that lanes begin with whole sectors.
+// Loads the samples of the window, so that lanes start with whole sectors.
 __device__ __forceinline__ void fetch_window(T* window, const S* x, const Extent& e, const Shift& shift, Span span)
 {
     const int count = (int)(span.to - span.from), before = (int)(span.from & 7);
@@ -95,7 +95,7 @@ __device__ __forceinline__ void split_level(T* tile, const Spans& spans, int lev
 #endif
 }
 
-// Four samples of a level from 4 * `four` on of those that are wanted.
+// Four samples of a level from 4 * `four` on among those that are wanted.
 __device__ __forceinline__ void join_wanted(const T* tile, const Spans& spans, int level, int four, T* out)
 {
     const int first = (int)(first_coefficient(spans.wanted[level - 1].from) - spans.wanted[level].from);
