@@ -734,7 +734,7 @@ if __name__ == "__main__":
 def test_a_window_that_forgets_to_close_or_dies_leaves_no_engine(tmp_path: Path, how: str) -> None:
     script = tmp_path / "window.py"
     script.write_text(FORGETS)
-    environment = {**os.environ, "KERNELSCOPE_FAULT": "hang", "PYTHONPATH": str(Path(__file__).parent.parent)}
+    environment = {**os.environ, "KERNELSCOPE_FAULT": "hang", "PYTHONPATH": str(Path(__file__).parents[2])}
     done = subprocess.run(
         [sys.executable, str(script), how], env=environment, capture_output=True, text=True, timeout=PATIENCE
     )

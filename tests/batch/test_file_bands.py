@@ -414,7 +414,7 @@ def test_256_mb_under_150_mb(tmp_path):
     large = np.lib.format.open_memmap(tmp_path / "large.npy", "w+", np.float32, (8000, 8000))
     large[4000, 4000] = 25
     del large
-    root = Path(__file__).parent.parent
+    root = Path(__file__).parents[2]
     done = subprocess.run(
         [sys.executable, "-c", LARGE],
         cwd=tmp_path,

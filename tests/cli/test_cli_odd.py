@@ -22,7 +22,7 @@ from gpu_ops.params import Param
 from gpu_ops.report.files import read_report, write_report
 from gpu_ops.report.rows import Report
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SERIAL = ["mean1d", "--sample", "noise", "--length", "300", "--device", "cpu", "--variant", "serial"]
 NAIVE = ["mean1d", "naive", "--sample", "noise", "--length", "300"]
 POSIX = pytest.mark.skipif(os.name != "posix", reason="the system has no such files")

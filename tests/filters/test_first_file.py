@@ -109,7 +109,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Filter]:
     """A filter whose variant has a file that only some parameters run."""
     from dataclasses import replace
 
-    monkeypatch.syspath_prepend(Path(__file__).parent)
+    monkeypatch.syspath_prepend(Path(__file__).parents[1])
     mean = find_filter("mean1d")
     naive, constant = mean.variant("naive"), mean.variant("constant")
 

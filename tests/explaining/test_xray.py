@@ -435,7 +435,7 @@ def test_the_source_with_counters_beside_it(capsys: pytest.CaptureFixture[str]) 
     heading = next(n for n, line in enumerate(lines) if line.startswith("line "))  # the kernel's file, then headers
     at = lines[heading].index("source")
     source = find_filter("mean1d").variant("shared").kernels[0]
-    text = (Path(__file__).parent.parent / "gpu_ops" / "kernels" / source).read_text().splitlines()
+    text = (Path(__file__).parents[2] / "gpu_ops" / "kernels" / source).read_text().splitlines()
     shown = [line[at:] for line in lines[heading + 2 : heading + 2 + len(text)]]
     assert shown == [t.expandtabs(4) for t in text]
     titles = lines[heading].split()[1:-1]
@@ -492,7 +492,7 @@ def test_a_fault_gives_exit_code_3(capsys: pytest.CaptureFixture[str], tmp_path:
 
 
 def test_a_kernel_that_stops_itself_gives_exit_code_3(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    source = Path(__file__).parent.parent / "gpu_ops" / "kernels" / "mean1d" / "1_naive.cu"
+    source = Path(__file__).parents[2] / "gpu_ops" / "kernels" / "mean1d" / "1_naive.cu"
     kernel = tmp_path / "stops.cu"
     kernel.write_text(source.read_text().replace("A sum = 0;", "A sum = 0; if (e == 77) __trap();"))
     code, out, err = _call(capsys, "mean", "naive", *SMALL, "--kernel", str(kernel))
