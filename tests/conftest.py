@@ -68,9 +68,8 @@ def pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The toy filter of images of many types, among all others with its kernel."""
     from toys.pieces import PIECES
 
-    from gpu_ops import filters
     from gpu_ops.devices import kernel_source
-    from gpu_ops.filters import registry
+    from gpu_ops.filters import FILTERS, registry
 
     folder = tmp_path / "kernels"
     (folder / "pieces").mkdir(parents=True)
@@ -79,8 +78,9 @@ def pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     (folder / "pieces" / "1_points.cu").symlink_to(ROOT / "tests" / "toys" / "1_points.cu")
     for module in (kernel_source, registry):
         monkeypatch.setattr(module, "KERNELS", folder)
-    monkeypatch.setattr(filters, "FILTERS", registry.check_filters((*filters.FILTERS, PIECES)))
-    return PIECES
+    with_toy = registry.Registry((*FILTERS, PIECES))
+    monkeypatch.setattr(FILTERS, "_filters", tuple(with_toy))
+    return FILTERS.find("pieces")
 
 
 @pytest.fixture(autouse=True, scope="session")

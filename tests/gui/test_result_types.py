@@ -54,9 +54,8 @@ def engine() -> FakeEngine:
 
 
 @pytest.fixture
-def toy(qtbot: Any, pieces: Filter, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> Iterator[MainWindow]:
+def toy(qtbot: Any, pieces: Filter, engine: FakeEngine) -> Iterator[MainWindow]:
     """A window with the toy filter and the results of its first variant, twice."""
-    monkeypatch.setattr("app.views.experiment.panel.FILTERS", (find_filter("mean2d"), pieces))
     window = make(qtbot, engine)
     input = from_array(np.random.default_rng(4).integers(0, 256, (48, 64), np.uint8), name="dice")
     engine.show(input)
