@@ -22,7 +22,7 @@ from gpu_ops.inputs import Pixel as Pixel
 from gpu_ops.locality import Locality as Locality
 from gpu_ops.output_kinds import OUTPUT_KINDS, Form, OutputKind, ViewKind
 from gpu_ops.params import Param, Values, holds
-from gpu_ops.plan import Device, Finding, Limits, Mode, Plan
+from gpu_ops.plan import Finding, Mode
 from gpu_ops.run_key import RunKey
 from gpu_ops.statements import SOURCE_TITLES as SOURCE_TITLES
 from gpu_ops.statements import Claim as Claim
@@ -34,6 +34,11 @@ from gpu_ops.statements import Series as Series
 from gpu_ops.statements import Timed as Timed
 from gpu_ops.task import Meta, Successor, Task
 from gpu_ops.task import Trial as Trial
+from gpu_ops.variant import Accesses as Accesses
+from gpu_ops.variant import Counts as Counts
+from gpu_ops.variant import Exactness as Exactness
+from gpu_ops.variant import Rule as Rule
+from gpu_ops.variant import Variant as Variant
 
 Stage = Literal["computed", "verified", "timed"]
 
@@ -111,76 +116,6 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Accesses:
-    """Expected thread-level global loads: of the first block, an inner one, the last one, and of the whole launch."""
-
-    first: int
-    inner: int
-    last: int
-    total: int
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """A reason why a variant refuses cases of the contract: `words` of its message, and in `never` the choices that it
-    always rules out, by axis of the contract, such as {"param border": ("wrap",)}."""
-
-    words: str
-    never: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Variant:
-    """One way to do a filter's job.
-
-    Of its `kernels` the first file holds what it is about; a person's kernel takes that one's place.
-    `idea` says what changed from the variant before. `plan(device, task)` allocates and returns a Plan. `knobs` change
-    the speed, and the result only within the tolerance. `supports(task)` returns None or the reason why not.
-    `tolerance` widens the output's, and the printed `caveat` says why. `accesses(task)` are the global loads it should
-    make, `predicts(task)` the counters that its samples let expect, by id, and `transactions(task, rule)` those by the
-    coalescing rule of an older GPU. `operations(task)` is its number of operations where that is more than the filter's
-    least work.
-    `largest(task)` is the largest magnitude of floating samples with which nothing overflows; None: all of them.
-    `refuses` are all the reasons that `supports` has for cases of the contract; `uncounted` says why a variant with
-    kernels declares no accesses. `shapes` are those that the contract tries beside those of the kind of input, and
-    `trials(limits)` long cases, in which every loop of its kernels runs more than once on such a device, or launches
-    take part that short ones do not need.
-    """
-
-    id: str
-    title: str
-    idea: str
-    plan: Callable[[Device, Task], Plan]
-    device: Literal["cpu", "cuda"]
-    kernels: tuple[str, ...] = ()
-    knobs: tuple[Param, ...] = ()
-    supports: Callable[[Task], str | None] = lambda task: None
-    source: str = ""
-    library: str = ""
-    tolerance: Callable[[Task], float] | None = None
-    caveat: str = ""
-    accesses: Callable[[Task], Accesses] | None = None
-    predicts: Callable[[Task], Mapping[str, int]] | None = None
-    transactions: Callable[[Task, Any], Mapping[str, int]] | None = None
-    operations: Callable[[Task], int] | None = None
-    largest: Callable[[Task], float] | None = None
-    refuses: tuple[Refusal, ...] = ()
-    uncounted: str = ""
-    shapes: tuple[Shape, ...] = ()
-    trials: Callable[[Limits], tuple[Trial, ...]] = lambda limits: ()
-
-    def refusal(self, task: Task) -> str | None:
-        """None, or the reason why it cannot do this task: no support for it, or samples outside its range."""
-        reason = self.supports(task)
-        if reason or not task.meta.largest or self.largest is None:
-            return reason
-        most = self.largest(task)
-        if task.meta.largest <= most:
-            return None
-        return f"it holds for values up to {most:.4g}, this input has {task.meta.largest:.4g}: scale the input down"
-
-
-@dataclass(frozen=True)
 class Filter:
     """A contract: what goes in, what comes out, how exact, and the least work it takes.
 
@@ -255,7 +190,7 @@ class Filter:
             own = {k.name: knobs.get(k.name, k.default) for k in variant.knobs}
             if any(knobs.get(name) != value for name, value in needed.items()):
                 continue
-            if meta is None or variant.supports(Task.of(meta, values, own)) is None:
+            if meta is None or variant.refusal(Task.of(meta, values, own)) is None:
                 return new
         return self.renamed[id][-1].variant if id in self.renamed else id
 

@@ -68,9 +68,7 @@ def _of_variant(filter: Filter, variant: Variant) -> Iterator[str]:
             yield f"{where}: {who} names the kernel file {kernel}, and gpu_ops/kernels has none; write it, or rename."
     if variant.device == "cuda" and bool(variant.kernels) == bool(variant.library):
         yield f"{where}: {who} runs on CUDA; name its kernel files or its library, not both."
-    if variant.kernels and bool(variant.accesses) == bool(variant.uncounted):
+    if variant.kernels and bool(variant.counts.accesses) == bool(variant.counts.uncounted):
         yield f"{where}: {who} has kernels; declare its accesses, or say in `uncounted` why they are not counted."
-    if (variant.tolerance is None) != (variant.caveat == ""):
-        yield f"{where}: {who} widens the tolerance or has a caveat, not both; give both or none."
     for name in {k.name for k in variant.knobs} & {p.name for p in filter.params}:
         yield f"{where}: {who} has a knob {name!r}, which is a parameter of {filter.id} as well; rename the knob."

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gpu_ops.filters.kit.support import Support
+from gpu_ops.filters.kit.rules import Choices
 from gpu_ops.params import Param
 from gpu_ops.task import Task
+from gpu_ops.types import Rule
 
 VECTOR_BYTES = 16
 FREE_THREADS = 256
@@ -33,13 +34,14 @@ def rows_aligned(columns: int, itemsize: int) -> int:
     return int(columns * itemsize % VECTOR_BYTES == 0)
 
 
-def halo_fits(window: Callable[[Task], int], most: int) -> Support:
-    """Whether the halo of a thread's vector is small enough for registers."""
+def halo_fits(window: Callable[[Task], int], most: int, never: Choices | None = None) -> Rule:
+    """The halo of a thread's vector is small enough for registers."""
 
-    def rule(task: Task) -> str | None:
-        halo = window(task) // 2 * task.meta.channels * task.meta.itemsize
-        if halo <= most:
-            return None
-        return f"its window reaches over {halo} bytes on either side, and registers hold at most {most}"
+    def halo(task: Task) -> int:
+        return window(task) // 2 * task.meta.channels * task.meta.itemsize
 
-    return rule
+    return Rule(
+        lambda task: halo(task) > most,
+        lambda task: f"its window reaches over {halo(task)} bytes on either side, and registers hold at most {most}",
+        never or {},
+    )

@@ -122,9 +122,10 @@ def launch_sizes(task: Task, shaping: Shaping) -> list[tuple[int, Shape]]:
         n = shape[0]
 
 
-def kernels(shaping: Shaping, narrow: bool = False, by_warp: bool = False) -> Callable[[Job], Plan]:
-    """The plan of a kernel that is launched on samples, and then on its own partial states. `narrow` says that a block
-    meets so few samples that 32 bits hold their sum, `by_warp` that warps meet in shared memory and not threads."""
+def kernels(shaping: Shaping) -> Callable[[Job], Plan]:
+    """The plan of a kernel that is launched on samples, and then on its own partial states."""
+    narrow = shaping not in SHARED_OUT  # a block meets so few samples that 32 bits hold their sum
+    by_warp = shaping is one_wave  # warps meet in shared memory, and not threads
 
     def plan(job: Job) -> Plan:
         task, device, channels = job.task, job.device, job.task.meta.channels

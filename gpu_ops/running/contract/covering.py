@@ -144,7 +144,7 @@ class Pairs:
 
 def _not_refused(variant: Variant, axes: Mapping[str, Sequence[Any]]) -> list[list[int]]:
     """The places of the choices of each axis that no refusal of the variant always rules out."""
-    never = {name: {v for r in variant.refuses for v in r.never.get(name, ())} for name in axes}
+    never = {name: {v for r in variant.rules for v in r.never.get(name, ())} for name in axes}
     return [[i for i, value in enumerate(values) if value not in never[name]] for name, values in axes.items()]
 
 

@@ -145,17 +145,12 @@ def cufft(device: Device, batch: Batch, tiles: DeviceArray, bins: DeviceArray) -
     return lambda x, out: plan.fft(x, out, cufft.CUFFT_FORWARD)
 
 
-def variants() -> tuple[Variant, ...]:
-    """Those on the CPU."""
-    own: dict[str, Any] = {"device": "cpu", "largest": largest}
-    return (
-        Variant("serial", "CPU, one core", SERIAL, partial(plan, partial(compiled, False)), source="S2", **own),
-        Variant("parallel", "CPU, all cores", PARALLEL, partial(plan, partial(compiled, True)), **own),
-        Variant("numpy", "NumPy", NUMPY, partial(plan, numpy), library="numpy", **own),
-        Variant("scipy", "SciPy", SCIPY, partial(plan, scipy), library="scipy", **own),
-    )
-
-
-def peer() -> Variant:
-    """CuPy's plan of cuFFT."""
-    return Variant("cupy", "cuFFT (CuPy)", CUFFT, partial(plan, cufft), "cuda", library="cupy", largest=largest)
+serial, parallel = partial(compiled, False), partial(compiled, True)
+HOSTS = (
+    Variant("serial", "CPU, one core", SERIAL, partial(plan, serial), "cpu", source="S2", largest=largest),
+    Variant("parallel", "CPU, all cores", PARALLEL, partial(plan, parallel), "cpu", largest=largest),
+    Variant("numpy", "NumPy", NUMPY, partial(plan, numpy), "cpu", library="numpy", largest=largest),
+    Variant("scipy", "SciPy", SCIPY, partial(plan, scipy), "cpu", library="scipy", largest=largest),
+)
+CUPY = Variant("cupy", "cuFFT (CuPy)", CUFFT, partial(plan, cufft), "cuda", library="cupy", largest=largest)
+"""CuPy's plan of cuFFT."""

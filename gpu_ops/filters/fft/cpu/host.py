@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from gpu_ops.filters.fft import limits
 from gpu_ops.filters.fft.cpu import peers
-from gpu_ops.filters.fft.cpu.plans import Engine, Transform, plan1d, plan2d, plan_mask
+from gpu_ops.filters.fft.cpu.plans import Transform, plan_mask
 from gpu_ops.plan import Device, Plan
 from gpu_ops.types import Variant
 
@@ -37,28 +36,13 @@ def compiled_parallel(device: Device, extents: tuple[int, ...], dtype: str) -> T
     return Transform(made.forward, made.back)
 
 
-def _variants(plan: Callable[..., Plan], *libraries: tuple[str, str, str, Engine]) -> tuple[Variant, ...]:
-    own: dict[str, Any] = {"device": "cpu", "largest": limits.largest}
-    serial = Variant("serial", "CPU, one core", SERIAL, partial(plan, compiled), source="S2", **own)
-    parallel = Variant("parallel", "CPU, all cores", PARALLEL, partial(plan, compiled_parallel), **own)
-    others = (Variant(id, title, idea, partial(plan, e), library=id, **own) for id, title, idea, e in libraries)
-    return (serial, parallel, *others)
-
-
-NUMPY_VARIANT = ("numpy", "NumPy", NUMPY, peers.numpy)
-SCIPY_VARIANT = ("scipy", "SciPy", SCIPY, peers.scipy)
-
-
-def variants1d() -> tuple[Variant, ...]:
-    """Of signals."""
-    return _variants(plan1d, NUMPY_VARIANT, SCIPY_VARIANT)
-
-
-def variants2d() -> tuple[Variant, ...]:
-    """Of images."""
-    return _variants(plan2d, NUMPY_VARIANT, SCIPY_VARIANT)
-
-
-def variants_mask() -> tuple[Variant, ...]:
-    """Of the mask."""
-    return _variants(plan_mask, SCIPY_VARIANT)
+def variants(plan: Callable[..., Plan]) -> tuple[Variant, ...]:
+    """Of a filter with this plan; the mask has none of NumPy."""
+    most = limits.largest
+    numpy = Variant("numpy", "NumPy", NUMPY, partial(plan, peers.numpy), "cpu", library="numpy", largest=most)
+    return (
+        Variant("serial", "CPU, one core", SERIAL, partial(plan, compiled), "cpu", source="S2", largest=most),
+        Variant("parallel", "CPU, all cores", PARALLEL, partial(plan, compiled_parallel), "cpu", largest=most),
+        *(() if plan is plan_mask else (numpy,)),
+        Variant("scipy", "SciPy", SCIPY, partial(plan, peers.scipy), "cpu", library="scipy", largest=most),
+    )

@@ -5,16 +5,18 @@ A signal is an image of one row. Sizes along x are counted in values, which are 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gpu_ops.filters.kit.planning import CTYPES, block_shape
-from gpu_ops.filters.kit.support import MOST_BLOCKS
+from gpu_ops.filters.kit.rules import MOST_BLOCKS, not_with
+from gpu_ops.filters.wavelet import forms
 from gpu_ops.params import Value
 from gpu_ops.plan import Device, DeviceArray, Launch
-from gpu_ops.task import Meta
+from gpu_ops.task import Meta, Task
 
 
 class Shape(NamedTuple):
@@ -115,3 +117,21 @@ class Samples:
         kernel = self.lines.kernel("samples", part, SAMPLE=CTYPES[self.dtype.name], INTEGER=integer)
         args = (*arrays, *int64(rows, columns), np.int32(channels), *more)
         return self.lines.over(kernel, rows, columns * channels, args, name)
+
+
+def counted(task: Task, filtering: int) -> int:
+    """So many operations of filters, and those of what is around them: of all shifts, per coefficient a comparison, and
+    what the rule needs: a digit of each byte to find the noise, a square for BayesShrink, the steps of a sort for
+    SURE."""
+    size, params = math.prod(forms.pyramid_shape(task)), task.params
+    each = 1 + (0 if params["rule"] == "manual" and params["result"] == "result" else 2 * task.dtype.itemsize)
+    each += {"BayesShrink": 4, "SURE": 45 + 2 * math.ceil(math.log2(size + 1))}.get(params["rule"], 0)
+    return filtering + int(params["shifts"]) * each * size
+
+
+def largest(task: Task) -> float:
+    """The largest magnitude with which neither a coefficient nor the sum over the shifts overflows."""
+    return forms.largest(task) / int(task.params["shifts"])
+
+
+RESULT_ALONE = not_with("result", "parts", words="it keeps no coefficients to show")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpu_ops.filters.kit.planning import Job
-from gpu_ops.filters.kit.support import MOST_BLOCKS
+from gpu_ops.filters.kit.rules import MOST_BLOCKS, shared_fits
 from gpu_ops.filters.wavelet.bases import LENGTHS
 from gpu_ops.filters.wavelet.cuda.launches import Lines, int64
 from gpu_ops.filters.wavelet.cuda.transform import Transform, Way
@@ -113,14 +113,6 @@ def shared_bytes(task: Task) -> int:
     return AXES_BYTES + max(room.whole for group in groups for room in rooms(task, group)) * work_type(task).itemsize
 
 
-def supports(task: Task) -> str | None:
-    """None, or how much shared memory it lacks and which knobs need less."""
-    needed, most = shared_bytes(task), task.limits.shared_bytes
-    if needed <= most:
-        return None
-    return f"its tiles take {needed} bytes of shared memory, a block has {most}; {_advice(task)}"
-
-
 def _advice(task: Task) -> str:
     """The most levels together, then the largest tile, that fit."""
     name, choices = ("side", TILES) if task.meta.of_kind.rank == 2 else ("block", (1024, 512, 256, 128, 64, 32, 16))
@@ -130,6 +122,9 @@ def _advice(task: Task) -> str:
             if shared_bytes(Task.of(task.meta, task.params, knobs, task.limits)) <= task.limits.shared_bytes:
                 return f"take together {together} and {name} {size}"
     return "no choice of its knobs fits; take the variant constant, a shorter wavelet or fewer channels"
+
+
+FITS = shared_fits(shared_bytes, "tiles take", advice=_advice)
 
 
 class Levels(Transform):
