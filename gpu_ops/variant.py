@@ -23,8 +23,9 @@ class Rule:
     to choose instead: a function of the task, or a text with the like of "{meta.channels}" for what its meta or its
     limits know, and of "{window}" for the value of a parameter or knob.
 
-    `never` are choices of the contract that it always rules out, by axis: {"param border": ("wrap",)}. Where the first
-    broken rule is one that is said `also`, so are all others of these that are broken.
+    `never` are choices of the contract that it, or a rule before it, always rules out, by axis:
+    {"param border": ("wrap",)}. Where the first broken rule is one that is said `also`, so are all others of these that
+    are broken.
     """
 
     test: Callable[[Task], Any]

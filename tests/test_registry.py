@@ -94,10 +94,10 @@ def test_variants_and_filters_explain_themselves() -> None:
     for filter, variant in VARIANTS:
         assert variant.title and variant.idea.endswith(".")
         assert bool(variant.kernels) == (variant.device == "cuda" and not variant.library), (filter.id, variant.id)
-        assert (variant.tolerance is None) == (variant.caveat == ""), (filter.id, variant.id)
-        counted = variant.accesses is not None
-        assert (counted or bool(variant.uncounted)) == bool(variant.kernels), (filter.id, variant.id)
-        assert not (counted and variant.uncounted), (filter.id, variant.id)
+        assert variant.exactness is None or variant.exactness.caveat, (filter.id, variant.id)
+        counted = variant.counts.accesses is not None
+        assert (counted or bool(variant.counts.uncounted)) == bool(variant.kernels), (filter.id, variant.id)
+        assert not (counted and variant.counts.uncounted), (filter.id, variant.id)
     for filter in FILTERS:
         assert filter.summary.endswith(".") and filter.variants[0].id == "serial"
         assert all(p.help for p in filter.params)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
+from string import Formatter
 from typing import Any
 
 from gpu_ops.devices.kernel_source import KERNELS
@@ -70,5 +72,19 @@ def _of_variant(filter: Filter, variant: Variant) -> Iterator[str]:
         yield f"{where}: {who} runs on CUDA; name its kernel files or its library, not both."
     if variant.kernels and bool(variant.counts.accesses) == bool(variant.counts.uncounted):
         yield f"{where}: {who} has kernels; declare its accesses, or say in `uncounted` why they are not counted."
+    if variant.exactness and not variant.exactness.caveat:
+        yield f"{where}: {who} widens the tolerance; say why in its caveat."
     for name in {k.name for k in variant.knobs} & {p.name for p in filter.params}:
         yield f"{where}: {who} has a knob {name!r}, which is a parameter of {filter.id} as well; rename the knob."
+    texts = [rule.words for rule in variant.rules if isinstance(rule.words, str)]
+    for text in (text for text in texts if texts.count(text) > 1):
+        yield f"{where}: two rules of {who} say {text!r}; make them one, or say what tells them apart."
+    known = ["meta", "limits", *(p.name for p in (*filter.params, *variant.knobs))]
+    for text in texts:
+        for name in _names_in(text) - set(known):
+            yield f"{where}: a rule of {who} names {name!r} in {text!r}; it may name {', '.join(known)}: correct it."
+
+
+def _names_in(text: str) -> set[str]:
+    """The names in the braces of a text, without their parts."""
+    return {re.split(r"[.\[]", name)[0] for _, name, *_ in Formatter().parse(text) if name is not None}

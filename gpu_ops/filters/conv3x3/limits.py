@@ -30,9 +30,5 @@ TEXTURE = (
 )
 PACKED = (GRID_FITS, shared_fits(plans.packed_bytes, "rows take"))
 WARP_ROWS = (GRID_FITS, shared_fits(plans.warp_rows_bytes, "rows take"))
-FUSED = (
-    not_with("passes", 1, words="it makes two passes in one launch; there is one"),
-    GRID_FITS,
-    shared_fits(plans.fused_bytes, "rows take"),
-)
+FUSED = (not_with("passes", 1, words="it makes two passes in one launch; there is one"), GRID_FITS)
 ROWS = blocks_fit(lambda task: task.knobs["block_y"] * task.knobs["rows"], "a larger block or more rows a thread")

@@ -126,16 +126,14 @@ REAL_ALONE = not_with("numbers", COMPLEX, words="it is for real samples: choose 
 
 def _pairs(kind: Kind) -> Rule:
     """Neighbouring samples of a line are pairs."""
-    odd: tuple[Shape, ...] = ((1,), (3,), (7,), (97, 3), (1025, 2))
-    if kind == "image":
-        odd = ((1, 1), (19, 23, 3), (16, 31, 4))
+    signals: tuple[Shape, ...] = (1,), (3,), (7,), (97, 3), (1025, 2)
     return Rule(
         lambda task: Batch.of(task).channels > 1 or Batch.of(task).width % 2,
         lambda task: (
             f"{Batch.of(task).channels} channels of {Batch.of(task).width} samples do not make pairs; use the variant "
             "mixed_radix"
         ),
-        {"shape": odd} if kind == "signal" else {"shape": odd, "param tile": (0,)},
+        {"shape": signals if kind == "signal" else ((1, 1), (19, 23, 3), (16, 31, 4))},
     )
 
 
@@ -147,7 +145,7 @@ def _powers_of_two(scheme: Scheme, kind: Kind) -> Rule:
 
     never: Choices = {"shape": ((7,),), "param points": (3, 60, 125)}
     if kind == "image":
-        never = {"shape": ((1, 7), (7, 1)), "param tile": (6,)}
+        never = {"shape": ((1, 7), (7, 1)), "param tile": (0, 6) if scheme.pack else (6,)}
     return Rule(other, lambda task: f"{other(task)} points is no power of two; use the variant mixed_radix", never)
 
 

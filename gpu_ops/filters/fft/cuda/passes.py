@@ -192,13 +192,11 @@ class Passes:
         place = room_of(n, stages.radices, lines)[0]
         aligned = all(step % 2 == 0 for step in apart)
         double = self.kind == np.complex128
-        return {
-            **{"REAL": "double" if double else "float", "SAMPLE": CTYPES[self.task.dtype.name]},
-            **{"COMPLEX": "double2" if double else "float2", "PAIR_ALIGNED": int(aligned)},
-            **{"LINE_POINTS": n, "LINE_THREADS": stages.threads, "LINES": lines, "LINE_PITCH": place},
-            **{"RADICES": ",".join(map(str, stages.radices)), "NUMBERS": numbers},
-            **self.scheme.choices(self.task.knobs),
-        }
+        types = {"REAL": "double" if double else "float", "COMPLEX": "double2" if double else "float2"}
+        sizes = {"LINE_POINTS": n, "LINE_THREADS": stages.threads, "LINES": lines, "LINE_PITCH": place}
+        defines: dict[str, Value] = {"RADICES": ",".join(map(str, stages.radices)), "NUMBERS": numbers}
+        defines |= {"SAMPLE": CTYPES[self.task.dtype.name], "PAIR_ALIGNED": int(aligned)}
+        return defines | types | sizes | self.scheme.choices(self.task.knobs)
 
     def launch(
         self,
@@ -240,33 +238,39 @@ class Passes:
         self.steps.append(Launch(kernel, grid, block, args, shared, name=what))
 
     def along(
-        self, x: DeviceArray, y: DeviceArray, lines: Lines, source: Where, target: Where, what: str, **how: Any
+        self,
+        x: DeviceArray,
+        y: DeviceArray,
+        lines: Lines,
+        source: Where,
+        target: Where,
+        what: str,
+        numbers: str = NUMBERS,
+        lanes: tuple[str, str] = (POINTS, POINTS),
     ) -> None:
         """The same in two launches where a line is too long for one, or the knob wants two; of lines that are counted
         along inner and outer alone."""
         beside = 0
-        if how.get("lanes") == (LINES, LINES):
+        if lanes == (LINES, LINES):
             # Rows that do not begin where a sector begins: neighbours fill one of two sectors that they touch.
             beside = SECTOR if target.step * self.kind.itemsize % SECTOR == 0 else 2 * SECTOR
         cut = parts_of(lines.n, self.fit, self.scheme, self.task.knobs, beside)
         if cut is None:
-            self.launch(x, y, lines, source, target, what, **how)
+            self.launch(x, y, lines, source, target, what, numbers, lanes=lanes)
             return
         n1, n2 = cut
         inner, outer = lines.inner, lines.total // (lines.inner * lines.middle)
         between = self.empty(lines.total * lines.n)
         apart = Where(lines.n * inner, inner, n2 * inner)
         first = Lines(n1, outer * n2 * inner, inner, n2)
-        numbers = how.get("numbers", NUMBERS)
         read = Where(source.outer, source.step, n2 * source.step)
-        times = TWO_PART_LINES if beside else 1
-        turned: dict[str, Any] = {"lanes": (LINES, LINES), "turns": lines.n, "times": times}
-        self.launch(x, between, first, read, apart, f"{what}: part 1 of 2", numbers, **turned)
+        times, part = TWO_PART_LINES if beside else 1, f"{what}: part 1 of 2"
+        self.launch(x, between, first, read, apart, part, numbers, lanes=(LINES, LINES), turns=lines.n, times=times)
         second = Lines(n2, outer * n1 * inner, inner, n1)
         rows = Where(lines.n * inner, n2 * inner, inner)
         stored = Where(target.outer, target.step, n1 * target.step)
-        how = {**how, "numbers": NUMBERS, "lanes": (POINTS if inner == 1 else LINES, LINES), "times": times}
-        self.launch(between, y, second, rows, stored, f"{what}: part 2 of 2", **how)
+        lanes = POINTS if inner == 1 else LINES, LINES
+        self.launch(between, y, second, rows, stored, f"{what}: part 2 of 2", lanes=lanes, times=times)
 
     def cut(self, z: DeviceArray, y: DeviceArray, lines: Lines, apart: int, ends: str) -> None:
         """Half spectra y, `apart` numbers apart, of whole lines z that lie one after the other."""

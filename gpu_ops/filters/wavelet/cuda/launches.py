@@ -6,6 +6,7 @@ A signal is an image of one row. Sizes along x are counted in values, which are 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -76,11 +77,20 @@ class Lines:
         name = f"wavelet_{file}_{part}" if part else f"wavelet_{file}"
         return self.device.kernel(f"wavelet/{file}.cu", name, {"REAL": self.real, **defines})
 
-    def over(self, kernel: Any, lines: int, width: int, args: tuple[Any, ...], name: str, **more: Any) -> Launch:
+    def over(
+        self,
+        kernel: Any,
+        lines: int,
+        width: int,
+        args: tuple[Any, ...],
+        name: str,
+        shared: int = 0,
+        constants: Mapping[str, Any] | None = None,
+    ) -> Launch:
         """A thread for each of `width` values of lines. Where the lines exceed a grid, a thread does several."""
         x, y = self.threads
         grid = (max(1, -(-width // x)), min(max(1, -(-lines // y)), MOST_BLOCKS), 1)
-        return Launch(kernel, grid, (x, y, 1), args, name=name, **more)
+        return Launch(kernel, grid, (x, y, 1), args, shared, constants or {}, name=name)
 
 
 @dataclass(frozen=True)

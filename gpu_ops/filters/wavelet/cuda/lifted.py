@@ -49,16 +49,13 @@ def shared_bytes(task: Task) -> int:
     return max(shared_values(task)) * work_type(task).itemsize
 
 
-RULES = (
-    Rule(
-        lambda task: task.params["wavelet"] not in NAMES,
-        f"{{wavelet}} has no lifting steps here; choose from {', '.join(NAMES)}",
-        {"param wavelet": ("db16",)},
-    ),
-    shared_fits(
-        shared_bytes, advice=lambda task: f"take a smaller {'side' if task.meta.of_kind.rank == 2 else 'block'}"
-    ),
+HAS_STEPS = Rule(
+    lambda task: task.params["wavelet"] not in NAMES,
+    f"{{wavelet}} has no lifting steps here; choose from {', '.join(NAMES)}",
+    {"param wavelet": ("db16",)},
 )
+TILE_FITS = shared_fits(shared_bytes, advice=lambda task: "take a smaller side")
+"""Of images; lines have at most 44 KiB, with the most channels and the longest wavelet that has lifting steps."""
 
 
 def growth(task: Task) -> float:

@@ -5,19 +5,19 @@ approximation that the levels below gave."""
 from __future__ import annotations
 
 from gpu_ops.filters.kit.planning import Job, cuda
-from gpu_ops.filters.kit.rules import not_with, shared_fits, together
+from gpu_ops.filters.kit.rules import not_with, together
 from gpu_ops.filters.wavelet import forms
 from gpu_ops.filters.wavelet.cuda.launches import RESULT_ALONE, counted, largest
 from gpu_ops.filters.wavelet.cuda.recomputing import FILE, Denoising, Whole
-from gpu_ops.filters.wavelet.cuda.strips import ROWS, THREADS, Strips, counters, windows_of
+from gpu_ops.filters.wavelet.cuda.strips import ROWS, THREADS, counters, windows_of
 from gpu_ops.input_kinds import Kind
 from gpu_ops.params import Param
 from gpu_ops.plan import Plan
-from gpu_ops.task import Meta, Task
+from gpu_ops.task import Task
 from gpu_ops.types import Counts, Rule, Variant
 
 MOST = 1 << 30
-"""Rows of an image, and values of a row: positions along an axis are ints."""
+"""Rows of an image, and values of a row."""
 AROUND = "wavelet/median.cu", "wavelet/thresholds.cu"
 """The kernels that find the threshold."""
 SIZES = 64, 128, 256
@@ -35,23 +35,17 @@ IDEAS = {
 SEVERAL = "a forward and an inverse launch for each level: the loads of one block do not stand for the plan"
 
 
-def shared_bytes(task: Task) -> int:
-    """Bytes of shared memory of the largest kernel."""
-    return max(Strips.of(task).shared(forms.work_type(task).itemsize, task.params["rule"] != "manual"))
-
-
-def too_large(meta: Meta) -> bool:
-    """Whether positions along an axis of an image are no ints."""
-    return meta.of_kind.rank == 2 and max(meta.shape[0], meta.shape[1] * meta.channels) > MOST
-
-
 ONE_THRESHOLD = not_with(
     *("rule", "BayesShrink", "SURE"),
     words="BayesShrink and SURE find a threshold for each band, from details that it never keeps; take manual or "
     "universal",
 )
 """Details that are not stored do not suffice."""
-POSITIONS = Rule(lambda task: too_large(task.meta), f"its images have at most {MOST} rows and values of a row")
+POSITIONS = Rule(
+    lambda task: max(task.meta.shape[0], task.meta.shape[1] * task.meta.channels) > MOST,
+    f"its images have at most {MOST} rows and values of a row",
+)
+"""Positions along an axis of an image are ints."""
 
 
 def recomputed(task: Task, forward: int) -> int:
@@ -78,7 +72,7 @@ def variant(kind: Kind) -> Variant:
     image = kind == "image"
     return cuda(
         *(FILE, "recomputed by blocks", IDEAS[kind], planned),
-        *together(ONE_THRESHOLD, RESULT_ALONE, shared_fits(shared_bytes), *((POSITIONS,) if image else ())),
+        *together(ONE_THRESHOLD, RESULT_ALONE, *((POSITIONS,) if image else ())),
         helpers=AROUND,
         knobs=(BLOCKS[kind], *((HEIGHT,) if image else ())),
         source="S0",

@@ -113,11 +113,12 @@ def _kernel(
     return cuda(*how, *rules, helpers=helpers, knobs=knobs, source="S0", largest=largest, counts=counts)
 
 
-def _lifting(*knobs: Param) -> Variant:
+def _lifting(*sides: Param) -> Variant:
     return cuda(
-        *("wavelet/7_lifting.cu", "lifting", LIFTING, _planned(Way(lifted=True)), *lifted.RULES),
+        *("wavelet/7_lifting.cu", "lifting", LIFTING, _planned(Way(lifted=True)), lifted.HAS_STEPS),
+        *((lifted.TILE_FITS,) if sides else ()),
         helpers=SHRUNK,
-        knobs=(BLOCK, *knobs),
+        knobs=(BLOCK, *sides),
         source="S0",
         largest=lambda task: largest(task) / lifted.growth(task),
         counts=Counts(
