@@ -19,9 +19,9 @@ Trials = Callable[[Limits], tuple[Trial, ...]]
 
 @dataclass(frozen=True)
 class Rule:
-    """What a variant does not take. `test(task)` is true of a task that breaks the rule, and `words` say why and what
-    to choose instead: a function of the task, or a text with the like of "{meta.channels}" for what its meta or its
-    limits know, and of "{window}" for the value of a parameter or knob.
+    """What a variant does not take. `test(task)` is true of a task that breaks the rule: True, or what it found, such
+    as the bytes that are too many. `words` say why and what to choose instead: "{found}" stands for that, the like of
+    "{meta.channels}" for what the task's meta or limits know, "{window}" for the value of a parameter or knob.
 
     `never` are choices of the contract that it, or a rule before it, always rules out, by axis:
     {"param border": ("wrap",)}. Where the first broken rule is one that is said `also`, so are all others of these that
@@ -29,15 +29,14 @@ class Rule:
     """
 
     test: Callable[[Task], Any]
-    words: str | Callable[[Task], str]
+    words: str
     never: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     also: bool = False
 
     def said(self, task: Task) -> str:
-        """The words for a task."""
-        if callable(self.words):
-            return self.words(task)
-        return self.words.format(meta=task.meta, limits=task.limits, **task.params, **task.knobs)
+        """The words for a task that breaks it."""
+        found = self.test(task)
+        return self.words.format(found=found, meta=task.meta, limits=task.limits, **task.params, **task.knobs)
 
 
 @dataclass(frozen=True)

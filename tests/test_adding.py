@@ -198,7 +198,7 @@ MISTAKES = {
         "not {meta.channels}",
         "not {channels}",
         "gpu_ops/filters/toy.py: a rule of toy atomics names 'channels' in 'it counts one channel, not {channels}'; it "
-        "may name meta, limits, bins, block: correct it.",
+        "may name found, meta, limits, bins, block: correct it.",
     ),
     "a case that a rule never takes, and its test does": (
         "task.meta.channels > 1",

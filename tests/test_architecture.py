@@ -90,7 +90,7 @@ LAYERS = {
 CORE = {
     *("types", "errors", "params", "plan", "progress", "task", "processes"),
     *("run_key", "device_names", "input_kinds", "output_kinds", "counters", "stages", "locality", "host", "statements"),
-    "html",
+    *("html", "variant"),
 }
 
 

@@ -9,7 +9,7 @@ from gpu_ops.filters.box import limits, marching, peers, plans
 from gpu_ops.filters.box.claims import CLAIMS
 from gpu_ops.filters.box.reference import reference
 from gpu_ops.filters.kit import accesses
-from gpu_ops.filters.kit.planning import BORDER, Job, cpu, cuda, peer
+from gpu_ops.filters.kit.planning import BORDER, SEVERAL, Job, cpu, cuda, peer
 from gpu_ops.filters.kit.rules import TEXTURE_FITS
 from gpu_ops.params import Param
 from gpu_ops.plan import Device, Plan
@@ -44,7 +44,6 @@ CUPYX = "The library's own kernels: one separable correlation an axis, nothing t
 CUCIM = "A library of scikit-image's functions: its local mean, two correlations tuned for shared memory."
 
 
-SEVERAL = Counts(uncounted="several kernels: the loads of one block do not stand for the launch")
 MARCH = Counts(
     uncounted="the plan cuts as many segments as fill the GPU, and each fetches some rows again",
     operations=marching.additions,
@@ -64,8 +63,8 @@ def _loads(count: Callable[[Task], Accesses]) -> Callable[[Task], Accesses]:
 def _hosts() -> tuple[Variant, ...]:
     call, finite = plans.arguments, limits.FINITE
     return (
-        cpu("serial", "CPU, one core", SERIAL, plans.serial, call, finite, source="S3"),
-        cpu("parallel", "CPU, all cores", PARALLEL, plans.parallel, call, finite),
+        cpu(SERIAL, plans.loops, call, finite, source="S3"),
+        cpu(PARALLEL, plans.loops, call, finite, all_cores=True),
         peer("scipy", "SciPy", SCIPY, "scipy.ndimage", peers.scipy, call, finite),
         peer("opencv", "OpenCV", OPENCV, "cv2", peers.opencv, call, *limits.OPENCV_RULES),
     )

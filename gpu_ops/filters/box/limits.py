@@ -6,8 +6,6 @@ Tolerances are relative to the largest magnitude of input and reference; integer
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from gpu_ops.filters.kit.planning import block_shape
@@ -86,10 +84,11 @@ def march_rows(radius: int) -> int:
     return int((MARCH - march_loss(radius, 0)) * 2 * (2 * radius + 1))
 
 
-def _most_march_rows(task: Task) -> int:
-    """Rows of all segments of `march_rows` that a grid has."""
+def _too_many_rows(task: Task) -> int:
+    """The rows of all segments of `march_rows` that a grid has, where the image has more; else 0."""
     radius = int(task.params["radius"])
-    return MOST_BLOCKS * (march_rows(radius) - 2 * radius)
+    most = MOST_BLOCKS * (march_rows(radius) - 2 * radius)
+    return most if task.meta.dtype == "float32" and task.meta.shape[0] > most else 0
 
 
 def table_tolerance(task: Task) -> float:
@@ -107,12 +106,19 @@ def table_loss(height: int, width: int, window: int) -> float:
     return 2 * rows * columns * (rows + columns) * 2.0**-53 / window**2
 
 
-def _table_loss(task: Task) -> float:
-    """The same of a task, in eps; none of integers, which are exact up to 2^53."""
+def _inexact(task: Task) -> float:
+    """The same of a task in eps, where it is too much; none of integers, which are exact up to 2^53."""
     if task.dtype.kind == "u":
         return 0.0
     height, width = task.meta.shape[:2]
-    return table_loss(height, width, window_of(task)) / float(np.finfo(task.dtype).eps)
+    lost = table_loss(height, width, window_of(task)) / float(np.finfo(task.dtype).eps)
+    return lost if lost > TABLE else 0.0
+
+
+def _misrounds(task: Task) -> int:
+    """The most values whose means OpenCV rounds right, where there are more; else 0."""
+    most = OPENCV_EXACT.get(task.meta.dtype, 0)
+    return most if window_of(task) ** 2 > most else 0
 
 
 def tile_bytes(task: Task) -> int:
@@ -138,29 +144,21 @@ ROWS_FIT = blocks_fit(lambda task: block_shape(task.knobs["block"])[1], "a large
 FINITE = finite_only("its running sums carry NaN and infinity on to the end of the axis")
 TABLE_FINITE = finite_only("its table carries NaN and infinity on to everything below and to the right")
 TABLE_EXACT = Rule(
-    lambda task: _table_loss(task) > TABLE,
-    lambda task: (
-        f"its table of {task.meta.shape[1]} × {task.meta.shape[0]} pixels could lose {_table_loss(task):.0f} eps; "
-        "choose a larger radius"
-    ),
+    _inexact,
+    "its table of {meta.shape[1]} × {meta.shape[0]} pixels could lose {found:.0f} eps; choose a larger radius",
 )
 """A table of doubles is exact enough for the image."""
 TILE_FITS = shared_fits(tile_bytes, never={"param radius": (256,)})
 FLOATS_ONLY = not_of("uint8", "uint16", words="integers are exact in variant 8, marching ring; choose that one")
 SEGMENTS_FIT = Rule(
-    lambda task: task.meta.dtype == "float32" and task.meta.shape[0] > _most_march_rows(task),
-    lambda task: (
-        f"its segments are short to stay exact, and cover {_most_march_rows(task)} rows at most; choose a larger radius"
-    ),
+    _too_many_rows,
+    "its segments are short to stay exact, and cover {found} rows at most; choose a larger radius",
 )
 """There are no more segments of `march_rows` in the image than blocks in a grid."""
 OPENCV_RULES = (
     Rule(
-        lambda task: window_of(task) ** 2 > OPENCV_EXACT.get(task.meta.dtype, math.inf),
-        lambda task: (
-            f"it rounds {task.meta.dtype} means of more than {OPENCV_EXACT[task.meta.dtype]} values in float32, which "
-            "is off by one at times"
-        ),
+        _misrounds,
+        "it rounds {meta.dtype} means of more than {found} values in float32, which is off by one at times",
     ),
     OPENCV_BORDER,
     FINITE,

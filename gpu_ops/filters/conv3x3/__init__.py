@@ -8,8 +8,8 @@ from gpu_ops.filters.conv3x3 import accesses, limits, peers, plans, reference, r
 from gpu_ops.filters.conv3x3.arithmetic import largest, least, tolerance
 from gpu_ops.filters.conv3x3.claims import CLAIMS
 from gpu_ops.filters.conv3x3.presets import PRESETS
-from gpu_ops.filters.kit.planning import BORDER, Job, cpu, cuda, peer
-from gpu_ops.filters.kit.registers import rows_knob
+from gpu_ops.filters.kit.planning import BORDER, SERIAL_LOOP, SEVERAL, Job, cpu, cuda, peer
+from gpu_ops.filters.kit.registers import EDGE_LOADS, rows_knob
 from gpu_ops.params import Param
 from gpu_ops.plan import Plan
 from gpu_ops.task import Task
@@ -25,7 +25,6 @@ SUMMARY = (
     " range. The matrix lies over the pixels as it is written (correlation), which only asymmetric ones show."
 )
 
-SERIAL = "The plain loop, compiled, on one core: what every speed-up is measured against."
 PARALLEL = "The same loop on all cores, its rows turned into SIMD instructions."
 SCIPY = "What most Python programs call; one core, integers through float64 sums that are rounded here."
 OPENCV = "A library tuned for SIMD units; where it would round halves to even, sums are rounded here."
@@ -43,12 +42,8 @@ WARP_ROWS = "A warp walks down a strip with three rows of its own, and waits for
 ROWS = "No tile and no barrier: a thread marches down a few rows of 16 bytes, in registers; bytes by dot products."
 
 
-SEVERAL = Counts(uncounted="several kernels: the loads of one block do not stand for the launch")
 WEIGHT_LOADS = Counts(
     uncounted="a thread makes several outputs: the compiler chooses how long it keeps the weights in registers"
-)
-EDGE_LOADS = Counts(
-    uncounted="threads at the edges load single values, those of odd rows words: counts of the code, not of the idea"
 )
 
 
@@ -76,8 +71,8 @@ def _variants() -> tuple[Variant, ...]:
     marching = BLOCK_Y, rows_knob(2, 1, 2, 4)
 
     return (
-        cpu("serial", "CPU, one core", SERIAL, plans.serial, call, passes=passes, source="S1", largest=largest),
-        cpu("parallel", "CPU, all cores", PARALLEL, plans.parallel, call, passes=passes, source="S1", largest=largest),
+        cpu(SERIAL_LOOP, plans.loops, call, passes=passes, source="S1", largest=largest),
+        cpu(PARALLEL, plans.loops, call, all_cores=True, passes=passes, source="S1", largest=largest),
         peer(
             *("scipy", "SciPy", SCIPY, "scipy.ndimage", peers.scipy, call, zeros),
             passes=passes,

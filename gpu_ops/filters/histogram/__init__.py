@@ -12,7 +12,7 @@ from gpu_ops.filters.histogram.bins import check, counts_form, outside_form, sta
 from gpu_ops.filters.histogram.claims import CLAIMS
 from gpu_ops.filters.histogram.merging import extremes, merge, whole
 from gpu_ops.filters.histogram.reference import reference
-from gpu_ops.filters.kit.planning import BLOCK, Job, cuda
+from gpu_ops.filters.kit.planning import BLOCK, SERIAL_LOOP, Job, cuda
 from gpu_ops.filters.kit.rules import OPENCV_CHANNELS, one_channel, shared_fits
 from gpu_ops.input_kinds import Kind
 from gpu_ops.params import Param, holds
@@ -51,7 +51,6 @@ STAYING = Param("blocks", 1, 1, 16, unit="blocks", help="blocks a multiprocessor
 FEW = replace(STAYING, default=8)
 LOADS = Param("loads", 2, choices=(1, 2, 4), help="reads of 16 bytes that a thread has under way")
 
-SERIAL = "The plain loop, compiled, on one core: what every speed-up is measured against."
 PARALLEL = "Each core counts a part in histograms of its own, four in turn; they are added at the end."
 NUMPY = "What most Python programs call: bincount of integers' levels, histogram of floats."
 OPENCV = "A library's calcHist on one core, which looks each level up in a table of bins."
@@ -131,8 +130,8 @@ def _variants(kind: Kind) -> tuple[Variant, ...]:
     counts, equalised = peers.COUNTS_ALONE, peers.EQUALISED
     of_opencv = (equalised, *grey, *peers.OPENCV_BINS, *(() if grey else (OPENCV_CHANNELS,)))
     return (
-        Variant("serial", "CPU, one core", SERIAL, plans.host(plans.serial), "cpu", source="S3"),
-        Variant("parallel", "CPU, all cores", PARALLEL, plans.host(plans.parallel), "cpu", source="S3"),
+        Variant("serial", "CPU, one core", SERIAL_LOOP, plans.host(False), "cpu", source="S3"),
+        Variant("parallel", "CPU, all cores", PARALLEL, plans.host(True), "cpu", source="S3"),
         Variant("numpy", "NumPy", NUMPY, counting, "cpu", library="numpy", rules=(equalised, *grey)),
         Variant("opencv", "OpenCV", OPENCV, calc_hist, "cpu", library="cv2", rules=of_opencv),
         *_kernels(kind),

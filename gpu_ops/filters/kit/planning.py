@@ -22,6 +22,9 @@ CTYPES = {"uint8": "unsigned char", "uint16": "unsigned short", "float32": "floa
 BORDER = Param("border", "reflect", choices=BORDERS, help="what lies beyond the edges")
 BLOCK = Param("block", 128, 16, 1024, 16, unit="threads", help="threads a block")
 
+SERIAL_LOOP = "The plain loop, compiled, on one core: what every speed-up is measured against."
+SEVERAL = Counts(uncounted="several kernels: the loads of one block do not stand for the launch")
+
 HostFunction = Callable[..., Any]
 """Called with (x, out, …): it fills `out`."""
 Arguments = Callable[[Task], tuple[Any, ...]]
@@ -104,20 +107,20 @@ def _plan_kernel(plan: Callable[[Job], Plan], file: str, device: Device, task: T
 
 
 def cpu(
-    id: str,
-    title: str,
     idea: str,
-    load: Callable[[], HostFunction],
+    load: Callable[[bool], HostFunction],
     arguments: Arguments,
     *rules: Rule,
+    all_cores: bool = False,
     passes: Callable[[Task], int] = lambda task: 1,
     source: str = "",
     largest: Range | None = None,
     exactness: Exactness | None = None,
 ) -> Variant:
-    """The variant of a compiled function, which is called with (x, out, *arguments) once a pass; `load` imports it
-    when the first plan needs it."""
-    plan = partial(_plan_calls, lambda device: load(), arguments, passes)
+    """The variant of a compiled function, which is called with (x, out, *arguments) once a pass, on one core or on all;
+    `load(all_cores)` imports it when the first plan needs it."""
+    id, title = ("parallel", "CPU, all cores") if all_cores else ("serial", "CPU, one core")
+    plan = partial(_plan_calls, arguments, lambda device: load(all_cores), passes)
     return Variant(id, title, idea, plan, "cpu", (), (), "", source, rules, largest, exactness=exactness)
 
 
@@ -135,14 +138,14 @@ def peer(
     exactness: Exactness | None = None,
 ) -> Variant:
     """The variant of a CPU library: `function` is called with (module, x, out, *arguments) once a pass."""
-    plan = partial(_plan_calls, lambda device: partial(function, device.library(module)), arguments, passes)
+    plan = partial(_plan_calls, arguments, lambda device: partial(function, device.library(module)), passes)
     library = module.partition(".")[0]
     return Variant(id, title, idea, plan, "cpu", (), (), library, source, rules, largest, exactness=exactness)
 
 
 def _plan_calls(
-    load: Callable[[Device], HostFunction],
     arguments: Arguments,
+    load: Callable[[Device], HostFunction],
     passes: Callable[[Task], int],
     device: Device,
     task: Task,

@@ -19,6 +19,7 @@ MOST_OPENCV_CHANNELS = 128
 
 Choices = Mapping[str, tuple[Any, ...]]
 """Choices of the contract by axis."""
+NOTHING: Choices = {}
 
 
 def together(*rules: Rule) -> tuple[Rule, ...]:
@@ -56,27 +57,29 @@ def blocks_fit(rows_per_block: Callable[[Task], int], advice: str) -> Rule:
     )
 
 
-def shared_fits(
-    needed: Callable[[Task], int],
-    what: str = "tile takes",
-    never: Choices | None = None,
-    advice: Callable[[Task], str] | None = None,
-) -> Rule:
-    """A block has so many bytes of shared memory; `advice` says which knobs need less."""
+def shared_fits(needed: Callable[[Task], int], what: str = "tile takes", never: Choices = NOTHING) -> Rule:
+    """A block has so many bytes of shared memory."""
+    return Rule(
+        lambda task: beyond(needed(task), task.limits.shared_bytes),
+        f"its {what} {{found}} bytes of shared memory, a block has {{limits.shared_bytes}}",
+        never,
+    )
 
-    def words(task: Task) -> str:
-        said = f"its {what} {needed(task)} bytes of shared memory, a block has {task.limits.shared_bytes}"
-        return f"{said}; {advice(task)}" if advice else said
 
-    return Rule(lambda task: needed(task) > task.limits.shared_bytes, words, never or {})
+def beyond(number: int, most: int) -> int:
+    """A number that is larger than the most allowed; else 0."""
+    return number if number > most else 0
+
+
+def _exceeds_texture(task: Task) -> int:
+    """The values of a row, where a 2D texture does not hold the image; else 0."""
+    rows, columns = task.meta.shape[0], task.meta.shape[1] * task.meta.channels
+    return columns if rows > TEXTURE_ROWS or columns > TEXTURE_COLUMNS else 0
 
 
 TEXTURE_FITS = Rule(
-    lambda task: task.meta.shape[0] > TEXTURE_ROWS or task.meta.shape[1] * task.meta.channels > TEXTURE_COLUMNS,
-    lambda task: (
-        f"a texture has at most {TEXTURE_ROWS} rows of {TEXTURE_COLUMNS} values, not {task.meta.shape[0]} of "
-        f"{task.meta.shape[1] * task.meta.channels}"
-    ),
+    _exceeds_texture,
+    f"a texture has at most {TEXTURE_ROWS} rows of {TEXTURE_COLUMNS} values, not {{meta.shape[0]}} of {{found}}",
 )
 """A 2D texture holds the image, its channels side by side."""
 OPENCV_BORDER = not_with("border", "wrap", words="its filters have no wrap border")

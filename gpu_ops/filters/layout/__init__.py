@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gpu_ops.filters.kit.planning import Job, cpu, cuda, peer
+from gpu_ops.filters.kit.planning import SERIAL_LOOP, SEVERAL, Job, cpu, cuda, peer
 from gpu_ops.filters.layout import limits, plans, touches
 from gpu_ops.filters.layout.addresses import Pass, counters, loads, older_counters
 from gpu_ops.filters.layout.blocks import BLOCKS
@@ -48,7 +48,6 @@ REGISTERS = Param(
     "registers", 32, choices=(0, 24, 32, 64), help="most registers of a thread; 0 is what the block size allows"
 )
 
-SERIAL = "The plain loop, compiled, on one core: what every speed-up is measured against."
 NUMPY = "What most Python programs write: one pass over memory for the product, one for the sum."
 ORDER = "Lane k reads word k: a warp's 128 bytes lie in 4 sectors, in 2 transactions of the first GPUs."
 SHIFTED = "Every warp begins a few words after a line of 128 bytes: 5 sectors, on the first GPUs 32 transactions."
@@ -68,7 +67,6 @@ LOCAL = "An array that is indexed at run time has no registers: it lies in local
 SPILLS = "A cap on registers lets more warps share a multiprocessor; values without one are spilled to local memory."
 FLOATS = "The product comes in many parts, and each addition rounds: the error grows with their number."
 DOUBLES = "The same sums as doubles, rounded once at the end: as exact with many parts as with one, on fewer units."
-SEVERAL = "several kernels: the loads of one block do not stand for the launch"
 
 Passes = Callable[[Task], tuple[Pass, ...]]
 
@@ -112,7 +110,7 @@ def _kernel(
     not where `several` kernels run."""
     counts = Counts(
         accesses=None if several else lambda task: loads(passes(task)[0]),
-        uncounted=SEVERAL if several else "",
+        uncounted=SEVERAL.uncounted if several else "",
         predicts=predicts or (lambda task: counters(passes(task))),
         transactions=lambda task, rule: older_counters(passes(task), rule),
         operations=operations,
@@ -158,7 +156,7 @@ def _kernels() -> tuple[Variant, ...]:
 
 
 HOSTS = (
-    cpu("serial", "CPU, one core", SERIAL, plans.serial, plans.scalars, source="S0", largest=limits.largest),
+    cpu(SERIAL_LOOP, plans.loops, plans.scalars, source="S0", largest=limits.largest),
     peer("numpy", "NumPy", NUMPY, "numpy", plans.numpy_scale, plans.scalars, largest=limits.largest),
 )
 

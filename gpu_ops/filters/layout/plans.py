@@ -17,7 +17,7 @@ from gpu_ops.task import Task
 # On the CPU.
 
 
-def serial() -> HostFunction:
+def loops(all_cores: bool) -> HostFunction:
     from gpu_ops.filters.layout.host import scale_serial
 
     return scale_serial

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from gpu_ops.errors import ParamError
 from gpu_ops.filters.kit import accesses
-from gpu_ops.filters.kit.planning import BLOCK, BORDER, Job, cpu, cuda, peer
-from gpu_ops.filters.kit.registers import rows_knob
+from gpu_ops.filters.kit.planning import BLOCK, BORDER, SERIAL_LOOP, Job, cpu, cuda, peer
+from gpu_ops.filters.kit.registers import EDGE_LOADS, rows_knob
 from gpu_ops.filters.kit.rules import OPENCV_BORDER, OPENCV_CHANNELS, shared_fits
 from gpu_ops.filters.mean import fast, limits, peers, plans, reference
 from gpu_ops.filters.mean.claims import CLAIMS
@@ -35,7 +35,6 @@ def check1d(task: Task) -> None:
         raise ParamError(f"window {window} is longer than the signal of {length} samples; {advice}.")
 
 
-SERIAL = "The plain loop, compiled, on one core: what every speed-up is measured against."
 PARALLEL = "The same on all cores and SIMD lanes, with neighbouring windows sharing their sums."
 SCIPY = "What most Python programs call; a running sum on one core for floating samples."
 OPENCV = "A library tuned for SIMD units; direct sums for short windows, running sums or Fourier for long ones."
@@ -49,9 +48,6 @@ SCAN = "Differences of a tile's running sum: the work does not grow with the win
 ROWS = "No tile and no barrier: a thread marches down a few rows of 16 bytes, in registers; a row is summed once."
 PACKED = "Bytes are added two at a time, as pairs of 16 bits in a word, and packed into words again."
 
-EDGE_LOADS = Counts(
-    uncounted="threads at the edges load single values, those of odd rows words: counts of the code, not of the idea"
-)
 TILE_LOADS = Counts(
     uncounted="blocks at the ends load single values, the others vectors, and both end in the middle of a block",
     operations=fast.scan_work,
@@ -95,16 +91,12 @@ ON_IMAGES = (
 
 
 def _hosts(kind: Kind, source: str) -> tuple[Variant, ...]:
-    call, signal = plans.arguments, kind == "signal"
-    serial, parallel = (plans.serial1d, plans.parallel1d) if signal else (plans.serial2d, plans.parallel2d)
+    call, signal, loops = plans.arguments, kind == "signal", plans.loops(kind)
     scipy, opencv = (peers.scipy_mean1d, peers.opencv_mean1d) if signal else (peers.scipy_mean2d, peers.opencv_mean2d)
+    drift, most = limits.RUNNING if signal else None, limits.largest_parallel
     return (
-        cpu("serial", "CPU, one core", SERIAL, serial, call, source=source, largest=limits.largest_serial),
-        cpu(
-            *("parallel", "CPU, all cores", PARALLEL, parallel, call),
-            largest=limits.largest_parallel,
-            exactness=limits.RUNNING if signal else None,
-        ),
+        cpu(SERIAL_LOOP, loops, call, source=source, largest=limits.largest_serial),
+        cpu(PARALLEL, loops, call, all_cores=True, largest=most, exactness=drift),
         peer(
             *("scipy", "SciPy", SCIPY, "scipy.ndimage", scipy, call, peers.SCIPY_FINITE),
             largest=limits.largest_scipy,
@@ -120,27 +112,21 @@ def _hosts(kind: Kind, source: str) -> tuple[Variant, ...]:
 
 
 def _variants(kind: Kind, source: str, own: tuple[Variant, ...], *fits: Rule) -> tuple[Variant, ...]:
-    """The ladder of a kind of input: what both kinds have, and its `own` kernels; the first ones have the rules `fits`
-    as well."""
+    """What signals and images both have, and their `own` kernels; the first kernels have the rules `fits`."""
 
     def kernel(
         file: str, title: str, idea: str, plan: Callable[[Job], Plan], loads: Callable[[Task], Accesses], *rules: Rule
     ) -> Variant:
-        return cuda(
-            *(f"mean{1 if kind == 'signal' else 2}d/{file}.cu", title, idea, plan),
-            *(*fits, *rules),
-            knobs=(BLOCK, OUTPUTS),
-            source=source,
-            largest=limits.largest_direct,
-            counts=Counts(loads),
-        )
+        how = f"mean{1 if kind == 'signal' else 2}d/{file}.cu", title, idea, plan
+        knobs, most = (BLOCK, OUTPUTS), limits.largest_direct
+        return cuda(*how, *fits, *rules, knobs=knobs, source=source, largest=most, counts=Counts(loads))
 
-    in_shared, tile = plans.windows(True, plans.tile_bytes), shared_fits(plans.tile_bytes)
+    windows, fits_shared = plans.windows, shared_fits(plans.tile_bytes)
     return (
         *_hosts(kind, source),
-        kernel("1_naive", "naive", NAIVE, plans.windows(False), accesses.direct(2)),
-        kernel("2_constant", "constant taps", CONSTANT, plans.windows(True), accesses.direct(1)),
-        kernel("3_shared", "constant + shared", SHARED, in_shared, accesses.tiled, tile),
+        kernel("1_naive", "naive", NAIVE, windows(False), accesses.direct(2)),
+        kernel("2_constant", "constant taps", CONSTANT, windows(True), accesses.direct(1)),
+        kernel("3_shared", "constant + shared", SHARED, windows(True, plans.tile_bytes), accesses.tiled, fits_shared),
         *own,
         Variant("cupyx", "cupyx", CUPYX, plans.cupyx, "cuda", library="cupyx", largest=limits.largest_direct),
     )

@@ -11,6 +11,7 @@ from gpu_ops.devices.launches import grid1d, grid2d
 from gpu_ops.filters.kit.borders import SCIPY_MODES
 from gpu_ops.filters.kit.planning import CTYPES, HostFunction, Job, along_axes, block_shape, rounding
 from gpu_ops.filters.kit.rules import blocks_fit
+from gpu_ops.input_kinds import Kind
 from gpu_ops.params import Value
 from gpu_ops.plan import Device, Launch, Plan
 from gpu_ops.task import Task
@@ -85,28 +86,17 @@ def cupyx(device: Device, task: Task) -> Plan:
     return Plan((*steps, rounding(device, "round_half_up", targets[-1], window**axes, out)), {kind: out})
 
 
-def serial1d() -> HostFunction:
-    from gpu_ops.filters.mean.host import mean1d_serial
+def loops(kind: Kind) -> Callable[[bool], HostFunction]:
+    """What imports the compiled function of signals or of images, on one core or on all."""
 
-    return mean1d_serial
+    def load(all_cores: bool) -> HostFunction:
+        from gpu_ops.filters.mean import host
 
+        if kind == "signal":
+            return host.mean1d_parallel if all_cores else host.mean1d_serial
+        return host.mean2d_parallel if all_cores else host.mean2d_serial
 
-def parallel1d() -> HostFunction:
-    from gpu_ops.filters.mean.host import mean1d_parallel
-
-    return mean1d_parallel
-
-
-def serial2d() -> HostFunction:
-    from gpu_ops.filters.mean.host import mean2d_serial
-
-    return mean2d_serial
-
-
-def parallel2d() -> HostFunction:
-    from gpu_ops.filters.mean.host import mean2d_parallel
-
-    return mean2d_parallel
+    return load
 
 
 def arguments(task: Task) -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpu_ops.filters.kit.planning import cuda
+from gpu_ops.filters.kit.planning import SERIAL_LOOP, cuda
 from gpu_ops.filters.reduce import peers, plans
 from gpu_ops.filters.reduce.exact import reference
 from gpu_ops.filters.reduce.figures import (
@@ -61,7 +61,6 @@ PASS_BLOCK = replace(BLOCK, default=1024, choices=(128, 256, 512, 1024), tries=(
 BLOCKS = Param("blocks", 2, 1, 8, tries=(1, 2), unit="blocks", help="blocks a multiprocessor at most")
 LOADS = Param("loads", 2, choices=(1, 2, 4, 8), tries=(1, 4), help="reads of 16 bytes that a thread has under way")
 
-SERIAL = "The plain loop, compiled, on one core: what every speed-up is measured against."
 PARALLEL = (
     "Each core adds blocks that fit its first-level cache, in eight sums side by side; blocks are joined in pairs."
 )
@@ -177,10 +176,10 @@ def _kernels(kind: Kind) -> tuple[Variant, ...]:
 
 
 def _variants(kind: Kind) -> tuple[Variant, ...]:
-    serial, parallel = plans.host(plans.serial), plans.host(plans.parallel)
+    serial, parallel = plans.host(False), plans.host(True)
     by_numpy, plainly = plans.library("numpy", peers.numpy_figures), (peers.ADDS_PLAINLY,)
     return (
-        Variant("serial", "CPU, one core", SERIAL, serial, "cpu", largest=largest, exactness=IN_A_LOOP),
+        Variant("serial", "CPU, one core", SERIAL_LOOP, serial, "cpu", largest=largest, exactness=IN_A_LOOP),
         Variant("parallel", "CPU, all cores", PARALLEL, parallel, "cpu", largest=largest, exactness=IN_BLOCKS),
         Variant(
             *("numpy", "NumPy", NUMPY, by_numpy, "cpu"),

@@ -34,27 +34,18 @@ def table_on(device: Device, task: Task) -> DeviceArray:
 # On the CPU.
 
 
-def host(load: Callable[[], HostFunction]) -> Callable[[Device, Task], Plan]:
+def host(all_cores: bool) -> Callable[[Device, Task], Plan]:
     """The plan of a compiled loop."""
 
     def plan(device: Device, task: Task) -> Plan:
+        from gpu_ops.filters.reduce import host
+
         out, statistic = table_on(device, task), task.params["statistic"]
-        call = Call(load(), (task.x, out, task.meta.channels, statistic, is_compensated(task)), name="reduce")
+        function = host.reduce_parallel if all_cores else host.reduce_serial
+        call = Call(function, (task.x, out, task.meta.channels, statistic, is_compensated(task)), name="reduce")
         return Plan((call,), {"figures": out})
 
     return plan
-
-
-def serial() -> HostFunction:
-    from gpu_ops.filters.reduce.host import reduce_serial
-
-    return reduce_serial
-
-
-def parallel() -> HostFunction:
-    from gpu_ops.filters.reduce.host import reduce_parallel
-
-    return reduce_parallel
 
 
 def library(module: str, function: HostFunction) -> Callable[[Device, Task], Plan]:

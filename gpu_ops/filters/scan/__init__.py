@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gpu_ops.filters.kit.planning import BLOCK, cuda
+from gpu_ops.filters.kit.planning import BLOCK, SERIAL_LOOP, cuda
 from gpu_ops.filters.scan import accesses, limits, peers, plans
 from gpu_ops.filters.scan.claims import CLAIMS
 from gpu_ops.filters.scan.lines import SUMS, form
@@ -29,7 +29,6 @@ VECTORS = Param(
 ITEMS = Param("items", 8, choices=(4, 8), unit="values", help="values a thread")
 
 SUMMARY = "Sums of integers are exact, in float64; from a NaN on all are NaN."
-SERIAL = "The plain loop, compiled, on one core: what every speed-up is measured against."
 PARALLEL = "Each core sums blocks, then scans them from the sums before them on: two passes, on all cores."
 NUMPY = "What most Python programs call: cumsum on one core, in float64 and rounded at the end."
 HILLIS_STEELE = "A thread a value adds what lies 1, 2, 4 … places before: few steps, n log n additions."
@@ -96,10 +95,10 @@ def _kernels(kind: Kind) -> tuple[Variant, ...]:
 
 
 def _variants(kind: Kind) -> tuple[Variant, ...]:
-    serial, parallel = plans.host(plans.serial), plans.host(plans.parallel)
+    serial, parallel = plans.host(False), plans.host(True)
     by_numpy, most = plans.library("numpy", peers.numpy_sums), limits.largest
     return (
-        Variant("serial", "CPU, one core", SERIAL, serial, "cpu", largest=most, exactness=limits.SERIAL),
+        Variant("serial", "CPU, one core", SERIAL_LOOP, serial, "cpu", largest=most, exactness=limits.SERIAL),
         Variant("parallel", "CPU, all cores", PARALLEL, parallel, "cpu", largest=most, exactness=limits.PARALLEL),
         Variant("numpy", "NumPy", NUMPY, by_numpy, "cpu", library="numpy", largest=most, exactness=limits.NUMPY),
         *_kernels(kind),

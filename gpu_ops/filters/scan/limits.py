@@ -98,12 +98,10 @@ largest = sum_range(length, "float32", "float64")
 def tiles_fit(size: Callable[[Task], int]) -> Rule:
     """A grid has a block for each tile of `size(task)` values of each line."""
 
-    def blocks(task: Task) -> int:
+    def too_many(task: Task) -> tuple[int, int, int] | None:
         lines = Lines.of(task.meta)
-        return lines.many * lines.tiles(size(task))
+        blocks = lines.many * lines.tiles(size(task))
+        return (lines.many, lines.n, blocks) if blocks > GRID_LIMITS[0] else None
 
-    def words(task: Task) -> str:
-        lines = Lines.of(task.meta)
-        return f"{lines.many} lines of {lines.n} values need {blocks(task)} blocks, a grid has {GRID_LIMITS[0]}"
-
-    return Rule(lambda task: blocks(task) > GRID_LIMITS[0], words)
+    words = f"{{found[0]}} lines of {{found[1]}} values need {{found[2]}} blocks, a grid has {GRID_LIMITS[0]}"
+    return Rule(too_many, words)

@@ -96,7 +96,7 @@ def scipy(device: Device, batch: Batch, tiles: DeviceArray, bins: DeviceArray) -
 
 def compiled(all_cores: bool, device: Device, batch: Batch, tiles: DeviceArray, bins: DeviceArray) -> Transform:
     """The compiled transforms of real samples on one core or on all, of each part of complex ones."""
-    module = import_module(f"gpu_ops.filters.fft.{'parallel' if all_cores else 'serial'}")  # it loads Numba
+    module = import_module(f"gpu_ops.filters.fft.cpu.{'parallel' if all_cores else 'serial'}")  # it loads Numba
     kind, flat = tiles.real.dtype, batch.rank == 1
     made = module.Rows(batch.width, kind.name) if flat else module.Planes(batch.height, batch.width, kind.name)
 

@@ -126,39 +126,37 @@ REAL_ALONE = not_with("numbers", COMPLEX, words="it is for real samples: choose 
 
 def _pairs(kind: Kind) -> Rule:
     """Neighbouring samples of a line are pairs."""
+
+    def unpaired(task: Task) -> Batch | None:
+        batch = Batch.of(task)
+        return batch if batch.channels > 1 or batch.width % 2 else None
+
     signals: tuple[Shape, ...] = (1,), (3,), (7,), (97, 3), (1025, 2)
     return Rule(
-        lambda task: Batch.of(task).channels > 1 or Batch.of(task).width % 2,
-        lambda task: (
-            f"{Batch.of(task).channels} channels of {Batch.of(task).width} samples do not make pairs; use the variant "
-            "mixed_radix"
-        ),
+        unpaired,
+        "{found.channels} channels of {found.width} samples do not make pairs; use the variant mixed_radix",
         {"shape": signals if kind == "signal" else ((1, 1), (19, 23, 3), (16, 31, 4))},
     )
 
 
 def _powers_of_two(scheme: Scheme, kind: Kind) -> Rule:
     """Lines of a scheme have a power of two of points."""
-
-    def other(task: Task) -> int:
-        return next((n for n, _ in _lines(scheme, task) if n & (n - 1)), 0)
-
     never: Choices = {"shape": ((7,),), "param points": (3, 60, 125)}
     if kind == "image":
         never = {"shape": ((1, 7), (7, 1)), "param tile": (0, 6) if scheme.pack else (6,)}
-    return Rule(other, lambda task: f"{other(task)} points is no power of two; use the variant mixed_radix", never)
+    return Rule(
+        lambda task: next((n for n, _ in _lines(scheme, task) if n & (n - 1)), 0),
+        "{found} points is no power of two; use the variant mixed_radix",
+        never,
+    )
 
 
 def _small_primes(scheme: Scheme) -> Rule:
     """Lines of a scheme have stages, of factors that a butterfly has."""
-
-    def other(task: Task) -> int:
-        return next((n for n, _ in _lines(scheme, task) if largest_prime(n) > MOST_PRIME), 0)
-
-    def words(task: Task) -> str:
-        return f"{other(task)} points: the length has a prime factor above {MOST_PRIME}; use the variant registers"
-
-    return Rule(other, words)
+    return Rule(
+        lambda task: next((n for n, _ in _lines(scheme, task) if largest_prime(n) > MOST_PRIME), 0),
+        f"{{found}} points: the length has a prime factor above {MOST_PRIME}; use the variant registers",
+    )
 
 
 def _lines_fit(scheme: Scheme) -> Rule:
@@ -169,26 +167,23 @@ def _lines_fit(scheme: Scheme) -> Rule:
         each = ((n, replace(scheme, split=scheme.split and whole)) for n, whole in _lines(scheme, task))
         return next((n for n, how in each if n > 1 and not _fits(n, fit, how, task)), 0)
 
-    def words(task: Task) -> str:
-        advice = f"use the variant {'global' if scheme.split else 'fast'}"
-        return f"{too_long(task)} points do not fit a block with these knobs; {advice}"
-
-    return Rule(too_long, words)
+    other = "global" if scheme.split else "fast"
+    return Rule(too_long, f"{{found}} points do not fit a block with these knobs; use the variant {other}")
 
 
 def _wide_accesses(scheme: Scheme, kind: Kind) -> Rule:
     """The threads of rows have two neighbouring butterflies, where accesses have 128 bits."""
 
-    def words(task: Task) -> str:
-        return (
-            "accesses of 128 bits take complex float32 numbers side by side, and the threads of "
-            f"{Batch.of(task).width} points have no two neighbouring butterflies; choose width 64"
-            f"{_wide_radix(scheme, task)}"
-        )
+    def too_narrow(task: Task) -> tuple[int, str] | None:
+        batch = Batch.of(task)
+        if task.knobs["width"] != 128 or batch_passes.wide(batch, scheme, task):
+            return None
+        return batch.width, _wide_radix(scheme, task)
 
     return Rule(
-        lambda task: task.knobs["width"] == 128 and not batch_passes.wide(Batch.of(task), scheme, task),
-        words,
+        too_narrow,
+        "accesses of 128 bits take complex float32 numbers side by side, and the threads of {found[0]} points have no "
+        "two neighbouring butterflies; choose width 64{found[1]}",
         {"knob width": (128,)} if kind == "image" else {},
     )
 

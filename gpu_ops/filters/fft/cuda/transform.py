@@ -256,13 +256,13 @@ def fits(n: int, way: str, shared_bytes: int, dtype: np.dtype[Any], knobs: Value
 def lines_fit(way: str, lengths: Callable[[Task], Iterable[int]]) -> Rule:
     """All lines take two parts at most, each in shared memory."""
 
-    def too_long(task: Task) -> int:
+    def too_long(task: Task) -> tuple[int, int, int] | None:
         how = way, task.limits.shared_bytes, complex_type(task), task.knobs
-        return next((n for n in lengths(task) if not fits(n, *how)), 0)
+        long = (n for n in lengths(task) if not fits(n, *how))
+        return next(((n, padded(n), longest_of(*how) ** 2) for n in long), None)
 
-    def words(task: Task) -> str:
-        n, longest = too_long(task), longest_of(way, task.limits.shared_bytes, complex_type(task), task.knobs)
-        held = f"two parts in shared memory hold {longest**2}"
-        return f"lines of {n} points need {padded(n)}, and {held}; use the variant global"
-
-    return Rule(too_long, words)
+    return Rule(
+        too_long,
+        "lines of {found[0]} points need {found[1]}, and two parts in shared memory hold {found[2]}; use the variant "
+        "global",
+    )

@@ -247,12 +247,15 @@ def variants(kind: Kind) -> tuple[Variant, ...]:
     )
 
 
+def _long_columns(task: Task) -> tuple[int, int] | None:
+    points, most = padded(task.meta.shape[0]), longest_line(task.limits.shared_bytes, complex_type(task))
+    return (points, most) if points > most else None
+
+
 COLUMN_FITS = Rule(
-    lambda task: padded(task.meta.shape[0]) > longest_line(task.limits.shared_bytes, complex_type(task)),
-    lambda task: (
-        f"columns of {task.meta.shape[0]} pixels need {padded(task.meta.shape[0])} complex numbers in shared memory, "
-        f"which holds {longest_line(task.limits.shared_bytes, complex_type(task))}; use the variant steps"
-    ),
+    _long_columns,
+    "columns of {meta.shape[0]} pixels need {found[0]} complex numbers in shared memory, which holds {found[1]}; use "
+    "the variant steps",
 )
 """A column fits into shared memory at once."""
 

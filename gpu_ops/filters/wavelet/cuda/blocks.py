@@ -37,11 +37,13 @@ def most_levels(task: Task) -> int:
     return OWN_LEVELS + patches.bit_length() - 1
 
 
-def _too_many(task: Task) -> str:
-    params, most = task.params, most_levels(task)
-    larger = next((b for b in BLOCKS if most_levels(_with(task, b)) >= params["levels"]), None)
-    advice = f"take block {larger}" if larger else f"choose at most {most_levels(_with(task, BLOCKS[-1]))} levels"
-    return f"{task.knobs['block']} threads have blocks of {most} levels, not {params['levels']}; {advice}"
+def _too_many(task: Task) -> tuple[int, str] | None:
+    """The levels of blocks, and what has more, where that is less than the task asks for."""
+    wanted, most = task.params["levels"], most_levels(task)
+    if wanted <= most:
+        return None
+    larger = next((b for b in BLOCKS if most_levels(_with(task, b)) >= wanted), None)
+    return most, f"take block {larger}" if larger else f"choose at most {most_levels(_with(task, BLOCKS[-1]))} levels"
 
 
 def _with(task: Task, block: int) -> Task:
@@ -89,7 +91,7 @@ RULES = together(
         words="an estimated threshold comes from all blocks first; its rule is manual",
     ),
     RESULT_ALONE,
-    Rule(lambda task: task.params["levels"] > most_levels(task), _too_many),
+    Rule(_too_many, "{block} threads have blocks of {found[0]} levels, not {levels}; {found[1]}"),
 )
 VARIANT = cuda(
     *("wavelet/8_blocks.cu", "Haar blocks", IDEA, planned),

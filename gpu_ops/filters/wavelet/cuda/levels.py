@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpu_ops.filters.kit.planning import Job
-from gpu_ops.filters.kit.rules import MOST_BLOCKS, shared_fits
+from gpu_ops.filters.kit.rules import MOST_BLOCKS
 from gpu_ops.filters.wavelet.bases import LENGTHS
 from gpu_ops.filters.wavelet.cuda.launches import Lines, int64
 from gpu_ops.filters.wavelet.cuda.transform import Transform, Way
@@ -20,6 +20,7 @@ from gpu_ops.filters.wavelet.forms import BORDERS, THRESHOLDS, sizes, work_type
 from gpu_ops.params import Param
 from gpu_ops.plan import DeviceArray, Launch, Step
 from gpu_ops.task import Task
+from gpu_ops.types import Rule
 
 MOST_TOGETHER = 3
 TOGETHER = Param(
@@ -124,7 +125,14 @@ def _advice(task: Task) -> str:
     return "no choice of its knobs fits; take the variant constant, a shorter wavelet or fewer channels"
 
 
-FITS = shared_fits(shared_bytes, "tiles take", advice=_advice)
+def _too_large(task: Task) -> tuple[int, str] | None:
+    needed = shared_bytes(task)
+    return (needed, _advice(task)) if needed > task.limits.shared_bytes else None
+
+
+FITS = Rule(
+    _too_large, "its tiles take {found[0]} bytes of shared memory, a block has {limits.shared_bytes}; {found[1]}"
+)
 
 
 class Levels(Transform):

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from gpu_ops.filters.kit.rules import MOST_BLOCKS, shared_fits
+from gpu_ops.filters.kit.rules import MOST_BLOCKS, beyond
 from gpu_ops.filters.wavelet.bases import gain_of, taps_of
 from gpu_ops.filters.wavelet.cuda.launches import Plane, int64
 from gpu_ops.filters.wavelet.cuda.lifting import (
@@ -54,7 +54,10 @@ HAS_STEPS = Rule(
     f"{{wavelet}} has no lifting steps here; choose from {', '.join(NAMES)}",
     {"param wavelet": ("db16",)},
 )
-TILE_FITS = shared_fits(shared_bytes, advice=lambda task: "take a smaller side")
+TILE_FITS = Rule(
+    lambda task: beyond(shared_bytes(task), task.limits.shared_bytes),
+    "its tile takes {found} bytes of shared memory, a block has {limits.shared_bytes}; take a smaller side",
+)
 """Of images; lines have at most 44 KiB, with the most channels and the longest wavelet that has lifting steps."""
 
 

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from gpu_ops.filters.kit.planning import Job, cuda
-from gpu_ops.filters.kit.rules import not_with, one_channel, together
+from gpu_ops.filters.kit.rules import beyond, not_with, one_channel, together
 from gpu_ops.filters.wavelet import forms
 from gpu_ops.filters.wavelet.counts import warp_traffic
 from gpu_ops.filters.wavelet.cuda import recomputing
@@ -51,10 +51,8 @@ IN_REGISTERS = (
         {"dtype": ("float64",), "param threshold": ("hard",)},
     ),
     Rule(
-        lambda task: Strips.of(task).taps > LONGEST,
-        lambda task: (
-            f"registers hold filters of at most {LONGEST} taps, {task.params['wavelet']} has {Strips.of(task).taps}"
-        ),
+        lambda task: beyond(Strips.of(task).taps, LONGEST),
+        f"registers hold filters of at most {LONGEST} taps, {{wavelet}} has {{found}}",
         {"param wavelet": ("db16",)},
     ),
 )
@@ -63,8 +61,8 @@ OF_STRIPS = (
     one_channel("image", "its images have one channel, not {meta.channels}"),
     Rule(lambda task: task.params["shifts"] > 1, "it takes one shift", {"param shifts": (2, 3)}),
     Rule(
-        lambda task: not marches(task, 1),
-        lambda task: f"its images have rows of whole fours, and at least {2 * Strips.of(task).taps} of them",
+        lambda task: 0 if marches(task, 1) else 2 * Strips.of(task).taps,
+        "its images have rows of whole fours, and at least {found} of them",
         {"shape": IMAGE.shapes},
     ),
 )
@@ -74,11 +72,8 @@ TWO_OR_MORE = not_with(
 OF_TWO = (
     not_with("border", "symmetric", words="its second level wraps around the edges; take border periodization"),
     Rule(
-        lambda task: task.meta.shape[0] % 4 or not marches(task, 2),
-        lambda task: (
-            "its images have columns in a multiple of 8, and rows in a multiple of 4, at least "
-            f"{4 * Strips.of(task).taps} of them"
-        ),
+        lambda task: 0 if task.meta.shape[0] % 4 == 0 and marches(task, 2) else 4 * Strips.of(task).taps,
+        "its images have columns in a multiple of 8, and rows in a multiple of 4, at least {found} of them",
     ),
     Rule(
         lambda task: task.params["rule"] != "manual" and task.params["levels"] == 2,
