@@ -6,7 +6,7 @@ All types are frozen; those with arrays compare by identity. Shapes are rows fir
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -19,7 +19,6 @@ from gpu_ops.inputs import Facts as Facts
 from gpu_ops.inputs import FrameAxes as FrameAxes
 from gpu_ops.inputs import Input as Input
 from gpu_ops.inputs import Pixel as Pixel
-from gpu_ops.locality import Locality as Locality
 from gpu_ops.output_kinds import OUTPUT_KINDS, Form, OutputKind, ViewKind
 from gpu_ops.params import Param, Values, holds
 from gpu_ops.plan import Finding, Mode
@@ -113,6 +112,28 @@ class Work:
     @property
     def bytes(self) -> int:
         return self.bytes_read + self.bytes_written
+
+
+Arrays = Mapping[str, np.ndarray[Any, Any]]
+"""The arrays of a result by the ids of their outputs."""
+
+
+@dataclass(frozen=True)
+class Locality:
+    """What one element of a result depends on, which decides whether an input can be worked on in parts. `halo(task)`
+    is the reach along each spatial axis, for kind "halo".
+
+    Of kind "mergeable", `merge(task, parts, rows)` makes the outputs of a whole from those of its parts in order,
+    and the rows or samples that each has; the task is that of the whole. `extremes(task)` says that a part must know
+    the extremes of all samples. `whole(task)` is the reason why these parameters need the whole at once, None where
+    parts will do.
+    """
+
+    kind: Literal["pointwise", "halo", "mergeable", "global"]
+    halo: Callable[[Task], tuple[int, ...]] | None = None
+    merge: Callable[[Task, Sequence[Arrays], Sequence[int]], dict[str, np.ndarray[Any, Any]]] | None = None
+    extremes: Callable[[Task], bool] = lambda task: False
+    whole: Callable[[Task], str | None] = lambda task: None
 
 
 @dataclass(frozen=True)

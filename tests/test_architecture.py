@@ -89,8 +89,8 @@ LAYERS = {
 """What each package may import of gpu_ops beside the core modules and itself."""
 CORE = {
     *("types", "errors", "params", "plan", "progress", "task", "processes"),
-    *("run_key", "device_names", "input_kinds", "output_kinds", "counters", "stages", "locality", "host", "statements"),
-    *("html", "variant"),
+    *("run_key", "device_names", "input_kinds", "output_kinds", "counters", "stages", "variant", "host", "statements"),
+    "html",
 }
 
 

@@ -15,10 +15,10 @@ from gpu_ops.filters.fft.cpu.plans import plan1d, plan2d, plan_mask
 from gpu_ops.filters.fft.cuda import batch as batch_gpu
 from gpu_ops.filters.fft.cuda import two_passes
 from gpu_ops.filters.fft.cuda import variants as gpu
-from gpu_ops.input_kinds import Kind
-from gpu_ops.params import Param, holds
+from gpu_ops.input_kinds import INPUT_KINDS, Kind
+from gpu_ops.params import holds
 from gpu_ops.task import Task
-from gpu_ops.types import DTYPES, Claim, Figure, Filter, Locality, Output, Work
+from gpu_ops.types import DTYPES, Filter, Locality, Output, Work
 
 PICKED = ("serial", "parallel", "global", "shared", "registers")
 
@@ -102,22 +102,16 @@ FFT_MASK = Filter(
 )
 
 
-def _batches(
-    kind: Kind,
-    id: str,
-    summary: str,
-    params: tuple[Param, ...],
-    claims: tuple[Claim, ...] = (),
-    figures: tuple[Figure, ...] = (),
-) -> Filter:
+def _batches(kind: Kind, summary: str) -> Filter:
+    image = kind == "image"
     return Filter(
-        id=id,
+        id=f"fft_batch{INPUT_KINDS[kind].rank}d",
         family="fft_batch",
         title=f"Fourier transforms in batches ({kind})",
         summary=summary,
         accepts=kind,
         dtypes=DTYPES,
-        params=params,
+        params=batch.PARAMS2D if image else batch.PARAMS1D,
         outputs=batch.OUTPUTS,
         reference=batch.reference,
         work=batch.work,
@@ -126,23 +120,15 @@ def _batches(
         source="S2",
         finite_only=True,
         picked=("serial", "shared", "registers", "fast"),
-        claims=claims,
-        figures=figures,
+        claims=claims.CLAIMS if image else (),
+        figures=figures.FIGURES if image else (),
         variants=(*batch_host.HOSTS, *batch_gpu.variants(kind), batch_host.CUPY),
     )
 
 
 FFT_BATCH1D = _batches(
-    "signal",
-    "fft_batch1d",
-    "A signal cut into lines, each transformed, of complex numbers or of samples, as libraries are timed.",
-    batch.PARAMS1D,
+    "signal", "A signal cut into lines, each transformed, of complex numbers or of samples, as libraries are timed."
 )
 FFT_BATCH2D = _batches(
-    "image",
-    "fft_batch2d",
-    "An image, whole or in square tiles, each transformed, of complex numbers or of samples.",
-    batch.PARAMS2D,
-    claims.CLAIMS,
-    figures.FIGURES,
+    "image", "An image, whole or in square tiles, each transformed, of complex numbers or of samples."
 )

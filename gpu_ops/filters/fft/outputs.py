@@ -38,13 +38,7 @@ EXACT = Judged(lambda task: 0.0)
 
 
 def _output(
-    id: str,
-    kind: ViewKind,
-    unit: str,
-    form: Callable[[Task], Form],
-    judged: Judged,
-    *results: str,
-    period: float = 0.0,
+    id: str, kind: ViewKind, unit: str, form: Callable[[Task], Form], judged: Judged, *results: str, period: float = 0.0
 ) -> Output:
     """An output with a scale of its own, which these results ask for."""
     tolerance, least, scales, most = judged

@@ -14,7 +14,7 @@ from gpu_ops.filters.histogram.merging import extremes, merge, whole
 from gpu_ops.filters.histogram.reference import reference
 from gpu_ops.filters.kit.planning import BLOCK, SERIAL_LOOP, Job, cuda
 from gpu_ops.filters.kit.rules import OPENCV_CHANNELS, one_channel, shared_fits
-from gpu_ops.input_kinds import Kind
+from gpu_ops.input_kinds import INPUT_KINDS, Kind
 from gpu_ops.params import Param, holds
 from gpu_ops.plan import Plan
 from gpu_ops.task import Task
@@ -159,7 +159,7 @@ def _outputs(kind: Kind) -> tuple[Output, ...]:
         Output("counts", "bars", "samples", lambda task: 0.0, form=counts_form),
         Output("outside", "table", "samples", lambda task: 0.0, form=outside_form),
         Output("statistics", "table", "", lambda task: 1e-12, form=statistics_form, own_scale=True, when=statistics),
-        Output("equalised", "image" if kind == "image" else "signal", "", _tolerance, when={"result": ("equalised",)}),
+        Output("equalised", INPUT_KINDS[kind].view, "", _tolerance, when={"result": ("equalised",)}),
     )
 
 
@@ -171,11 +171,11 @@ MERGEABLE = Locality("mergeable", merge=merge, extremes=extremes, whole=whole)
 PICKED = ("serial", "parallel", "global", "shared", "tagged", "lanes")
 
 
-def _filter(kind: Kind, id: str, title: str, *more: Param, claims: tuple[Claim, ...] = ()) -> Filter:
+def _filter(kind: Kind, *more: Param, claims: tuple[Claim, ...] = ()) -> Filter:
     return Filter(
-        id=id,
+        id=f"histogram{INPUT_KINDS[kind].rank}d",
         family="histogram",
-        title=title,
+        title=f"Histogram ({kind})",
         summary=SUMMARY,
         accepts=kind,
         dtypes=DTYPES,
@@ -193,5 +193,4 @@ def _filter(kind: Kind, id: str, title: str, *more: Param, claims: tuple[Claim, 
     )
 
 
-HISTOGRAM1D = _filter("signal", "histogram1d", "Histogram (signal)")
-HISTOGRAM2D = _filter("image", "histogram2d", "Histogram (image)", COLOURS, claims=CLAIMS)
+HISTOGRAM1D, HISTOGRAM2D = _filter("signal"), _filter("image", COLOURS, claims=CLAIMS)

@@ -28,7 +28,7 @@ from gpu_ops.filters.reduce.figures import (
 )
 from gpu_ops.filters.reduce.laws import CLAIMS, LAWS
 from gpu_ops.filters.reduce.merging import merge, whole
-from gpu_ops.input_kinds import Kind
+from gpu_ops.input_kinds import INPUT_KINDS, Kind
 from gpu_ops.params import Param
 from gpu_ops.plan import Limits
 from gpu_ops.task import Task, Trial
@@ -207,11 +207,11 @@ OUTPUT = Output("figures", "table", "", loss(tree), form=table_form, own_scale=T
 PICKED = ("serial", "parallel", "adjacent", "sequential", "two_phase", "warp_shuffle")
 
 
-def _filter(kind: Kind, id: str, title: str, claims: tuple[Claim, ...] = ()) -> Filter:
+def _filter(kind: Kind, claims: tuple[Claim, ...] = ()) -> Filter:
     return Filter(
-        id=id,
+        id=f"reduce{INPUT_KINDS[kind].rank}d",
         family="reduce",
-        title=title,
+        title=f"Reduction ({kind})",
         summary=SUMMARY,
         accepts=kind,
         dtypes=DTYPES,
@@ -229,5 +229,4 @@ def _filter(kind: Kind, id: str, title: str, claims: tuple[Claim, ...] = ()) -> 
     )
 
 
-REDUCE1D = _filter("signal", "reduce1d", "Reduction (signal)", CLAIMS)
-REDUCE2D = _filter("image", "reduce2d", "Reduction (image)")
+REDUCE1D, REDUCE2D = _filter("signal", CLAIMS), _filter("image")

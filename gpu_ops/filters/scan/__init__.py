@@ -108,11 +108,11 @@ def _variants(kind: Kind) -> tuple[Variant, ...]:
     )
 
 
-def _filter(kind: Kind, id: str, title: str, along: str, claims: tuple[Claim, ...] = ()) -> Filter:
+def _filter(kind: Kind, along: str, claims: tuple[Claim, ...] = ()) -> Filter:
     return Filter(
-        id=id,
+        id=f"scan{INPUT_KINDS[kind].rank}d",
         family="scan",
-        title=title,
+        title=f"Prefix sum ({kind})",
         summary=f"The sum of all values up to each one along {along}. {SUMMARY}",
         accepts=kind,
         dtypes=DTYPES,
@@ -127,5 +127,5 @@ def _filter(kind: Kind, id: str, title: str, along: str, claims: tuple[Claim, ..
     )
 
 
-SCAN1D = _filter("signal", "scan1d", "Prefix sum (signal)", "time, channel by channel", CLAIMS)
-SCAN2D = _filter("image", "scan2d", "Prefix sum (image)", "its row, colour by colour")
+SCAN1D = _filter("signal", "time, channel by channel", CLAIMS)
+SCAN2D = _filter("image", "its row, colour by colour")

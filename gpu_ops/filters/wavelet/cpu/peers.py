@@ -60,11 +60,7 @@ def skimage_denoise(restoration: Any, task: Task, x: Array, out: Array) -> None:
         noise = float(np.median(np.abs(finest[kept]))) / NORMAL_MEDIAN
         result = channel
         if noise:
-            how = {
-                "method": METHODS[params["rule"]],
-                "wavelet_levels": params["levels"],
-                "rescale_sigma": False,
-            }
+            how = {"method": METHODS[params["rule"]], "wavelet_levels": params["levels"], "rescale_sigma": False}
             result = noise * restoration.denoise_wavelet(channel / noise, 1.0, params["wavelet"], "soft", **how)
         out[(..., *place)] = result
 
@@ -76,9 +72,7 @@ SKIMAGE_RULES = together(
         *("threshold", "hard", "garrote"), words="it has no garrote, and its hard thresholds keep what lies at them"
     ),
     Rule(
-        lambda task: task.params["shifts"] > 1,
-        "it averages over shifts by another function",
-        {"param shifts": (2, 3)},
+        lambda task: task.params["shifts"] > 1, "it averages over shifts by another function", {"param shifts": (2, 3)}
     ),
     not_with("result", "parts", words="it gives the result alone"),
     Rule(

@@ -9,14 +9,7 @@ import numpy as np
 from gpu_ops.filters.kit.rules import MOST_BLOCKS, beyond
 from gpu_ops.filters.wavelet.bases import gain_of, taps_of
 from gpu_ops.filters.wavelet.cuda.launches import Plane, int64
-from gpu_ops.filters.wavelet.cuda.lifting import (
-    NAMES,
-    constants_of,
-    deviation_of,
-    lifting_of,
-    reach_back,
-    reach_there,
-)
+from gpu_ops.filters.wavelet.cuda.lifting import NAMES, constants_of, deviation_of, lifting_of, reach_back, reach_there
 from gpu_ops.filters.wavelet.cuda.tiles import Fused, Tile
 from gpu_ops.filters.wavelet.forms import BORDERS, floats_tolerance, sizes, work_type
 from gpu_ops.plan import Launch

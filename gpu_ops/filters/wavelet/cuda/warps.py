@@ -164,9 +164,7 @@ WARP_REGISTERS = cuda(
     largest=_largest,
     shapes=((528, 2),),
     counts=Counts(
-        uncounted=TILES,
-        predicts=partial(_predicted, warp_traffic.of_signal),
-        operations=partial(_operations, None),
+        uncounted=TILES, predicts=partial(_predicted, warp_traffic.of_signal), operations=partial(_operations, None)
     ),
 )
 STRIPS = tuple(map(_strips, Rung))
