@@ -6,7 +6,7 @@ All types are frozen; those with arrays compare by identity. Shapes are rows fir
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -19,10 +19,9 @@ from gpu_ops.inputs import Facts as Facts
 from gpu_ops.inputs import FrameAxes as FrameAxes
 from gpu_ops.inputs import Input as Input
 from gpu_ops.inputs import Pixel as Pixel
-from gpu_ops.locality import Locality as Locality
 from gpu_ops.output_kinds import OUTPUT_KINDS, Form, Marks, OutputKind, ViewKind
 from gpu_ops.params import Param, Values, holds
-from gpu_ops.plan import Device, Finding, Limits, Mode, Plan
+from gpu_ops.plan import Finding, Mode
 from gpu_ops.run_key import RunKey
 from gpu_ops.statements import SOURCE_TITLES as SOURCE_TITLES
 from gpu_ops.statements import Claim as Claim
@@ -34,6 +33,11 @@ from gpu_ops.statements import Series as Series
 from gpu_ops.statements import Timed as Timed
 from gpu_ops.task import Meta, Successor, Task
 from gpu_ops.task import Trial as Trial
+from gpu_ops.variant import Accesses as Accesses
+from gpu_ops.variant import Counts as Counts
+from gpu_ops.variant import Exactness as Exactness
+from gpu_ops.variant import Rule as Rule
+from gpu_ops.variant import Variant as Variant
 
 REFERENCE = "reference"
 """The id of the variant that every filter has beside its own: its definition."""
@@ -103,74 +107,26 @@ class Work:
         return self.bytes_read + self.bytes_written
 
 
-@dataclass(frozen=True)
-class Accesses:
-    """Expected thread-level global loads: of the first block, an inner one, the last one, and of the whole launch."""
-
-    first: int
-    inner: int
-    last: int
-    total: int
+Arrays = Mapping[str, np.ndarray[Any, Any]]
+"""The arrays of a result by the ids of their outputs."""
 
 
 @dataclass(frozen=True)
-class Refusal:
-    """A reason why a variant refuses cases of the contract: `words` of its message, and in `never` the choices that it
-    always rules out, by axis of the contract, such as {"param border": ("wrap",)}."""
+class Locality:
+    """What one element of a result depends on, which decides whether an input can be worked on in parts. `halo(task)`
+    is the reach along each spatial axis, for kind "halo".
 
-    words: str
-    never: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Variant:
-    """One way to do a filter's job.
-
-    Of its `kernels` the first file holds what it is about; a person's kernel takes that one's place.
-    `idea` says what changed from the variant before. `plan(device, task)` allocates and returns a Plan. `knobs` change
-    the speed, and the result only within the tolerance. `supports(task)` returns None or the reason why not.
-    `tolerance` widens the output's, and the printed `caveat` says why. `accesses(task)` are the global loads it should
-    make, `predicts(task)` the counters that its samples let expect, by id, and `transactions(task, rule)` those by the
-    coalescing rule of an older GPU. `operations(task)` is its number of operations where that is more than the filter's
-    least work.
-    `largest(task)` is the largest magnitude of floating samples with which nothing overflows; None: all of them.
-    `refuses` are all the reasons that `supports` has for cases of the contract; `uncounted` says why a variant with
-    kernels declares no accesses. `shapes` are those that the contract tries beside those of the kind of input, and
-    `trials(limits)` long cases, in which every loop of its kernels runs more than once on such a device, or launches
-    take part that short ones do not need.
+    Of kind "mergeable", `merge(task, parts, rows)` makes the outputs of a whole from those of its parts in order,
+    and the rows or samples that each has; the task is that of the whole. `extremes(task)` says that a part must know
+    the extremes of all samples. `whole(task)` is the reason why these parameters need the whole at once, None where
+    parts will do.
     """
 
-    id: str
-    title: str
-    idea: str
-    plan: Callable[[Device, Task], Plan]
-    device: Literal["cpu", "cuda"]
-    kernels: tuple[str, ...] = ()
-    knobs: tuple[Param, ...] = ()
-    supports: Callable[[Task], str | None] = lambda task: None
-    source: str = ""
-    library: str = ""
-    tolerance: Callable[[Task], float] | None = None
-    caveat: str = ""
-    accesses: Callable[[Task], Accesses] | None = None
-    predicts: Callable[[Task], Mapping[str, int]] | None = None
-    transactions: Callable[[Task, Any], Mapping[str, int]] | None = None
-    operations: Callable[[Task], int] | None = None
-    largest: Callable[[Task], float] | None = None
-    refuses: tuple[Refusal, ...] = ()
-    uncounted: str = ""
-    shapes: tuple[Shape, ...] = ()
-    trials: Callable[[Limits], tuple[Trial, ...]] = lambda limits: ()
-
-    def refusal(self, task: Task) -> str | None:
-        """None, or the reason why it cannot do this task: no support for it, or samples outside its range."""
-        reason = self.supports(task)
-        if reason or not task.meta.largest or self.largest is None:
-            return reason
-        most = self.largest(task)
-        if task.meta.largest <= most:
-            return None
-        return f"it holds for values up to {most:.4g}, this input has {task.meta.largest:.4g}: scale the input down"
+    kind: Literal["pointwise", "halo", "mergeable", "global"]
+    halo: Callable[[Task], tuple[int, ...]] | None = None
+    merge: Callable[[Task, Sequence[Arrays], Sequence[int]], dict[str, np.ndarray[Any, Any]]] | None = None
+    extremes: Callable[[Task], bool] = lambda task: False
+    whole: Callable[[Task], str | None] = lambda task: None
 
 
 @dataclass(frozen=True)
@@ -254,7 +210,7 @@ class Filter:
             own = {k.name: knobs.get(k.name, k.default) for k in variant.knobs}
             if any(knobs.get(name) != value for name, value in needed.items()):
                 continue
-            if meta is None or variant.supports(Task.of(meta, values, own)) is None:
+            if meta is None or variant.refusal(Task.of(meta, values, own)) is None:
                 return new
         return self.renamed[id][-1].variant if id in self.renamed else id
 

@@ -84,9 +84,10 @@ def add_variant(tree: Path) -> None:
     (kernels / "6_again.cu").write_text(text.replace("mean1d_constant", "mean1d_again"))
     edit(
         tree / "gpu_ops" / "filters" / "mean" / "__init__.py",
-        '        cuda("mean1d/4_vector.cu"',
-        '        cuda("mean1d/6_again.cu", "again", "A toy.", plans.signal(True), accesses=constant, **kernel),\n'
-        '        cuda("mean1d/4_vector.cu"',
+        "ON_SIGNALS = (\n",
+        "ON_SIGNALS = (\n"
+        '    cuda("mean1d/6_again.cu", "again", "A toy.", plans.windows(True), knobs=(BLOCK, OUTPUTS),\n'
+        "         largest=limits.largest_direct, counts=Counts(accesses.direct(1))),\n",
     )
 
 
@@ -151,20 +152,25 @@ def test_a_mistake_is_a_sentence_in_every_command(tree: Path) -> None:
     commands = (3, "xray", "toy", "atomics"), (3, "compile", "toy/1_atomics.cu"), (2, "run", "toy", "--device", "sim")
     for code, *command in commands:
         assert words in did(tree, "-m", "gpu_ops", *command, code=code)
-    edit(tree / "gpu_ops" / "filters" / "toy.py", '4 * task.params["bins"] + 8', '4 * task.params["bin"] + 8')
-    words = "A filter has a mistake in gpu_ops/filters/toy.py, line 67: KeyError 'bin'"
-    assert words in did(tree, "-m", "gpu_ops", "run", "toy", code=3)
+    for old, new, words in (
+        ("meta.channels >", "meta.chanels >", "line 55: AttributeError 'Meta' object has no attribute 'chanels'"),
+        ('4 * task.params["bins"] + 8', '4 * task.params["bin"] + 8', "line 72: KeyError 'bin'"),
+    ):
+        edit(tree / "gpu_ops" / "filters" / "toy.py", old, new)
+        told = did(tree, "-m", "gpu_ops", "run", "toy", "--device", "sim", code=3)
+        assert f"A filter has a mistake in gpu_ops/filters/toy.py, {words}" in told
+        edit(tree / "gpu_ops" / "filters" / "toy.py", new, old)
 
 
 MISTAKES = {
     "a missing kernel file": (
-        'cuda("toy/1_atomics.cu"',
-        'cuda("toy/2_atomics.cu"',
+        '"toy/1_atomics.cu"',
+        '"toy/2_atomics.cu"',
         "gpu_ops/filters/toy.py: toy atomics names the kernel file toy/2_atomics.cu, and gpu_ops/kernels has none;",
     ),
     "a kernel file of another name": (
-        'cuda("toy/1_atomics.cu"',
-        'cuda("toy/atomics.cu"',
+        '"toy/1_atomics.cu"',
+        '"toy/atomics.cu"',
         "The kernel file 'toy/atomics.cu' of 'global atomics' is not FILTER/NUMBER_VARIANT.cu; rename it.",
     ),
     "a second id": (
@@ -173,14 +179,43 @@ MISTAKES = {
         "Two variants of toy in gpu_ops/filters/toy.py are called 'atomics'; rename one.",
     ),
     "no accesses": (
-        ', uncounted="a toy"',
+        ', counts=Counts(uncounted="a toy")',
         "",
         "gpu_ops/filters/toy.py: toy atomics has kernels; declare its accesses, or say in `uncounted` why",
     ),
     "a knob like a parameter": (
-        "knobs=(BLOCK,)",
-        "knobs=(BLOCK, BINS)",
+        "atomics, GREY, ",
+        "atomics, GREY, knobs=(BINS,), ",
         "gpu_ops/filters/toy.py: toy atomics has a knob 'bins', which is a parameter of toy as well; rename the knob.",
+    ),
+    "two rules that say the same": (
+        "atomics, GREY, ",
+        "atomics, GREY, GREY, ",
+        "gpu_ops/filters/toy.py: two rules of toy atomics say 'it counts one channel, not {meta.channels}'; make them",
+    ),
+    "words with a name that a task does not have": (
+        "not {meta.channels}",
+        "not {channels}",
+        "gpu_ops/filters/toy.py: a rule of toy atomics names 'channels' in 'it counts one channel, not {channels}'; it "
+        "may name found, meta, limits, bins, block: correct it.",
+    ),
+    "a case that a rule never takes, and its test does": (
+        "task.meta.channels > 1",
+        "task.meta.channels > 3",
+        "gpu_ops/filters/toy.py: rule 1 of toy atomics says that it never takes shape (19, 23, 3), and shape (19, 23, "
+        "3) uint8 ",
+    ),
+    "a choice that is none of the contract's": (
+        "(16, 31, 4)",
+        "(16, 31, 9)",
+        "gpu_ops/filters/toy.py: rule 1 of toy atomics says that it never takes shape (16, 31, 9), and the contract "
+        "tries (1, 1), ",
+    ),
+    "an axis that is none of the contract's": (
+        '{"shape": ',
+        '{"param shape": ',
+        "gpu_ops/filters/toy.py: rule 1 of toy atomics says that it never takes param shape (19, 23, 3), and the "
+        "contract tries the axes shape, dtype, data, param bins, knob block; correct `never`.",
     ),
     "a knob that nobody declared": (
         'job.knobs["block"]',

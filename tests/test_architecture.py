@@ -89,7 +89,7 @@ LAYERS = {
 """What each package may import of gpu_ops beside the core modules and itself."""
 CORE = {
     *("types", "errors", "params", "plan", "progress", "task", "processes"),
-    *("run_key", "device_names", "input_kinds", "output_kinds", "counters", "stages", "locality", "host", "statements"),
+    *("run_key", "device_names", "input_kinds", "output_kinds", "counters", "stages", "variant", "host", "statements"),
     "html",
 }
 

@@ -27,11 +27,7 @@ def test_every_kernel_file_belongs_to_a_variant_and_every_variant_has_its_files(
     assert declared == set(kernel_files())
 
 
-def test_ids_are_unique() -> None:
-    assert len({f.id for f in FILTERS}) == len(FILTERS)
-    for filter in FILTERS:
-        assert len({v.id for v in filter.variants}) == len(filter.variants)
-        assert len({p.name for p in filter.params}) == len(filter.params)
+def test_ids_of_claims_are_unique() -> None:
     claims = [c.id for c in FILTERS.claims]
     assert len(set(claims)) == len(claims)
 
@@ -121,10 +117,8 @@ def test_variants_and_filters_explain_themselves() -> None:
     for filter, variant in VARIANTS:
         assert variant.title and variant.idea.endswith(".")
         assert bool(variant.kernels) == (variant.device == "cuda" and not variant.library), (filter.id, variant.id)
-        assert (variant.tolerance is None) == (variant.caveat == ""), (filter.id, variant.id)
-        counted = variant.accesses is not None
-        assert (counted or bool(variant.uncounted)) == bool(variant.kernels), (filter.id, variant.id)
-        assert not (counted and variant.uncounted), (filter.id, variant.id)
+        counted = variant.counts.accesses is not None or bool(variant.counts.uncounted)
+        assert counted == bool(variant.kernels), (filter.id, variant.id)
     for filter in FILTERS:
         assert filter.summary.endswith(".") and filter.variants[0].id == "serial"
         assert all(p.help for p in filter.params)

@@ -108,7 +108,7 @@ def _variant_json(filter: Filter, variant: Variant) -> dict[str, Any]:
         "kernels": {name: header_fields(read_source(name)) for name in variant.kernels},
         "knobs": [_param_json(k) for k in variant.knobs],
         "library": variant.library,
-        "caveat": variant.caveat,
+        "caveat": variant.exactness.caveat if variant.exactness else "",
         "largest": _largest_json(filter, variant),
         "source": variant.source,
     }
@@ -221,7 +221,7 @@ def _supported_task(filter: Filter, variant: Variant, dtype: str, knobs: Values,
         Task.of(Meta(filter.accepts, shape, dtype), params, knobs, limits)
         for shape, params in product(INPUT_KINDS[filter.accepts].usual, (defaults, *changed))
     )
-    return next((task for task in tasks if variant.supports(task) is None), None)
+    return next((task for task in tasks if variant.refusal(task) is None), None)
 
 
 def _resource_row(compiled: Any, name: str, dtype: str) -> dict[str, Any]:

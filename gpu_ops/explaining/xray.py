@@ -137,7 +137,7 @@ def xray(
         outputs=sum(int(out.size) for out in plan.outputs.values()),
         unit=_unit(filter, task),
         least_bytes=filter.work(task).bytes,
-        expected=variant.accesses(task) if variant.accesses else None,
+        expected=variant.counts.accesses(task) if variant.counts.accesses else None,
         coalescing=coalescing,
         kernels=_kernels(executions, architecture, edits, trace),
         findings=tuple(f for _, execution in executions for f in execution.findings),
@@ -148,9 +148,10 @@ def xray(
 
 def _predicted(variant: Variant, task: Task, rule: Rule) -> dict[str, int]:
     """The counters that follow from the samples, and the transactions where an older rule is asked for."""
-    predicted = dict(variant.predicts(task)) if variant.predicts else {}
-    if rule != "today" and variant.transactions:
-        predicted |= variant.transactions(task, rule)
+    counts = variant.counts
+    predicted = dict(counts.predicts(task)) if counts.predicts else {}
+    if rule != "today" and counts.transactions:
+        predicted |= counts.transactions(task, rule)
     return predicted
 
 

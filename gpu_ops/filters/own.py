@@ -12,7 +12,7 @@ from gpu_ops.errors import ParamError, plain
 from gpu_ops.params import Value
 from gpu_ops.plan import Device, Plan
 from gpu_ops.task import Task
-from gpu_ops.types import Filter, Variant
+from gpu_ops.types import Counts, Filter, Variant
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,7 @@ class OwnVariant:
             idea=idea,
             plan=plan,
             kernels=(self.file, *shipped.kernels[1:]),
-            accesses=None,
-            predicts=None,
-            transactions=None,
-            uncounted="the kernel is your own",
+            counts=Counts(uncounted="the kernel is your own"),
             source="own",
         )
 

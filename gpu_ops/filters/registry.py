@@ -3,10 +3,12 @@ the remedy."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from string import Formatter
 from typing import Any, overload
 
 from gpu_ops.devices.kernel_source import KERNELS, is_source, keep_own
@@ -176,9 +178,21 @@ def _of_variant(filter: Filter, variant: Variant) -> Iterator[str]:
             yield f"{where}: {who} names the kernel file {kernel}, and gpu_ops/kernels has none; write it, or rename."
     if variant.device == "cuda" and bool(variant.kernels) == bool(variant.library):
         yield f"{where}: {who} runs on CUDA; name its kernel files or its library, not both."
-    if variant.kernels and bool(variant.accesses) == bool(variant.uncounted):
+    if variant.kernels and bool(variant.counts.accesses) == bool(variant.counts.uncounted):
         yield f"{where}: {who} has kernels; declare its accesses, or say in `uncounted` why they are not counted."
-    if (variant.tolerance is None) != (variant.caveat == ""):
-        yield f"{where}: {who} widens the tolerance or has a caveat, not both; give both or none."
+    if variant.exactness and not variant.exactness.caveat:
+        yield f"{where}: {who} widens the tolerance; say why in its caveat."
     for name in {k.name for k in variant.knobs} & {p.name for p in filter.params}:
         yield f"{where}: {who} has a knob {name!r}, which is a parameter of {filter.id} as well; rename the knob."
+    texts = [rule.words for rule in variant.rules]
+    for text in (text for text in texts if texts.count(text) > 1):
+        yield f"{where}: two rules of {who} say {text!r}; make them one, or say what tells them apart."
+    known = ["found", "meta", "limits", *(p.name for p in (*filter.params, *variant.knobs))]
+    for text in texts:
+        for name in _names_in(text) - set(known):
+            yield f"{where}: a rule of {who} names {name!r} in {text!r}; it may name {', '.join(known)}: correct it."
+
+
+def _names_in(text: str) -> set[str]:
+    """The names in the braces of a text, without their parts."""
+    return {re.split(r"[.\[]", name)[0] for _, name, *_ in Formatter().parse(text) if name is not None}

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from threading import Event
 from typing import Any, Generic, TypeVar
 
-from gpu_ops.locality import Outputs
 from gpu_ops.progress import advance, listening, stop_request
 from gpu_ops.task import Task
-from gpu_ops.types import Filter
+from gpu_ops.types import Arrays, Filter
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -100,9 +99,9 @@ class Merged:
 
     def __init__(self, filter: Filter, task: Task) -> None:
         self._filter, self._task = filter, task
-        self._parts, self._rows = list[Outputs](), list[int]()
+        self._parts, self._rows = list[Arrays](), list[int]()
 
-    def add(self, outputs: Outputs, rows: int) -> None:
+    def add(self, outputs: Arrays, rows: int) -> None:
         self._parts, self._rows = [*self._parts, outputs], [*self._rows, rows]
         if len(self._parts) > 1:
             self._parts, self._rows = [self.outputs()], [sum(self._rows)]

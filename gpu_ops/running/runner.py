@@ -151,7 +151,7 @@ def planned_run(experiment: Experiment, pick: Pick) -> Run:
         outputs={},
         work=filter.work(Task.of(meta, params)),
         source_hash="-".join(source_hash(kernel, pick.edits) for kernel in variant.kernels),
-        notes=(variant.caveat,) if variant.caveat else (),
+        notes=(variant.exactness.caveat,) if variant.exactness else (),
     )
 
 

@@ -116,8 +116,8 @@ def verify(
     Raises DeclarationError when the reference is not what the filter declares, Cancelled when the listener stops the
     work."""
     tolerances = {o.id: o.tolerance(task) for o in filter.given(task.params)}
-    if variant.tolerance is not None:  # it widens, and of several outputs some have the wider one themselves
-        tolerances = {id: max(own, variant.tolerance(task)) for id, own in tolerances.items()}
+    if variant.exactness is not None:  # it widens, and of several outputs some have the wider one themselves
+        tolerances = {id: max(own, variant.exactness.tolerance(task)) for id, own in tolerances.items()}
     with finite():
         if checks == "sample" and _is_local(filter, task):
             return _verify_regions(filter, input, task, outputs, tolerances)

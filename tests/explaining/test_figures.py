@@ -19,7 +19,7 @@ from gpu_ops.filters.fft.counts.figures import RADIX, SIZES_FIGURE, THREADS_FIGU
 from gpu_ops.filters.fft.counts.radix import Gpu
 from gpu_ops.report.files import write_report
 from gpu_ops.report.rows import Report, Row
-from gpu_ops.types import SOURCE_TITLES, Figure, Param
+from gpu_ops.types import SOURCE_TITLES, Figure, Param, Rule
 
 FIGURES = {figure.id: figure for figure in FILTERS.figures}
 
@@ -119,8 +119,8 @@ def test_commands_name_the_variants_that_can_do_what_is_asked() -> None:
     assert not figure.sweeps([replace(batch, variants=(shared,))])
     knob = Param("batch", 4, choices=(1, 2, 4, 8, 16), help="columns a block")
     joined = replace(shared, id="joined", knobs=(knob,))
-    unable = replace(joined, id="unable", supports=lambda task: "it takes real samples alone")
-    partly = replace(joined, id="partly", supports=lambda task: None if task.knobs["batch"] < 8 else "too many")
+    unable = replace(joined, id="unable", rules=(Rule(lambda task: True, "it takes real samples alone"),))
+    partly = replace(joined, id="partly", rules=(Rule(lambda task: task.knobs["batch"] >= 8, "too many"),))
     all_four, few = figure.sweeps([replace(batch, variants=(shared, joined, unable, partly))])
     assert "--variant joined --sample" in all_four and "--over batch=1,2,4,8,16 " in all_four
     assert "--variant partly --sample" in few and "--over batch=1,2,4 " in few

@@ -44,7 +44,7 @@ IMAGES = [
     ((7, 5), "float64", 9, 16, 4),
     ((65, 130), "uint16", 15, 256, 1),
 ]
-WITH_KERNELS = [(f.id, v.id) for f in FILTERS for v in f.variants if v.accesses and f.family == "mean"]
+WITH_KERNELS = [(f.id, v.id) for f in FILTERS for v in f.variants if v.counts.accesses and f.family == "mean"]
 
 
 @pytest.mark.parametrize("turn", few(range(len(BORDERS)), 0))

@@ -37,7 +37,7 @@ COUNT_1D = {"naive": (2, _direct), "constant": (1, _direct), "shared": (1, _tile
 def test_signals(variant: str, n: int, channels: int, window: int, block: int, outputs: int) -> None:
     factor, count = COUNT_1D[variant]
     shape = (n,) if channels == 1 else (n, channels)
-    declared = find_filter("mean1d").variant(variant).accesses
+    declared = find_filter("mean1d").variant(variant).counts.accesses
     assert declared is not None
     for border in BORDERS:
         expected = [factor * count(b, n, channels, window, border) for b in _blocks(n * channels, block * outputs)]
@@ -56,7 +56,7 @@ def test_signals(variant: str, n: int, channels: int, window: int, block: int, o
 def test_images(variant: str, height: int, width: int, channels: int, window: int, block: int, outputs: int) -> None:
     factor, count = COUNT_1D[variant]
     x, y = block_shape(block)
-    declared = find_filter("mean2d").variant(variant).accesses
+    declared = find_filter("mean2d").variant(variant).counts.accesses
     assert declared is not None
     shape = (height, width) if channels == 1 else (height, width, channels)
     for border in BORDERS:
@@ -78,7 +78,7 @@ def test_the_figures_of_the_source() -> None:
     )
     expected = {"naive": (5120, 5114, 1274), "constant": (2560, 2557, 637), "shared": (516, 514, 130)}
     for id, figures in expected.items():
-        declared = find_filter("mean1d").variant(id).accesses
+        declared = find_filter("mean1d").variant(id).counts.accesses
         assert declared is not None
         found = declared(Task.of(meta, params, knobs))
         assert (found.inner, found.first, found.last) == figures

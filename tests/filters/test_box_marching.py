@@ -172,10 +172,10 @@ def test_sums_in_double_hold_the_largest_floats() -> None:
 def test_integers_are_sent_to_the_ring_and_what_is_not_finite_is_refused() -> None:
     device = limits_of("sm_75")
     given = {"radius": 4, "border": "zero"}
-    reason = BOX.variant("double").supports(Task.of(Meta("image", (9, 9), "uint8"), given, {}, device))
+    reason = BOX.variant("double").refusal(Task.of(Meta("image", (9, 9), "uint8"), given, {}, device))
     assert reason is not None and "ring" in reason
     for id in ("ring", "double"):
-        reason = BOX.variant(id).supports(Task.of(Meta("image", (9, 9), "float32", finite=False), given, {}, device))
+        reason = BOX.variant(id).refusal(Task.of(Meta("image", (9, 9), "float32", finite=False), given, {}, device))
         assert reason is not None and "NaN" in reason
 
 
@@ -202,6 +202,6 @@ def test_an_image_of_too_many_segments_is_refused() -> None:
     ring = BOX.variant("ring")
     for shape, dtype, fits in (((7_000_000, 1), "float32", True), ((8_000_000, 1), "float32", False)):
         meta = Meta("image", shape, dtype)
-        reason = ring.supports(Task.of(meta, {"radius": 1, "border": "zero"}, {}, limits_of("sm_90")))
+        reason = ring.refusal(Task.of(meta, {"radius": 1, "border": "zero"}, {}, limits_of("sm_90")))
         assert (reason is None) == fits
         assert fits or "choose a larger radius" in str(reason)

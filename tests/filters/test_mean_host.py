@@ -203,7 +203,8 @@ def test_peers_keep_the_contract(name: str, axes: int, dtype: str) -> None:
     module = ndimage if name == "scipy" else cv2
     for x, window, border, wanted in cases(axes, dtype):
         meta = Meta("signal" if axes == 1 else "image", x.shape, dtype)
-        if getattr(peers, f"{name}_unsupported")(Task.of(meta, {"window": window, "border": border})) is None:
+        filter = MEAN1D if axes == 1 else MEAN2D
+        if filter.variant(name).refusal(Task.of(meta, {"window": window, "border": border})) is None:
             out = poisoned(x)
             function(module, x, out, window, border)
             error = np.abs(out.astype(np.float64) - wanted).max()
@@ -213,10 +214,8 @@ def test_peers_keep_the_contract(name: str, axes: int, dtype: str) -> None:
 
 def test_what_peers_cannot_do_is_said() -> None:
     def opencv(kind: Any, shape: tuple[int, ...], dtype: str, window: int, border: str, finite: bool = True) -> str:
-        return (
-            peers.opencv_unsupported(Task.of(Meta(kind, shape, dtype, finite), {"window": window, "border": border}))
-            or ""
-        )
+        filter, meta = MEAN1D if kind == "signal" else MEAN2D, Meta(kind, shape, dtype, finite)
+        return filter.variant("opencv").refusal(Task.of(meta, {"window": window, "border": border})) or ""
 
     assert "wrap" in opencv("image", (9, 9), "uint8", 3, "wrap")
     assert "128 channels" in opencv("signal", (9, 129), "uint8", 3, "zero")
@@ -225,4 +224,5 @@ def test_what_peers_cannot_do_is_said() -> None:
     assert "NaN" in opencv("image", (99, 99), "float32", 31, "zero", finite=False)
     assert not opencv("image", (99, 99), "float32", 29, "zero", finite=False)
     whole, broken = (Task.of(Meta("signal", (9,), "float32", finite), {}) for finite in (True, False))
-    assert peers.scipy_unsupported(whole) is None and "NaN" in (peers.scipy_unsupported(broken) or "")
+    scipy = MEAN1D.variant("scipy")
+    assert scipy.refusal(whole) is None and "NaN" in (scipy.refusal(broken) or "")

@@ -160,7 +160,7 @@ def test_plans_know_the_range_of_the_samples_only_where_the_filter_says_so() -> 
             if filter.locality.extremes(task):
                 with pytest.raises(AssertionError, match="depends on the range"):
                     variant.plan(device, task)
-            elif not variant.supports(task):
+            elif not variant.refusal(task):
                 variant.plan(device, task)
 
 

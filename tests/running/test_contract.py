@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,7 +28,6 @@ from gpu_ops.running.contract import (
     end_cases,
     heavier,
     long_cases,
-    task_of,
     unsupported,
     values_of,
 )
@@ -51,6 +52,16 @@ CPU = [
 USUAL = pytest.mark.parametrize("usual", few([True, False], True), ids=lambda usual: "ends" if usual else "others")
 PARTS = 2
 """Of the cases of a type of samples, each with its own day in the default lane."""
+
+
+def chosen(case: Case, name: str, values: Sequence[Any]) -> Any:
+    """The choice of a case on the axis of that name and these values."""
+    kind, _, own = name.partition(" ")
+    if kind == "preset":
+        return tuple((n, case.params[n]) for n, _ in values[0])
+    return getattr(case, f"{kind}s")[own] if own else getattr(case, name)
+
+
 EVERY = [pytest.param(f, v, id=f"{f.id}-{v.id}") for f in FILTERS for v in f.variants]
 
 
@@ -82,7 +93,7 @@ def test_covering_set(filter: Filter, variant: Variant, usual: bool, part: int) 
 def test_both_ends_of_the_range(filter: Filter, variant: Variant, usual: bool) -> None:
     limits = open_device("cpu").limits
     cases = end_cases(filter, variant, limits)
-    refused = {dtype for refusal in variant.refuses for dtype in refusal.never.get("dtype", ())}
+    refused = {dtype for rule in variant.rules for dtype in rule.never.get("dtype", ())}
     floats = sum(d.startswith("float") and d not in refused for d in filter.dtypes)
     assert len(cases) == 2 * floats or variant.library in OPTIONAL
     heavy = [replace(case, params={**case.params, **heavier(filter, case)}) for case in cases]
@@ -101,39 +112,14 @@ def test_whole_product(filter: Filter, variant: Variant) -> None:
 
 
 @pytest.mark.parametrize("filter, variant", EVERY)
-def test_a_variant_refuses_only_what_it_declares(filter: Filter, variant: Variant) -> None:
-    """Every combination of two choices, the rest at random: refusals have the words that the variant declares."""
-    limits = OfflineDevice("sm_75").limits  # the least shared memory
-    allowed = [refusal.words for refusal in variant.refuses]
-    seen = set()
-    for case in covering_cases(filter, replace(variant, supports=lambda task: None), limits):
-        reason = variant.supports(task_of(filter, case, limits))
-        if reason is None:
-            continue
-        words = [w for w in allowed if w in reason]
-        assert words, f"{case} is refused: {reason}"
-        seen.update(words)
-    assert seen == set(allowed), "the variant declares a refusal that no case meets"
-
-
-@pytest.mark.parametrize("filter, variant", EVERY)
 def test_the_covering_set_covers_every_supported_choice(filter: Filter, variant: Variant) -> None:
     limits = OfflineDevice("sm_90").limits
     cases = covering_cases(filter, variant, limits)
     axes = axes_of(filter, variant)
-    refused = {dtype for refusal in variant.refuses for dtype in refusal.never.get("dtype", ())}
+    refused = {dtype for rule in variant.rules for dtype in rule.never.get("dtype", ())}
     for name, values in axes.items():
-        kind, _, own = name.partition(" ")
-        found = {
-            tuple((n, c.params[n]) for n, _ in values[0])
-            if kind == "preset"
-            else getattr(c, name)
-            if not own
-            else getattr(c, f"{kind}s")[own]
-            for c in cases
-        }
-        missing = set(values) - found
-        never = {value for refusal in variant.refuses for value in refusal.never.get(name, ())}
+        missing = set(values) - {chosen(case, name, values) for case in cases}
+        never = {value for rule in variant.rules for value in rule.never.get(name, ())}
         if name == "data" and {"float32", "float64"} <= refused:
             never |= set(ODD)
         assert missing <= never | ({(1,)} if filter.id == "mean1d" else set()), name

@@ -114,7 +114,7 @@ def test_twice_what_a_variant_may_lose_is_wrong_and_little(filter: Filter, usual
             for variant in filter.variants:
                 own = Task.of(task.meta, params, {k.name: k.default for k in variant.knobs}, LIMITS)
                 if variant.refusal(own) is None:
-                    tolerance = variant.tolerance(own) if variant.tolerance else None
+                    tolerance = variant.exactness.tolerance(own) if variant.exactness else None
                     if tolerance not in seen:
                         check_variant(filter, variant, input, params)
                     seen.add(tolerance)

@@ -85,7 +85,7 @@ def _planned(
     params = check_values(filter.params, {"border": border} if "border" in names else {}, filter.id)
     knobs = check_values(variant.knobs, {}, variant.id)
     task = Task.of(Meta(filter.accepts, shape, dtype), params, knobs, device.limits)
-    if variant.supports(task):
+    if variant.refusal(task):
         return None
     values = np.random.default_rng(7).random(shape) * (200 if dtype.startswith("u") else 1)
     name = f"{filter.id} {variant.id} {dtype} {' x '.join(map(str, shape))} {border}"

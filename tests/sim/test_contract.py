@@ -119,7 +119,7 @@ def test_covering_set(filter: Filter, variant: Variant) -> None:
 @pytest.mark.parametrize("filter, variant", KERNELS)
 def test_both_ends_of_the_range(filter: Filter, variant: Variant) -> None:
     cases = end_cases(filter, variant, open_device("sim").limits)
-    takes_floats = not any("float32" in refusal.never.get("dtype", ()) for refusal in variant.refuses)
+    takes_floats = not any("float32" in rule.never.get("dtype", ()) for rule in variant.rules)
     assert bool(cases) == takes_floats
     assert [failure for case in cases if (failure := _failure(filter, variant, case))] == []
 

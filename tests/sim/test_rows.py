@@ -78,7 +78,7 @@ def test_what_the_contract_does_not_meet_is_refused_too(
     variant = filter.variant(variant_id)
     values = {p.name: params.get(p.name, p.default) for p in filter.params}
     chosen = {p.name: knobs.get(p.name, p.default) for p in variant.knobs}
-    reason = variant.supports(Task.of(Meta(filter.accepts, shape, dtype), values, chosen, open_device("sim").limits))
+    reason = variant.refusal(Task.of(Meta(filter.accepts, shape, dtype), values, chosen, open_device("sim").limits))
     assert reason is not None and words in reason
 
 
@@ -129,4 +129,4 @@ def test_the_scan_refuses_what_is_not_finite() -> None:
         )
     )[-1]
     assert run.failure_kind == "unsupported" and "NaN" in run.failure
-    assert filter.variant("scan").caveat
+    assert filter.variant("scan").exactness

@@ -88,7 +88,7 @@ def test_vectors_wait_in_shared_memory(shape: tuple[int, ...], dtype: str, vecto
         assert done.counters["shared_wavefronts"] == done.counters["shared_ideal_wavefronts"]
 
 
-@pytest.mark.parametrize("variant", [v for v in KERNELS if SCAN1D.variant(v).accesses])
+@pytest.mark.parametrize("variant", [v for v in KERNELS if SCAN1D.variant(v).counts.accesses])
 def test_counted_loads_are_those_declared(variant: str) -> None:
     """One tile, two levels and three, with a rest in the last tile; lines of rows and colours."""
     for filter, shape, dtype in (

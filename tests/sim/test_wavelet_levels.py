@@ -96,7 +96,7 @@ def _counted(
     """The task and all counters of its plan, or those of one kernel."""
     device = SimDevice(options=Options(counters="full")).session({})
     task = _task(filter, device.upload(x), knobs, device, **how)
-    assert filter.variant(variant).supports(task) is None
+    assert filter.variant(variant).refusal(task) is None
     executed = device.execute(filter.variant(variant).plan(device, task))
     counts: dict[str, int] = {}
     for line in (line for line in executed.lines if line.kernel.endswith(kernel)):
@@ -125,7 +125,7 @@ def test_sectors_are_those_that_were_predicted(
 ) -> None:
     filter, x = find_filter(id), np.random.default_rng(2).random(shape, np.float32)
     task, counts = _counted(filter, variant, x, knobs, wavelet=wavelet, border=border, levels=3)
-    predicts = filter.variant(variant).predicts
+    predicts = filter.variant(variant).counts.predicts
     assert predicts is not None
     predicted = predicts(task)
     assert len(predicted) == 2 and {id: counts[id] for id in predicted} == predicted
@@ -162,7 +162,7 @@ def test_lifting_reads_what_its_steps_weigh() -> None:
     least = x.size * (lifting.multiplications - 2 + len(lifting.steps) + 2)
     assert least <= by_steps <= 1.02 * least
     assert by_taps == x.size // 2 * 2 * 10 + x.size * 10, "low and high there, and a sample back"
-    operations = [filter.variant(v).operations for v in ("lifting", "fused")]
+    operations = [filter.variant(v).counts.operations for v in ("lifting", "fused")]
     task = _task(filter, x, knobs, open_device("sim"), **how)
     steps, taps = (count(task) for count in operations if count is not None)
     assert steps < 0.55 * taps
@@ -172,7 +172,7 @@ def test_what_does_not_fit_is_said_with_what_does() -> None:
     filter = find_filter("wavelet2d")
     device = open_device("sim").session({})
     x = np.empty((512, 512), np.float64)
-    levels, lifting = (filter.variant(id).supports for id in ("levels", "lifting"))
+    levels, lifting = (filter.variant(id).refusal for id in ("levels", "lifting"))
     knobs = {"block": 128, "together": 3, "side": 128}
     why = str(levels(_task(filter, x, knobs, device, wavelet="db4", levels=3)))
     assert why.startswith("its tiles take ") and why.endswith("take together 3 and side 16")

@@ -86,9 +86,9 @@ def _made(
         return on(filter, on_device, params, knobs, limits)
 
     found_variants = [filter.variant(id) for id in ((variant,) if variant else LADDER[filter.accepts])]
-    chosen = next(one for one in reversed(found_variants) if one.supports(task_for(one)) is None)
+    chosen = next(one for one in reversed(found_variants) if one.refusal(task_for(one)) is None)
     task = task_for(chosen)
-    assert chosen.predicts is not None
+    assert chosen.counts.predicts is not None
     plan = chosen.plan(device, task)
     lines: Lines = {}
     for step in plan.steps:
@@ -96,7 +96,7 @@ def _made(
         assert executed.findings == (), executed.findings
         lines[step.name] = executed.lines
     found = device.download(plan.outputs[filter.accepts])
-    return found, reference(on(filter, x, params))[filter.accepts], lines, chosen.predicts(task)
+    return found, reference(on(filter, x, params))[filter.accepts], lines, chosen.counts.predicts(task)
 
 
 def _count(lines: Iterable[LineCounts], id: str, file: str = "") -> int:
@@ -323,7 +323,7 @@ def test_sectors_are_those_predicted(
 def test_it_says_what_it_cannot_do() -> None:
     filter = find_filter("wavelet2d")
     params = {p.name: p.default for p in filter.params}
-    why = filter.variant("recomputed_blocks").supports
+    why = filter.variant("recomputed_blocks").refusal
     knobs = {"block": 256, "rows": 128}
     x = np.empty((64, 64), np.float32)
     reason = str(why(on(filter, x, {**params, "rule": "SURE", "result": "parts"}, knobs)))

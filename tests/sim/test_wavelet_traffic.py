@@ -25,7 +25,7 @@ def _made(filter: Filter, variant: str, x: Array, block: int, **changed: Any) ->
     params = {p.name: p.default for p in filter.params} | {"wavelet": "haar", "rule": "manual"} | changed
     device = SimDevice(options=Options(counters="full")).session({})
     task = on(filter, device.upload(x), params, {"block": block}, device.limits)
-    assert filter.variant(variant).supports(task) is None
+    assert filter.variant(variant).refusal(task) is None
     plan = filter.variant(variant).plan(device, task)
     executed = device.execute(plan)
     assert executed.findings == ()
@@ -100,7 +100,7 @@ def test_blocks_of_many_levels_and_odd_axes(
 def test_blocks_say_what_they_cannot_do() -> None:
     filter = find_filter("wavelet2d")
     params = {p.name: p.default for p in filter.params} | {"wavelet": "haar", "rule": "manual"}
-    why = filter.variant("blocks").supports
+    why = filter.variant("blocks").refusal
     many = on(filter, np.empty((4096, 4096), np.float32), {**params, "levels": 6}, {"block": 256})
     assert why(many) == "256 threads have blocks of 5 levels, not 6; take block 512"
     most = on(filter, np.empty((4096, 4096), np.float32), {**params, "levels": 9}, {"block": 256})

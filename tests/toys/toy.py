@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.devices.launches import grid1d
-from gpu_ops.filters.kit.planning import BLOCK, Job, cuda
+from gpu_ops.filters.kit.planning import Job, cuda
 from gpu_ops.output_kinds import Axis, Form
 from gpu_ops.params import Param
 from gpu_ops.plan import Call, Device, Fill, Launch, Plan
 from gpu_ops.task import Task
-from gpu_ops.types import Filter, Locality, Output, Variant, Work
+from gpu_ops.types import Counts, Filter, Locality, Output, Rule, Variant, Work
 
 BINS = Param("bins", 16, choices=(4, 16, 64), help="how many bars")
 
@@ -51,6 +51,11 @@ def atomics(job: Job) -> Plan:
     return Plan((Fill(counts, 0), Fill(total, 0), launch), {"counts": counts, "total": total})
 
 
+GREY = Rule(
+    lambda task: task.meta.channels > 1,
+    "it counts one channel, not {meta.channels}",
+    {"shape": ((19, 23, 3), (16, 31, 4))},
+)
 TOY = Filter(
     id="toy",
     family="toy",
@@ -68,6 +73,8 @@ TOY = Filter(
     locality=Locality("mergeable"),
     variants=(
         Variant("serial", "CPU, one core", "NumPy counts.", serial, "cpu"),
-        cuda("toy/1_atomics.cu", "global atomics", "A thread a sample.", atomics, knobs=(BLOCK,), uncounted="a toy"),
+        cuda(
+            "toy/1_atomics.cu", "global atomics", "A thread a sample.", atomics, GREY, counts=Counts(uncounted="a toy")
+        ),
     ),
 )

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace
 
 from gpu_ops.filters.box import limits, marching, peers, plans
 from gpu_ops.filters.box.claims import CLAIMS
 from gpu_ops.filters.box.reference import reference
 from gpu_ops.filters.kit import accesses
-from gpu_ops.filters.kit.planning import BORDER, cpu, cuda, peer
-from gpu_ops.filters.kit.ranges import weighted_range
-from gpu_ops.filters.kit.support import FINITE, SHARED, WRAP, both, channels_fit, shared_fits, texture_fits
+from gpu_ops.filters.kit.planning import BORDER, SEVERAL, Job, cpu, cuda, peer
+from gpu_ops.filters.kit.rules import TEXTURE_FITS
 from gpu_ops.params import Param
+from gpu_ops.plan import Device, Plan
 from gpu_ops.task import Task
-from gpu_ops.types import Accesses, Filter, Locality, Output, Refusal, Variant, Work
+from gpu_ops.types import Accesses, Counts, Filter, Locality, Output, Rule, Variant, Work
 
 RADIUS = Param("radius", 4, 1, 256, unit="pixels", help="how far the square reaches from its pixel")
 WARPS = Param("block", 256, choices=(32, 128, 256, 1024), unit="threads", help="threads a block, in whole warps")
@@ -44,8 +44,10 @@ CUPYX = "The library's own kernels: one separable correlation an axis, nothing t
 CUCIM = "A library of scikit-image's functions: its local mean, two correlations tuned for shared memory."
 
 
-SEVERAL = "several kernels: the loads of one block do not stand for the launch"
-SEGMENTS = "the plan cuts as many segments as fill the GPU, and each fetches some rows again"
+MARCH = Counts(
+    uncounted="the plan cuts as many segments as fill the GPU, and each fetches some rows again",
+    operations=marching.additions,
+)
 
 
 def _operations(adds: Callable[[int], int]) -> Callable[[Task], int]:
@@ -58,70 +60,77 @@ def _loads(count: Callable[[Task], Accesses]) -> Callable[[Task], Accesses]:
     return lambda task: count(task.with_params(window=limits.window_of(task)).with_knobs(outputs=1))
 
 
-FLOAT_SUMS: Mapping[str, Any] = {
-    "tolerance": limits.sum_tolerance,
-    "caveat": limits.FLOAT_CAVEAT,
-    "largest": weighted_range(limits.sum_tolerance),
-}
-
-
 def _hosts() -> tuple[Variant, ...]:
-    arguments = plans.arguments
-    finite: dict[str, Any] = {"supports": limits.finite, "refuses": (FINITE,)}
-    own: dict[str, Any] = {"supports": limits.opencv_can}
-    own["refuses"] = (WRAP, Refusal("rounds uint8"), Refusal("rounds uint16"), FINITE)
+    call, finite = plans.arguments, limits.FINITE
     return (
-        cpu("serial", "CPU, one core", SERIAL, plans.serial, arguments, source="S3", **finite),
-        cpu("parallel", "CPU, all cores", PARALLEL, plans.parallel, arguments, **finite),
-        peer("scipy", "SciPy", SCIPY, "scipy.ndimage", peers.scipy, arguments, **finite),
-        peer("opencv", "OpenCV", OPENCV, "cv2", peers.opencv, arguments, **own),
+        cpu(SERIAL, plans.loops, call, finite, source="S3"),
+        cpu(PARALLEL, plans.loops, call, finite, all_cores=True),
+        peer("scipy", "SciPy", SCIPY, "scipy.ndimage", peers.scipy, call, finite),
+        peer("opencv", "OpenCV", OPENCV, "cv2", peers.opencv, call, *limits.OPENCV_RULES),
     )
+
+
+def _in_floats(file: str, title: str, idea: str, plan: Callable[[Job], Plan], counts: Counts, *rules: Rule) -> Variant:
+    """A kernel that sums in the samples' own type."""
+    most, exactness = limits.largest_floats, limits.FLOAT_SUMS
+    return cuda(file, title, idea, plan, *rules, source="S3", largest=most, counts=counts, exactness=exactness)
 
 
 def _kernels() -> tuple[Variant, ...]:
-    rows, finite, several = limits.rows_fit, limits.finite, {"uncounted": SEVERAL, "source": "S3"}
-    direct = {"accesses": _loads(accesses.direct2d(1)), "operations": _operations(lambda w: w * w), "source": "S3"}
-    separable: dict[str, Any] = {"operations": _operations(lambda w: 2 * w), "source": "S3"}
-    passes = {"supports": rows, "uncounted": SEVERAL, **separable, **FLOAT_SUMS}
-    fused = {"accesses": _loads(accesses.tiled2d), "supports": both(rows, shared_fits(limits.tile_bytes)), **separable}
-    fused["refuses"] = (Refusal(SHARED.words, {"param radius": (256,)}),)
-    running = {"refuses": (FINITE,), **several}
-    texture = {"supports": both(finite, texture_fits), **running}
-    turned = {"supports": both(finite, channels_fit), "knobs": (WARPS,), **running}
-    table = {
-        "supports": both(rows, limits.table_exact),
-        "tolerance": limits.table_tolerance,
-        "caveat": limits.TABLE_CAVEAT,
-    }
-    march: dict[str, Any] = {"knobs": (), "operations": marching.additions, "uncounted": SEGMENTS, "source": "S3"}
-    ring = {"tolerance": limits.march_tolerance, "caveat": limits.RING_CAVEAT, "largest": limits.march_largest, **march}
-    ring["refuses"] = (FINITE,)
-    ring["supports"] = both(finite, channels_fit, limits.march_fits)
-    double = {"supports": both(finite, limits.floats_only, channels_fit), **march}
-    double["refuses"] = (Refusal("integers are exact", {"dtype": ("uint8", "uint16")}), FINITE)
+    rows, finite = limits.ROWS_FIT, limits.FINITE
+    linear = _operations(lambda window: 2 * window)
+    squares = Counts(_loads(accesses.direct(1)), operations=_operations(lambda window: window * window))
+    passes, tiles = replace(SEVERAL, operations=linear), Counts(_loads(accesses.tiled), operations=linear)
+    fused = "box/7_separable_fused.cu", "separable, fused", FUSED, plans.separable_fused
     return (
-        cuda("box/1_direct.cu", "direct", DIRECT, plans.direct, supports=rows, **direct, **FLOAT_SUMS),
-        cuda("box/2_separable.cu", "separable", SEPARABLE, plans.separable, **passes),
-        cuda("box/3_sliding.cu", "sliding", SLIDING, plans.sliding, supports=finite, **running),
-        cuda("box/4_sliding_texture.cu", "sliding, texture", TEXTURE, plans.sliding_texture, **texture),
-        cuda("box/5_sliding_transpose.cu", "sliding, transposed", TRANSPOSE, plans.sliding_transpose, **turned),
-        cuda("box/6_table.cu", "summed-area table", TABLE, plans.table, **table, **running),
-        cuda("box/7_separable_fused.cu", "separable, fused", FUSED, plans.separable_fused, **fused, **FLOAT_SUMS),
-        cuda("box/8_ring.cu", "marching ring", RING, plans.ring, **ring),
-        cuda("box/9_double.cu", "marching ring, double", DOUBLE, plans.double, **double),
+        _in_floats("box/1_direct.cu", "direct", DIRECT, plans.direct, squares, rows),
+        _in_floats("box/2_separable.cu", "separable", SEPARABLE, plans.separable, passes, rows),
+        cuda("box/3_sliding.cu", "sliding", SLIDING, plans.sliding, finite, source="S3", counts=SEVERAL),
+        cuda(
+            *("box/4_sliding_texture.cu", "sliding, texture", TEXTURE, plans.sliding_texture, finite, TEXTURE_FITS),
+            source="S3",
+            counts=SEVERAL,
+        ),
+        cuda(
+            *("box/5_sliding_transpose.cu", "sliding, transposed", TRANSPOSE, plans.sliding_transpose, finite),
+            knobs=(WARPS,),
+            source="S3",
+            counts=SEVERAL,
+        ),
+        cuda(
+            *("box/6_table.cu", "summed-area table", TABLE, plans.table),
+            *(rows, limits.TABLE_FINITE, limits.TABLE_EXACT),
+            source="S3",
+            counts=SEVERAL,
+            exactness=limits.TABLE_SUMS,
+        ),
+        _in_floats(*fused, tiles, rows, limits.TILE_FITS),
+        cuda(
+            *("box/8_ring.cu", "marching ring", RING, plans.ring, finite, limits.SEGMENTS_FIT),
+            knobs=(),
+            source="S3",
+            largest=limits.march_largest,
+            counts=MARCH,
+            exactness=limits.RING_SUMS,
+        ),
+        cuda(
+            *("box/9_double.cu", "marching ring, double", DOUBLE, plans.double, finite, limits.FLOATS_ONLY),
+            knobs=(),
+            source="S3",
+            counts=MARCH,
+        ),
     )
 
 
-def _libraries() -> tuple[Variant, ...]:
-    coarse = Refusal("too coarse", {"dtype": ("uint8", "uint16")})
-    flat = Refusal("without channels", {"shape": ((16, 31, 4), (19, 23, 3))})
-    own = {"supports": limits.cucim_can, "library": "cucim", "refuses": (coarse, flat), **FLOAT_SUMS}
-    return (
-        Variant("cupyx", "cupyx", CUPYX, plans.cupyx, "cuda", library="cupyx", **FLOAT_SUMS),
-        Variant("cucim", "cuCIM", CUCIM, plans.cucim, "cuda", **own),
-    )
+def _library(id: str, title: str, idea: str, plan: Callable[[Device, Task], Plan], *rules: Rule) -> Variant:
+    most, exactness = limits.largest_floats, limits.FLOAT_SUMS
+    return Variant(id, title, idea, plan, "cuda", library=id, rules=rules, largest=most, exactness=exactness)
 
 
+LIBRARIES = (
+    _library("cupyx", "cupyx", CUPYX, plans.cupyx),
+    _library("cucim", "cuCIM", CUCIM, plans.cucim, *limits.CUCIM_RULES),
+)
 BOX = Filter(
     id="box",
     family="box",
@@ -137,5 +146,5 @@ BOX = Filter(
     source="S3",
     claims=CLAIMS,
     picked=("serial", "parallel", "separable", "sliding", "ring"),
-    variants=(*_hosts(), *_kernels(), *_libraries()),
+    variants=(*_hosts(), *_kernels(), *LIBRARIES),
 )

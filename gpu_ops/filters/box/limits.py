@@ -1,4 +1,4 @@
-"""How exact each variant of the box filter is, what it cannot do, and why.
+"""How exact each variant of the box filter is, which tasks it does not take.
 
 Tolerances are relative to the largest magnitude of input and reference; integers are exact in every variant. eps is
 2^-23 for float32: an ulp of the largest magnitude is eps/2 to eps of it.
@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_ops.filters.kit.planning import block_shape
-from gpu_ops.filters.kit.ranges import top
-from gpu_ops.filters.kit.support import MOST_BLOCKS, blocks_fit, opencv_takes
+from gpu_ops.filters.kit.ranges import top, weighted_range
+from gpu_ops.filters.kit.rules import MOST_BLOCKS, OPENCV_BORDER, blocks_fit, finite_only, not_of, shared_fits
 from gpu_ops.task import Task
+from gpu_ops.types import Exactness, Rule
 
 OPENCV_EXACT = {"uint8": 163**2, "uint16": 9**2}
 """Most values in a square whose mean OpenCV rounds right for every sum: it multiplies by 1 / count in float32, which is
@@ -19,12 +20,8 @@ too coarse for larger squares (wrong first at 165² and 11², found by all sums 
 TABLE = 64
 """eps that differences of a table's doubles may cost."""
 
-FLOAT_CAVEAT = "float32 is summed in float32: at most (radius + 3.5) eps (2^-23) of the largest value are lost"
 MARCH = 32
 """eps that the marching kernels' float32 sums may cost: at most 64 ulp."""
-RING_CAVEAT = f"float32 is summed in float32: 1 ulp is lost as a rule, at most {MARCH} eps (2^-23) of the largest value"
-TABLE_CAVEAT = f"differences of large sums: at most {TABLE} eps (2^-23) of the largest value are lost, or it refuses"
-SPREADS = "its running sums carry NaN and infinity on to the end of the axis"
 
 
 def window_of(task: Task) -> int:
@@ -87,17 +84,15 @@ def march_rows(radius: int) -> int:
     return int((MARCH - march_loss(radius, 0)) * 2 * (2 * radius + 1))
 
 
-def march_fits(task: Task) -> str | None:
-    """None, or why there are too many segments of `march_rows` in the image."""
+def _too_many_rows(task: Task) -> int:
+    """The rows of all segments of `march_rows` that a grid has, where the image has more; else 0."""
     radius = int(task.params["radius"])
     most = MOST_BLOCKS * (march_rows(radius) - 2 * radius)
-    if task.meta.dtype == "float32" and task.meta.shape[0] > most:
-        return f"its segments are short to stay exact, and cover {most} rows at most; choose a larger radius"
-    return None
+    return most if task.meta.dtype == "float32" and task.meta.shape[0] > most else 0
 
 
 def table_tolerance(task: Task) -> float:
-    """The loss that `table_exact` allows, plus the last rounding."""
+    """The loss that TABLE_EXACT allows, plus the last rounding."""
     return _eps(task, TABLE + 1)
 
 
@@ -111,30 +106,19 @@ def table_loss(height: int, width: int, window: int) -> float:
     return 2 * rows * columns * (rows + columns) * 2.0**-53 / window**2
 
 
-def finite(task: Task) -> str | None:
-    """None, or that running sums would spread NaN and infinity."""
-    return None if task.meta.finite else SPREADS
-
-
-def table_exact(task: Task) -> str | None:
-    """None, or why a table of doubles is too coarse for the image."""
-    if not task.meta.finite:
-        return "its table carries NaN and infinity on to everything below and to the right"
-    if task.meta.dtype.startswith("uint"):
-        return None  # exact up to 2^53
+def _inexact(task: Task) -> float:
+    """The same of a task in eps, where it is too much; none of integers, which are exact up to 2^53."""
+    if task.dtype.kind == "u":
+        return 0.0
     height, width = task.meta.shape[:2]
-    lost = table_loss(height, width, window_of(task)) / float(np.finfo(task.meta.dtype).eps)
-    if lost > TABLE:
-        return f"its table of {width} × {height} pixels could lose {lost:.0f} eps; choose a larger radius"
-    return None
+    lost = table_loss(height, width, window_of(task)) / float(np.finfo(task.dtype).eps)
+    return lost if lost > TABLE else 0.0
 
 
-def floats_only(task: Task) -> str | None:
-    """None, or that integers gain nothing from sums in double."""
-    return None if task.meta.dtype == "float32" else "integers are exact in variant 8, marching ring; choose that one"
-
-
-rows_fit = blocks_fit(lambda task: block_shape(task.knobs["block"])[1], "a larger block")
+def _misrounds(task: Task) -> int:
+    """The most values whose means OpenCV rounds right, where there are more; else 0."""
+    most = OPENCV_EXACT.get(task.meta.dtype, 0)
+    return most if window_of(task) ** 2 > most else 0
 
 
 def tile_bytes(task: Task) -> int:
@@ -143,18 +127,47 @@ def tile_bytes(task: Task) -> int:
     return int((y + reach) * ((x + reach * task.meta.channels) * task.meta.itemsize + x * 4))
 
 
-def opencv_can(task: Task) -> str | None:
-    """None, or why OpenCV's blur does not keep the contract."""
-    most = OPENCV_EXACT.get(task.meta.dtype)
-    if most and window_of(task) ** 2 > most:
-        return f"it rounds {task.meta.dtype} means of more than {most} values in float32, which is off by one at times"
-    return opencv_takes(task) or finite(task)
+FLOAT_SUMS = Exactness(
+    sum_tolerance, "float32 is summed in float32: at most (radius + 3.5) eps (2^-23) of the largest value are lost"
+)
+RING_SUMS = Exactness(
+    march_tolerance,
+    f"float32 is summed in float32: 1 ulp is lost as a rule, at most {MARCH} eps (2^-23) of the largest value",
+)
+TABLE_SUMS = Exactness(
+    table_tolerance,
+    f"differences of large sums: at most {TABLE} eps (2^-23) of the largest value are lost, or it refuses",
+)
+largest_floats = weighted_range(sum_tolerance)
 
-
-def cucim_can(task: Task) -> str | None:
-    """None, or why cuCIM's local mean does not keep the contract."""
-    if task.meta.dtype != "float32":
-        return f"its local mean of {task.meta.dtype} is float32, too coarse to round to the right integer"
-    if len(task.meta.shape) != 2:
-        return "its local mean takes images without channels"
-    return None
+ROWS_FIT = blocks_fit(lambda task: block_shape(task.knobs["block"])[1], "a larger block")
+FINITE = finite_only("its running sums carry NaN and infinity on to the end of the axis")
+TABLE_FINITE = finite_only("its table carries NaN and infinity on to everything below and to the right")
+TABLE_EXACT = Rule(
+    _inexact, "its table of {meta.shape[1]} × {meta.shape[0]} pixels could lose {found:.0f} eps; choose a larger radius"
+)
+"""A table of doubles is exact enough for the image."""
+TILE_FITS = shared_fits(tile_bytes, never={"param radius": (256,)})
+FLOATS_ONLY = not_of("uint8", "uint16", words="integers are exact in variant 8, marching ring; choose that one")
+SEGMENTS_FIT = Rule(
+    _too_many_rows, "its segments are short to stay exact, and cover {found} rows at most; choose a larger radius"
+)
+"""There are no more segments of `march_rows` in the image than blocks in a grid."""
+OPENCV_RULES = (
+    Rule(
+        _misrounds, "it rounds {meta.dtype} means of more than {found} values in float32, which is off by one at times"
+    ),
+    OPENCV_BORDER,
+    FINITE,
+)
+CUCIM_RULES = (
+    not_of(
+        *("uint8", "uint16"),
+        words="its local mean of {meta.dtype} is float32, too coarse to round to the right integer",
+    ),
+    Rule(
+        lambda task: len(task.meta.shape) != 2,
+        "its local mean takes images without channels",
+        {"shape": ((16, 31, 4), (19, 23, 3))},
+    ),
+)

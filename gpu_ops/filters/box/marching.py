@@ -17,7 +17,7 @@ from gpu_ops.devices.occupancy import BLOCK_BARRIERS, is_known, occupancy
 from gpu_ops.errors import KernelError
 from gpu_ops.filters.box.limits import march_rows
 from gpu_ops.filters.kit.planning import CTYPES, Job
-from gpu_ops.filters.kit.support import MOST_BLOCKS
+from gpu_ops.filters.kit.rules import MOST_BLOCKS
 from gpu_ops.params import Value
 from gpu_ops.plan import Launch, Limits, Plan
 from gpu_ops.task import Task

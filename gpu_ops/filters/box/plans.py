@@ -155,16 +155,10 @@ def cucim(device: Device, task: Task) -> Plan:
     return Plan((call,), {"image": out})
 
 
-def serial() -> HostFunction:
+def loops(all_cores: bool) -> HostFunction:
     from gpu_ops.filters.box import host
 
-    return host.serial
-
-
-def parallel() -> HostFunction:
-    from gpu_ops.filters.box import host
-
-    return host.parallel
+    return host.parallel if all_cores else host.serial
 
 
 def arguments(task: Task) -> tuple[Any, ...]:

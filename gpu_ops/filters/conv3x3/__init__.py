@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 from gpu_ops.filters.conv3x3 import accesses, limits, peers, plans, reference, rows
 from gpu_ops.filters.conv3x3.arithmetic import largest, least, tolerance
 from gpu_ops.filters.conv3x3.claims import CLAIMS
 from gpu_ops.filters.conv3x3.presets import PRESETS
-from gpu_ops.filters.kit.planning import BORDER, cpu, cuda, peer
-from gpu_ops.filters.kit.registers import rows_knob
-from gpu_ops.filters.kit.support import SHARED, WRAP, both, opencv_takes
+from gpu_ops.filters.kit.planning import BORDER, SERIAL_LOOP, SEVERAL, Job, cpu, cuda, peer
+from gpu_ops.filters.kit.registers import EDGE_LOADS, rows_knob
 from gpu_ops.params import Param
+from gpu_ops.plan import Plan
 from gpu_ops.task import Task
-from gpu_ops.types import DTYPES, Filter, Locality, Output, Refusal, Variant, Work
+from gpu_ops.types import DTYPES, Counts, Filter, Locality, Output, Rule, Variant, Work
 
 BLOCK_Y = Param("block_y", 8, choices=(1, 2, 4, 8, 16, 32), unit="rows", help="rows of 32 threads a block")
 MATRIX = Param("matrix", PRESETS["sharpen"]["matrix"], -1000.0, 1000.0, help="nine weights, rows first")
@@ -25,7 +25,6 @@ SUMMARY = (
     " range. The matrix lies over the pixels as it is written (correlation), which only asymmetric ones show."
 )
 
-SERIAL = "The plain loop, compiled, on one core: what every speed-up is measured against."
 PARALLEL = "The same loop on all cores, its rows turned into SIMD instructions."
 SCIPY = "What most Python programs call; one core, integers through float64 sums that are rounded here."
 OPENCV = "A library tuned for SIMD units; where it would round halves to even, sums are rounded here."
@@ -43,10 +42,9 @@ WARP_ROWS = "A warp walks down a strip with three rows of its own, and waits for
 ROWS = "No tile and no barrier: a thread marches down a few rows of 16 bytes, in registers; bytes by dot products."
 
 
-ZEROS = Refusal("NaN or infinity")
-SEVERAL = "several kernels: the loads of one block do not stand for the launch"
-WEIGHT_LOADS = "a thread makes several outputs: the compiler chooses how long it keeps the weights in registers"
-EDGE_LOADS = "threads at the edges load single values, those of odd rows words: counts of the code, not of the idea"
+WEIGHT_LOADS = Counts(
+    uncounted="a thread makes several outputs: the compiler chooses how long it keeps the weights in registers"
+)
 
 
 def work(task: Task) -> Work:
@@ -54,64 +52,52 @@ def work(task: Task) -> Work:
     return Work(task.meta.nbytes, task.meta.nbytes, 18 * task.meta.size * task.params["passes"])
 
 
-def _hosts() -> tuple[Variant, ...]:
-    calls = (plans.arguments, plans.passes_of)
-    own: dict[str, Any] = {"source": "S1", "largest": largest}
-    opencv = {"supports": both(opencv_takes, peers.skips_zeros), "refuses": (WRAP, ZEROS), **own}
+def _kernel(
+    file: str,
+    title: str,
+    idea: str,
+    plan: Callable[[Job], Plan],
+    counts: Counts,
+    *rules: Rule,
+    knobs: tuple[Param, ...] = (BLOCK_Y,),
+) -> Variant:
+    name = f"conv3x3/{file}.cu"
+    return cuda(name, title, idea, plan, *rules, knobs=knobs, source="S1", largest=largest, counts=counts)
+
+
+def _variants() -> tuple[Variant, ...]:
+    call, passes, zeros, grid = plans.arguments, plans.passes_of, limits.KEEPS_ZEROS, limits.GRID_FITS
+    twice, once, by_texture = (Counts(accesses.per_tap(n, skips)) for n, skips in ((2, True), (1, True), (1, False)))
+    marching = BLOCK_Y, rows_knob(2, 1, 2, 4)
+
     return (
-        cpu("serial", "CPU, one core", SERIAL, plans.serial, *calls, **own),
-        cpu("parallel", "CPU, all cores", PARALLEL, plans.parallel, *calls, **own),
+        cpu(SERIAL_LOOP, plans.loops, call, passes=passes, source="S1", largest=largest),
+        cpu(PARALLEL, plans.loops, call, all_cores=True, passes=passes, source="S1", largest=largest),
         peer(
-            "scipy",
-            "SciPy",
-            SCIPY,
-            "scipy.ndimage",
-            peers.scipy,
-            *calls,
-            supports=peers.skips_zeros,
-            refuses=(ZEROS,),
-            **own,
+            *("scipy", "SciPy", SCIPY, "scipy.ndimage", peers.scipy, call, zeros),
+            passes=passes,
+            source="S1",
+            largest=largest,
         ),
-        peer("opencv", "OpenCV", OPENCV, "cv2", peers.opencv, *calls, **opencv),
+        peer(
+            *("opencv", "OpenCV", OPENCV, "cv2", peers.opencv, call, *limits.OPENCV),
+            passes=passes,
+            source="S1",
+            largest=largest,
+        ),
+        _kernel("1_bytes", "bytes", BYTES, plans.direct, twice, grid),
+        _kernel("2_rgba", "RGBA", RGBA, plans.rgba, SEVERAL, *limits.RGBA),
+        _kernel("3_packed", "packed words", PACKED, plans.packed, WEIGHT_LOADS, *limits.PACKED),
+        _kernel("4_padded", "padded rows", PADDED, plans.padded, twice, grid),
+        _kernel("5_pitched", "pitched rows", PITCHED, plans.pitched, twice, grid),
+        _kernel("6_edges", "edge blocks", EDGES, plans.direct, twice, grid),
+        _kernel("7_constant", "constant weights", CONSTANT, plans.constant, once, grid),
+        _kernel("8_texture", "texture", TEXTURE, plans.texture, by_texture, *limits.TEXTURE),
+        _kernel("9_fused", "fused passes", FUSED, plans.fused, WEIGHT_LOADS, *limits.FUSED),
+        _kernel("10_warp_rows", "warp rows", WARP_ROWS, plans.warp_rows, WEIGHT_LOADS, *limits.WARP_ROWS),
+        _kernel("11_rows", "row march", ROWS, rows.rows, EDGE_LOADS, limits.ROWS, knobs=marching),
+        Variant("cupyx", "cupyx", CUPYX, plans.cupyx, "cuda", library="cupyx", rules=(zeros,), largest=largest),
     )
-
-
-def _kernels() -> tuple[Variant, ...]:
-    own: dict[str, Any] = {"source": "S1", "largest": largest, "knobs": (BLOCK_Y,), "supports": limits.grid_fits}
-    twice, once = {**own, "accesses": accesses.per_tap(2)}, {**own, "accesses": accesses.per_tap(1)}
-    several_outputs = {**own, "uncounted": WEIGHT_LOADS}
-    plain = ((1, 1), (1, 7), (7, 1), (17, 33), (33, 257), (61, 127), (130, 70))
-    rgba = {**own, "supports": limits.rgba, "uncounted": SEVERAL}
-    rgba["refuses"] = (Refusal("3 or 4 channels", {"shape": plain}),)
-    packed = {**several_outputs, "supports": limits.packed, "refuses": (SHARED,)}
-    texture = {**own, "supports": limits.texture, "accesses": accesses.per_tap(1, skips=False)}
-    texture["refuses"] = (
-        Refusal("no float64", {"dtype": ("float64",)}),
-        Refusal("no wrap", {"param border": ("wrap",)}),
-        Refusal("another channel"),
-    )
-    fused = {**several_outputs, "supports": limits.fused, "refuses": (Refusal("there is one", {"param passes": (1,)}),)}
-    strips = {**several_outputs, "supports": limits.warp_rows, "refuses": (SHARED,)}
-    march = {**own, "knobs": (BLOCK_Y, rows_knob(2, 1, 2, 4)), "supports": rows.rows_can, "uncounted": EDGE_LOADS}
-    return (
-        cuda("conv3x3/1_bytes.cu", "bytes", BYTES, plans.direct, **twice),
-        cuda("conv3x3/2_rgba.cu", "RGBA", RGBA, plans.rgba, **rgba),
-        cuda("conv3x3/3_packed.cu", "packed words", PACKED, plans.packed, **packed),
-        cuda("conv3x3/4_padded.cu", "padded rows", PADDED, plans.padded, **twice),
-        cuda("conv3x3/5_pitched.cu", "pitched rows", PITCHED, plans.pitched, **twice),
-        cuda("conv3x3/6_edges.cu", "edge blocks", EDGES, plans.direct, **twice),
-        cuda("conv3x3/7_constant.cu", "constant weights", CONSTANT, plans.constant, **once),
-        cuda("conv3x3/8_texture.cu", "texture", TEXTURE, plans.texture, **texture),
-        cuda("conv3x3/9_fused.cu", "fused passes", FUSED, plans.fused, **fused),
-        cuda("conv3x3/10_warp_rows.cu", "warp rows", WARP_ROWS, plans.warp_rows, **strips),
-        cuda("conv3x3/11_rows.cu", "row march", ROWS, rows.rows, **march),
-    )
-
-
-def _libraries() -> tuple[Variant, ...]:
-    own: dict[str, Any] = {"library": "cupyx", "supports": peers.skips_zeros, "largest": largest}
-    own["refuses"] = (ZEROS,)
-    return (Variant("cupyx", "cupyx", CUPYX, plans.cupyx, "cuda", **own),)
 
 
 CONV3X3 = Filter(
@@ -130,5 +116,5 @@ CONV3X3 = Filter(
     presets=PRESETS,
     claims=CLAIMS,
     picked=("serial", "parallel", "bytes", "packed", "rows"),
-    variants=(*_hosts(), *_kernels(), *_libraries()),
+    variants=_variants(),
 )

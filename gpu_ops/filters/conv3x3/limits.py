@@ -1,38 +1,34 @@
-"""Tasks that variants of the 3×3 convolution do not support, and why."""
+"""Tasks that variants of the 3×3 convolution do not take, and why."""
 
 from __future__ import annotations
 
 from gpu_ops.filters.conv3x3 import plans
-from gpu_ops.filters.kit.support import blocks_fit, both, shared_fits, texture_fits
-from gpu_ops.task import Task
+from gpu_ops.filters.kit.rules import OPENCV_BORDER, TEXTURE_FITS, blocks_fit, not_of, not_with, shared_fits
+from gpu_ops.types import Rule
 
-grid_fits = blocks_fit(lambda task: task.knobs["block_y"], "a larger block_y")
-
-
-def _whole_pixels(task: Task) -> str | None:
-    if task.meta.channels in (3, 4):
-        return None
-    return f"it loads whole pixels of 3 or 4 channels, this image has {task.meta.channels}"
-
-
-def _in_a_texture(task: Task) -> str | None:
-    """Whether a texture supports the type and the border."""
-    border = task.params["border"]
-    if task.meta.dtype == "float64":
-        return "a texture takes no float64"
-    if border == "wrap":
-        return "a texture addressed in elements has no wrap border"
-    if task.meta.channels > 1 and border != "zero":
-        return "a texture of single values repeats the last value, which is of another channel; use border zero"
-    return None
-
-
-def _two_passes(task: Task) -> str | None:
-    return "it makes two passes in one launch; there is one" if task.params["passes"] == 1 else None
-
-
-rgba = both(_whole_pixels, grid_fits)
-texture = both(_in_a_texture, texture_fits, grid_fits)
-packed = both(grid_fits, shared_fits(plans.packed_bytes, "rows take"))
-warp_rows = both(grid_fits, shared_fits(plans.warp_rows_bytes, "rows take"))
-fused = both(_two_passes, grid_fits, shared_fits(plans.fused_bytes, "rows take"))
+GRID_FITS = blocks_fit(lambda task: task.knobs["block_y"], "a larger block_y")
+KEEPS_ZEROS = Rule(
+    lambda task: not task.meta.finite and 0.0 in task.params["matrix"],
+    "it leaves out weights of 0, and NaN or infinity with them",
+)
+OPENCV = (OPENCV_BORDER, KEEPS_ZEROS)
+WHOLE_PIXELS = Rule(
+    lambda task: task.meta.channels not in (3, 4),
+    "it loads whole pixels of 3 or 4 channels, this image has {meta.channels}",
+    {"shape": ((1, 1), (1, 7), (7, 1), (17, 33), (33, 257), (61, 127), (130, 70))},
+)
+RGBA = (WHOLE_PIXELS, GRID_FITS)
+TEXTURE = (
+    not_of("float64", words="a texture takes no float64"),
+    not_with("border", "wrap", words="a texture addressed in elements has no wrap border"),
+    Rule(
+        lambda task: task.meta.channels > 1 and task.params["border"] != "zero",
+        "a texture of single values repeats the last value, which is of another channel; use border zero",
+    ),
+    TEXTURE_FITS,
+    GRID_FITS,
+)
+PACKED = (GRID_FITS, shared_fits(plans.packed_bytes, "rows take"))
+WARP_ROWS = (GRID_FITS, shared_fits(plans.warp_rows_bytes, "rows take"))
+FUSED = (not_with("passes", 1, words="it makes two passes in one launch; there is one"), GRID_FITS)
+ROWS = blocks_fit(lambda task: task.knobs["block_y"] * task.knobs["rows"], "a larger block or more rows a thread")

@@ -17,7 +17,6 @@ import numpy as np
 
 from gpu_ops.filters.conv3x3.arithmetic import Arithmetic
 from gpu_ops.filters.kit.borders import SCIPY_MODES, opencv_border
-from gpu_ops.task import Task
 
 Array = np.ndarray[Any, Any]
 
@@ -77,10 +76,3 @@ def _finish(sums: Array, out: Array, how: Arithmetic) -> None:
         part += float(how.offset)
         np.clip(part, 0.0, top, out=part)
         np.copyto(target[first : first + CHUNK], part, casting="unsafe")
-
-
-def skips_zeros(task: Task) -> str | None:
-    """None, or why a library that leaves out weights of 0 gives another result."""
-    if not task.meta.finite and 0.0 in task.params["matrix"]:
-        return "it leaves out weights of 0, and NaN or infinity with them"
-    return None

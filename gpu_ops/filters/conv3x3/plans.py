@@ -225,16 +225,10 @@ def _top(dtype: np.dtype[Any]) -> float:
     return float(np.iinfo(dtype).max) if dtype.kind == "u" else 0.0
 
 
-def serial() -> HostFunction:
+def loops(all_cores: bool) -> HostFunction:
     from gpu_ops.filters.conv3x3 import host
 
-    return host.serial
-
-
-def parallel() -> HostFunction:
-    from gpu_ops.filters.conv3x3 import host
-
-    return host.parallel
+    return host.parallel if all_cores else host.serial
 
 
 def arguments(task: Task) -> tuple[Any, ...]:

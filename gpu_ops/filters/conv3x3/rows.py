@@ -9,12 +9,8 @@ import numpy as np
 from gpu_ops.filters.conv3x3.arithmetic import Arithmetic
 from gpu_ops.filters.conv3x3.plans import Passes
 from gpu_ops.filters.kit.planning import Job
-from gpu_ops.filters.kit.registers import halo_fits, launch_bound, rows_aligned, vector_of
-from gpu_ops.filters.kit.support import blocks_fit, both
+from gpu_ops.filters.kit.registers import launch_bound, rows_aligned, vector_of
 from gpu_ops.plan import DeviceArray, Launch, Plan
-
-HALO = 48
-"""Bytes beside a vector that fit into registers, where a thread keeps several rows."""
 
 
 def rows(job: Job) -> Plan:
@@ -65,9 +61,3 @@ def tap_bytes(how: Arithmetic) -> np.ndarray[Any, Any] | None:
     padded = np.zeros((3, 4), np.int8)
     padded[:, :3] = how.weights.reshape(3, 3)
     return padded.view("<i4").reshape(3)
-
-
-rows_can = both(
-    halo_fits(lambda task: 3, HALO),
-    blocks_fit(lambda task: task.knobs["block_y"] * task.knobs["rows"], "a larger block or more rows a thread"),
-)

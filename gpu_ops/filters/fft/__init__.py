@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -12,9 +11,11 @@ from gpu_ops.filters.fft import batch, forms, outputs, parameters, reference
 from gpu_ops.filters.fft.counts import claims, figures
 from gpu_ops.filters.fft.cpu import batch as batch_host
 from gpu_ops.filters.fft.cpu import host, peers
+from gpu_ops.filters.fft.cpu.plans import plan1d, plan2d, plan_mask
 from gpu_ops.filters.fft.cuda import batch as batch_gpu
 from gpu_ops.filters.fft.cuda import two_passes
 from gpu_ops.filters.fft.cuda import variants as gpu
+from gpu_ops.input_kinds import INPUT_KINDS, Kind
 from gpu_ops.params import holds
 from gpu_ops.task import Task
 from gpu_ops.types import DTYPES, Filter, Locality, Output, Work
@@ -63,7 +64,7 @@ FFT1D = Filter(
     source="S2",
     finite_only=True,
     picked=PICKED,
-    variants=(*host.variants1d(), *gpu.variants1d(), peers.cupy1d(parameters.RESULTS1D)),
+    variants=(*host.variants(plan1d), *gpu.variants("signal"), peers.CUPY1D),
 )
 FFT2D = Filter(
     id="fft2d",
@@ -80,7 +81,7 @@ FFT2D = Filter(
     source="S2",
     finite_only=True,
     picked=PICKED,
-    variants=(*host.variants2d(), *gpu.variants2d(), two_passes.variant(), peers.cupy2d(parameters.RESULTS2D)),
+    variants=(*host.variants(plan2d), *gpu.variants("image"), two_passes.VARIANT, peers.CUPY2D),
 )
 FFT_MASK = Filter(
     id="fft_mask",
@@ -97,38 +98,37 @@ FFT_MASK = Filter(
     check=parameters.check_mask,
     source="S2",
     finite_only=True,
-    variants=(*host.variants_mask(), *gpu.variants_mask(), peers.cupy_mask()),
+    variants=(*host.variants(plan_mask), *gpu.variants_mask(), peers.CUPY_MASK),
 )
-BATCHES: dict[str, Any] = {
-    "dtypes": DTYPES,
-    "outputs": batch.OUTPUTS,
-    "reference": batch.reference,
-    "work": batch.work,
-    "locality": Locality("global"),
-    "check": batch.check,
-    "source": "S2",
-    "finite_only": True,
-    "picked": ("serial", "shared", "registers", "fast"),
-}
-FFT_BATCH1D = Filter(
-    id="fft_batch1d",
-    family="fft_batch",
-    title="Fourier transforms in batches (signal)",
-    summary="A signal cut into lines, each transformed, of complex numbers or of samples, as libraries are timed.",
-    accepts="signal",
-    params=batch.PARAMS1D,
-    variants=(*batch_host.variants(), *batch_gpu.variants(1), batch_host.peer()),
-    **BATCHES,
+
+
+def _batches(kind: Kind, summary: str) -> Filter:
+    image = kind == "image"
+    return Filter(
+        id=f"fft_batch{INPUT_KINDS[kind].rank}d",
+        family="fft_batch",
+        title=f"Fourier transforms in batches ({kind})",
+        summary=summary,
+        accepts=kind,
+        dtypes=DTYPES,
+        params=batch.PARAMS2D if image else batch.PARAMS1D,
+        outputs=batch.OUTPUTS,
+        reference=batch.reference,
+        work=batch.work,
+        locality=Locality("global"),
+        check=batch.check,
+        source="S2",
+        finite_only=True,
+        picked=("serial", "shared", "registers", "fast"),
+        claims=claims.CLAIMS if image else (),
+        figures=figures.FIGURES if image else (),
+        variants=(*batch_host.HOSTS, *batch_gpu.variants(kind), batch_host.CUPY),
+    )
+
+
+FFT_BATCH1D = _batches(
+    "signal", "A signal cut into lines, each transformed, of complex numbers or of samples, as libraries are timed."
 )
-FFT_BATCH2D = Filter(
-    id="fft_batch2d",
-    family="fft_batch",
-    title="Fourier transforms in batches (image)",
-    summary="An image, whole or in square tiles, each transformed, of complex numbers or of samples.",
-    accepts="image",
-    params=batch.PARAMS2D,
-    claims=claims.CLAIMS,
-    figures=figures.FIGURES,
-    variants=(*batch_host.variants(), *batch_gpu.variants(2), batch_host.peer()),
-    **BATCHES,
+FFT_BATCH2D = _batches(
+    "image", "An image, whole or in square tiles, each transformed, of complex numbers or of samples."
 )

@@ -18,17 +18,17 @@ a few ulps of the level, is a share of e as well.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from gpu_ops.filters.fft.forms import Array, Cut, full_scale, pieces_of, real_type
 from gpu_ops.filters.fft.windows import window
 from gpu_ops.filters.kit.ranges import top
+from gpu_ops.input_kinds import Kind
 from gpu_ops.task import Task
-from gpu_ops.types import Refusal
+from gpu_ops.types import Rule
 
-ONE_VALUE = "one value is its own transform, for which no kernel runs; choose a variant on the CPU"
-NOT_ONE = Refusal("one value", {"shape": ((1,), (1, 1))})
 PHASE_FLOOR = 1e-5
 """Of the largest magnitude: a value below it counts as noise, and its phase is 0."""
 PHASE_TOLERANCE = {"float32": 0.05, "float64": 1e-8}
@@ -43,6 +43,15 @@ FAST_SINE_CAVEAT = (
     "twiddles of __sincosf are off by up to 5.5e-7, several times a float's own rounding, and so much more is allowed "
     "for each factor of two of the length"
 )
+
+
+def several_values(kind: Kind, count: Callable[[Task], int]) -> Rule:
+    """More than one value enters a coefficient, of which there are `count(task)`: of one there is nothing to launch."""
+    return Rule(
+        lambda task: count(task) == 1,
+        "one value is its own transform, for which no kernel runs; choose a variant on the CPU",
+        {"shape": ((1,),) if kind == "signal" else ((1, 1),)},
+    )
 
 
 def transformed(task: Task) -> int:

@@ -9,38 +9,46 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from typing import NamedTuple
 
 from gpu_ops.filters.fft import forms, limits, reference
+from gpu_ops.filters.fft.forms import Array
 from gpu_ops.output_kinds import Form, Marks, ViewKind
 from gpu_ops.task import Task
 from gpu_ops.types import Output
 
-Rules = dict[str, Any]
-"""The tolerance and the scale of an Output, or the least one."""
-TRANSFORM: Rules = {"tolerance": limits.transform_tolerance, "least": limits.least_spectrum}
-AMPLITUDE: Rules = {"tolerance": limits.transform_tolerance, "least": limits.least_magnitude}
-LEVEL: Rules = {
-    "tolerance": limits.transform_tolerance,
-    "least": lambda task: 1.0,  # a level of 0 dB is no level of nothing
-    "scales": reference.level_scales,
-}
-DENSITY: Rules = {"tolerance": limits.density_tolerance, "least": limits.least_density}
-ANGLE: Rules = {
-    "tolerance": limits.transform_tolerance,
-    "least": lambda task: math.pi,
-    "scales": reference.phase_scales,
-}
+
+class Judged(NamedTuple):
+    """How an Output is judged: its tolerance, and its scale or the least one."""
+
+    tolerance: Callable[[Task], float]
+    least: Callable[[Task], float] = lambda task: 0.0
+    scales: Callable[[Task, float], Array | None] | None = None
+    most: Callable[[Task], tuple[float, ...]] | None = None
+
+
+TRANSFORM = Judged(limits.transform_tolerance, limits.least_spectrum)
+AMPLITUDE = Judged(limits.transform_tolerance, limits.least_magnitude)
+# A level of 0 dB is no level of nothing.
+LEVEL = Judged(limits.transform_tolerance, lambda task: 1.0, reference.level_scales)
+DENSITY = Judged(limits.density_tolerance, limits.least_density)
+ANGLE = Judged(limits.transform_tolerance, lambda task: math.pi, reference.phase_scales)
 MARKS1D = Marks(("magnitude", "power_density"), "frequency", "height")
 MARKS2D = Marks(("magnitude",), "fx", "fy", "height")
-PEAKS: Rules = {"tolerance": limits.peak_tolerance, "least": limits.least_peaks, "most": limits.most_of_peaks}
+PEAKS = Judged(limits.peak_tolerance, limits.least_peaks, most=limits.most_of_peaks)
+EXACT = Judged(lambda task: 0.0)
 
 
 def _output(
-    id: str, kind: ViewKind, unit: str, form: Callable[[Task], Form], rules: Rules, *results: str, **more: Any
+    id: str, kind: ViewKind, unit: str, form: Callable[[Task], Form], judged: Judged, *results: str, period: float = 0.0
 ) -> Output:
     """An output with a scale of its own, which these results ask for."""
-    return Output(id, kind, unit, form=form, own_scale=True, when={"result": results}, **rules, **more)
+    tolerance, least, scales, most = judged
+    when = {"result": results}
+    return Output(
+        *(id, kind, unit, tolerance, least, form), own_scale=True, when=when, period=period, scales=scales, most=most
+    )
 
 
 def _phase(kind: ViewKind, form: Callable[[Task], Form]) -> Output:
@@ -49,10 +57,9 @@ def _phase(kind: ViewKind, form: Callable[[Task], Form]) -> Output:
 
 def _peaks(form: Callable[[Task], Form], marks: Marks, *results: str) -> tuple[Output, ...]:
     """The table of peaks and their number."""
-    count = {"tolerance": lambda task: 0.0}
     return (
-        _output("peaks", "table", "", form, PEAKS, *results, marks=marks),
-        _output("peak_count", "number", "peaks", forms.peak_count, count, *results),
+        replace(_output("peaks", "table", "", form, PEAKS, *results), marks=marks),
+        _output("peak_count", "number", "peaks", forms.peak_count, EXACT, *results),
     )
 
 
@@ -81,5 +88,5 @@ OUTPUTS2D = (
 )
 OUTPUTS_MASK = (
     Output("image", "image", "", limits.mask_tolerance, unrounded=True),
-    Output("spectrum", "spectrum", "", **AMPLITUDE, form=forms.values2d),
+    Output("spectrum", "spectrum", "", AMPLITUDE.tolerance, AMPLITUDE.least, forms.values2d),
 )

@@ -21,7 +21,7 @@ ENTROPIES, WARPS = (0, 1, 2, 4, 6, 8), 10_000
 EXPERIMENT: Mapping[str, Any] = {
     "filter": "histogram2d",
     "sample": {"id": "noise_image", "size": "4096x4096", "channels": 1, "dtype": "uint8"},
-    "params": {**{"bins": 256, "range": "auto", "low": 0.0, "high": 255.0}, "result": "counts", "colours": "each"},
+    "params": {"bins": 256, "range": "auto", "low": 0.0, "high": 255.0, "result": "counts", "colours": "each"},
     "knobs": {},
 }
 

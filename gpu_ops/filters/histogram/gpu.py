@@ -11,6 +11,7 @@ from gpu_ops.devices.launches import grid1d
 from gpu_ops.filters.histogram.bins import Bins, bins_of, counts_form, histograms_of, outside_form
 from gpu_ops.filters.histogram.plans import Outputs
 from gpu_ops.filters.kit.planning import CTYPES, Job
+from gpu_ops.filters.kit.rules import not_of
 from gpu_ops.params import Value
 from gpu_ops.plan import Fill, Launch, Plan, Step
 from gpu_ops.task import Task
@@ -231,3 +232,8 @@ def _bound_bytes(task: Task) -> int:
 
 def _bounds_bytes(task: Task) -> int:
     return -(-_bound_bytes(task) // 16) * 16
+
+
+BYTES = not_of(
+    *("uint16", "float32", "float64"), words="its counts are those of the 256 levels of uint8, not of {meta.dtype}"
+)

@@ -8,11 +8,11 @@ import numpy as np
 
 from gpu_ops.filters.histogram.bins import MOST, Array, bins_of, statistics_form
 from gpu_ops.filters.histogram.figures import statistics
-from gpu_ops.locality import Outputs
 from gpu_ops.task import Task
+from gpu_ops.types import Arrays
 
 
-def merge(task: Task, parts: Sequence[Outputs], rows: Sequence[int]) -> dict[str, Array]:
+def merge(task: Task, parts: Sequence[Arrays], rows: Sequence[int]) -> dict[str, Array]:
     """{"counts", "outside"} of the whole, with {"statistics"} where `result` asks for them. Counts that 32 bits do not
     hold have 64."""
     made: dict[str, Array] = {}

@@ -13,10 +13,11 @@ import numpy as np
 
 from gpu_ops.filters.histogram.bins import Array, Bins, bins_of, colours_of, histograms_of
 from gpu_ops.filters.histogram.plans import Outputs
-from gpu_ops.filters.kit.support import OPENCV_CHANNELS
+from gpu_ops.filters.kit.rules import not_of, not_with
 from gpu_ops.plan import Call, Device, DeviceArray, Plan
 from gpu_ops.progress import advance
 from gpu_ops.task import Task
+from gpu_ops.types import Rule
 
 OPENCV_SAMPLES, OPENCV_ROW = 1 << 24, 1 << 12
 """Samples of a call: OpenCV gives counts in float32, which are exact up to here. And those of a row."""
@@ -63,15 +64,6 @@ def _join(numpy: Any, levels: Array, counts: Array, outside: Array, bins: Bins) 
     outside[1] += below[-1] - at[-1]
 
 
-def counts_only(task: Task) -> str | None:
-    """None, or that a library only counts, and channels only."""
-    if task.params["result"] == "equalised":
-        return "it counts: an equalised result is made by the other variants"
-    if histograms_of(task) < colours_of(task):
-        return "its luminance is rounded otherwise: count each channel"
-    return None
-
-
 def opencv_counts(cv2: Any, x: Array, counts: Array, outside: Array, bins: Bins) -> None:
     """calcHist of each channel."""
     pixels, rows = x.reshape(-1, bins.step), counts.reshape(bins.histograms, -1)
@@ -92,21 +84,6 @@ def _in_rows(pixels: Array) -> list[Array]:
     whole = len(pixels) // OPENCV_ROW * OPENCV_ROW
     parts = pixels[:whole].reshape(-1, OPENCV_ROW, pixels.shape[1]), pixels[None, whole:]
     return [part for part in parts if part.size]
-
-
-def opencv_unsupported(task: Task) -> str | None:
-    """None, or why OpenCV cannot do it."""
-    if reason := counts_only(task):
-        return reason
-    if task.dtype.kind == "f":
-        return "its last bin of floats lacks the upper edge"
-    if task.params["bins"] & (task.params["bins"] - 1):
-        return "its bins are exact where their number is a power of two"
-    if task.params["range"] == "given":
-        return "it does not count what lies outside a given range"
-    if task.meta.channels > OPENCV_CHANNELS:
-        return f"it takes at most {OPENCV_CHANNELS} channels, not {task.meta.channels}"
-    return None
 
 
 # CuPy.
@@ -158,24 +135,35 @@ def _each_channel(task: Task, out: Outputs, bins: Bins, count: Any) -> Plan:
     return out.plan(*calls)
 
 
-def cupy_unsupported(task: Task) -> str | None:
-    """None, or why CuPy's histogram cannot do it."""
-    if task.params["result"] != "counts":
-        return "it counts only: statistics and equalised results are made by the other variants"
-    if reason := counts_only(task):
-        return reason
-    high = float(task.params["high"])
-    if task.dtype.kind == "u" and task.params["range"] == "given" and not high.is_integer():
-        return "it adds one to the upper edge of integers, which is right where high is a whole number"
-    if task.dtype.kind == "f" and task.params["range"] == "given" and abs(high) > ADDED_ONE:
-        return f"it adds one to the upper edge of floats, which is right where high is at most {ADDED_ONE:g}"
-    return None
-
-
-def bincount_unsupported(task: Task) -> str | None:
-    """None, or why CuPy's bincount cannot do it."""
-    if task.dtype.kind == "f":
-        return "it counts whole numbers"
-    if task.params["result"] != "counts":
-        return "it counts only: statistics and equalised results are made by the other variants"
-    return counts_only(task)
+FLOATS = ("float32", "float64")
+EQUALISED = not_with("result", "equalised", words="it counts: an equalised result is made by the other variants")
+COUNTS_ALONE = not_with(
+    *("result", "statistics", "equalised"),
+    words="it counts only: statistics and equalised results are made by the other variants",
+)
+GREY = Rule(
+    lambda task: histograms_of(task) < colours_of(task), "its luminance is rounded otherwise: count each channel"
+)
+"""Of images, which may have a luminance."""
+OPENCV_BINS = (
+    not_of(*FLOATS, words="its last bin of floats lacks the upper edge"),
+    Rule(
+        lambda task: task.params["bins"] & (task.params["bins"] - 1),
+        "its bins are exact where their number is a power of two",
+        {"param bins": (100,)},
+    ),
+    not_with("range", "given", words="it does not count what lies outside a given range"),
+)
+CUPY_EDGES = (
+    Rule(
+        lambda task: task.dtype.kind == "u" and task.params["range"] == "given" and task.params["high"] % 1,
+        "it adds one to the upper edge of integers, which is right where high is a whole number",
+    ),
+    Rule(
+        lambda task: (
+            task.dtype.kind == "f" and task.params["range"] == "given" and abs(task.params["high"]) > ADDED_ONE
+        ),
+        f"it adds one to the upper edge of floats, which is right where high is at most {ADDED_ONE:g}",
+    ),
+)
+WHOLE = not_of(*FLOATS, words="it counts whole numbers")

@@ -36,14 +36,17 @@ class Outputs:
         return Plan(steps, {name: array for name, array in vars(self).items() if array is not None})
 
 
-def host(count: Callable[[], tuple[HostFunction, HostFunction]]) -> Callable[[Device, Task], Plan]:
+def host(all_cores: bool) -> Callable[[Device, Task], Plan]:
     """The plan of compiled loops: one that counts, and one that equalises."""
 
     def plan(device: Device, task: Task) -> Plan:
-        counting, equalising = count()
+        from gpu_ops.filters.histogram import host
+
+        counting = host.count_parallel if all_cores else host.count_serial
         out, bins = Outputs.on(device, task), bins_of(task)
         steps = [Call(counting, (task.x, out.counts, out.outside, bins), name="count"), *_figures(out, bins)]
         if out.equalised is not None:
+            equalising = host.equalise_parallel if all_cores else host.equalise_serial
             steps.append(Call(equalising, (task.x, out.equalised, out.counts, bins), name="equalise"))
         return out.plan(*steps)
 
@@ -65,15 +68,3 @@ def _figures(out: Outputs, bins: Bins) -> list[Step]:
     if out.statistics is None:
         return []
     return [Call(statistics, (out.counts, out.statistics, bins), name="statistics")]
-
-
-def serial() -> tuple[HostFunction, HostFunction]:
-    from gpu_ops.filters.histogram.host import count_serial, equalise_serial
-
-    return count_serial, equalise_serial
-
-
-def parallel() -> tuple[HostFunction, HostFunction]:
-    from gpu_ops.filters.histogram.host import count_parallel, equalise_parallel
-
-    return count_parallel, equalise_parallel

@@ -56,10 +56,12 @@ def spans(elements: int, per_block: int) -> list[Span]:
     return [(s, min(s + per_block, elements)) for s in range(0, elements, per_block)]
 
 
-def direct1d(loads_per_tap: int) -> Callable[[Task], Accesses]:
-    """Access counts of a 1D kernel with 1 load a tap, of the sample, or 2, of the sample and the tap."""
+def direct(loads_per_tap: int) -> Callable[[Task], Accesses]:
+    """Access counts of a kernel with 1 load a tap, of the sample, or 2, of the sample and the tap."""
 
     def count(task: Task) -> Accesses:
+        if task.meta.of_kind.rank == 2:
+            return _account2d(task, taps_along, loads_per_tap)
         n, channels, params = task.meta.shape[0], task.meta.channels, task.params
 
         def block(start: int, stop: int) -> int:
@@ -70,8 +72,10 @@ def direct1d(loads_per_tap: int) -> Callable[[Task], Accesses]:
     return count
 
 
-def tiled1d(task: Task) -> Accesses:
-    """Access counts of the 1D kernel that fetches its block and halo once."""
+def tiled(task: Task) -> Accesses:
+    """Access counts of a kernel that fetches its tile and halo once."""
+    if task.meta.of_kind.rank == 2:
+        return _account2d(task, tile_along, 1)
     meta, params, knobs = task.meta, task.params, task.knobs
 
     def block(start: int, stop: int) -> int:
@@ -94,20 +98,6 @@ def _account1d(task: Task, block: Callable[[int, int], int], total: int) -> Acce
     first = block(0, min(per_block, meta.size))
     inner = block(middle * per_block, min((middle + 1) * per_block, meta.size))
     return Accesses(first, inner, block((blocks - 1) * per_block, meta.size), total)
-
-
-def direct2d(loads_per_tap: int) -> Callable[[Task], Accesses]:
-    """Access counts of a 2D kernel with 1 load a tap, of the pixel, or 2, of the pixel and the tap."""
-
-    def along(start: int, stop: int, n: int, channels: int, window: int, border: str) -> int:
-        return taps_along(start, stop, n, channels, window, border)
-
-    return lambda task: _account2d(task, along, loads_per_tap)
-
-
-def tiled2d(task: Task) -> Accesses:
-    """Access counts of the 2D kernel that fetches its tile and halo once."""
-    return _account2d(task, tile_along, 1)
 
 
 def _account2d(task: Task, along: Callable[[int, int, int, int, int, str], int], factor: int) -> Accesses:

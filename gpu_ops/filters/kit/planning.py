@@ -11,14 +11,19 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.errors import DeclarationError
+from gpu_ops.input_kinds import Shape
 from gpu_ops.params import Param, Value
 from gpu_ops.plan import Call, Device, DeviceArray, Plan, Step
 from gpu_ops.task import Task
-from gpu_ops.types import BORDERS, Variant
+from gpu_ops.types import BORDERS, Counts, Exactness, Rule, Variant
+from gpu_ops.variant import NO_COUNTS, Range, Trials, no_trials
 
 CTYPES = {"uint8": "unsigned char", "uint16": "unsigned short", "float32": "float", "float64": "double"}
 BORDER = Param("border", "reflect", choices=BORDERS, help="what lies beyond the edges")
 BLOCK = Param("block", 128, 16, 1024, 16, unit="threads", help="threads a block")
+
+SERIAL_LOOP = "The plain loop, compiled, on one core: what every speed-up is measured against."
+SEVERAL = Counts(uncounted="several kernels: the loads of one block do not stand for the launch")
 
 HostFunction = Callable[..., Any]
 """Called with (x, out, …): it fills `out`."""
@@ -38,8 +43,8 @@ class Job:
         self.device, self.task, self.file = device, task, file
         self.params, self.knobs, self.x = task.params, task.knobs, task.x
         meta, shape = task.meta, task.meta.shape
-        self.dtype, self.channels = task.dtype, meta.channels
-        self.length, self.height, self.width = shape[0], shape[0], shape[1] if meta.of_kind.rank > 1 else 1
+        self.dtype, self.channels, self.rank = task.dtype, meta.channels, meta.of_kind.rank
+        self.length, self.height, self.width = shape[0], shape[0], shape[1] if self.rank > 1 else 1
         self.columns = self.width * self.channels
         """Values of a row."""
 
@@ -71,14 +76,30 @@ class Job:
         return Plan(steps, {self.task.meta.kind: self.out})
 
 
-def cuda(file: str, title: str, idea: str, plan: Callable[[Job], Plan], **more: Any) -> Variant:
-    """The variant of a kernel file such as "box/3_sliding.cu": its id is sliding, and 3 stands before its title."""
+def cuda(
+    file: str,
+    title: str,
+    idea: str,
+    plan: Callable[[Job], Plan],
+    *rules: Rule,
+    helpers: tuple[str, ...] = (),
+    knobs: tuple[Param, ...] = (BLOCK,),
+    source: str = "",
+    largest: Range | None = None,
+    shapes: tuple[Shape, ...] = (),
+    trials: Trials = no_trials,
+    counts: Counts = NO_COUNTS,
+    exactness: Exactness | None = None,
+) -> Variant:
+    """The variant of a kernel file such as "box/3_sliding.cu": its id is sliding, and 3 stands before its title.
+    `helpers` are other files that its launches are compiled from."""
     match = re.fullmatch(r"[a-z0-9_]+/([0-9]+)_([a-z0-9_]+)\.cu", file)
     if match is None:
         raise DeclarationError(f"The kernel file {file!r} of {title!r} is not FILTER/NUMBER_VARIANT.cu; rename it.")
     number, id = match.groups()
-    fields = {"knobs": (BLOCK,), **more}
-    return Variant(id, f"{number} {title}", idea, partial(_plan_kernel, plan, file), "cuda", kernels=(file,), **fields)
+    title, make, kernels = f"{number} {title}", partial(_plan_kernel, plan, file), (file, *helpers)
+    takes = rules, largest, shapes, trials
+    return Variant(id, title, idea, make, "cuda", kernels, knobs, "", source, *takes, counts, exactness)
 
 
 def _plan_kernel(plan: Callable[[Job], Plan], file: str, device: Device, task: Task) -> Plan:
@@ -86,18 +107,21 @@ def _plan_kernel(plan: Callable[[Job], Plan], file: str, device: Device, task: T
 
 
 def cpu(
-    id: str,
-    title: str,
     idea: str,
-    load: Callable[[], HostFunction],
+    load: Callable[[bool], HostFunction],
     arguments: Arguments,
+    *rules: Rule,
+    all_cores: bool = False,
     passes: Callable[[Task], int] = lambda task: 1,
-    **more: Any,
+    source: str = "",
+    largest: Range | None = None,
+    exactness: Exactness | None = None,
 ) -> Variant:
-    """The variant of a compiled function, which is called with (x, out, *arguments) once a pass; `load` imports it
-    when the first plan needs it."""
-    plan = partial(_plan_calls, lambda device: load(), arguments, passes)
-    return Variant(id, title, idea, plan, "cpu", **more)
+    """The variant of a compiled function, which is called with (x, out, *arguments) once a pass, on one core or on all;
+    `load(all_cores)` imports it when the first plan needs it."""
+    id, title = ("parallel", "CPU, all cores") if all_cores else ("serial", "CPU, one core")
+    plan = partial(_plan_calls, arguments, lambda device: load(all_cores), passes)
+    return Variant(id, title, idea, plan, "cpu", (), (), "", source, rules, largest, exactness=exactness)
 
 
 def peer(
@@ -107,17 +131,21 @@ def peer(
     module: str,
     function: HostFunction,
     arguments: Arguments,
+    *rules: Rule,
     passes: Callable[[Task], int] = lambda task: 1,
-    **more: Any,
+    source: str = "",
+    largest: Range | None = None,
+    exactness: Exactness | None = None,
 ) -> Variant:
     """The variant of a CPU library: `function` is called with (module, x, out, *arguments) once a pass."""
-    plan = partial(_plan_calls, lambda device: partial(function, device.library(module)), arguments, passes)
-    return Variant(id, title, idea, plan, "cpu", library=module.partition(".")[0], **more)
+    plan = partial(_plan_calls, arguments, lambda device: partial(function, device.library(module)), passes)
+    library = module.partition(".")[0]
+    return Variant(id, title, idea, plan, "cpu", (), (), library, source, rules, largest, exactness=exactness)
 
 
 def _plan_calls(
-    load: Callable[[Device], HostFunction],
     arguments: Arguments,
+    load: Callable[[Device], HostFunction],
     passes: Callable[[Task], int],
     device: Device,
     task: Task,

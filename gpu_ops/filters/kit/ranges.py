@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.task import Task
+from gpu_ops.variant import Range
 
-Range = Callable[[Task], float]
-"""The largest magnitude of samples with which nothing overflows in a task; infinite where nothing can."""
 WHOLE = float("inf")
 
 

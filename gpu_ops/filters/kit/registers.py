@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gpu_ops.filters.kit.support import Support
+from gpu_ops.filters.kit.rules import NOTHING, Choices, beyond
 from gpu_ops.params import Param
 from gpu_ops.task import Task
+from gpu_ops.types import Counts, Rule
 
 VECTOR_BYTES = 16
 FREE_THREADS = 256
 """With up to so many threads a block, each can have all the registers that an instruction can name."""
+
+
+EDGE_LOADS = Counts(
+    uncounted="threads at the edges load single values, those of odd rows words: counts of the code, not of the idea"
+)
 
 
 def rows_knob(default: int, *choices: int) -> Param:
@@ -33,13 +39,10 @@ def rows_aligned(columns: int, itemsize: int) -> int:
     return int(columns * itemsize % VECTOR_BYTES == 0)
 
 
-def halo_fits(window: Callable[[Task], int], most: int) -> Support:
-    """Whether the halo of a thread's vector is small enough for registers."""
-
-    def rule(task: Task) -> str | None:
-        halo = window(task) // 2 * task.meta.channels * task.meta.itemsize
-        if halo <= most:
-            return None
-        return f"its window reaches over {halo} bytes on either side, and registers hold at most {most}"
-
-    return rule
+def halo_fits(window: Callable[[Task], int], most: int, never: Choices = NOTHING) -> Rule:
+    """The halo of a thread's vector is small enough for registers."""
+    return Rule(
+        lambda task: beyond(window(task) // 2 * task.meta.channels * task.meta.itemsize, most),
+        f"its window reaches over {{found}} bytes on either side, and registers hold at most {most}",
+        never,
+    )

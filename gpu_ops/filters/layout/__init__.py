@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from gpu_ops.filters.kit.planning import Job, cpu, cuda, peer
-from gpu_ops.filters.kit.support import SHARED
+from gpu_ops.filters.kit.planning import SERIAL_LOOP, SEVERAL, Job, cpu, cuda, peer
 from gpu_ops.filters.layout import limits, plans, touches
 from gpu_ops.filters.layout.addresses import Pass, counters, loads, older_counters
 from gpu_ops.filters.layout.blocks import BLOCKS
@@ -17,15 +14,18 @@ from gpu_ops.filters.layout.claims import CLAIMS
 from gpu_ops.params import Param
 from gpu_ops.plan import Plan
 from gpu_ops.task import Task
-from gpu_ops.types import Accesses, Filter, Locality, Output, Variant, Work
+from gpu_ops.types import Counts, Exactness, Filter, Locality, Output, Rule, Variant, Work
 
 GAIN = Param("gain", 2.0, -1000.0, 1000.0, help="what each value is multiplied by")
 OFFSET = Param("offset", 0.5, -1000.0, 1000.0, help="what is added to each product")
 
 BLOCK = Param(
-    "block", 192, 16, 1024, 4, unit="threads", help="threads a block; 64 k, from 192 on, is the source's advice"
+    *("block", 192, 16, 1024, 4),
+    tries=(16, 96, 100, 192, 1024),
+    sweep=BLOCKS,
+    unit="threads",
+    help="threads a block; 64 k, from 192 on, is the source's advice",
 )
-BLOCK = replace(BLOCK, tries=(16, 96, 100, 192, 1024), sweep=BLOCKS)
 SHIFT = Param("shift", 1, 0, 31, unit="words", help="how far after a line of 128 bytes a warp begins", tries=(0, 1, 31))
 TURNS = Param("turns", 2, choices=(2, 4, 16), help="turns that the lanes take part in, one each")
 STRIDE = Param("stride", 2, 1, 32, unit="words", help="words from one lane to the next", tries=(1, 2, 7, 32))
@@ -48,7 +48,6 @@ REGISTERS = Param(
     "registers", 32, choices=(0, 24, 32, 64), help="most registers of a thread; 0 is what the block size allows"
 )
 
-SERIAL = "The plain loop, compiled, on one core: what every speed-up is measured against."
 NUMPY = "What most Python programs write: one pass over memory for the product, one for the sum."
 ORDER = "Lane k reads word k: a warp's 128 bytes lie in 4 sectors, in 2 transactions of the first GPUs."
 SHIFTED = "Every warp begins a few words after a line of 128 bytes: 5 sectors, on the first GPUs 32 transactions."
@@ -68,7 +67,6 @@ LOCAL = "An array that is indexed at run time has no registers: it lies in local
 SPILLS = "A cap on registers lets more warps share a multiprocessor; values without one are spilled to local memory."
 FLOATS = "The product comes in many parts, and each addition rounds: the error grows with their number."
 DOUBLES = "The same sums as doubles, rounded once at the end: as exact with many parts as with one, on fewer units."
-SEVERAL = "several kernels: the loads of one block do not stand for the launch"
 
 Passes = Callable[[Task], tuple[Pass, ...]]
 
@@ -80,16 +78,6 @@ def work(task: Task) -> Work:
 
 def _parts_work(task: Task) -> int:
     return int(2 * task.meta.size * task.knobs["parts"])
-
-
-def _by_touches(passes: Passes) -> dict[str, Any]:
-    """The predictions of a kernel, and its loads by block."""
-
-    def accesses(task: Task) -> Accesses:
-        return loads(passes(task)[0])
-
-    older = {"transactions": lambda task, rule: older_counters(passes(task), rule)}
-    return {"predicts": lambda task: counters(passes(task)), "accesses": accesses, **older}
 
 
 def _local_counters(task: Task) -> dict[str, int]:
@@ -104,78 +92,73 @@ def _local_counters(task: Task) -> dict[str, int]:
     }
 
 
-ANY_FLOAT = (touches.order, touches.shifted, touches.swapped, touches.gaps, touches.stride)
-"""Kernels whose words may have 8 bytes."""
-
-
 def _kernel(
-    file: str, title: str, idea: str, plan: Callable[[Job], Plan], passes: Passes, *knobs: Param, **more: Any
+    file: str,
+    title: str,
+    idea: str,
+    plan: Callable[[Job], Plan],
+    passes: Passes,
+    *knobs: Param,
+    rules: tuple[Rule, ...] = (limits.WORDS_OF_FOUR,),
+    block: Param | None = BLOCK,
+    several: bool = False,
+    predicts: Callable[[Task], dict[str, int]] | None = None,
+    operations: Callable[[Task], int] | None = None,
+    exactness: Exactness | None = None,
 ) -> Variant:
-    own = {"source": "S0", "largest": limits.largest, "knobs": (BLOCK, *knobs), **_by_touches(passes)}
-    if passes not in ANY_FLOAT:
-        own |= {"supports": limits.words_of_four, "refuses": (limits.FLOAT32,)}
-    own |= more
-    if "uncounted" in own:
-        own.pop("accesses")
-    return cuda(f"layout/{file}.cu", title, idea, plan, **own)
+    """A kernel whose `passes` tell its loads by block and, but for others that it `predicts`, its counters; the loads
+    not where `several` kernels run."""
+    counts = Counts(
+        accesses=None if several else lambda task: loads(passes(task)[0]),
+        uncounted=SEVERAL.uncounted if several else "",
+        predicts=predicts or (lambda task: counters(passes(task))),
+        transactions=lambda task, rule: older_counters(passes(task), rule),
+        operations=operations,
+    )
+    how, own = (f"layout/{file}.cu", title, idea, plan), (*((block,) if block else ()), *knobs)
+    return cuda(*how, *rules, knobs=own, source="S0", largest=limits.largest, counts=counts, exactness=exactness)
 
 
 def _kernels() -> tuple[Variant, ...]:
-    several: dict[str, Any] = {"uncounted": SEVERAL}
     strided = plans.knobbed("stride", lambda task: task.knobs["stride"])
-    room: dict[str, Any] = {"supports": limits.shared_stride, "refuses": (limits.FLOAT32, SHARED)}
-    narrow: dict[str, Any] = {"supports": limits.words_of_four, "refuses": (limits.FLOAT32,)}
-    local: dict[str, Any] = {"predicts": _local_counters, **narrow}
-    doubles: dict[str, Any] = {"operations": _parts_work, **narrow}
-    floats: dict[str, Any] = {**doubles, "tolerance": limits.parted, "caveat": limits.PARTED_CAVEAT}
     in_pack, in_aligned = plans.records("_pack", 3, "pack"), plans.records("_pack", 4, "pack")
-    in_arrays, turned = plans.records("_part", 3, "part"), touches.tiles
+    in_arrays, floats, doubles = plans.records("_part", 3, "part"), plans.summed(np.float32), plans.summed(np.float64)
     return (
-        _kernel("1_order", "in order", ORDER, plans.direct, touches.order),
-        _kernel("2_shifted", "shifted start", SHIFTED, plans.shifted, touches.shifted, SHIFT),
-        _kernel("3_swapped", "swapped lanes", SWAPPED, plans.direct, touches.swapped),
-        _kernel("4_gaps", "lanes with gaps", GAPS, plans.knobbed("turns"), touches.gaps, TURNS),
-        _kernel("5_stride", "stride", STRIDED, strided, touches.stride, STRIDE),
-        _kernel("6_packed", "packed structures", PACKED, in_pack, touches.packed, **several),
-        _kernel("7_aligned", "aligned structures", ALIGNED, in_aligned, touches.aligned, **several),
-        _kernel("8_arrays", "separate arrays", ARRAYS, in_arrays, touches.arrays, **several),
+        _kernel("1_order", "in order", ORDER, plans.direct, touches.order, rules=()),
+        _kernel("2_shifted", "shifted start", SHIFTED, plans.shifted, touches.shifted, SHIFT, rules=()),
+        _kernel("3_swapped", "swapped lanes", SWAPPED, plans.direct, touches.swapped, rules=()),
+        _kernel("4_gaps", "lanes with gaps", GAPS, plans.knobbed("turns"), touches.gaps, TURNS, rules=()),
+        _kernel("5_stride", "stride", STRIDED, strided, touches.stride, STRIDE, rules=()),
+        _kernel("6_packed", "packed structures", PACKED, in_pack, touches.packed, several=True),
+        _kernel("7_aligned", "aligned structures", ALIGNED, in_aligned, touches.aligned, several=True),
+        _kernel("8_arrays", "separate arrays", ARRAYS, in_arrays, touches.arrays, several=True),
         _kernel("9_vectors", "vectors", VECTORS, plans.vectors, touches.vectors, VALUES),
-        _kernel("10_split", "split structures", SPLIT, plans.split, touches.split, **several),
+        _kernel("10_split", "split structures", SPLIT, plans.split, touches.split, several=True),
         _kernel(
-            "11_shared_stride",
-            "shared stride",
-            SHARED_STRIDE,
-            plans.shared_stride,
-            touches.shared_stride,
-            STRIDE,
-            **room,
+            *("11_shared_stride", "shared stride", SHARED_STRIDE, plans.shared_stride, touches.shared_stride, STRIDE),
+            rules=(limits.SHARED_STRIDE, limits.WORDS_OF_FOUR),
         ),
         _kernel("12_bytes", "shared bytes", SINGLE_BYTES, plans.single_bytes, touches.single_bytes, BYTES),
         _kernel("13_broadcast", "broadcast", BROADCAST, plans.broadcast, touches.broadcast, APART),
-        _kernel("14_tiles", "tiles by columns", TILES, plans.tiles, turned, knobs=(SIDE, EXTRA)),
-        _kernel("15_local", "local memory", LOCAL, plans.local, touches.order, LOCAL_WORDS, TURN, **local),
+        _kernel("14_tiles", "tiles by columns", TILES, plans.tiles, touches.tiles, SIDE, EXTRA, block=None),
         _kernel(
-            "16_spills",
-            "spilled registers",
-            SPILLS,
-            plans.spills,
-            touches.spills,
-            HELD,
-            REGISTERS,
-            **several,
+            *("15_local", "local memory", LOCAL, plans.local, touches.order, LOCAL_WORDS, TURN),
+            predicts=_local_counters,
         ),
-        _kernel("17_floats", "sums of floats", FLOATS, plans.summed(np.float32), touches.order, PARTS, **floats),
-        _kernel("18_doubles", "sums of doubles", DOUBLES, plans.summed(np.float64), touches.order, PARTS, **doubles),
+        _kernel("16_spills", "spilled registers", SPILLS, plans.spills, touches.spills, HELD, REGISTERS, several=True),
+        _kernel(
+            *("17_floats", "sums of floats", FLOATS, floats, touches.order, PARTS),
+            operations=_parts_work,
+            exactness=limits.PARTED,
+        ),
+        _kernel("18_doubles", "sums of doubles", DOUBLES, doubles, touches.order, PARTS, operations=_parts_work),
     )
 
 
-def _hosts() -> tuple[Variant, ...]:
-    own: dict[str, Any] = {"largest": limits.largest}
-    return (
-        cpu("serial", "CPU, one core", SERIAL, plans.serial, plans.scalars, source="S0", **own),
-        peer("numpy", "NumPy", NUMPY, "numpy", plans.numpy_scale, plans.scalars, **own),
-    )
-
+HOSTS = (
+    cpu(SERIAL_LOOP, plans.loops, plans.scalars, source="S0", largest=limits.largest),
+    peer("numpy", "NumPy", NUMPY, "numpy", plans.numpy_scale, plans.scalars, largest=limits.largest),
+)
 
 LAYOUT = Filter(
     id="layout",
@@ -195,5 +178,5 @@ LAYOUT = Filter(
     claims=CLAIMS,
     source="S0",
     picked=("serial", "order", "shifted", "stride", "packed", "aligned", "arrays"),
-    variants=(*_hosts(), *_kernels()),
+    variants=(*HOSTS, *_kernels()),
 )

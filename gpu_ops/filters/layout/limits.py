@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.filters.kit.ranges import top
-from gpu_ops.filters.kit.support import both, shared_fits
+from gpu_ops.filters.kit.rules import not_of, shared_fits
 from gpu_ops.filters.layout import plans
 from gpu_ops.task import Task
-from gpu_ops.types import Refusal
+from gpu_ops.types import Exactness
 
 Array = np.ndarray[Any, Any]
 EPS = float(np.finfo(np.float32).eps)
-
-PARTED_CAVEAT = "a float rounds after each of the parts that are added"
 
 
 def reference(task: Task) -> dict[str, Array]:
@@ -34,11 +32,6 @@ def tolerance(task: Task) -> float:
     return 4 * float(np.finfo(task.dtype).eps) * (2 if task.meta.dtype == "float64" else 1)
 
 
-def parted(task: Task) -> float:
-    """The same where the product comes in many parts: one more rounding of at most the scale for each of them."""
-    return float((4 + task.knobs["parts"] / 2) * EPS)
-
-
 def least(task: Task) -> float:
     """The offset: a result near 0 is the difference of numbers of its size."""
     return abs(float(task.params["offset"]))
@@ -50,10 +43,10 @@ def largest(task: Task) -> float:
     return float((most - abs(task.params["offset"])) / max(1.0, abs(task.params["gain"])))
 
 
-def words_of_four(task: Task) -> str | None:
-    """Whether samples are the words of 4 bytes that structures and shared memory are laid out for."""
-    return None if task.meta.dtype == "float32" else f"its layout is one of float32, not of {task.meta.dtype}"
-
-
-FLOAT32 = Refusal("one of float32", {"dtype": ("float64",)})
-shared_stride = both(shared_fits(plans.shared_stride_bytes, "words take"), words_of_four)
+PARTED = Exactness(
+    lambda task: float((4 + task.knobs["parts"] / 2) * EPS), "a float rounds after each of the parts that are added"
+)
+"""Where the product comes in many parts there is one more rounding of at most the scale for each of them."""
+WORDS_OF_FOUR = not_of("float64", words="its layout is one of float32, not of {meta.dtype}")
+"""Samples are the words of 4 bytes that structures and shared memory are laid out for."""
+SHARED_STRIDE = shared_fits(plans.shared_stride_bytes, "words take")

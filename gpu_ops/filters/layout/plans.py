@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from gpu_ops.task import Task
 # On the CPU.
 
 
-def serial() -> HostFunction:
+def loops(all_cores: bool) -> HostFunction:
     from gpu_ops.filters.layout.host import scale_serial
 
     return scale_serial
@@ -146,15 +147,15 @@ def spills(job: Job) -> Plan:
     """Whole blocks, which have no branch, and a thread a value for the rest."""
     n, block = job.task.meta.size, int(job.knobs["block"])
     each, whole = touches.held_by_block(job.task), touches.whole_blocks(job.task)
-    kernel = {"BLOCK": block, "HELD": job.knobs["held"], "REGISTERS": job.knobs["registers"]}
+    kernel = partial(job.kernel, BLOCK=block, HELD=job.knobs["held"], REGISTERS=job.knobs["registers"])
     first, numbers, steps = each * whole, scalars(job.task), list[Launch]()
     if whole:
         args = (job.x, job.out, *numbers)
-        steps.append(Launch(job.kernel(**kernel), (whole, 1, 1), (block, 1, 1), args, name="scale"))
+        steps.append(Launch(kernel(), (whole, 1, 1), (block, 1, 1), args, name="scale"))
     if n > first:
         rest = (job.x, job.out, np.int64(first), np.int64(n), *numbers)
         grid = (touches.blocks(n - first, block), 1, 1)
-        steps.append(Launch(job.kernel("_rest", **kernel), grid, (block, 1, 1), rest, name="rest"))
+        steps.append(Launch(kernel("_rest"), grid, (block, 1, 1), rest, name="rest"))
     return job.plan(*steps)
 
 

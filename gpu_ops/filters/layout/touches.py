@@ -20,8 +20,6 @@ RECORD, WHOLE = 12, 16
 """Bytes of a packed structure of three fields, and of one that is aligned to 16 bytes."""
 HALF_RECORD, VALUES_OF_RECORD = 16, 8
 """Bytes of half a structure of 8 values."""
-GATHERED = 3
-"""The step between two indices that a thread of the variant local reads."""
 
 Element = Callable[[Threads], Array]
 """The number of the value that each lane takes, which may lie outside the signal."""

@@ -32,7 +32,7 @@ def _agreement(runs: Mapping[str, Run]) -> Verdict:
     ] <= 1e-15
 
 
-COUNTERS = {"naive": accesses.direct1d(2), "constant": accesses.direct1d(1), "shared": accesses.tiled1d}
+COUNTERS = {"naive": accesses.direct(2), "constant": accesses.direct(1), "shared": accesses.tiled}
 
 
 def count(variant: str, window: int = 5) -> Accesses:

@@ -1,4 +1,4 @@
-"""Plans of the mean kernels that load vectors of 16 bytes, and the tasks that they support.
+"""Plans of the mean kernels that load vectors of 16 bytes, and which tasks they take.
 
 The signal's `vector` and the image's `rows` and `packed` work in registers, which a short window fits into; the
 signal's `scan` takes differences of running sums, for which no window is too long.
@@ -14,11 +14,12 @@ from gpu_ops.devices.launches import grid1d, grid2d
 from gpu_ops.filters.kit.planning import Job, block_shape
 from gpu_ops.filters.kit.ranges import top
 from gpu_ops.filters.kit.registers import VECTOR_BYTES, halo_fits, launch_bound, rows_aligned, vector_of
-from gpu_ops.filters.kit.support import blocks_fit, both, shared_fits
-from gpu_ops.filters.mean.plans import defines
+from gpu_ops.filters.kit.rules import blocks_fit, finite_only, not_of, one_channel, shared_fits
+from gpu_ops.filters.mean.plans import defines, window_of
 from gpu_ops.params import Param
 from gpu_ops.plan import Launch, Plan
 from gpu_ops.task import Task
+from gpu_ops.types import Exactness, Rule
 
 VECTORS = Param("vectors", 2, choices=(1, 2, 4), help="vectors of 16 bytes a thread")
 SCAN_BLOCK = Param("block", 512, choices=(128, 256, 512, 1024), unit="threads", help="threads a block")
@@ -39,12 +40,7 @@ def vector(job: Job) -> Plan:
     return job.plan(Launch(kernel, grid, (block, 1, 1), (job.x, job.out, np.int64(job.length)), name="vector"))
 
 
-def window_of(task: Task) -> int:
-    """The window's length."""
-    return int(task.params["window"])
-
-
-vector_can = halo_fits(window_of, VECTOR_HALO)
+VECTOR_FITS = halo_fits(window_of, VECTOR_HALO, never={"param window": (4095,)})
 
 
 def image(job: Job) -> Plan:
@@ -58,30 +54,23 @@ def image(job: Job) -> Plan:
     return job.plan(Launch(kernel, grid, (*block, 1), args, name=job.variant))
 
 
-def _short_window(task: Task) -> str | None:
-    if task.params["window"] in ROWS_WINDOWS:
-        return None
-    return f"its windows are {', '.join(map(str, ROWS_WINDOWS))}; larger ones do not fit into registers"
-
-
-_blocks_fit = blocks_fit(
+_BLOCKS_FIT = blocks_fit(
     lambda task: block_shape(task.knobs["block"])[1] * task.knobs["rows"], "a larger block or more rows a thread"
 )
-rows_can = both(_short_window, halo_fits(window_of, ROWS_HALO), _blocks_fit)
-
-
-def _bytes_in_pairs(task: Task) -> str | None:
-    meta, window = task.meta, task.params["window"]
-    if meta.dtype != "uint8":
-        return f"it adds bytes in pairs, not {meta.dtype}"
-    if window != 3:
-        return f"it is made for window 3, not {window}"
-    if meta.channels > 4:
-        return f"it takes at most 4 channels, not {meta.channels}"
-    return None
-
-
-packed_can = both(_bytes_in_pairs, _blocks_fit)
+ROWS_RULES = (
+    Rule(
+        lambda task: window_of(task) not in ROWS_WINDOWS,
+        f"its windows are {', '.join(map(str, ROWS_WINDOWS))}; larger ones do not fit into registers",
+        {"param window": (13, 63)},
+    ),
+    halo_fits(window_of, ROWS_HALO),
+    _BLOCKS_FIT,
+)
+PACKED_RULES = (
+    not_of("uint16", "float32", "float64", words="it adds bytes in pairs, not {meta.dtype}"),
+    Rule(lambda task: window_of(task) != 3, "it is made for window 3, not {window}", {"param window": (13, 63)}),
+    _BLOCKS_FIT,
+)
 
 
 def scan(job: Job) -> Plan:
@@ -126,17 +115,15 @@ def scan_work(task: Task) -> int:
     return 8 * task.meta.size
 
 
-def _has_tiles(task: Task) -> str | None:
-    if task.meta.channels > 1:
-        return f"its running sums are of one channel, this signal has {task.meta.channels}"
-    if not task.meta.finite:
-        return "its running sums carry NaN and infinity on to the end of a tile"
-    if not scan_steps(task):
-        return f"window {window_of(task)} reaches over more than half of its longest tile; use a larger block"
-    return None
-
-
-scan_can = both(_has_tiles, shared_fits(scan_bytes))
+SCAN_RULES = (
+    one_channel("signal", "its running sums are of one channel, this signal has {meta.channels}"),
+    finite_only("its running sums carry NaN and infinity on to the end of a tile"),
+    Rule(
+        lambda task: not scan_steps(task),
+        "window {window} reaches over more than half of its longest tile; use a larger block",
+    ),
+    shared_fits(scan_bytes),
+)
 
 
 def _tile(task: Task) -> int:
@@ -150,13 +137,7 @@ def scan_largest(task: Task) -> float:
     return top(task.meta.dtype) / float(tile + window_of(task) + 8)
 
 
-SCAN_CAVEAT = (
-    "differences of running sums: at most 8 + 24 / window eps of the largest value are lost; in float64 also 20 eps for"
-    " each of a tile's samples / window"
-)
-
-
-def scan_tolerance(task: Task) -> float:
+def _scan_tolerance(task: Task) -> float:
     """What the scan can lose, of the largest value M; u is eps / 2, the most that one rounding takes from its result.
 
     Ends and partial sums: a window is the sum of at most window + 8 values, the vectors' own sums lose 9 u M each (of 4
@@ -173,3 +154,10 @@ def scan_tolerance(task: Task) -> float:
     if task.meta.dtype == "float64":
         lost += 20 * _tile(task) / window + window / 2 + 2  # the last two are the reference's own
     return float(lost * eps)
+
+
+SCAN_EXACTNESS = Exactness(
+    _scan_tolerance,
+    "differences of running sums: at most 8 + 24 / window eps of the largest value are lost; in float64 also 20 eps for"
+    " each of a tile's samples / window",
+)

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.filters.kit.borders import SCIPY_MODES, opencv_border
-from gpu_ops.filters.kit.support import opencv_takes
+from gpu_ops.filters.kit.rules import finite_only
 from gpu_ops.task import Task
+from gpu_ops.types import Rule
 
 Array = np.ndarray[Any, Any]
 
@@ -53,13 +54,6 @@ def _round(means: Array, out: Array) -> None:
         np.copyto(out, means, casting="unsafe")
 
 
-def scipy_unsupported(task: Task) -> str | None:
-    """None, or why SciPy cannot do it."""
-    if not task.meta.finite:
-        return "its running sum carries NaN and infinity on to the end of the axis"
-    return None
-
-
 def opencv_mean1d(cv2: Any, x: Array, out: Array, window: int, border: str) -> None:
     """filter2D, or blur where that is exact or faster, on the signal as an image of one row."""
     row = (1, *x.shape)
@@ -87,14 +81,17 @@ def _taps(x: Array, shape: tuple[int, int]) -> Array:
     return np.full(shape, 1 / (shape[0] * shape[1]), np.float64 if x.dtype == np.float64 else np.float32)
 
 
-def opencv_unsupported(task: Task) -> str | None:
-    """None, or why OpenCV cannot do it."""
-    meta, window, axes = task.meta, int(task.params["window"]), task.meta.of_kind.rank
-    if reason := opencv_takes(task):
-        return reason
-    if meta.dtype == "uint16" and window**axes > OPENCV_UINT16:
-        return f"it rounds uint16 means of more than {OPENCV_UINT16} values in float32, which is off by one at times"
-    direct = OPENCV_DIRECT if axes == 1 else SEPARABLE_UP_TO[meta.dtype]
-    if not meta.finite and window > direct:
-        return f"above window {direct} its running sums and Fourier transforms spread NaN and infinity"
-    return None
+def _spreads(task: Task) -> int:
+    """The longest window that OpenCV sums directly, where this one is longer and samples are not finite; else 0."""
+    direct = OPENCV_DIRECT if task.meta.of_kind.rank == 1 else SEPARABLE_UP_TO[task.meta.dtype]
+    return direct if not task.meta.finite and task.params["window"] > direct else 0
+
+
+SCIPY_FINITE = finite_only("its running sum carries NaN and infinity on to the end of the axis")
+OPENCV_RULES = (
+    Rule(
+        lambda task: task.meta.dtype == "uint16" and task.params["window"] ** task.meta.of_kind.rank > OPENCV_UINT16,
+        f"it rounds uint16 means of more than {OPENCV_UINT16} values in float32, which is off by one at times",
+    ),
+    Rule(_spreads, "above window {found} its running sums and Fourier transforms spread NaN and infinity"),
+)

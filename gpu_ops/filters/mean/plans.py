@@ -10,7 +10,8 @@ import numpy as np
 from gpu_ops.devices.launches import grid1d, grid2d
 from gpu_ops.filters.kit.borders import SCIPY_MODES
 from gpu_ops.filters.kit.planning import CTYPES, HostFunction, Job, along_axes, block_shape, rounding
-from gpu_ops.filters.kit.support import blocks_fit
+from gpu_ops.filters.kit.rules import blocks_fit
+from gpu_ops.input_kinds import Kind
 from gpu_ops.params import Value
 from gpu_ops.plan import Device, Launch, Plan
 from gpu_ops.task import Task
@@ -28,63 +29,45 @@ def defines(job: Job) -> dict[str, Value]:
     }
 
 
+def window_of(task: Task) -> int:
+    """The window's length, or its side."""
+    return int(task.params["window"])
+
+
 def taps(dtype: np.dtype[Any], count: int) -> np.ndarray[Any, Any]:
     """`count` equal taps: 1/count, or 1 for integers, whose sum is divided exactly at the end."""
     return np.ones(count, np.uint32) if dtype.kind == "u" else np.full(count, 1 / count, dtype)
 
 
-def signal(in_constant: bool, tile: Callable[[Task], int] = lambda task: 0) -> Callable[[Job], Plan]:
-    """The plan of a kernel for signals: its taps are in constant or in global memory, its tile takes so many bytes."""
+def windows(in_constant: bool, tile: Callable[[Task], int] = lambda task: 0) -> Callable[[Job], Plan]:
+    """The plan of a kernel of single outputs: its taps are in constant or in global memory, its tile takes so many
+    bytes."""
 
     def plan(job: Job) -> Plan:
-        block, window = job.knobs["block"], job.params["window"]
-        grid = grid1d(job.length * job.channels, block * job.knobs["outputs"])
-        launch = _launch(job, grid, (block, 1, 1), window, (np.int64(job.length),), in_constant, tile(job.task))
-        return job.plan(launch)
+        block, outputs, window = job.knobs["block"], job.knobs["outputs"], job.params["window"]
+        kernel, weights = job.kernel(**defines(job), OUTPUTS=outputs), taps(job.dtype, window**job.rank)
+        sizes: tuple[Any, ...] = (np.int64(job.length),)
+        grid, (x, y) = grid1d(job.x.size, block * outputs), (block, 1)
+        if job.rank == 2:
+            x, y = block_shape(block)
+            grid, sizes = grid2d(job.height, job.columns, (x, y * outputs)), (np.int32(job.height), np.int32(job.width))
+        buffers = (job.x, job.out) if in_constant else (job.x, job.out, job.device.upload(weights))
+        args, constants = (*buffers, *sizes, np.int32(window)), {"taps": weights} if in_constant else {}
+        return job.plan(Launch(kernel, grid, (x, y, 1), args, tile(job.task), constants, name=job.variant))
 
     return plan
 
 
-def image(in_constant: bool, tile: Callable[[Task], int] = lambda task: 0) -> Callable[[Job], Plan]:
-    """The same for images."""
-
-    def plan(job: Job) -> Plan:
-        (x, y), window = block_shape(job.knobs["block"]), job.params["window"]
-        grid, sizes = grid2d(job.height, job.columns, (x, y * job.knobs["outputs"])), (job.height, job.width)
-        args = tuple(np.int32(n) for n in sizes)
-        return job.plan(_launch(job, grid, (x, y, 1), window * window, args, in_constant, tile(job.task)))
-
-    return plan
+def tile_bytes(task: Task) -> int:
+    """Bytes of a block's values with their halo."""
+    knobs, meta, reach = task.knobs, task.meta, task.params["window"] - 1
+    x, y = block_shape(knobs["block"])
+    if meta.of_kind.rank == 1:
+        return int((knobs["block"] * knobs["outputs"] + reach * meta.channels) * meta.itemsize)
+    return int((y * knobs["outputs"] + reach) * (x + reach * meta.channels) * meta.itemsize)
 
 
-def _launch(
-    job: Job,
-    grid: tuple[int, int, int],
-    block: tuple[int, int, int],
-    count: int,
-    sizes: tuple[Any, ...],
-    in_constant: bool,
-    shared: int,
-) -> Launch:
-    kernel, weights = job.kernel(**defines(job), OUTPUTS=job.knobs["outputs"]), taps(job.dtype, count)
-    buffers = (job.x, job.out) if in_constant else (job.x, job.out, job.device.upload(weights))
-    args = (*buffers, *sizes, np.int32(job.params["window"]))
-    return Launch(kernel, grid, block, args, shared, {"taps": weights} if in_constant else {}, name=job.variant)
-
-
-def tile1d(task: Task) -> int:
-    """Bytes of a block's samples with their halo."""
-    per_block = task.knobs["block"] * task.knobs["outputs"]
-    return int((per_block + (task.params["window"] - 1) * task.meta.channels) * task.meta.itemsize)
-
-
-def tile2d(task: Task) -> int:
-    """Bytes of a block's pixels with their halo."""
-    (x, y), reach = block_shape(task.knobs["block"]), task.params["window"] - 1
-    return int((y * task.knobs["outputs"] + reach) * (x + reach * task.meta.channels) * task.meta.itemsize)
-
-
-rows_fit = blocks_fit(
+ROWS_FIT = blocks_fit(
     lambda task: block_shape(task.knobs["block"])[1] * task.knobs["outputs"], "a larger block or more outputs a thread"
 )
 
@@ -103,28 +86,17 @@ def cupyx(device: Device, task: Task) -> Plan:
     return Plan((*steps, rounding(device, "round_half_up", targets[-1], window**axes, out)), {kind: out})
 
 
-def serial1d() -> HostFunction:
-    from gpu_ops.filters.mean.host import mean1d_serial
+def loops(kind: Kind) -> Callable[[bool], HostFunction]:
+    """What imports the compiled function of signals or of images, on one core or on all."""
 
-    return mean1d_serial
+    def load(all_cores: bool) -> HostFunction:
+        from gpu_ops.filters.mean import host
 
+        if kind == "signal":
+            return host.mean1d_parallel if all_cores else host.mean1d_serial
+        return host.mean2d_parallel if all_cores else host.mean2d_serial
 
-def parallel1d() -> HostFunction:
-    from gpu_ops.filters.mean.host import mean1d_parallel
-
-    return mean1d_parallel
-
-
-def serial2d() -> HostFunction:
-    from gpu_ops.filters.mean.host import mean2d_serial
-
-    return mean2d_serial
-
-
-def parallel2d() -> HostFunction:
-    from gpu_ops.filters.mean.host import mean2d_parallel
-
-    return mean2d_parallel
+    return load
 
 
 def arguments(task: Task) -> tuple[Any, ...]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from gpu_ops.filters.kit.planning import cuda
+from gpu_ops.filters.kit.planning import SERIAL_LOOP, cuda
 from gpu_ops.filters.reduce import peers, plans
 from gpu_ops.filters.reduce.exact import reference
 from gpu_ops.filters.reduce.figures import (
@@ -29,11 +28,11 @@ from gpu_ops.filters.reduce.figures import (
 )
 from gpu_ops.filters.reduce.laws import CLAIMS, LAWS
 from gpu_ops.filters.reduce.merging import merge, whole
-from gpu_ops.input_kinds import Kind
+from gpu_ops.input_kinds import INPUT_KINDS, Kind
 from gpu_ops.params import Param
 from gpu_ops.plan import Limits
 from gpu_ops.task import Task, Trial
-from gpu_ops.types import DTYPES, Filter, Locality, Output, Refusal, Variant, Work
+from gpu_ops.types import DTYPES, Claim, Counts, Exactness, Filter, Locality, Output, Rule, Variant, Work
 
 STATISTIC = Param(
     "statistic", "sum", choices=STATISTICS, help="what is made of a channel's samples; NaN among them makes it NaN"
@@ -62,7 +61,6 @@ PASS_BLOCK = replace(BLOCK, default=1024, choices=(128, 256, 512, 1024), tries=(
 BLOCKS = Param("blocks", 2, 1, 8, tries=(1, 2), unit="blocks", help="blocks a multiprocessor at most")
 LOADS = Param("loads", 2, choices=(1, 2, 4, 8), tries=(1, 4), help="reads of 16 bytes that a thread has under way")
 
-SERIAL = "The plain loop, compiled, on one core: what every speed-up is measured against."
 PARALLEL = (
     "Each core adds blocks that fit its first-level cache, in eight sums side by side; blocks are joined in pairs."
 )
@@ -80,10 +78,6 @@ ONE_PASS = (
 CUPY = "The library's reductions, nothing to write yourself; a call for each figure of each channel."
 
 PASS_CHANNELS = 4
-
-LOOP_LOSS = "A loop rounds each of its sums: up to one unit in the last place a sample, of the magnitudes added."
-SHARE_LOSS = "A thread adds its share one after the other, which rounds more often than a tree."
-LIBRARY_LOSS = "The library adds pieces one after the other, which rounds more often than a tree."
 
 
 def work(task: Task) -> Work:
@@ -114,9 +108,19 @@ def _pass(task: Task) -> float:
     return (share if task.params["statistic"] not in SPREADS else share**2) + 4 * levels(threads)
 
 
-def _few_channels(task: Task) -> str | None:
-    channels = task.meta.channels
-    return None if channels <= PASS_CHANNELS else f"a thread keeps {PASS_CHANNELS} channels at most, not {channels}"
+FEW_CHANNELS = Rule(
+    lambda task: task.meta.channels > PASS_CHANNELS,
+    f"a thread keeps {PASS_CHANNELS} channels at most, not {{meta.channels}}",
+)
+IN_A_LOOP = Exactness(
+    loss(one_by_one),
+    "A loop rounds each of its sums: up to one unit in the last place a sample, of the magnitudes added.",
+)
+IN_BLOCKS = Exactness(loss(lambda task: 2048 + tree(task)), "A block of 4096 samples is added in eight chains of 512.")
+SHARE = "A thread adds its share one after the other, which rounds more often than a tree."
+IN_PIECES = Exactness(
+    loss(peers.numpy_chain), "The library adds pieces one after the other, which rounds more often than a tree."
+)
 
 
 def _trials(kind: Kind) -> Callable[[Limits], tuple[Trial, ...]]:
@@ -135,52 +139,64 @@ def _trials(kind: Kind) -> Callable[[Limits], tuple[Trial, ...]]:
     return trials
 
 
-def _exactness(chain: Callable[[Task], float], caveat: str) -> dict[str, Any]:
-    return {"tolerance": loss(chain), "caveat": caveat}
-
-
-def _hosts() -> tuple[Variant, ...]:
-    own: dict[str, Any] = {"device": "cpu", "largest": largest}
-    plain = {"supports": peers.adds_plainly, "refuses": (Refusal("without compensation"),)}
-    blocks = _exactness(lambda task: 2048 + tree(task), "A block of 4096 samples is added in eight chains of 512.")
-    by_numpy = {**plain, **_exactness(peers.numpy_chain, LIBRARY_LOSS)}
-    return (
-        Variant(
-            "serial", "CPU, one core", SERIAL, plans.host(plans.serial), **own, **_exactness(one_by_one, LOOP_LOSS)
-        ),
-        Variant("parallel", "CPU, all cores", PARALLEL, plans.host(plans.parallel), **own, **blocks),
-        Variant(
-            "numpy", "NumPy", NUMPY, plans.library("numpy", peers.numpy_figures), library="numpy", **own, **by_numpy
-        ),
-    )
+def _kernel(
+    file: str,
+    title: str,
+    idea: str,
+    shaping: plans.Shaping,
+    *knobs: Param,
+    chain: Callable[[Task], float] | None = None,
+) -> Variant:
+    """A kernel that is launched on samples, and then on its own states; a thread may have a long `chain` of
+    additions."""
+    how, counts = (f"reduce/{file}.cu", title, idea, plans.kernels(shaping)), Counts(plans.accesses(shaping))
+    exactness = Exactness(loss(chain), SHARE) if chain else None
+    return cuda(*how, knobs=knobs, source="S3", largest=largest, counts=counts, exactness=exactness)
 
 
 def _kernels(kind: Kind) -> tuple[Variant, ...]:
-    def kernel(file: str, title: str, idea: str, shaping: plans.Shaping, *knobs: Param, **more: Any) -> Variant:
-        how = {name: more.pop(name) for name in ("narrow", "by_warp") if name in more}
-        fields: dict[str, Any] = {"source": "S3", "largest": largest, "accesses": plans.accesses(shaping), **more}
-        return cuda(f"reduce/{file}.cu", title, idea, plans.kernels(shaping, **how), knobs=knobs, **fields)
-
-    once: dict[str, Any] = {"knobs": (PASS_BLOCK, BLOCKS, LOADS), "largest": largest, **_exactness(_pass, SHARE_LOSS)}
-    once |= {"uncounted": "a load reads 16 bytes, and a rest of samples one by one", "source": "own"}
-    once |= {"supports": _few_channels, "trials": _trials(kind)}
-    share, wave = _exactness(_share, SHARE_LOSS), _exactness(_wave, SHARE_LOSS)
     return (
-        kernel("1_adjacent", "adjacent pairs", ADJACENT, plans.one_each, BLOCK, narrow=True),
-        kernel("2_strided", "strided places", STRIDED, plans.one_each, BLOCK, narrow=True),
-        kernel("3_sequential", "fan-in", SEQUENTIAL, plans.one_each, BLOCK, narrow=True),
-        kernel("4_first_add", "first add at load", FIRST_ADD, plans.two_each, BLOCK, narrow=True),
-        kernel("5_two_phase", "two phases", TWO_PHASE, plans.chosen_threads, THREADS, **share),
-        kernel("6_warp_shuffle", "warp shuffles", WARP_SHUFFLE, plans.one_wave, BLOCK, EACH, by_warp=True, **wave),
-        cuda("reduce/7_one_pass.cu", "one pass", ONE_PASS, plans.one_pass, **once),
+        _kernel("1_adjacent", "adjacent pairs", ADJACENT, plans.one_each, BLOCK),
+        _kernel("2_strided", "strided places", STRIDED, plans.one_each, BLOCK),
+        _kernel("3_sequential", "fan-in", SEQUENTIAL, plans.one_each, BLOCK),
+        _kernel("4_first_add", "first add at load", FIRST_ADD, plans.two_each, BLOCK),
+        _kernel("5_two_phase", "two phases", TWO_PHASE, plans.chosen_threads, THREADS, chain=_share),
+        _kernel("6_warp_shuffle", "warp shuffles", WARP_SHUFFLE, plans.one_wave, BLOCK, EACH, chain=_wave),
+        cuda(
+            *("reduce/7_one_pass.cu", "one pass", ONE_PASS, plans.one_pass),
+            *((FEW_CHANNELS,) if kind == "signal" else ()),
+            knobs=(PASS_BLOCK, BLOCKS, LOADS),
+            source="own",
+            largest=largest,
+            trials=_trials(kind),
+            counts=Counts(uncounted="a load reads 16 bytes, and a rest of samples one by one"),
+            exactness=Exactness(loss(_pass), SHARE),
+        ),
     )
 
 
-def _libraries() -> tuple[Variant, ...]:
-    own: dict[str, Any] = {"device": "cuda", "library": "cupy", "largest": largest}
-    plain = {"supports": peers.adds_plainly, "refuses": (Refusal("without compensation"),)}
-    by_cupy = {**plain, **_exactness(peers.numpy_chain, LIBRARY_LOSS)}
-    return (Variant("cupy", "CuPy", CUPY, plans.by_cupy, **own, **by_cupy),)
+def _variants(kind: Kind) -> tuple[Variant, ...]:
+    serial, parallel = plans.host(False), plans.host(True)
+    by_numpy, plainly = plans.library("numpy", peers.numpy_figures), (peers.ADDS_PLAINLY,)
+    return (
+        Variant("serial", "CPU, one core", SERIAL_LOOP, serial, "cpu", largest=largest, exactness=IN_A_LOOP),
+        Variant("parallel", "CPU, all cores", PARALLEL, parallel, "cpu", largest=largest, exactness=IN_BLOCKS),
+        Variant(
+            *("numpy", "NumPy", NUMPY, by_numpy, "cpu"),
+            library="numpy",
+            rules=plainly,
+            largest=largest,
+            exactness=IN_PIECES,
+        ),
+        *_kernels(kind),
+        Variant(
+            *("cupy", "CuPy", CUPY, plans.by_cupy, "cuda"),
+            library="cupy",
+            rules=plainly,
+            largest=largest,
+            exactness=IN_PIECES,
+        ),
+    )
 
 
 SUMMARY = (
@@ -191,11 +207,11 @@ OUTPUT = Output("figures", "table", "", loss(tree), form=table_form, own_scale=T
 PICKED = ("serial", "parallel", "adjacent", "sequential", "two_phase", "warp_shuffle")
 
 
-def _filter(kind: Kind, id: str, title: str, **more: Any) -> Filter:
+def _filter(kind: Kind, claims: tuple[Claim, ...] = ()) -> Filter:
     return Filter(
-        id=id,
+        id=f"reduce{INPUT_KINDS[kind].rank}d",
         family="reduce",
-        title=title,
+        title=f"Reduction ({kind})",
         summary=SUMMARY,
         accepts=kind,
         dtypes=DTYPES,
@@ -207,10 +223,10 @@ def _filter(kind: Kind, id: str, title: str, **more: Any) -> Filter:
         check=check,
         source="S3",
         picked=PICKED,
-        variants=(*_hosts(), *_kernels(kind), *_libraries()),
-        **more,
+        variants=_variants(kind),
+        claims=claims,
+        laws=LAWS,
     )
 
 
-REDUCE1D = _filter("signal", "reduce1d", "Reduction (signal)", claims=CLAIMS, laws=LAWS)
-REDUCE2D = _filter("image", "reduce2d", "Reduction (image)", laws=LAWS)
+REDUCE1D, REDUCE2D = _filter("signal", CLAIMS), _filter("image")

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from gpu_ops.filters.reduce.figures import Array, is_compensated, wanted
-from gpu_ops.locality import Outputs
 from gpu_ops.task import Task
+from gpu_ops.types import Arrays
 
 
-def merge(task: Task, parts: Sequence[Outputs], rows: Sequence[int]) -> dict[str, Array]:
+def merge(task: Task, parts: Sequence[Arrays], rows: Sequence[int]) -> dict[str, Array]:
     """{"figures"} of the whole from those of parts with so many rows: sums add up, extremes are compared, means are
     weighed, and variances are joined by the rule of Chan, Golub and LeVeque."""
     tables = [part["figures"] for part in parts]

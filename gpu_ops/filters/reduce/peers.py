@@ -10,8 +10,8 @@ from typing import Any
 from gpu_ops.filters.reduce.figures import Array, is_compensated, wanted
 from gpu_ops.plan import Call, Device, DeviceArray, Plan
 from gpu_ops.task import Task
+from gpu_ops.types import Rule
 
-WITHOUT_PAIRS = "it adds without compensation: choose compensated off, or another variant"
 NUMPY_PIECE = 8192
 """Samples that NumPy converts and adds at a time; the sums of such pieces are added one after the other."""
 
@@ -66,6 +66,4 @@ def cupy_figures(device: Device, task: Task, out: DeviceArray) -> Plan:
     return Plan(tuple(calls), {"figures": out})
 
 
-def adds_plainly(task: Task) -> str | None:
-    """None, or that a library does not compensate."""
-    return WITHOUT_PAIRS if is_compensated(task) else None
+ADDS_PLAINLY = Rule(is_compensated, "it adds without compensation: choose compensated off, or another variant")

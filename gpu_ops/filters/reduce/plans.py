@@ -34,27 +34,18 @@ def table_on(device: Device, task: Task) -> DeviceArray:
 # On the CPU.
 
 
-def host(load: Callable[[], HostFunction]) -> Callable[[Device, Task], Plan]:
+def host(all_cores: bool) -> Callable[[Device, Task], Plan]:
     """The plan of a compiled loop."""
 
     def plan(device: Device, task: Task) -> Plan:
+        from gpu_ops.filters.reduce import host
+
         out, statistic = table_on(device, task), task.params["statistic"]
-        call = Call(load(), (task.x, out, task.meta.channels, statistic, is_compensated(task)), name="reduce")
+        function = host.reduce_parallel if all_cores else host.reduce_serial
+        call = Call(function, (task.x, out, task.meta.channels, statistic, is_compensated(task)), name="reduce")
         return Plan((call,), {"figures": out})
 
     return plan
-
-
-def serial() -> HostFunction:
-    from gpu_ops.filters.reduce.host import reduce_serial
-
-    return reduce_serial
-
-
-def parallel() -> HostFunction:
-    from gpu_ops.filters.reduce.host import reduce_parallel
-
-    return reduce_parallel
 
 
 def library(module: str, function: HostFunction) -> Callable[[Device, Task], Plan]:
@@ -122,9 +113,10 @@ def launch_sizes(task: Task, shaping: Shaping) -> list[tuple[int, Shape]]:
         n = shape[0]
 
 
-def kernels(shaping: Shaping, narrow: bool = False, by_warp: bool = False) -> Callable[[Job], Plan]:
-    """The plan of a kernel that is launched on samples, and then on its own partial states. `narrow` says that a block
-    meets so few samples that 32 bits hold their sum, `by_warp` that warps meet in shared memory and not threads."""
+def kernels(shaping: Shaping) -> Callable[[Job], Plan]:
+    """The plan of a kernel that is launched on samples, and then on its own partial states."""
+    narrow = shaping not in SHARED_OUT  # a block meets so few samples that 32 bits hold their sum
+    by_warp = shaping is one_wave  # warps meet in shared memory, and not threads
 
     def plan(job: Job) -> Plan:
         task, device, channels = job.task, job.device, job.task.meta.channels

@@ -14,9 +14,9 @@ import numpy as np
 
 from gpu_ops.devices.launches import GRID_LIMITS
 from gpu_ops.filters.kit.ranges import sum_range
-from gpu_ops.filters.kit.support import Support
 from gpu_ops.filters.scan.lines import Lines
 from gpu_ops.task import Task
+from gpu_ops.types import Exactness, Rule
 
 BLOCK = 1 << 16
 """Values of an interleaved group that a thread of the parallel variant sums one after the other."""
@@ -24,15 +24,6 @@ OFFSETS_BLOCK = 1024
 """Threads that scan the sums of a line's tiles in the variant warp."""
 CUB_TILE = 512
 """CUB's tiles have at least so many values."""
-
-SERIAL_CAVEAT = "a chain of additions in float64: one for each value of a line"
-PARALLEL_CAVEAT = f"chains of additions in float64: within blocks of {BLOCK} values, and of the blocks' sums"
-NUMPY_CAVEAT = (
-    "a chain of additions in float64, as asked: in float32, sums of equal values stop growing at 2^24 of them"
-)
-WARP_CAVEAT = f"the sums of tiles are a chain: one addition for every {OFFSETS_BLOCK} tiles"
-LOOK_BACK_CAVEAT = "the sums of tiles are a chain in float64, in an order that differs from run to run"
-CUPY_CAVEAT = f"CUB's tiles look back along a chain: at most one addition for every {CUB_TILE} values"
 
 Additions = Callable[[Task], float]
 
@@ -58,23 +49,23 @@ def tree(task: Task) -> float:
     return lost(task, 2.5 * math.log2(length(task)) + 24)
 
 
-def in_double(additions: Additions) -> Callable[[Task], float]:
-    """The tolerance of sums in float64."""
-    return lambda task: lost(task, additions(task), "float64")
+def in_double(additions: Additions, caveat: str) -> Exactness:
+    """Of so many additions in float64."""
+    return Exactness(lambda task: lost(task, additions(task), "float64"), caveat)
 
 
 def parallel_additions(task: Task) -> float:
     return min(length(task), BLOCK) + length(task) / BLOCK * task.meta.channels + 1
 
 
-def warp(task: Task) -> float:
+def _warp(task: Task) -> float:
     """A value goes through its thread's sum, two scans of 32, the chain, and the thread's running sum again."""
     items = task.knobs["items"]
     tiles = length(task) / (task.knobs["block"] * items)
     return lost(task, 2 * items + 36 + tiles / OFFSETS_BLOCK)
 
 
-def look_back(size: Callable[[Task], int]) -> Additions:
+def look_back(size: Callable[[Task], int]) -> Exactness:
     """A value goes through its vector and warp, the warps of a tile, and in float64 the chain of tiles of `size(task)`
     values before."""
 
@@ -82,26 +73,35 @@ def look_back(size: Callable[[Task], int]) -> Additions:
         chain = length(task) / size(task) + 36
         return lost(task, task.knobs["vectors"] + 20) + lost(task, chain, "float64")
 
-    return tolerance
+    return Exactness(tolerance, "the sums of tiles are a chain in float64, in an order that differs from run to run")
 
 
-def cupy(task: Task) -> float:
+def _cupy(task: Task) -> float:
     """Signals of one channel are scanned by CUB, other lines by adding what lies 1, 2, 4 … places before."""
     return lost(task, length(task) / CUB_TILE + 64)
 
+
+SERIAL = in_double(length, "a chain of additions in float64: one for each value of a line")
+PARALLEL = in_double(
+    parallel_additions, f"chains of additions in float64: within blocks of {BLOCK} values, and of the blocks' sums"
+)
+NUMPY = in_double(
+    length, "a chain of additions in float64, as asked: in float32, sums of equal values stop growing at 2^24 of them"
+)
+WARP = Exactness(_warp, f"the sums of tiles are a chain: one addition for every {OFFSETS_BLOCK} tiles")
+CUPY = Exactness(_cupy, f"CUB's tiles look back along a chain: at most one addition for every {CUB_TILE} values")
 
 largest = sum_range(length, "float32", "float64")
 """No sum overflows where no sum of magnitudes does."""
 
 
-def tiles_fit(size: Callable[[Task], int]) -> Support:
-    """Whether a grid has a block for each tile of `size(task)` values of each line."""
+def tiles_fit(size: Callable[[Task], int]) -> Rule:
+    """A grid has a block for each tile of `size(task)` values of each line."""
 
-    def rule(task: Task) -> str | None:
+    def too_many(task: Task) -> tuple[int, int, int] | None:
         lines = Lines.of(task.meta)
         blocks = lines.many * lines.tiles(size(task))
-        if blocks <= GRID_LIMITS[0]:
-            return None
-        return f"{lines.many} lines of {lines.n} values need {blocks} blocks, a grid has {GRID_LIMITS[0]}"
+        return (lines.many, lines.n, blocks) if blocks > GRID_LIMITS[0] else None
 
-    return rule
+    words = f"{{found[0]}} lines of {{found[1]}} values need {{found[2]}} blocks, a grid has {GRID_LIMITS[0]}"
+    return Rule(too_many, words)

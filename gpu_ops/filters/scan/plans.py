@@ -31,9 +31,15 @@ TOLD_WORDS = 8
 # On the CPU.
 
 
-def host(load: Callable[[], HostFunction]) -> Callable[[Device, Task], Plan]:
-    """The plan of a function that is called with (x, out, lines, exclusive); `load` imports it when a plan needs it."""
-    return partial(_call, lambda device: load())
+def host(all_cores: bool) -> Callable[[Device, Task], Plan]:
+    """The plan of the compiled function, which is called with (x, out, lines, exclusive)."""
+
+    def load(device: Device) -> HostFunction:
+        from gpu_ops.filters.scan import host
+
+        return host.scan_parallel if all_cores else host.scan_serial
+
+    return partial(_call, load)
 
 
 def library(module: str, function: HostFunction) -> Callable[[Device, Task], Plan]:
@@ -46,18 +52,6 @@ def _call(load: Callable[[Device], HostFunction], device: Device, task: Task) ->
     out = device.empty(how.shape, np.dtype(how.dtype))
     arguments = (task.x, out, Lines.of(task.meta), is_exclusive(task))
     return Plan((Call(load(device), arguments, name="scan"),), {task.meta.kind: out})
-
-
-def serial() -> HostFunction:
-    from gpu_ops.filters.scan.host import scan_serial
-
-    return scan_serial
-
-
-def parallel() -> HostFunction:
-    from gpu_ops.filters.scan.host import scan_parallel
-
-    return scan_parallel
 
 
 # On a GPU.

@@ -5,14 +5,13 @@ No library for CUDA that CuPy brings has such a filter, so the peers run on the 
 
 from __future__ import annotations
 
-from typing import Any
-
 from gpu_ops.filters.wavelet import forms, reference
 from gpu_ops.filters.wavelet.counts.claims import CLAIMS
 from gpu_ops.filters.wavelet.cpu import peers, plans
-from gpu_ops.filters.wavelet.cuda.variants import variants1d, variants2d
+from gpu_ops.filters.wavelet.cuda.variants import variants
+from gpu_ops.input_kinds import INPUT_KINDS, Kind
 from gpu_ops.task import Successor
-from gpu_ops.types import Filter, Locality, Variant
+from gpu_ops.types import DTYPES, Claim, Filter, Locality, Variant
 
 SERIAL = "The plain loops, compiled, on one core: every coefficient is a sum over all taps; a median finds the noise."
 
@@ -26,20 +25,15 @@ SKIMAGE = "The function that most people find: denoise_wavelet on one core, with
 
 def _host(*short: tuple[int, ...]) -> tuple[Variant, ...]:
     """The variants on the CPU, which signals and images share; `short` are shapes that scikit-image never takes."""
-    skimage: dict[str, Any] = {"supports": peers.skimage_takes, "refuses": peers.skimage_refuses(*short)}
     return (
         Variant("serial", "CPU, one core", SERIAL, plans.serial, "cpu", source="S0", largest=forms.largest),
         Variant("parallel", "CPU, all cores", PARALLEL, plans.parallel, "cpu", largest=forms.largest),
         Variant("pywt", "PyWavelets", PYWT, plans.pywavelets, "cpu", library="pywt", largest=forms.largest),
         Variant(
-            "skimage",
-            "scikit-image",
-            SKIMAGE,
-            plans.skimage,
-            "cpu",
+            *("skimage", "scikit-image", SKIMAGE, plans.skimage, "cpu"),
             library="skimage",
+            rules=(*peers.SKIMAGE_RULES, peers.skimage_levels(*short)),
             largest=forms.largest,
-            **skimage,
         ),
     )
 
@@ -57,41 +51,32 @@ RENAMED: dict[str, dict[str, tuple[Successor, ...]]] = {
 }
 """`recomputed` was all of these, as the settings had it."""
 
-WAVELET1D = Filter(
-    id="wavelet1d",
-    family="wavelet",
-    title="Wavelet denoising (signal)",
-    summary="A signal without the small details of its wavelet transform, channel by channel.",
-    accepts="signal",
-    dtypes=("float32", "float64"),
-    params=forms.PARAMS,
-    outputs=forms.outputs("signal"),
-    reference=reference.reference,
-    work=forms.work,
-    locality=Locality("global"),
-    check=forms.check,
-    source="S0",
-    finite_only=True,
-    variants=(*_host((1,)), *variants1d()),
-    claims=CLAIMS,
-    renamed=RENAMED["signal"],
-)
 
-WAVELET2D = Filter(
-    id="wavelet2d",
-    family="wavelet",
-    title="Wavelet denoising (image)",
-    summary="An image without the small details of its wavelet transform, channel by channel.",
-    accepts="image",
-    dtypes=("uint8", "uint16", "float32", "float64"),
-    params=forms.PARAMS,
-    outputs=forms.outputs("image"),
-    reference=reference.reference,
-    work=forms.work,
-    locality=Locality("global"),
-    check=forms.check,
-    source="S0",
-    finite_only=True,
-    variants=(*_host((1, 1), (1, 7), (7, 1)), *variants2d()),
-    renamed=RENAMED["image"],
-)
+def _filter(
+    kind: Kind, id: str, dtypes: tuple[str, ...], *short: tuple[int, ...], claims: tuple[Claim, ...] = ()
+) -> Filter:
+    """`short` are shapes that scikit-image never takes."""
+    of = INPUT_KINDS[kind].title
+    return Filter(
+        id=id,
+        family="wavelet",
+        title=f"Wavelet denoising ({kind})",
+        summary=f"{of.capitalize()} without the small details of its wavelet transform, channel by channel.",
+        accepts=kind,
+        dtypes=dtypes,
+        params=forms.PARAMS,
+        outputs=forms.outputs(kind),
+        reference=reference.reference,
+        work=forms.work,
+        locality=Locality("global"),
+        check=forms.check,
+        source="S0",
+        finite_only=True,
+        variants=(*_host(*short), *variants(kind)),
+        claims=claims,
+        renamed=RENAMED[kind],
+    )
+
+
+WAVELET1D = _filter("signal", "wavelet1d", ("float32", "float64"), (1,), claims=CLAIMS)
+WAVELET2D = _filter("image", "wavelet2d", DTYPES, (1, 1), (1, 7), (7, 1))

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from gpu_ops.errors import ParamError
 from gpu_ops.filters.kit.ranges import top
 from gpu_ops.filters.wavelet.bases import LENGTHS, LOOK, NAMES, gain_of, gains_of
+from gpu_ops.input_kinds import INPUT_KINDS, Kind
 from gpu_ops.output_kinds import CHANNEL, Axis, Band, Form
 from gpu_ops.params import Param, Threshold
 from gpu_ops.task import Task
@@ -190,11 +191,11 @@ def figures_tolerance(task: Task) -> float:
     return 10 * rounding(task, real_type(task))
 
 
-def outputs(kind: Literal["signal", "image"]) -> tuple[Output, ...]:
+def outputs(kind: Kind) -> tuple[Output, ...]:
     """The outputs of the filter of signals or of images."""
     return (
-        Output(kind, kind, "", result_tolerance, unrounded=True),
-        Output("noise", kind, "", floats_tolerance, form=noise_form, when=PARTS, signed=True),
+        Output(kind, INPUT_KINDS[kind].view, "", result_tolerance, unrounded=True),
+        Output("noise", INPUT_KINDS[kind].view, "", floats_tolerance, form=noise_form, when=PARTS, signed=True),
         Output(
             "coefficients",
             "pyramid",

@@ -48,8 +48,8 @@ def fits(filter: Filter, variant: Variant, case: Case, most_work: float) -> bool
     """Whether a case has no more operations by the variant's or the filter's own count."""
     if math.isinf(most_work):
         return True
-    task = task_of(filter, case)
-    return (variant.operations(task) if variant.operations else filter.work(task).flops) <= most_work
+    task, operations = task_of(filter, case), variant.counts.operations
+    return (operations(task) if operations else filter.work(task).flops) <= most_work
 
 
 def end_cases(filter: Filter, variant: Variant, limits: Limits) -> list[Case]:

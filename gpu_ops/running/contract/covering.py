@@ -8,16 +8,18 @@ range that is not given, has no effect there.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from gpu_ops.errors import DeclarationError
+from gpu_ops.filters.registry import home
 from gpu_ops.input_kinds import ODD
 from gpu_ops.plan import Limits
 from gpu_ops.running.contract.cases import Case, builder, fits, unsupported
 from gpu_ops.running.contract.choices import RANDOM, axes_of, needs_of
-from gpu_ops.types import Filter, Variant
+from gpu_ops.types import Filter, Rule, Variant
 
 Array = np.ndarray[Any, Any]
 TRIES = 40
@@ -30,9 +32,10 @@ def covering_cases(
     with an effect.
 
     `most_work` leaves out cases of more operations by the variant's or the filter's own count: a simulated GPU takes
-    minutes for them.
+    minutes for them. Raises DeclarationError where a rule of the variant says falsely that it never takes a choice.
     """
     axes = axes_of(filter, variant)
+    kept = _not_ruled_out(filter, variant, axes)
     random = np.random.default_rng(seed)
     pairs = Pairs(filter, axes, random)
     build = builder(filter, variant, axes)
@@ -43,7 +46,11 @@ def covering_cases(
         pairs.open[tuple(pair)] = False  # also where no supported case has both
         for indices in pairs.most_first(pair, drawn):
             case = build(indices.tolist())
-            if unsupported(filter, variant, case, limits) is None and fits(filter, variant, case, most_work):
+            if unsupported(filter, variant, case, limits) is not None:
+                continue
+            taken = {name: values[k] for (name, values), k in zip(axes.items(), indices, strict=True)}
+            _check_never(filter, variant, taken, case)
+            if fits(filter, variant, case, most_work):
                 cases.append(case)
                 pairs.close(indices)
                 return True
@@ -53,7 +60,6 @@ def covering_cases(
     every = pairs.all()
     missed = [p for p in every if pairs.open[tuple(p)] and not meet(p, random.integers(pairs.lengths, size=shape))]
     # A variant that takes few settings is seldom met by chance: the second time only what it may take is drawn.
-    kept = _not_refused(variant, axes)
     missed = pairs.open_again(missed, kept)
     for pair in missed:
         if pairs.open[tuple(pair)]:
@@ -142,10 +148,36 @@ class Pairs:
         return counting
 
 
-def _not_refused(variant: Variant, axes: Mapping[str, Sequence[Any]]) -> list[list[int]]:
-    """The places of the choices of each axis that no refusal of the variant always rules out."""
-    never = {name: {v for r in variant.refuses for v in r.never.get(name, ())} for name in axes}
-    return [[i for i, value in enumerate(values) if value not in never[name]] for name, values in axes.items()]
+def _not_ruled_out(filter: Filter, variant: Variant, axes: Mapping[str, Sequence[Any]]) -> list[list[int]]:
+    """The places of the choices of each axis that no rule of the variant always rules out. Raises DeclarationError for
+    a rule that speaks of no axis or choice."""
+    for rule, name, value in _nevers(variant):
+        if value not in axes.get(name, ()):
+            tried = ", ".join(map(str, axes[name])) if name in axes else f"the axes {', '.join(axes)}"
+            raise _mistake(filter, variant, rule, name, value, f"the contract tries {tried}; correct `never`")
+    never = {(name, value) for _, name, value in _nevers(variant)}
+    return [[i for i, v in enumerate(values) if (name, v) not in never] for name, values in axes.items()]
+
+
+def _check_never(filter: Filter, variant: Variant, taken: Mapping[str, Any], case: Case) -> None:
+    """Raises DeclarationError where a case is taken, with these choices by axis, and a rule says that it never is."""
+    for rule, name, value in _nevers(variant):
+        if taken[name] == value:
+            raise _mistake(filter, variant, rule, name, value, f"{case} is taken; correct `never` or `test`")
+
+
+def _nevers(variant: Variant) -> Iterator[tuple[Rule, str, Any]]:
+    """Each rule of the variant with each axis and choice that it always rules out."""
+    for rule in variant.rules:
+        for name, values in rule.never.items():
+            yield from ((rule, name, value) for value in values)
+
+
+def _mistake(filter: Filter, variant: Variant, rule: Rule, name: str, value: Any, why: str) -> DeclarationError:
+    where, number = home(variant.plan), variant.rules.index(rule) + 1
+    return DeclarationError(
+        f"{where}: rule {number} of {filter.id} {variant.id} says that it never takes {name} {value}, and {why}."
+    )
 
 
 def each_setting(cases: Sequence[Case]) -> list[Case]:

@@ -48,7 +48,7 @@ def _able(filter: Filter, variant: Variant, **knobs: int) -> bool:
     params = {p.name: p.default for p in filter.params} | {"numbers": COMPLEX}
     params |= {"points": SIDE} if filter.accepts == "signal" else {}
     task = Task.of(Meta(filter.accepts, _shape(filter, SIDE), "float32"), params)
-    return variant.supports(task.with_knobs(**{k.name: k.default for k in variant.knobs} | knobs)) is None
+    return variant.refusal(task.with_knobs(**{k.name: k.default for k in variant.knobs} | knobs)) is None
 
 
 def _takes(knob: Param, value: int) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from gpu_ops.filters.fft.batch import Batch, largest, spectra
+from gpu_ops.filters.fft.cpu.host import loops
 from gpu_ops.filters.fft.forms import complex_type, real_type
 from gpu_ops.plan import Call, Device, DeviceArray, Plan, Step
 from gpu_ops.progress import stage
@@ -96,7 +96,7 @@ def scipy(device: Device, batch: Batch, tiles: DeviceArray, bins: DeviceArray) -
 
 def compiled(all_cores: bool, device: Device, batch: Batch, tiles: DeviceArray, bins: DeviceArray) -> Transform:
     """The compiled transforms of real samples on one core or on all, of each part of complex ones."""
-    module = import_module(f"gpu_ops.filters.fft.cpu.{'parallel' if all_cores else 'serial'}")  # it loads Numba
+    module = loops(all_cores)
     kind, flat = tiles.real.dtype, batch.rank == 1
     made = module.Rows(batch.width, kind.name) if flat else module.Planes(batch.height, batch.width, kind.name)
 
@@ -145,17 +145,12 @@ def cufft(device: Device, batch: Batch, tiles: DeviceArray, bins: DeviceArray) -
     return lambda x, out: plan.fft(x, out, cufft.CUFFT_FORWARD)
 
 
-def variants() -> tuple[Variant, ...]:
-    """Those on the CPU."""
-    own: dict[str, Any] = {"device": "cpu", "largest": largest}
-    return (
-        Variant("serial", "CPU, one core", SERIAL, partial(plan, partial(compiled, False)), source="S2", **own),
-        Variant("parallel", "CPU, all cores", PARALLEL, partial(plan, partial(compiled, True)), **own),
-        Variant("numpy", "NumPy", NUMPY, partial(plan, numpy), library="numpy", **own),
-        Variant("scipy", "SciPy", SCIPY, partial(plan, scipy), library="scipy", **own),
-    )
-
-
-def peer() -> Variant:
-    """CuPy's plan of cuFFT."""
-    return Variant("cupy", "cuFFT (CuPy)", CUFFT, partial(plan, cufft), "cuda", library="cupy", largest=largest)
+serial, parallel = partial(compiled, False), partial(compiled, True)
+HOSTS = (
+    Variant("serial", "CPU, one core", SERIAL, partial(plan, serial), "cpu", source="S2", largest=largest),
+    Variant("parallel", "CPU, all cores", PARALLEL, partial(plan, parallel), "cpu", largest=largest),
+    Variant("numpy", "NumPy", NUMPY, partial(plan, numpy), "cpu", library="numpy", largest=largest),
+    Variant("scipy", "SciPy", SCIPY, partial(plan, scipy), "cpu", library="scipy", largest=largest),
+)
+CUPY = Variant("cupy", "cuFFT (CuPy)", CUFFT, partial(plan, cufft), "cuda", library="cupy", largest=largest)
+"""CuPy's plan of cuFFT."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 from gpu_ops.filters.fft import limits
 from gpu_ops.filters.fft.cpu import peers
-from gpu_ops.filters.fft.cpu.plans import Engine, Transform, plan1d, plan2d, plan_mask
+from gpu_ops.filters.fft.cpu.plans import Transform, plan_mask
 from gpu_ops.plan import Device, Plan
 from gpu_ops.types import Variant
 
@@ -21,44 +22,24 @@ NUMPY = "What most Python programs call: pocketfft with mixed radices on one cor
 SCIPY = "The same method on all cores and SIMD lanes, in the type of the result."
 
 
-def compiled(device: Device, extents: tuple[int, ...], dtype: str) -> Transform:
-    """The compiled transforms on one core."""
-    from gpu_ops.filters.fft.cpu import serial
+def loops(all_cores: bool) -> Any:
+    """The compiled transforms on one core or on all; the module loads Numba."""
+    return import_module(f"gpu_ops.filters.fft.cpu.{'parallel' if all_cores else 'serial'}")
 
-    made = serial.Rows(extents[0], dtype) if len(extents) == 1 else serial.Planes(extents[0], extents[1], dtype)
+
+def compiled(all_cores: bool, device: Device, extents: tuple[int, ...], dtype: str) -> Transform:
+    module = loops(all_cores)
+    made = (module.Rows if len(extents) == 1 else module.Planes)(*extents, dtype)
     return Transform(made.forward, made.back)
 
 
-def compiled_parallel(device: Device, extents: tuple[int, ...], dtype: str) -> Transform:
-    """The compiled transforms on all threads."""
-    from gpu_ops.filters.fft.cpu import parallel
-
-    made = parallel.Rows(extents[0], dtype) if len(extents) == 1 else parallel.Planes(extents[0], extents[1], dtype)
-    return Transform(made.forward, made.back)
-
-
-def _variants(plan: Callable[..., Plan], *libraries: tuple[str, str, str, Engine]) -> tuple[Variant, ...]:
-    own: dict[str, Any] = {"device": "cpu", "largest": limits.largest}
-    serial = Variant("serial", "CPU, one core", SERIAL, partial(plan, compiled), source="S2", **own)
-    parallel = Variant("parallel", "CPU, all cores", PARALLEL, partial(plan, compiled_parallel), **own)
-    others = (Variant(id, title, idea, partial(plan, e), library=id, **own) for id, title, idea, e in libraries)
-    return (serial, parallel, *others)
-
-
-NUMPY_VARIANT = ("numpy", "NumPy", NUMPY, peers.numpy)
-SCIPY_VARIANT = ("scipy", "SciPy", SCIPY, peers.scipy)
-
-
-def variants1d() -> tuple[Variant, ...]:
-    """Of signals."""
-    return _variants(plan1d, NUMPY_VARIANT, SCIPY_VARIANT)
-
-
-def variants2d() -> tuple[Variant, ...]:
-    """Of images."""
-    return _variants(plan2d, NUMPY_VARIANT, SCIPY_VARIANT)
-
-
-def variants_mask() -> tuple[Variant, ...]:
-    """Of the mask."""
-    return _variants(plan_mask, SCIPY_VARIANT)
+def variants(plan: Callable[..., Plan]) -> tuple[Variant, ...]:
+    """Of a filter with this plan; the mask has none of NumPy."""
+    most, one, every = limits.largest, partial(compiled, False), partial(compiled, True)
+    numpy = Variant("numpy", "NumPy", NUMPY, partial(plan, peers.numpy), "cpu", library="numpy", largest=most)
+    return (
+        Variant("serial", "CPU, one core", SERIAL, partial(plan, one), "cpu", source="S2", largest=most),
+        Variant("parallel", "CPU, all cores", PARALLEL, partial(plan, every), "cpu", largest=most),
+        *(() if plan is plan_mask else (numpy,)),
+        Variant("scipy", "SciPy", SCIPY, partial(plan, peers.scipy), "cpu", library="scipy", largest=most),
+    )

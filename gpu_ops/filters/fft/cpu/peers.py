@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -9,9 +10,10 @@ import numpy as np
 
 from gpu_ops.filters.fft import limits
 from gpu_ops.filters.fft.cpu.plans import Transform, plan1d, plan2d, plan_mask
-from gpu_ops.plan import Device
-from gpu_ops.task import Task
-from gpu_ops.types import Refusal, Variant
+from gpu_ops.filters.fft.parameters import RESULTS1D, RESULTS2D
+from gpu_ops.filters.kit.rules import not_with
+from gpu_ops.plan import Device, Plan
+from gpu_ops.types import Rule, Variant
 
 CUFFT = "cuFFT (CuPy)"
 CUPY = "The library's own transforms (cuFFT), planned beforehand; half spectra, as on the CPU."
@@ -58,34 +60,18 @@ def cufft(device: Device, extents: tuple[int, ...], dtype: str) -> Transform:
     return Transform(forward, back)
 
 
-def _plain(*results: str) -> dict[str, Any]:
-    """What a variant declares that gives only the plain and the stepped ones of these results."""
-    given = [r for r in results if r in PLAIN + STEPPED]
-    words = "the transform alone" if set(given) <= set(PLAIN) else "the transform and its levels"
-
-    def supports(task: Task) -> str | None:
-        result = task.params["result"]
-        if result in given:
-            return None
-        return f"it stands for {words}, not for {result}: choose {', '.join(given)}"
-
-    never = {"param result": tuple(r for r in results if r not in given)}
-    return {"supports": supports, "refuses": (Refusal(words, never),)}
+def _alone(words: str, results: tuple[str, ...], given: tuple[str, ...]) -> Rule:
+    """Of all results only the given ones are taken."""
+    others = (result for result in results if result not in given)
+    words = f"it stands for {words}, not for {{result}}: choose {', '.join(r for r in results if r in given)}"
+    return not_with("result", *others, words=words)
 
 
-OWN: dict[str, Any] = {"device": "cuda", "library": "cupy", "largest": limits.largest}
+def _cupy(plan: Callable[..., Plan], idea: str, *rules: Rule) -> Variant:
+    made = partial(plan, cufft)
+    return Variant("cupy", CUFFT, idea, made, "cuda", library="cupy", rules=rules, largest=limits.largest)
 
 
-def cupy1d(results: tuple[str, ...]) -> Variant:
-    """CuPy's transform of signals."""
-    return Variant("cupy", CUFFT, CUPY, partial(plan1d, cufft), **OWN, **_plain(*results))
-
-
-def cupy2d(results: tuple[str, ...]) -> Variant:
-    """CuPy's transform of images."""
-    return Variant("cupy", CUFFT, AND_LEVELS, partial(plan2d, cufft), **OWN, **_plain(*results))
-
-
-def cupy_mask() -> Variant:
-    """The mask with CuPy's transforms."""
-    return Variant("cupy", CUFFT, CUPY, partial(plan_mask, cufft), **OWN)
+CUPY1D = _cupy(plan1d, CUPY, _alone("the transform alone", RESULTS1D, PLAIN))
+CUPY2D = _cupy(plan2d, AND_LEVELS, _alone("the transform and its levels", RESULTS2D, (*PLAIN, *STEPPED)))
+CUPY_MASK = _cupy(plan_mask, CUPY)

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from gpu_ops.devices.launches import grid1d
 from gpu_ops.filters.fft import limits
-from gpu_ops.filters.fft.batch import Batch, largest, spectra, tolerance, transformed
-from gpu_ops.filters.fft.cuda import batch_passes, ways
-from gpu_ops.filters.fft.cuda.passes import ALL, BATCH, NEEDED, Fit, Rules, parts_of
+from gpu_ops.filters.fft.batch import COMPLEX, Batch, largest, spectra, tolerance, transformed
+from gpu_ops.filters.fft.cuda import batch_passes
+from gpu_ops.filters.fft.cuda.passes import ALL, BATCH, NEEDED, Fit, Scheme, parts_of
 from gpu_ops.filters.fft.cuda.passes import COLUMNS as IN_TWO
 from gpu_ops.filters.fft.cuda.radices import MOST_PRIME, largest_prime, stages_of
-from gpu_ops.filters.fft.cuda.transform import BLUESTEIN, GLOBAL, SHARED, Lines, Transforms, fits, longest_of, padded
-from gpu_ops.filters.fft.cuda.variants import BLOCK as THREADS
-from gpu_ops.filters.fft.cuda.variants import IN_GLOBAL, IN_SHARED, MANY
+from gpu_ops.filters.fft.cuda.transform import BLUESTEIN, Lines, Transforms, padded
+from gpu_ops.filters.fft.cuda.variants import MANY, of_way
+from gpu_ops.filters.fft.cuda.ways import FAST_SINE, GLOBAL, SHARED, STOCKHAM
 from gpu_ops.filters.fft.forms import complex_type
 from gpu_ops.filters.kit.planning import CTYPES
-from gpu_ops.input_kinds import Shape
+from gpu_ops.filters.kit.rules import Choices, not_of, not_with
+from gpu_ops.input_kinds import Kind, Shape
 from gpu_ops.params import Param
 from gpu_ops.plan import Device, DeviceArray, Launch, Limits, Plan
 from gpu_ops.task import Task, Trial
-from gpu_ops.types import Refusal, Variant
+from gpu_ops.types import Counts, Exactness, Rule, Variant
+from gpu_ops.variant import Trials, no_trials
 
 FAST_BLOCK = Param(
     "block", 256, choices=(32, 64, 128, 256, 512, 1024), tries=(64, 256), unit="threads", help="threads a block"
@@ -65,22 +65,6 @@ IN_PARTS = "A line too long for shared memory is two launches of short ones, rea
 PACKED = "Two real samples are one complex number: half the butterflies, and half a spectrum is stored."
 MIXED = "Stages of radix 2 to 16 with factors up to 13: other lengths than powers of two without Bluestein's method."
 FAST = "All of these, samples converted as they are loaded, exchanges without gaps or bank conflicts."
-
-FLOATS_ALONE = "floats alone"
-FLOATS = Refusal(FLOATS_ALONE, {"dtype": ("float64",)})
-NO_POWER, LARGE_PRIMES = "is no power of two", f"has a prime factor above {MOST_PRIME}"
-UNEVEN = "no two neighbouring butterflies"
-TOO_LONG, REAL_ALONE, NO_PAIRS = "points do not fit a block", "for real samples", "samples do not make pairs"
-# What no case of the contract can ask of lengths that are powers of two, of pairs, and of wide accesses to short rows.
-POWERS = {
-    1: Refusal(NO_POWER, {"shape": ((7,),), "param points": (3, 60, 125)}),
-    2: Refusal(NO_POWER, {"shape": ((1, 7), (7, 1)), "param tile": (6,)}),
-}
-PAIRS = {
-    1: Refusal(NO_PAIRS, {"shape": ((1,), (3,), (7,), (97, 3), (1025, 2))}),
-    2: Refusal(NO_PAIRS, {"shape": ((1, 1), (19, 23, 3), (16, 31, 4)), "param tile": (0,)}),
-}
-WIDE = {1: Refusal(UNEVEN), 2: Refusal(UNEVEN, {"knob width": (128,)})}
 
 
 def plan(way: str, device: Device, task: Task) -> Plan:
@@ -131,138 +115,169 @@ def operations(task: Task) -> int:
     return max(total, 1)
 
 
-def supports(way: str, task: Task) -> str | None:
-    """Lines of more than one value, in two parts at most, each in shared memory."""
-    if transformed(task) == 1:
-        return limits.ONE_VALUE
-    shared, dtype = task.limits.shared_bytes, complex_type(task)
-    for n in lengths(task):
-        if not fits(n, way, shared, dtype, task.knobs):
-            return (
-                f"lines of {n} points need {padded(n)}, and two parts in shared memory hold "
-                f"{longest_of(way, shared, dtype, task.knobs) ** 2}; use the variant global"
-            )
-    return None
+FAST_SINE_FLOATS = not_of(
+    "float64", words="fast sine is for floats alone, and this input is float64; use the variant registers"
+)
+FAST_SINE_EXACTNESS = Exactness(
+    lambda task: tolerance(task) + limits.fast_sine_error(transformed(task)), limits.FAST_SINE_CAVEAT
+)
+REAL_ALONE = not_with("numbers", COMPLEX, words="it is for real samples: choose numbers real, or the variant columns")
 
 
-def fast_sine_supports(task: Task) -> str | None:
-    """As the others, in float32."""
-    if task.meta.dtype == "float64":
-        return f"fast sine is for {FLOATS_ALONE}, and this input is float64; use the variant registers"
-    return supports(ways.FAST_SINE.name, task)
+def _pairs(kind: Kind) -> Rule:
+    """Neighbouring samples of a line are pairs."""
+
+    def unpaired(task: Task) -> Batch | None:
+        batch = Batch.of(task)
+        return batch if batch.channels > 1 or batch.width % 2 else None
+
+    signals: tuple[Shape, ...] = (1,), (3,), (7,), (97, 3), (1025, 2)
+    return Rule(
+        unpaired,
+        "{found.channels} channels of {found.width} samples do not make pairs; use the variant mixed_radix",
+        {"shape": signals if kind == "signal" else ((1, 1), (19, 23, 3), (16, 31, 4))},
+    )
 
 
-def fast_sine_tolerance(task: Task) -> float:
-    """With twiddles by fast sine; see limits."""
-    return tolerance(task) + limits.fast_sine_error(transformed(task))
+def _powers_of_two(scheme: Scheme, kind: Kind) -> Rule:
+    """Lines of a scheme have a power of two of points."""
+    never: Choices = {"shape": ((7,),), "param points": (3, 60, 125)}
+    if kind == "image":
+        never = {"shape": ((1, 7), (7, 1)), "param tile": (0, 6) if scheme.pack else (6,)}
+    return Rule(
+        lambda task: next((n for n, _ in _lines(scheme, task) if n & (n - 1)), 0),
+        "{found} points is no power of two; use the variant mixed_radix",
+        never,
+    )
 
 
-def rules_support(rules: Rules, task: Task) -> str | None:
-    """Lengths that have stages and fit a block, alone or in two parts."""
-    batch, fit = Batch.of(task), Fit(task.knobs, task.limits.shared_bytes, complex_type(task).itemsize // 2)
-    if rules.file == "fft/12_packed.cu":
-        if batch.complex:
-            return f"it is {REAL_ALONE}: choose numbers real, or the variant columns"
-        if batch.channels > 1 or batch.width % 2:
-            return f"{batch.channels} channels of {batch.width} {NO_PAIRS}; use the variant mixed_radix"
-    if task.knobs.get("width") == 128 and not batch_passes.wide(batch, rules, task):
-        return (
-            f"accesses of 128 bits take complex float32 numbers side by side, and the threads of {batch.width} points "
-            f"have {UNEVEN}; choose width 64{_wide_radix(batch, rules, task)}"
-        )
-    row = batch.width // 2 if rules.pack and not batch.complex and batch.channels == 1 and not batch.width % 2 else 0
-    for n, whole in ((row or batch.width, batch.across == 1), (batch.height, True)):
-        if not rules.any_length and n & (n - 1):
-            return f"{n} points {NO_POWER}; use the variant mixed_radix"
-        if largest_prime(n) > MOST_PRIME:
-            return f"{n} points: the length {LARGE_PRIMES}; use the variant registers"
-        if n > 1 and not _fits(n, fit, replace(rules, split=rules.split and whole), task):
-            return f"{n} {TOO_LONG} with these knobs; use the variant {'global' if rules.split else 'fast'}"
-    return None
+def _small_primes(scheme: Scheme) -> Rule:
+    """Lines of a scheme have stages, of factors that a butterfly has."""
+    return Rule(
+        lambda task: next((n for n, _ in _lines(scheme, task) if largest_prime(n) > MOST_PRIME), 0),
+        f"{{found}} points: the length has a prime factor above {MOST_PRIME}; use the variant registers",
+    )
 
 
-def _wide_radix(batch: Batch, rules: Rules, task: Task) -> str:
+def _lines_fit(scheme: Scheme) -> Rule:
+    """Lines of a scheme fit a block, alone or in two parts."""
+
+    def too_long(task: Task) -> int:
+        fit = Fit(task.knobs, task.limits.shared_bytes, complex_type(task).itemsize // 2)
+        each = ((n, replace(scheme, split=scheme.split and whole)) for n, whole in _lines(scheme, task))
+        return next((n for n, how in each if n > 1 and not _fits(n, fit, how, task)), 0)
+
+    other = "global" if scheme.split else "fast"
+    return Rule(too_long, f"{{found}} points do not fit a block with these knobs; use the variant {other}")
+
+
+def _wide_accesses(scheme: Scheme, kind: Kind) -> Rule:
+    """The threads of rows have two neighbouring butterflies, where accesses have 128 bits."""
+
+    def too_narrow(task: Task) -> tuple[int, str] | None:
+        batch = Batch.of(task)
+        if task.knobs["width"] != 128 or batch_passes.wide(batch, scheme, task):
+            return None
+        return batch.width, _wide_radix(scheme, task)
+
+    return Rule(
+        too_narrow,
+        "accesses of 128 bits take complex float32 numbers side by side, and the threads of {found[0]} points have no "
+        "two neighbouring butterflies; choose width 64{found[1]}",
+        {"knob width": (128,)} if kind == "image" else {},
+    )
+
+
+def _lines(scheme: Scheme, task: Task) -> tuple[tuple[int, bool], ...]:
+    """The points of rows and of columns, and whether they may be cut in two parts."""
+    batch = Batch.of(task)
+    paired = scheme.pack and not batch.complex and batch.channels == 1 and batch.width % 2 == 0
+    return (batch.width // 2 if paired else batch.width, batch.across == 1), (batch.height, True)
+
+
+def _wide_radix(scheme: Scheme, task: Task) -> str:
     """The largest radix whose threads have two neighbouring butterflies, in words; "" where no other one has."""
     for radix in reversed(RADIX.choices):
-        if batch_passes.wide(batch, rules, replace(task, knobs={**task.knobs, "radix": radix})):
+        if batch_passes.wide(Batch.of(task), scheme, task.with_knobs(radix=radix)):
             return f", or radix {radix}"
     return ""
 
 
-def _fits(n: int, fit: Fit, rules: Rules, task: Task) -> bool:
-    if rules.split and task.knobs.get("parts", NEEDED) == ALL and parts_of(n, fit, rules, task.knobs) is not None:
+def _fits(n: int, fit: Fit, scheme: Scheme, task: Task) -> bool:
+    if scheme.split and task.knobs.get("parts", NEEDED) == ALL and parts_of(n, fit, scheme, task.knobs) is not None:
         return True
     stages = stages_of(n, fit.radix)
     if stages is not None and fit.lines(n, stages, False, 1):
         return True
-    return parts_of(n, fit, rules, task.knobs) is not None
+    return parts_of(n, fit, scheme, task.knobs) is not None
 
 
-def _stockham(way: ways.Stockham, own: dict[str, Any], more: tuple[str, ...]) -> Variant:
-    rest: dict[str, Any] = {**own, "knobs": way.knobs, "supports": partial(supports, way.name)}
-    rest |= {"refuses": (limits.NOT_ONE,)}
-    if way is ways.FAST_SINE:
-        rest |= {
-            "supports": fast_sine_supports,
-            "refuses": (limits.NOT_ONE, Refusal(FLOATS_ALONE, {"dtype": ("float64",)})),
-        }
-        rest |= {"tolerance": fast_sine_tolerance, "caveat": limits.FAST_SINE_CAVEAT}
-    return Variant(way.name, way.title, way.idea, partial(plan, way.name), kernels=(way.file, *more), **rest)
-
-
-def _by_rules(title: str, idea: str, rules: Rules, knobs: tuple[Param, ...], *refuses: Refusal, **own: Any) -> Variant:
-    id = rules.kernel.removeprefix("fft_").removesuffix("_lines")
-    make: Callable[[Device, Task], Plan] = partial(batch_passes.plan, rules)
-    support = partial(rules_support, rules)
-    kernels = (rules.file, BATCH) if rules.split else (rules.file,)
-    return Variant(id, title, idea, make, kernels=kernels, knobs=knobs, supports=support, refuses=refuses, **own)
-
-
-def _in_parts(rank: int, rules: Rules, device: Limits) -> tuple[Trial, ...]:
+def _in_parts(kind: Kind, scheme: Scheme, device: Limits) -> tuple[Trial, ...]:
     """The shortest line of real samples that takes two launches on such a device, and a third one that splits it."""
     dtype, knobs = np.dtype(np.float64), {"radix": RADIX.default}
     fit, n = Fit(knobs, device.shared_bytes, dtype.itemsize), 1
-    while parts_of(n, fit, rules, knobs) is None:
+    while parts_of(n, fit, scheme, knobs) is None:
         n *= 2
-    shape: Shape = (2 * n,) if rank == 1 else (1, 2 * n)
+    shape: Shape = (2 * n,) if kind == "signal" else (1, 2 * n)
     return (Trial(shape, dtype.name, "random", {"numbers": "real"}),)
 
 
-def variants(rank: int) -> tuple[Variant, ...]:
-    """Those of signals (rank 1) or images (2)."""
-    more = (BLUESTEIN, BATCH)
-    own: dict[str, Any] = {"device": "cuda", "source": "S2", "uncounted": MANY, "largest": largest}
-    own |= {"operations": operations}
-    plain = {"global": ("1 global memory", IN_GLOBAL, GLOBAL), "shared": ("2 shared memory", IN_SHARED, SHARED)}
+OF_COMPLEX = Counts(uncounted=MANY, operations=operations)
+
+
+def _of_scheme(
+    title: str,
+    idea: str,
+    scheme: Scheme,
+    knobs: tuple[Param, ...],
+    *rules: Rule,
+    trials: Trials = no_trials,
+    counts: Counts = OF_COMPLEX,
+) -> Variant:
+    id = scheme.kernel.removeprefix("fft_").removesuffix("_lines")
+    kernels = (scheme.file, BATCH) if scheme.split else (scheme.file,)
+    return Variant(
+        *(id, title, idea, partial(batch_passes.plan, scheme), "cuda", kernels, knobs),
+        source="S2",
+        rules=(*rules, _lines_fit(scheme)),
+        largest=largest,
+        trials=trials,
+        counts=counts,
+    )
+
+
+def variants(kind: Kind) -> tuple[Variant, ...]:
+    """Those of signals or of images."""
+    several, image = limits.several_values(kind, transformed), kind == "image"
+    split, packed = Scheme("fft/11_four_step.cu", split=True), Scheme("fft/12_packed.cu", pack=True, split=True)
+    mixed = Scheme("fft/13_mixed_radix.cu", any_length=True)
+    fast = Scheme("fft/14_fast.cu", pack=True, split=True, any_length=True, tiles=True)
+    knobs = FAST_BLOCK, RADIX, COLUMNS
+    fast_knobs = FAST_BLOCK, WIDE_RADIX, COLUMNS, PARTS, TOGETHER, LOOKUPS, WIDTH, *((LAUNCHES,) if image else ())
     ladder = [
-        Variant(
-            *(way, title, idea, partial(plan, way)),
-            kernels=(file, *more),
-            supports=partial(supports, way),
-            refuses=(limits.NOT_ONE,),
-            **own,
-            knobs=(THREADS,),
+        of_way(
+            *(way, plan, (BLUESTEIN, BATCH), lengths, *((FAST_SINE_FLOATS,) if way is FAST_SINE else ()), several),
+            operations=operations,
+            largest=largest,
+            exactness=FAST_SINE_EXACTNESS if way is FAST_SINE else None,
         )
-        for way, (title, idea, file) in plain.items()
+        for way in (GLOBAL, SHARED, *STOCKHAM.values())
     ]
-    ladder += [_stockham(way, own, more) for way in ways.STOCKHAM.values()]
-    knobs = (FAST_BLOCK, RADIX)
-    primes, powers = Refusal(LARGE_PRIMES), POWERS[rank]
-    if rank == 2:
-        columns, transposed = Rules("fft/9_columns.cu"), Rules("fft/10_transposed.cu", transpose=True)
-        ladder += [_by_rules("9 columns in batches", IN_COLUMNS, columns, (*knobs, COLUMNS), powers, **own)]
-        ladder += [_by_rules("10 transposed columns", TRANSPOSED, transposed, (*knobs, COLUMNS), powers, **own)]
-    split = Rules("fft/11_four_step.cu", split=True)
-    packed = Rules("fft/12_packed.cu", pack=True, split=True)
-    mixed = Rules("fft/13_mixed_radix.cu", any_length=True)
-    fast = Rules("fft/14_fast.cu", pack=True, split=True, any_length=True, tiles=True)
-    fast_knobs = (COLUMNS, PARTS, TOGETHER, LOOKUPS, WIDTH, *([LAUNCHES] if rank == 2 else []))
-    halved: dict[str, Any] = {"operations": None, "trials": partial(_in_parts, rank, packed)}
-    pairs = (Refusal(REAL_ALONE, {"param numbers": ("complex",)}), PAIRS[rank])
-    ladder += [
-        _by_rules("11 four-step", IN_PARTS, split, (*knobs, COLUMNS, PARTS), powers, **own),
-        _by_rules("12 packed real samples", PACKED, packed, (*knobs, COLUMNS), powers, *pairs, **own | halved),
-        _by_rules("13 mixed radices", MIXED, mixed, (*knobs, COLUMNS), primes, **own),
-        _by_rules("14 fast", FAST, fast, (FAST_BLOCK, WIDE_RADIX, *fast_knobs), primes, WIDE[rank], **own),
-    ]
-    return tuple(ladder)
+    if image:
+        columns, transposed = Scheme("fft/9_columns.cu"), Scheme("fft/10_transposed.cu", transpose=True)
+        powers = _powers_of_two(columns, kind)
+        ladder += [
+            _of_scheme("9 columns in batches", IN_COLUMNS, columns, knobs, powers),
+            _of_scheme("10 transposed columns", TRANSPOSED, transposed, knobs, powers),
+        ]
+    return (
+        *ladder,
+        _of_scheme("11 four-step", IN_PARTS, split, (*knobs, PARTS), _powers_of_two(split, kind)),
+        _of_scheme(
+            *("12 packed real samples", PACKED, packed, knobs, REAL_ALONE, _pairs(kind), _powers_of_two(packed, kind)),
+            trials=partial(_in_parts, kind, packed),
+            counts=Counts(uncounted=MANY),
+        ),
+        _of_scheme("13 mixed radices", MIXED, mixed, knobs, _small_primes(mixed)),
+        _of_scheme("14 fast", FAST, fast, fast_knobs, _wide_accesses(fast, kind), _small_primes(fast)),
+    )

@@ -16,7 +16,7 @@ from gpu_ops.filters.fft.cuda.passes import (
     Fit,
     Lines,
     Passes,
-    Rules,
+    Scheme,
     Where,
     circle,
     parts_of,
@@ -32,24 +32,24 @@ LARGE, FEW = 128, 3
 one."""
 
 
-def wide(batch: Batch, rules: Rules, task: Task) -> bool:
+def wide(batch: Batch, scheme: Scheme, task: Task) -> bool:
     """Whether the threads of rows have two neighbouring complex numbers each in the first and in the last stage."""
     fit = Fit(task.knobs, task.limits.shared_bytes, 4)
     stages = stages_of(batch.width, fit.radix)
     in_order = batch.complex and task.meta.dtype == "float32" and batch.row % 4 == 0 and batch.width % 2 == 0
-    if not in_order or stages is None or in_a_block(batch, rules, task):
+    if not in_order or stages is None or in_a_block(batch, scheme, task):
         return False
-    if parts_of(batch.width, fit, rules, task.knobs) is not None:
+    if parts_of(batch.width, fit, scheme, task.knobs) is not None:
         return False
     ends = {stages.radices[0], stages.radices[-1]}
     return all(batch.width % (2 * radix * stages.threads) == 0 for radix in ends)
 
 
-def in_a_block(batch: Batch, rules: Rules, task: Task) -> Stages | None:
+def in_a_block(batch: Batch, scheme: Scheme, task: Task) -> Stages | None:
     """The stages of square tiles of complex numbers that a block can have whole; None where it cannot, and where so few
     large ones leave most multiprocessors idle: then many blocks with lines of all tiles are faster."""
     fit, n = Fit(task.knobs, task.limits.shared_bytes, complex_type(task).itemsize // 2), batch.width
-    if not rules.tiles or task.knobs.get("launches", 2) == 2 or not batch.complex or n != batch.height or n == 1:
+    if not scheme.tiles or task.knobs.get("launches", 2) == 2 or not batch.complex or n != batch.height or n == 1:
         return None
     if n >= LARGE and FEW * batch.down * batch.across < task.limits.multiprocessors:
         return None
@@ -62,7 +62,7 @@ def tiles(passes: Passes, batch: Batch, stages: Stages, y: DeviceArray) -> None:
     n = batch.width
     defines = passes.defines(n, stages, n, (batch.row, 0), PAIRS)
     defines |= {"LANES_IN": POINTS, "LANES_OUT": POINTS, "ENDS": WHOLE, "TWIDDLED": 0, "WIDTH": 64, "TILED": 1}
-    kernel = passes.device.kernel(passes.rules.file, passes.rules.kernel.replace("_lines", "_tiles"), defines)
+    kernel = passes.device.kernel(passes.scheme.file, passes.scheme.kernel.replace("_lines", "_tiles"), defines)
     sizes = (np.int64(size) for size in (batch.row, 2 * n, 2, batch.across * n))
     args = (passes.task.x, y, passes.table(circle, n), np.uint32(batch.across), *sizes)
     shared = room_of(n, stages.radices, n)[1] * passes.fit.parts * passes.fit.itemsize
@@ -70,16 +70,16 @@ def tiles(passes: Passes, batch: Batch, stages: Stages, y: DeviceArray) -> None:
     passes.steps.append(Launch(kernel, grid, block, args, shared, name="tiles"))
 
 
-def plan(rules: Rules, device: Device, task: Task) -> Plan:
+def plan(scheme: Scheme, device: Device, task: Task) -> Plan:
     """Rows, and of images columns; samples are read as they are."""
-    batch, form, passes = Batch.of(task), spectra(task), Passes(device, task, rules)
+    batch, form, passes = Batch.of(task), spectra(task), Passes(device, task, scheme)
     out = device.empty(form.shape, form.dtype)
     y = out.reshape(-1)
     if batch.rank == 1:
         rows(passes, batch, y, batch.bins)
-    elif stages := in_a_block(batch, rules, task):
+    elif stages := in_a_block(batch, scheme, task):
         tiles(passes, batch, stages, y)
-    elif rules.transpose:
+    elif scheme.transpose:
         _turned_over(passes, batch, y)
     else:
         # Rows begin where a line of the cache begins, for columns that are read in such lines.
@@ -96,7 +96,7 @@ def _read(passes: Passes, batch: Batch) -> tuple[int, str, str, Where]:
     if batch.complex:
         return batch.width, PAIRS, WHOLE, Where(batch.row, 2 * batch.width, 2)
     where = Where(batch.row, batch.width * c, c)
-    if passes.rules.pack and c == 1 and batch.width % 2 == 0:
+    if passes.scheme.pack and c == 1 and batch.width % 2 == 0:
         return batch.width // 2, PAIRS, UNPACKED, Where(where.outer, where.middle, 2)
     return batch.width, SINGLES, HALF, where
 
@@ -107,7 +107,7 @@ def rows(passes: Passes, batch: Batch, y: DeviceArray, apart: int) -> None:
     c = batch.channels
     lines = Lines(n, batch.rows * batch.across * c, c, batch.across)
     target = Where(apart * batch.across * c, apart * c, c)
-    if batch.across > 1 or parts_of(n, passes.fit, passes.rules, passes.task.knobs) is None:
+    if batch.across > 1 or parts_of(n, passes.fit, passes.scheme, passes.task.knobs) is None:
         passes.launch(passes.task.x, y, lines, source, target, "rows", numbers, ends)
     elif ends == WHOLE:
         passes.along(passes.task.x, y, lines, source, target, "rows", numbers=numbers)

@@ -51,7 +51,7 @@ class Lines(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Rules:
+class Scheme:
     """How a variant makes its launches. `pack` reads real samples in
     pairs, `split` cuts long lines in two parts, `transpose` stores rows as columns instead of taking several
     neighbouring columns a block, `any_length` takes other lengths than powers of two, `tiles` has
@@ -162,7 +162,7 @@ class Passes:
 
     device: Device
     task: Task
-    rules: Rules
+    scheme: Scheme
     steps: list[Launch] = field(default_factory=list)
     _tables: dict[tuple[str, int], DeviceArray] = field(default_factory=dict)
 
@@ -192,13 +192,11 @@ class Passes:
         place = room_of(n, stages.radices, lines)[0]
         aligned = all(step % 2 == 0 for step in apart)
         double = self.kind == np.complex128
-        return {
-            **{"REAL": "double" if double else "float", "SAMPLE": CTYPES[self.task.dtype.name]},
-            **{"COMPLEX": "double2" if double else "float2", "PAIR_ALIGNED": int(aligned)},
-            **{"LINE_POINTS": n, "LINE_THREADS": stages.threads, "LINES": lines, "LINE_PITCH": place},
-            **{"RADICES": ",".join(map(str, stages.radices)), "NUMBERS": numbers},
-            **self.rules.choices(self.task.knobs),
-        }
+        types = {"REAL": "double" if double else "float", "COMPLEX": "double2" if double else "float2"}
+        sizes = {"LINE_POINTS": n, "LINE_THREADS": stages.threads, "LINES": lines, "LINE_PITCH": place}
+        defines: dict[str, Value] = {"RADICES": ",".join(map(str, stages.radices)), "NUMBERS": numbers}
+        defines |= {"SAMPLE": CTYPES[self.task.dtype.name], "PAIR_ALIGNED": int(aligned)}
+        return defines | types | sizes | self.scheme.choices(self.task.knobs)
 
     def launch(
         self,
@@ -220,53 +218,59 @@ class Passes:
         assert stages is not None  # the variant supports the length
         each = self.fit.lines(lines.n, stages, LINES in lanes, lines.total, times)
         defines = self.defines(lines.n, stages, each, (source.outer, source.middle), numbers)
-        defines |= {**self.rules.lanes(lanes), "ENDS": ends}
-        if self.rules.split:
+        defines |= {**self.scheme.lanes(lanes), "ENDS": ends}
+        if self.scheme.split:
             defines |= {"TWIDDLED": int(turns > 0)}
-        if self.rules.tiles and (ends != WHOLE or lanes != (POINTS, POINTS) or lines.inner > 1):
+        if self.scheme.tiles and (ends != WHOLE or lanes != (POINTS, POINTS) or lines.inner > 1):
             defines |= {"WIDTH": 64}
         table = self.table(circle, lines.n)
         tables = [table]
-        if self.rules.pack:
+        if self.scheme.pack:
             tables.append(self.table(half_turns, lines.n) if ends == UNPACKED else table)
-        if self.rules.split:
+        if self.scheme.split:
             tables += [self.table(make, turns) if turns else table for make in (low_turns, high_turns)]
         counts = (np.uint32(n) for n in (lines.total, lines.inner, lines.middle))
         args = (x, y, *tables, *counts, *(np.int64(n) for n in (*source, *target)))
-        kernel = self.device.kernel(self.rules.file, self.rules.kernel, defines)
+        kernel = self.device.kernel(self.scheme.file, self.scheme.kernel, defines)
         room = room_of(lines.n, stages.radices, each)[1] if len(stages.radices) > 1 or ends == UNPACKED else 0
         shared = self.fit.parts * room * self.fit.itemsize
         grid, block = (-(-lines.total // each), 1, 1), (stages.threads * each, 1, 1)
         self.steps.append(Launch(kernel, grid, block, args, shared, name=what))
 
     def along(
-        self, x: DeviceArray, y: DeviceArray, lines: Lines, source: Where, target: Where, what: str, **how: Any
+        self,
+        x: DeviceArray,
+        y: DeviceArray,
+        lines: Lines,
+        source: Where,
+        target: Where,
+        what: str,
+        numbers: str = NUMBERS,
+        lanes: tuple[str, str] = (POINTS, POINTS),
     ) -> None:
         """The same in two launches where a line is too long for one, or the knob wants two; of lines that are counted
         along inner and outer alone."""
         beside = 0
-        if how.get("lanes") == (LINES, LINES):
+        if lanes == (LINES, LINES):
             # Rows that do not begin where a sector begins: neighbours fill one of two sectors that they touch.
             beside = SECTOR if target.step * self.kind.itemsize % SECTOR == 0 else 2 * SECTOR
-        cut = parts_of(lines.n, self.fit, self.rules, self.task.knobs, beside)
+        cut = parts_of(lines.n, self.fit, self.scheme, self.task.knobs, beside)
         if cut is None:
-            self.launch(x, y, lines, source, target, what, **how)
+            self.launch(x, y, lines, source, target, what, numbers, lanes=lanes)
             return
         n1, n2 = cut
         inner, outer = lines.inner, lines.total // (lines.inner * lines.middle)
         between = self.empty(lines.total * lines.n)
         apart = Where(lines.n * inner, inner, n2 * inner)
         first = Lines(n1, outer * n2 * inner, inner, n2)
-        numbers = how.get("numbers", NUMBERS)
         read = Where(source.outer, source.step, n2 * source.step)
-        times = TWO_PART_LINES if beside else 1
-        turned: dict[str, Any] = {"lanes": (LINES, LINES), "turns": lines.n, "times": times}
-        self.launch(x, between, first, read, apart, f"{what}: part 1 of 2", numbers, **turned)
+        times, part = TWO_PART_LINES if beside else 1, f"{what}: part 1 of 2"
+        self.launch(x, between, first, read, apart, part, numbers, lanes=(LINES, LINES), turns=lines.n, times=times)
         second = Lines(n2, outer * n1 * inner, inner, n1)
         rows = Where(lines.n * inner, n2 * inner, inner)
         stored = Where(target.outer, target.step, n1 * target.step)
-        how = {**how, "numbers": NUMBERS, "lanes": (POINTS if inner == 1 else LINES, LINES), "times": times}
-        self.launch(between, y, second, rows, stored, f"{what}: part 2 of 2", **how)
+        lanes = POINTS if inner == 1 else LINES, LINES
+        self.launch(between, y, second, rows, stored, f"{what}: part 2 of 2", lanes=lanes, times=times)
 
     def cut(self, z: DeviceArray, y: DeviceArray, lines: Lines, apart: int, ends: str) -> None:
         """Half spectra y, `apart` numbers apart, of whole lines z that lie one after the other."""
@@ -287,13 +291,13 @@ class Passes:
         self.steps.append(Launch(kernel, grid1d(numbers, 256), (256, 1, 1), every, name=what))
 
 
-def parts_of(n: int, fit: Fit, rules: Rules, knobs: Mapping[str, Value], beside: int = 0) -> tuple[int, int] | None:
+def parts_of(n: int, fit: Fit, scheme: Scheme, knobs: Mapping[str, Value], beside: int = 0) -> tuple[int, int] | None:
     """The lengths of a line's two parts, None where it is one. A block shall have neighbouring lines of `beside` bytes
     side by side, 0 where lines do not lie so."""
     stages = stages_of(n, fit.radix)
     fewest = max(-(-beside // (2 * fit.itemsize)), 1)
     fits = stages is not None and fit.room(n, stages, fewest) >= fewest
     wanted = knobs.get("parts", NEEDED)
-    if not rules.split or (fits and wanted != ALL and not (wanted == COLUMNS and beside)):
+    if not scheme.split or (fits and wanted != ALL and not (wanted == COLUMNS and beside)):
         return None
     return halves(n, fit.longest(), fit.radix)

@@ -6,6 +6,7 @@ of an image (H, W, C), of its columns (1, H, W * C). Nothing is scaled; whoever 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from math import log2
 from typing import Any
@@ -13,13 +14,16 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.devices.launches import grid1d
-from gpu_ops.filters.fft.cuda.ways import STOCKHAM, Blocks, Stockham, with_gaps
+from gpu_ops.filters.fft.cuda.ways import GLOBAL, SHARED, STOCKHAM, Blocks, Stockham, with_gaps
+from gpu_ops.filters.fft.forms import complex_type
 from gpu_ops.params import Value, Values
 from gpu_ops.plan import Device, DeviceArray, Launch, Step
+from gpu_ops.task import Task
+from gpu_ops.types import Rule
 
 Array = np.ndarray[Any, Any]
 
-GLOBAL, SHARED, BLUESTEIN = "fft/1_global.cu", "fft/2_shared.cu", "fft/bluestein.cu"
+BLUESTEIN = "fft/bluestein.cu"
 NO_KNOBS: Values = {}
 
 
@@ -171,7 +175,7 @@ class Transforms:
         for done in range(stages):
             args = (x, y, table, *sizes, np.int32(done), np.int32(inverse))
             name = f"{what}: stage {done + 1} of {stages}"
-            self.launch(GLOBAL, "fft_global_stage", y.size // 2, *args, what=name)
+            self.launch(GLOBAL.file, "fft_global_stage", y.size // 2, *args, what=name)
             x, y = y, self.take(y.size) if x is self.kept else x
         self.give_back(y)
         return x
@@ -211,7 +215,7 @@ class Transforms:
         turning = self.table(twiddles, turns) if turns else table
         counts = (int(log2(n)), int(log2(turns)) if turns else 0, inverse)
         args = (x, y, table, turning, *map(np.int32, counts), *map(np.int64, apart))
-        kernel = self.device.kernel(SHARED, "fft_shared_lines", self.defines)
+        kernel = self.device.kernel(SHARED.file, "fft_shared_lines", self.defines)
         shared = n * self.dtype.itemsize
         self.steps.append(Launch(kernel, (count, 1, 1), (self.block, 1, 1), args, shared, name=what))
 
@@ -247,3 +251,18 @@ class Transforms:
 def fits(n: int, way: str, shared_bytes: int, dtype: np.dtype[Any], knobs: Values = NO_KNOBS) -> bool:
     """Whether a line of n points can be transformed: in shared memory in two parts at most."""
     return way == "global" or padded(n) <= longest_of(way, shared_bytes, dtype, knobs) ** 2
+
+
+def lines_fit(way: str, lengths: Callable[[Task], Iterable[int]]) -> Rule:
+    """All lines take two parts at most, each in shared memory."""
+
+    def too_long(task: Task) -> tuple[int, int, int] | None:
+        how = way, task.limits.shared_bytes, complex_type(task), task.knobs
+        long = (n for n in lengths(task) if not fits(n, *how))
+        return next(((n, padded(n), longest_of(*how) ** 2) for n in long), None)
+
+    return Rule(
+        too_long,
+        "lines of {found[0]} points need {found[1]}, and two parts in shared memory hold {found[2]}; use the variant "
+        "global",
+    )

@@ -21,11 +21,12 @@ from gpu_ops.filters.fft.cuda.ways import MOST_THREADS, USUAL_THREADS, Blocks
 from gpu_ops.filters.fft.parameters import RESULTS2D
 from gpu_ops.filters.fft.windows import window
 from gpu_ops.filters.kit.planning import CTYPES
+from gpu_ops.filters.kit.rules import not_with, one_channel
 from gpu_ops.input_kinds import IMAGE
 from gpu_ops.params import Param, Value
 from gpu_ops.plan import Device, DeviceArray, Launch, Plan
 from gpu_ops.task import Task
-from gpu_ops.types import Refusal, Variant
+from gpu_ops.types import Counts, Rule, Variant
 
 FILE = "fft/15_spectrum.cu"
 IDEA = (
@@ -37,7 +38,6 @@ RADICES = (16, 8)
 """Points of a butterfly, and of one where a thread has 64 registers."""
 NARROW = 32
 """Bytes of a row that a block of columns takes at least: a sector."""
-LEVELS, POWERS, ALONE = "for levels alone", "powers of two", "one channel"
 SHAPES = ((2, 2), (8, 4), (64, 128), (128, 32), (32, 64), (256, 16), (16, 32))
 """What the contract tries beside the shapes of images, of which none suits."""
 
@@ -136,27 +136,6 @@ def _moves(task: Task) -> tuple[int, int]:
     return (height // 2, width // 2) if task.params["centred"] else (0, 0)
 
 
-def supports(task: Task) -> str | None:
-    """Levels of images of one channel whose extents are powers of two, and whose lines fit."""
-    height, width = task.meta.shape[:2]
-    result = task.params["result"]
-    if result != "level":
-        return f"it is {LEVELS}, not for {result}: choose level, or use the variant registers"
-    if task.meta.channels > 1:
-        return f"it takes {ALONE}, and this image has {task.meta.channels}; take one, or use the variant registers"
-    if not all(n > 1 and n & (n - 1) == 0 for n in (height, width)):
-        return (
-            f"it takes extents that are {POWERS} from 2 on, and this image has {width} × {height} pixels; crop it, or "
-            "use the variant registers"
-        )
-    if passes(task) is None:
-        return (
-            f"a block cannot hold rows of {width} points, or the neighbouring columns of {height}, in its threads and "
-            f"{task.limits.shared_bytes} bytes of shared memory; use the variant registers"
-        )
-    return None
-
-
 def predicts(task: Task) -> Mapping[str, int]:
     """Requests and sectors of global memory of both launches. Nothing where the mean is taken off, which takes more."""
     blocks = passes(task)
@@ -175,25 +154,32 @@ def operations(task: Task) -> int:
     return 5 * height * width // 2 * max(1, (height * width).bit_length() - 1)
 
 
-def variant() -> Variant:
-    """The variant on CUDA."""
-    never = {"param result": tuple(r for r in RESULTS2D if r != "level")}
-    flat = {"shape": tuple(s for s in IMAGE.shapes if len(s) == 2)}
-    deep = {"shape": tuple(s for s in IMAGE.shapes if len(s) == 3)}
-    return Variant(
-        "spectrum",
-        "15 spectrum in two passes",
-        IDEA,
-        plan,
-        device="cuda",
-        kernels=(FILE, SAMPLES),
-        knobs=(BLOCK, STRIP),
-        supports=supports,
-        source="S2",
-        uncounted=MANY,
-        predicts=predicts,
-        operations=operations,
-        largest=limits.largest,
-        refuses=(Refusal(LEVELS, never), Refusal(POWERS, flat), Refusal(ALONE, deep)),
-        shapes=SHAPES,
-    )
+RULES = (
+    not_with(
+        *("result", *(result for result in RESULTS2D if result != "level")),
+        words="it is for levels alone, not for {result}: choose level, or use the variant registers",
+    ),
+    one_channel(
+        *("image", "it takes one channel, and this image has {meta.channels}; take one, or use the variant registers")
+    ),
+    Rule(
+        lambda task: not all(n > 1 and n & (n - 1) == 0 for n in task.meta.shape[:2]),
+        "it takes extents that are powers of two from 2 on, and this image has {meta.shape[1]} × {meta.shape[0]} "
+        "pixels; crop it, or use the variant registers",
+        {"shape": tuple(shape for shape in IMAGE.shapes if len(shape) == 2)},
+    ),
+    Rule(
+        lambda task: passes(task) is None,
+        "a block cannot hold rows of {meta.shape[1]} points, or the neighbouring columns of {meta.shape[0]}, in its "
+        "threads and {limits.shared_bytes} bytes of shared memory; use the variant registers",
+    ),
+)
+"""Levels of images of one channel whose extents are powers of two, and whose lines fit."""
+VARIANT = Variant(
+    *("spectrum", "15 spectrum in two passes", IDEA, plan, "cuda", (FILE, SAMPLES), (BLOCK, STRIP)),
+    source="S2",
+    rules=RULES,
+    largest=limits.largest,
+    shapes=SHAPES,
+    counts=Counts(uncounted=MANY, predicts=predicts, operations=operations),
+)

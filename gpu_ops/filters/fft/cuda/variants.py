@@ -2,47 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gpu_ops.filters.fft import forms, limits
-from gpu_ops.filters.fft.cuda import ways
 from gpu_ops.filters.fft.cuda.launches import LEVELS, PEAK_FILE, SAMPLES, SPECTRUM, Plane, Work
 from gpu_ops.filters.fft.cuda.transform import (
     BLUESTEIN,
-    GLOBAL,
-    SHARED,
     Lines,
     chirp,
     chirp_spectrum,
-    fits,
+    lines_fit,
     longest_line,
-    longest_of,
     padded,
     twiddles,
 )
+from gpu_ops.filters.fft.cuda.ways import GLOBAL, REGISTERS, SHARED, THREADS, Way
 from gpu_ops.filters.fft.forms import Cut, complex_type
+from gpu_ops.filters.fft.limits import several_values
 from gpu_ops.filters.fft.mask import transfer
 from gpu_ops.filters.fft.windows import LOBES, window
-from gpu_ops.params import Param
+from gpu_ops.input_kinds import Kind
 from gpu_ops.plan import Device, DeviceArray, Launch, Plan
 from gpu_ops.task import Task
-from gpu_ops.types import Variant
+from gpu_ops.types import Counts, Exactness, Rule, Variant
+from gpu_ops.variant import Range
 
-BLOCK = Param("block", 256, choices=(32, 64, 128, 256, 512), tries=(64, 256), unit="threads", help="threads a block")
 STEPS_FILE, FUSED_FILE = "fft_mask/1_steps.cu", "fft_mask/2_fused.cu"
 
-IN_GLOBAL = "Radix 2, a thread a butterfly, a launch a stage: every stage reads and writes all points in global memory."
-IN_SHARED = (
-    "A block keeps a line in shared memory through all stages, so global memory is read and written once; a line too "
-    "long for that is done in two parts."
-)
 APART = "The spectrum is transformed, multiplied and transformed back in three steps, each through global memory."
 FUSED = "A block keeps a column in shared memory from the last forward pass through the product to the first one back."
 MANY = "its launches are of many kinds, and how many there are follows from the length"
+
+
+Product = Callable[[Work, DeviceArray], DeviceArray]
+"""Columns, product with the mask, columns back."""
 
 
 def plan1d(way: str, device: Device, task: Task) -> Plan:
@@ -183,7 +180,7 @@ def _fused(work: Work, z: DeviceArray) -> DeviceArray:
     return y
 
 
-def plan_mask(product: Callable[[Work, DeviceArray], DeviceArray], device: Device, task: Task) -> Plan:
+def plan_mask(product: Product, device: Device, task: Task) -> Plan:
     """Forward along the rows, the product with all that is along columns, back along the rows."""
     work = Work.of(device, task, "shared")
     z = product(work, work.along(work.image(), _rows(task), "rows"))
@@ -197,6 +194,10 @@ def _lines_of(task: Task) -> tuple[Lines, ...]:
         return _rows(task), _columns(task)
     cut = Cut.of(task)
     return (Lines(cut.count, cut.length, cut.channels),)
+
+
+def _lengths(task: Task) -> Iterator[int]:
+    return (lines.n for lines in _lines_of(task))
 
 
 def _operations(there_and_back: bool, task: Task) -> int:
@@ -214,80 +215,61 @@ def operations(task: Task) -> int:
     return _operations(task.params["result"] == "round trip", task)
 
 
-def supports(way: str, task: Task) -> str | None:
-    """Lines in two parts at most, each in shared memory."""
-    shared, dtype = task.limits.shared_bytes, complex_type(task)
-    for lines in _lines_of(task):
-        if not fits(lines.n, way, shared, dtype, task.knobs):
-            return (
-                f"lines of {lines.n} points need {padded(lines.n)}, and two parts in shared memory hold "
-                f"{longest_of(way, shared, dtype, task.knobs) ** 2}; use the variant global"
-            )
-    return None
-
-
-def transforms(way: str, task: Task) -> str | None:
-    """As `supports`, and more than one value: of one there is nothing to launch."""
-    return limits.ONE_VALUE if limits.transformed(task) == 1 else supports(way, task)
-
-
-def fused_supports(task: Task) -> str | None:
-    """The rows as of the others; a column must fit into shared memory at once."""
-    shared, dtype, height = task.limits.shared_bytes, complex_type(task), task.meta.shape[0]
-    if padded(height) > longest_line(shared, dtype):
-        return (
-            f"columns of {height} pixels need {padded(height)} complex numbers in shared memory, which holds "
-            f"{longest_line(shared, dtype)}; use the variant steps"
-        )
-    return supports("shared", task)
-
-
-def _ladder(plan: Callable[[str, Device, Task], Plan], *last: str) -> tuple[Variant, ...]:
-    more = (BLUESTEIN, SAMPLES, SPECTRUM, PEAK_FILE, *last)
-    own: dict[str, Any] = {"device": "cuda", "knobs": (BLOCK,), "source": "S2", "uncounted": MANY}
-    own |= {"operations": operations, "largest": limits.largest, "refuses": (limits.NOT_ONE,)}
-    first = (
-        ("global", "1 global memory", IN_GLOBAL, GLOBAL),
-        ("shared", "2 shared memory", IN_SHARED, SHARED),
-    )
-    plain = [
-        Variant(way, title, idea, partial(plan, way), kernels=(file, *more), supports=partial(transforms, way), **own)
-        for way, title, idea, file in first
-    ]
-    registers = ways.REGISTERS
-    rest: dict[str, Any] = {**own, "knobs": registers.knobs, "supports": partial(transforms, registers.name)}
-    make = partial(plan, registers.name)
-    return (
-        *plain,
-        Variant(registers.name, registers.title, registers.idea, make, kernels=(registers.file, *more), **rest),
+def of_way(
+    way: Way,
+    plan: Callable[[str, Device, Task], Plan],
+    helpers: tuple[str, ...],
+    lengths: Callable[[Task], Iterable[int]],
+    *rules: Rule,
+    operations: Callable[[Task], int],
+    largest: Range,
+    exactness: Exactness | None = None,
+) -> Variant:
+    """The variant of a way to transform lines of these lengths, whose other rules are given."""
+    fits = () if way is GLOBAL else (lines_fit(way.name, lengths),)
+    return Variant(
+        *(way.name, way.title, way.idea, partial(plan, way.name), "cuda", (way.file, *helpers), way.knobs),
+        source="S2",
+        rules=(*rules, *fits),
+        largest=largest,
+        counts=Counts(uncounted=MANY, operations=operations),
+        exactness=exactness,
     )
 
 
-def variants1d() -> tuple[Variant, ...]:
-    """Of signals."""
-    return _ladder(plan1d)
+def variants(kind: Kind) -> tuple[Variant, ...]:
+    """Of signals or of images."""
+    plan, last = (plan1d, ()) if kind == "signal" else (plan2d, (LEVELS,))
+    helpers, several = (BLUESTEIN, SAMPLES, SPECTRUM, PEAK_FILE, *last), several_values(kind, limits.transformed)
+    return tuple(
+        of_way(way, plan, helpers, _lengths, several, operations=operations, largest=limits.largest)
+        for way in (GLOBAL, SHARED, REGISTERS)
+    )
 
 
-def variants2d() -> tuple[Variant, ...]:
-    """Of images."""
-    return _ladder(plan2d, LEVELS)
+def _long_columns(task: Task) -> tuple[int, int] | None:
+    points, most = padded(task.meta.shape[0]), longest_line(task.limits.shared_bytes, complex_type(task))
+    return (points, most) if points > most else None
+
+
+COLUMN_FITS = Rule(
+    _long_columns,
+    "columns of {meta.shape[0]} pixels need {found[0]} complex numbers in shared memory, which holds {found[1]}; use "
+    "the variant steps",
+)
+"""A column fits into shared memory at once."""
 
 
 def variants_mask() -> tuple[Variant, ...]:
     """Of the mask."""
-    more = (SHARED, BLUESTEIN, SAMPLES)
-    own: dict[str, Any] = {"device": "cuda", "knobs": (BLOCK,), "source": "S2", "uncounted": MANY}
-    own |= {"operations": partial(_operations, True), "largest": limits.largest}
-    apart, fused = partial(plan_mask, _multiply), partial(plan_mask, _fused)
+    fits, counts = lines_fit("shared", _lengths), Counts(uncounted=MANY, operations=partial(_operations, True))
+
+    def variant(id: str, title: str, idea: str, product: Product, file: str, *rules: Rule) -> Variant:
+        plan, kernels = partial(plan_mask, product), (file, SHARED.file, BLUESTEIN, SAMPLES)
+        how = id, title, idea, plan
+        return Variant(*how, "cuda", kernels, (THREADS,), "", "S2", rules, limits.largest, counts=counts)
+
     return (
-        Variant(
-            "steps",
-            "1 three steps",
-            APART,
-            apart,
-            kernels=(STEPS_FILE, *more),
-            supports=partial(supports, "shared"),
-            **own,
-        ),
-        Variant("fused", "2 fused", FUSED, fused, kernels=(FUSED_FILE, *more), supports=fused_supports, **own),
+        variant("steps", "1 three steps", APART, _multiply, STEPS_FILE, fits),
+        variant("fused", "2 fused", FUSED, _fused, FUSED_FILE, COLUMN_FITS, fits),
     )

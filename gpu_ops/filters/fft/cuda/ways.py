@@ -28,26 +28,37 @@ SHORT_RADIX = Param(
     "radix", 2, choices=(2, 16), unit="points", help="points of a butterfly, as the source compares them"
 )
 LONG_RADIX = Param("radix", 16, choices=(8, 16), unit="points", help="points of a butterfly, all in registers")
+THREADS = Param("block", 256, choices=(32, 64, 128, 256, 512), tries=(64, 256), unit="threads", help="threads a block")
 GAP = Param("gap", 1, choices=(0, 1), unit="points", help="points left free after each group of a stage; 0: none")
 
 
 @dataclass(frozen=True)
-class Stockham:
-    """A kernel of the family. `radix` is used where no knob sets it; `twiddles` says where they come from: "global",
-    "computed" or "constant"."""
+class Way:
+    """A way to transform lines, which is that of a kernel file; its name is the id of its variants."""
 
     name: str
-    kernel: str
     title: str
     idea: str
     knobs: tuple[Param, ...]
-    radix: int = 0
-    twiddles: str = "global"
 
     @property
     def file(self) -> str:
         """Its kernel file."""
         return f"fft/{self.title[0]}_{self.name}.cu"
+
+
+@dataclass(frozen=True)
+class Stockham(Way):
+    """A kernel of the family. `radix` is used where no knob sets it; `twiddles` says where they come from: "global",
+    "computed" or "constant"."""
+
+    radix: int = 0
+    twiddles: str = "global"
+
+    @property
+    def kernel(self) -> str:
+        """The name of its kernel."""
+        return f"fft_{self.name}_lines"
 
     def radix_of(self, knobs: Values) -> int:
         """The points of a butterfly."""
@@ -107,9 +118,21 @@ class Blocks:
         return {"RADIX": self.radix, "POINTS": self.points, "THREADS": most}
 
 
+GLOBAL = Way(
+    "global",
+    "1 global memory",
+    "Radix 2, a thread a butterfly, a launch a stage: every stage reads and writes all points in global memory.",
+    (THREADS,),
+)
+SHARED = Way(
+    "shared",
+    "2 shared memory",
+    "A block keeps a line in shared memory through all stages, so global memory is read and written once; a line too "
+    "long for that is done in two parts.",
+    (THREADS,),
+)
 PADDED_TEXT = Stockham(
     "padded_text",
-    "fft_padded_text_lines",
     "3 shared memory, one point padded",
     "Stages put their points where the next one looks for them. One point stays free after each group, as the source "
     "has it: the first stage stores without bank conflicts, the others with as many as before.",
@@ -117,7 +140,6 @@ PADDED_TEXT = Stockham(
 )
 PADDED = Stockham(
     "padded",
-    "fft_padded_lines",
     "4 shared memory, padded by stages",
     "As many points stay free after each group as lie between the results of a butterfly: every stage stores without "
     "bank conflicts.",
@@ -125,7 +147,6 @@ PADDED = Stockham(
 )
 RADIX4 = Stockham(
     "radix4",
-    "fft_radix4_lines",
     "5 radix 4",
     "A thread joins four points: half as many stages, exchanges through shared memory and barriers.",
     (BLOCK,),
@@ -133,7 +154,6 @@ RADIX4 = Stockham(
 )
 REGISTERS = Stockham(
     "registers",
-    "fft_registers_lines",
     "6 radix 8 or 16 in registers",
     "A thread joins 8 or 16 points in registers, and the last stage stores where it ends: 4096 points are exchanged "
     "through shared memory twice.",
@@ -141,7 +161,6 @@ REGISTERS = Stockham(
 )
 FAST_SINE = Stockham(
     "fast_sine",
-    "fft_fast_sine_lines",
     "7 twiddles by fast sine",
     "Twiddles are computed by __sincosf, a few instructions of the special function units, instead of read; they are "
     "less exact.",
@@ -150,7 +169,6 @@ FAST_SINE = Stockham(
 )
 TABLE = Stockham(
     "table",
-    "fft_table_lines",
     "8 twiddles in constant memory",
     "Twiddles are read from constant memory, which serves a word to a whole warp, but one word after the other where "
     "its lanes differ.",

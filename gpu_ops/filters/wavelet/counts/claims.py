@@ -11,10 +11,8 @@ from gpu_ops.types import Claim
 EXPERIMENT: Mapping[str, Any] = {
     "filter": "wavelet1d",
     "sample": {"id": "noise", "length": 1 << 22, "dtype": "float32"},
-    "params": {
-        **{"wavelet": "db4", "levels": 4, "border": "periodization", "threshold": "soft", "rule": "manual"},
-        **{"value": 0.1, "shifts": 1, "result": "result"},
-    },
+    "params": {"wavelet": "db4", "levels": 4, "border": "periodization", "threshold": "soft"}
+    | {"rule": "manual", "value": 0.1, "shifts": 1, "result": "result"},
     "knobs": {},
 }
 CLAIMS = (

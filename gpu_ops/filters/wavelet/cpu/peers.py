@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from gpu_ops.filters.kit.rules import not_with, together
 from gpu_ops.filters.wavelet.bases import LENGTHS
 from gpu_ops.filters.wavelet.finest import finest_of
 from gpu_ops.filters.wavelet.forms import bands_of, spatial
 from gpu_ops.filters.wavelet.reference import analysed, samples_of, synthesised
 from gpu_ops.filters.wavelet.rules import NORMAL_MEDIAN, figures_of, shrunk
 from gpu_ops.task import Task
-from gpu_ops.types import Refusal
+from gpu_ops.types import Rule
 
 Array = np.ndarray[Any, Any]
 
@@ -44,7 +45,7 @@ class PyWavelets:
         out[...] = synthesised(pyramid, self.task)
 
 
-SKIMAGE_RULES = {"universal": "VisuShrink", "BayesShrink": "BayesShrink"}
+METHODS = {"universal": "VisuShrink", "BayesShrink": "BayesShrink"}
 
 
 def skimage_denoise(restoration: Any, task: Task, x: Array, out: Array) -> None:
@@ -59,34 +60,34 @@ def skimage_denoise(restoration: Any, task: Task, x: Array, out: Array) -> None:
         noise = float(np.median(np.abs(finest[kept]))) / NORMAL_MEDIAN
         result = channel
         if noise:
-            how = {"method": SKIMAGE_RULES[params["rule"]], "wavelet_levels": params["levels"], "rescale_sigma": False}
+            how = {"method": METHODS[params["rule"]], "wavelet_levels": params["levels"], "rescale_sigma": False}
             result = noise * restoration.denoise_wavelet(channel / noise, 1.0, params["wavelet"], "soft", **how)
         out[(..., *place)] = result
 
 
-def skimage_takes(task: Task) -> str | None:
-    """None, or why denoise_wavelet cannot do it."""
-    params, length, least = task.params, LENGTHS[task.params["wavelet"]], min(spatial(task))
-    reasons = {
-        "its border is symmetric": params["border"] != "symmetric",
-        "its rules are universal and BayesShrink": params["rule"] not in SKIMAGE_RULES,
-        "it has no garrote, and its hard thresholds keep what lies at them": params["threshold"] != "soft",
-        "it averages over shifts by another function": params["shifts"] > 1,
-        "it gives the result alone": params["result"] != "result",
-        "it is made for orthogonal wavelets": params["wavelet"].startswith(("bior", "rbio")),
-        "a side is too short for its levels": (length - 1) << params["levels"] > least,
-    }
-    return "; ".join(reason for reason, holds in reasons.items() if holds) or None
+SKIMAGE_RULES = together(
+    not_with("border", "periodization", words="its border is symmetric"),
+    not_with("rule", "manual", "SURE", words="its rules are universal and BayesShrink"),
+    not_with(
+        *("threshold", "hard", "garrote"), words="it has no garrote, and its hard thresholds keep what lies at them"
+    ),
+    Rule(
+        lambda task: task.params["shifts"] > 1, "it averages over shifts by another function", {"param shifts": (2, 3)}
+    ),
+    not_with("result", "parts", words="it gives the result alone"),
+    Rule(
+        lambda task: task.params["wavelet"].startswith(("bior", "rbio")),
+        "it is made for orthogonal wavelets",
+        {"param wavelet": ("bior1.3", "rbio3.1")},
+    ),
+)
 
 
-def skimage_refuses(*shapes: tuple[int, ...]) -> tuple[Refusal, ...]:
-    """All that it refuses; `shapes` are those of the contract that are too short for every wavelet."""
-    return (
-        Refusal("border is symmetric", {"param border": ("periodization",)}),
-        Refusal("universal and BayesShrink", {"param rule": ("manual", "SURE")}),
-        Refusal("no garrote", {"param threshold": ("hard", "garrote")}),
-        Refusal("over shifts", {"param shifts": (2, 3)}),
-        Refusal("result alone", {"param result": ("parts",)}),
-        Refusal("orthogonal wavelets", {"param wavelet": ("bior1.3", "rbio3.1")}),
-        Refusal("too short", {"shape": shapes}),
+def skimage_levels(*short: tuple[int, ...]) -> Rule:
+    """A side has room for all levels, which these shapes of the contract have for no wavelet."""
+    return Rule(
+        lambda task: (LENGTHS[task.params["wavelet"]] - 1) << task.params["levels"] > min(spatial(task)),
+        "a side is too short for its levels",
+        {"shape": short},
+        also=True,
     )

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from gpu_ops.filters.kit.planning import CTYPES, Job, cuda
-from gpu_ops.filters.kit.support import MOST_BLOCKS
-from gpu_ops.filters.wavelet.cuda.launches import Shape, int64
+from gpu_ops.filters.kit.rules import MOST_BLOCKS, not_with, together
+from gpu_ops.filters.wavelet.cuda.launches import RESULT_ALONE, Shape, int64, largest
 from gpu_ops.filters.wavelet.forms import THRESHOLDS, work_type
 from gpu_ops.params import Param
 from gpu_ops.plan import Launch, Plan, Step
 from gpu_ops.task import Task
-from gpu_ops.types import Refusal, Variant
+from gpu_ops.types import Counts, Rule
 
 SIDE, PATCHES, OWN_LEVELS = 4, 4, 2
 """A thread has 4 times 4 pixels, or 4 times 4 samples, and does two levels of them alone; its kernel says the same."""
@@ -21,12 +19,8 @@ WARP = 32
 BLOCKS = 128, 256, 512, 1024
 BLOCK = Param("block", 128, choices=BLOCKS, unit="threads", help="threads a block", tries=(128, 512))
 IDEA = "Haar's blocks of 2^levels a side are independent: forward, thresholds and inverse in one launch."
-UNCOUNTED = "a load takes four samples or one, as rows are aligned: the counts of a block depend on the address"
-
-REFUSES = (
-    Refusal("only haar has blocks", {"param wavelet": ("db4", "bior1.3", "rbio3.1", "db16")}),
-    Refusal("from all blocks", {"param rule": ("universal", "BayesShrink", "SURE")}),
-    Refusal("keeps no coefficients", {"param result": ("parts",)}),
+UNCOUNTED = Counts(
+    uncounted="a load takes four samples or one, as rows are aligned: the counts of a block depend on the address"
 )
 
 
@@ -43,20 +37,13 @@ def most_levels(task: Task) -> int:
     return OWN_LEVELS + patches.bit_length() - 1
 
 
-def supports(task: Task) -> str | None:
-    """None, or all reasons why blocks cannot do it."""
-    params, most = task.params, most_levels(task)
-    larger = next((b for b in BLOCKS if most_levels(_with(task, b)) >= params["levels"]), None)
-    advice = f"take block {larger}" if larger else f"choose at most {most_levels(_with(task, BLOCKS[-1]))} levels"
-    reasons = {
-        "only haar has blocks that do not overlap": params["wavelet"] != "haar",
-        "an estimated threshold comes from all blocks first; its rule is manual": params["rule"] != "manual",
-        "it keeps no coefficients to show": params["result"] != "result",
-        f"{task.knobs['block']} threads have blocks of {most} levels, not {params['levels']}; {advice}": (
-            params["levels"] > most
-        ),
-    }
-    return "; ".join(reason for reason, holds in reasons.items() if holds) or None
+def _too_many(task: Task) -> tuple[int, str] | None:
+    """The levels of blocks, and what has more, where that is less than the task asks for."""
+    wanted, most = task.params["levels"], most_levels(task)
+    if wanted <= most:
+        return None
+    larger = next((b for b in BLOCKS if most_levels(_with(task, b)) >= wanted), None)
+    return most, f"take block {larger}" if larger else f"choose at most {most_levels(_with(task, BLOCKS[-1]))} levels"
 
 
 def _with(task: Task, block: int) -> Task:
@@ -93,17 +80,25 @@ def planned(job: Job) -> Plan:
     return job.plan(*steps)
 
 
-def variant(largest: Callable[[Task], float]) -> Variant:
-    """The variant of signals and of images; `largest` is that of the other variants."""
-    return cuda(
-        "wavelet/8_blocks.cu",
-        "Haar blocks",
-        IDEA,
-        planned,
-        knobs=(BLOCK,),
-        supports=supports,
-        refuses=REFUSES,
-        largest=largest,
-        uncounted=UNCOUNTED,
-        source="S0",
-    )
+RULES = together(
+    Rule(
+        lambda task: task.params["wavelet"] != "haar",
+        "only haar has blocks that do not overlap",
+        {"param wavelet": ("db4", "bior1.3", "rbio3.1", "db16")},
+    ),
+    not_with(
+        *("rule", "universal", "BayesShrink", "SURE"),
+        words="an estimated threshold comes from all blocks first; its rule is manual",
+    ),
+    RESULT_ALONE,
+    Rule(_too_many, "{block} threads have blocks of {found[0]} levels, not {levels}; {found[1]}"),
+)
+VARIANT = cuda(
+    *("wavelet/8_blocks.cu", "Haar blocks", IDEA, planned),
+    *RULES,
+    knobs=(BLOCK,),
+    source="S0",
+    largest=largest,
+    counts=UNCOUNTED,
+)
+"""Of signals and of images."""

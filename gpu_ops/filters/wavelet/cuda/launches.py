@@ -5,16 +5,19 @@ A signal is an image of one row. Sizes along x are counted in values, which are 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gpu_ops.filters.kit.planning import CTYPES, block_shape
-from gpu_ops.filters.kit.support import MOST_BLOCKS
+from gpu_ops.filters.kit.rules import MOST_BLOCKS, not_with
+from gpu_ops.filters.wavelet import forms
 from gpu_ops.params import Value
 from gpu_ops.plan import Device, DeviceArray, Launch
-from gpu_ops.task import Meta
+from gpu_ops.task import Meta, Task
 
 
 class Shape(NamedTuple):
@@ -74,11 +77,20 @@ class Lines:
         name = f"wavelet_{file}_{part}" if part else f"wavelet_{file}"
         return self.device.kernel(f"wavelet/{file}.cu", name, {"REAL": self.real, **defines})
 
-    def over(self, kernel: Any, lines: int, width: int, args: tuple[Any, ...], name: str, **more: Any) -> Launch:
+    def over(
+        self,
+        kernel: Any,
+        lines: int,
+        width: int,
+        args: tuple[Any, ...],
+        name: str,
+        shared: int = 0,
+        constants: Mapping[str, Any] | None = None,
+    ) -> Launch:
         """A thread for each of `width` values of lines. Where the lines exceed a grid, a thread does several."""
         x, y = self.threads
         grid = (max(1, -(-width // x)), min(max(1, -(-lines // y)), MOST_BLOCKS), 1)
-        return Launch(kernel, grid, (x, y, 1), args, name=name, **more)
+        return Launch(kernel, grid, (x, y, 1), args, shared, constants or {}, name=name)
 
 
 @dataclass(frozen=True)
@@ -115,3 +127,21 @@ class Samples:
         kernel = self.lines.kernel("samples", part, SAMPLE=CTYPES[self.dtype.name], INTEGER=integer)
         args = (*arrays, *int64(rows, columns), np.int32(channels), *more)
         return self.lines.over(kernel, rows, columns * channels, args, name)
+
+
+def counted(task: Task, filtering: int) -> int:
+    """So many operations of filters, and those of what is around them: of all shifts, per coefficient a comparison, and
+    what the rule needs: a digit of each byte to find the noise, a square for BayesShrink, the steps of a sort for
+    SURE."""
+    size, params = math.prod(forms.pyramid_shape(task)), task.params
+    each = 1 + (0 if params["rule"] == "manual" and params["result"] == "result" else 2 * task.dtype.itemsize)
+    each += {"BayesShrink": 4, "SURE": 45 + 2 * math.ceil(math.log2(size + 1))}.get(params["rule"], 0)
+    return filtering + int(params["shifts"]) * each * size
+
+
+def largest(task: Task) -> float:
+    """The largest magnitude with which neither a coefficient nor the sum over the shifts overflows."""
+    return forms.largest(task) / int(task.params["shifts"])
+
+
+RESULT_ALONE = not_with("result", "parts", words="it keeps no coefficients to show")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpu_ops.filters.kit.planning import Job
-from gpu_ops.filters.kit.support import MOST_BLOCKS
+from gpu_ops.filters.kit.rules import MOST_BLOCKS
 from gpu_ops.filters.wavelet.bases import LENGTHS
 from gpu_ops.filters.wavelet.cuda.launches import Lines, int64
 from gpu_ops.filters.wavelet.cuda.transform import Transform, Way
@@ -20,6 +20,7 @@ from gpu_ops.filters.wavelet.forms import BORDERS, THRESHOLDS, sizes, work_type
 from gpu_ops.params import Param
 from gpu_ops.plan import DeviceArray, Launch, Step
 from gpu_ops.task import Task
+from gpu_ops.types import Rule
 
 MOST_TOGETHER = 3
 TOGETHER = Param(
@@ -113,14 +114,6 @@ def shared_bytes(task: Task) -> int:
     return AXES_BYTES + max(room.whole for group in groups for room in rooms(task, group)) * work_type(task).itemsize
 
 
-def supports(task: Task) -> str | None:
-    """None, or how much shared memory it lacks and which knobs need less."""
-    needed, most = shared_bytes(task), task.limits.shared_bytes
-    if needed <= most:
-        return None
-    return f"its tiles take {needed} bytes of shared memory, a block has {most}; {_advice(task)}"
-
-
 def _advice(task: Task) -> str:
     """The most levels together, then the largest tile, that fit."""
     name, choices = ("side", TILES) if task.meta.of_kind.rank == 2 else ("block", (1024, 512, 256, 128, 64, 32, 16))
@@ -130,6 +123,16 @@ def _advice(task: Task) -> str:
             if shared_bytes(Task.of(task.meta, task.params, knobs, task.limits)) <= task.limits.shared_bytes:
                 return f"take together {together} and {name} {size}"
     return "no choice of its knobs fits; take the variant constant, a shorter wavelet or fewer channels"
+
+
+def _too_large(task: Task) -> tuple[int, str] | None:
+    needed = shared_bytes(task)
+    return (needed, _advice(task)) if needed > task.limits.shared_bytes else None
+
+
+FITS = Rule(
+    _too_large, "its tiles take {found[0]} bytes of shared memory, a block has {limits.shared_bytes}; {found[1]}"
+)
 
 
 class Levels(Transform):

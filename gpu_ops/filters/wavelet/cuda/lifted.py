@@ -6,24 +6,15 @@ import math
 
 import numpy as np
 
-from gpu_ops.filters.kit.support import MOST_BLOCKS
+from gpu_ops.filters.kit.rules import MOST_BLOCKS, beyond
 from gpu_ops.filters.wavelet.bases import gain_of, taps_of
 from gpu_ops.filters.wavelet.cuda.launches import Plane, int64
-from gpu_ops.filters.wavelet.cuda.lifting import (
-    NAMES,
-    constants_of,
-    deviation_of,
-    lifting_of,
-    reach_back,
-    reach_there,
-)
+from gpu_ops.filters.wavelet.cuda.lifting import NAMES, constants_of, deviation_of, lifting_of, reach_back, reach_there
 from gpu_ops.filters.wavelet.cuda.tiles import Fused, Tile
 from gpu_ops.filters.wavelet.forms import BORDERS, floats_tolerance, sizes, work_type
 from gpu_ops.plan import Launch
 from gpu_ops.task import Task
-from gpu_ops.types import Refusal
-
-CAVEAT = "The digits of some listed filters end early, so that no lifting steps come to exactly both of them."
+from gpu_ops.types import Exactness, Rule
 
 
 def pairs_of(task: Task) -> Tile:
@@ -51,19 +42,16 @@ def shared_bytes(task: Task) -> int:
     return max(shared_values(task)) * work_type(task).itemsize
 
 
-NO_STEPS = Refusal("no lifting steps", {"param wavelet": ("db16",)})
-
-
-def supports(task: Task) -> str | None:
-    """None, or why it cannot: no lifting steps for the wavelet, or a tile that is too large."""
-    wavelet, most = task.params["wavelet"], task.limits.shared_bytes
-    if wavelet not in NAMES:
-        return f"{wavelet} has no lifting steps here; choose from {', '.join(NAMES)}"
-    needed = shared_bytes(task)
-    if needed <= most:
-        return None
-    knob = "side" if task.meta.of_kind.rank == 2 else "block"
-    return f"its tile takes {needed} bytes of shared memory, a block has {most}; take a smaller {knob}"
+HAS_STEPS = Rule(
+    lambda task: task.params["wavelet"] not in NAMES,
+    f"{{wavelet}} has no lifting steps here; choose from {', '.join(NAMES)}",
+    {"param wavelet": ("db16",)},
+)
+TILE_FITS = Rule(
+    lambda task: beyond(shared_bytes(task), task.limits.shared_bytes),
+    "its tile takes {found} bytes of shared memory, a block has {limits.shared_bytes}; take a smaller side",
+)
+"""Of images; lines have at most 44 KiB, with the most channels and the longest wavelet that has lifting steps."""
 
 
 def growth(task: Task) -> float:
@@ -75,10 +63,15 @@ def growth(task: Task) -> float:
     return max(1.0, there / gain_of(wavelet), back / of_filters) ** int(task.meta.of_kind.rank)
 
 
-def tolerance(task: Task) -> float:
+def _tolerance(task: Task) -> float:
     """Wider by what the filters that the steps come to differ from the listed ones, at each level and axis."""
     steps: int = task.params["levels"] * task.meta.of_kind.rank
     return floats_tolerance(task) + 8 * steps * deviation_of(task.params["wavelet"])
+
+
+EXACTNESS = Exactness(
+    _tolerance, "The digits of some listed filters end early, so that no lifting steps come to exactly both of them."
+)
 
 
 def operations(task: Task) -> int:

@@ -4,21 +4,20 @@ approximation that the levels below gave."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-
 from gpu_ops.filters.kit.planning import Job, cuda
-from gpu_ops.filters.kit.support import shared_fits
+from gpu_ops.filters.kit.rules import not_with, together
 from gpu_ops.filters.wavelet import forms
+from gpu_ops.filters.wavelet.cuda.launches import RESULT_ALONE, counted, largest
 from gpu_ops.filters.wavelet.cuda.recomputing import FILE, Denoising, Whole
-from gpu_ops.filters.wavelet.cuda.strips import ROWS, THREADS, Strips, counters, windows_of
+from gpu_ops.filters.wavelet.cuda.strips import ROWS, THREADS, counters, windows_of
+from gpu_ops.input_kinds import Kind
 from gpu_ops.params import Param
 from gpu_ops.plan import Plan
-from gpu_ops.task import Meta, Task
-from gpu_ops.types import Refusal, Variant
+from gpu_ops.task import Task
+from gpu_ops.types import Counts, Rule, Variant
 
 MOST = 1 << 30
-"""Rows of an image, and values of a row: positions along an axis are ints."""
+"""Rows of an image, and values of a row."""
 AROUND = "wavelet/median.cu", "wavelet/thresholds.cu"
 """The kernels that find the threshold."""
 SIZES = 64, 128, 256
@@ -35,45 +34,18 @@ IDEAS = {
 }
 SEVERAL = "a forward and an inverse launch for each level: the loads of one block do not stand for the plan"
 
-REFUSES = (
-    Refusal("a threshold for each band", {"param rule": ("BayesShrink", "SURE")}),
-    Refusal("keeps no coefficients", {"param result": ("parts",)}),
+
+ONE_THRESHOLD = not_with(
+    *("rule", "BayesShrink", "SURE"),
+    words="BayesShrink and SURE find a threshold for each band, from details that it never keeps; take manual or "
+    "universal",
 )
-
-
-def shared_bytes(task: Task) -> int:
-    """Bytes of shared memory of the largest kernel."""
-    return max(Strips.of(task).shared(forms.work_type(task).itemsize, task.params["rule"] != "manual"))
-
-
-def too_large(meta: Meta) -> bool:
-    """Whether positions along an axis of an image are no ints."""
-    return meta.of_kind.rank == 2 and max(meta.shape[0], meta.shape[1] * meta.channels) > MOST
-
-
-def of_rule(task: Task) -> dict[str, bool]:
-    """Why details that are not stored do not suffice, and whether that is so."""
-    params = task.params
-    return {
-        "BayesShrink and SURE find a threshold for each band, from details that it never keeps; take manual or "
-        "universal": params["rule"] not in ("manual", "universal"),
-        "it keeps no coefficients to show": params["result"] != "result",
-    }
-
-
-def all_reasons(reasons: Mapping[str, bool]) -> str | None:
-    """None, or those that hold."""
-    return "; ".join(reason for reason, holds in reasons.items() if holds) or None
-
-
-def supports(task: Task) -> str | None:
-    """None, or all reasons why blocks cannot recompute the details."""
-    fits = shared_fits(shared_bytes)(task)
-    sizes = {
-        f"{fits}": fits is not None,
-        f"its images have at most {MOST} rows and values of a row": too_large(task.meta),
-    }
-    return all_reasons(of_rule(task) | sizes)
+"""Details that are not stored do not suffice."""
+POSITIONS = Rule(
+    lambda task: max(task.meta.shape[0], task.meta.shape[1] * task.meta.channels) > MOST,
+    f"its images have at most {MOST} rows and values of a row",
+)
+"""Positions along an axis of an image are ints."""
 
 
 def recomputed(task: Task, forward: int) -> int:
@@ -90,26 +62,20 @@ def planned(job: Job) -> Plan:
     return Denoising(job).plan() if windows is None else Whole(job, windows).plan()
 
 
-def variant(kind: str, largest: Callable[[Task], float], operations: Callable[[Task, int], int]) -> Variant:
-    """The variant of signals or of images; `largest` is that of the other variants, `operations` of a task those of so
-    many of its filters and of what is around them."""
+def _operations(task: Task) -> int:
+    flops = forms.work(task).flops
+    return counted(task, flops + recomputed(task, flops // 2))
 
-    def count(task: Task) -> int:
-        flops = forms.work(task).flops
-        return operations(task, flops + recomputed(task, flops // 2))
 
-    own = cuda(
-        FILE,
-        "recomputed by blocks",
-        IDEAS[kind],
-        planned,
-        knobs=(BLOCKS[kind], HEIGHT) if kind == "image" else (BLOCKS[kind],),
-        supports=supports,
-        refuses=REFUSES,
-        largest=largest,
-        operations=count,
-        predicts=counters,
-        uncounted=SEVERAL,
+def variant(kind: Kind) -> Variant:
+    """The variant of signals or of images."""
+    image = kind == "image"
+    return cuda(
+        *(FILE, "recomputed by blocks", IDEAS[kind], planned),
+        *together(ONE_THRESHOLD, RESULT_ALONE, *((POSITIONS,) if image else ())),
+        helpers=AROUND,
+        knobs=(BLOCKS[kind], *((HEIGHT,) if image else ())),
         source="S0",
+        largest=largest,
+        counts=Counts(uncounted=SEVERAL, predicts=counters, operations=_operations),
     )
-    return replace(own, kernels=(FILE, *AROUND))

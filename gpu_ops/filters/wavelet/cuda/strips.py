@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpu_ops.filters.kit.support import MOST_BLOCKS
+from gpu_ops.filters.kit.rules import MOST_BLOCKS
 from gpu_ops.filters.wavelet.bases import LENGTHS
 from gpu_ops.filters.wavelet.forms import BORDERS, sizes, work_type
 from gpu_ops.task import Task

@@ -81,9 +81,8 @@ class Tiles(Transform):
         name = f"level {level}" if forward else f"level {level} inverse"
         kernel = self._step(f"_{way}_{'line' if self.lines.shape.rank == 1 else 'level'}")
         shared = shared_values(task)[0 if forward else 1] * self.lines.kind.itemsize
-        more = {"shared_bytes": shared, "constants": self._constants()}
         args = (*planes, *(() if forward else self._limits(level)), np.int32(self.taps), *sizes)
-        return self.lines.over(kernel, results[0], results[1] * channels, args, name, **more)
+        return self.lines.over(kernel, results[0], results[1] * channels, args, name, shared, self._constants())
 
     def _step(self, part: str) -> Any:
         """The kernel of a level one way."""

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Mapping
 
 from gpu_ops.filters.kit.planning import BLOCK, Job, cuda
-from gpu_ops.filters.kit.support import SHARED, shared_fits
+from gpu_ops.filters.kit.rules import shared_fits
 from gpu_ops.filters.wavelet import forms
 from gpu_ops.filters.wavelet.counts import lifted_traffic, traffic
 from gpu_ops.filters.wavelet.cuda import blocks, levels, lifted, recomputed_blocks, warps
-from gpu_ops.filters.wavelet.cuda.launches import Lines, Samples, Shape
+from gpu_ops.filters.wavelet.cuda.launches import Lines, Samples, Shape, counted, largest
 from gpu_ops.filters.wavelet.cuda.levels import Levels
 from gpu_ops.filters.wavelet.cuda.lifted import Lifted
 from gpu_ops.filters.wavelet.cuda.noise import Thresholds
 from gpu_ops.filters.wavelet.cuda.tiles import THERE, Fused, Tiles, shared_bytes
 from gpu_ops.filters.wavelet.cuda.transform import Transform, Way
-from gpu_ops.filters.wavelet.cuda.warp_strips import Rung
+from gpu_ops.input_kinds import Kind
 from gpu_ops.params import Param
 from gpu_ops.plan import Copy, DeviceArray, Fill, Plan, Step
 from gpu_ops.task import Task
-from gpu_ops.types import Refusal, Variant
+from gpu_ops.types import Counts, Rule, Variant
 
 AROUND = ("wavelet/median.cu", "wavelet/thresholds.cu", "wavelet/risk.cu", "wavelet/shrink.cu", "wavelet/samples.cu")
 """The kernels around the transform, which all variants have."""
+SHRUNK = tuple(file for file in AROUND if file != "wavelet/shrink.cu")
+"""Those around a transform that applies the thresholds itself."""
 GLOBAL = "The source's port: one thread an output pair; it loads every tap and every sample from global memory."
 CONSTANT = "All lanes need the same tap at once, so constant memory broadcasts it: a third of the loads remains."
 SCATTER = "Inverse by scatter: each thread adds its coefficient pair to the samples it covers, with atomics."
@@ -95,86 +95,60 @@ def _planned(way: Way) -> Callable[[Job], Plan]:
 
 def operations(task: Task) -> int:
     """Those of filters, and of what is around them."""
-    return _counted(task, forms.work(task).flops)
+    return counted(task, forms.work(task).flops)
 
 
-def _counted(task: Task, filtering: int) -> int:
-    return filtering + around(task)
+def _kernel(
+    file: str,
+    title: str,
+    idea: str,
+    way: Way,
+    *rules: Rule,
+    helpers: tuple[str, ...] = AROUND,
+    knobs: tuple[Param, ...] = (BLOCK,),
+    predicts: Callable[[Task], Mapping[str, int]] | None = None,
+) -> Variant:
+    counts = Counts(uncounted=SEVERAL, predicts=predicts, operations=operations)
+    how = f"wavelet/{file}.cu", title, idea, _planned(way)
+    return cuda(*how, *rules, helpers=helpers, knobs=knobs, source="S0", largest=largest, counts=counts)
 
 
-def lifting_operations(task: Task) -> int:
-    """Those of lifting steps, and of what is around them."""
-    return lifted.operations(task) + around(task)
+def _lifting(*sides: Param) -> Variant:
+    return cuda(
+        *("wavelet/7_lifting.cu", "lifting", LIFTING, _planned(Way(lifted=True)), lifted.HAS_STEPS),
+        *((lifted.TILE_FITS,) if sides else ()),
+        helpers=SHRUNK,
+        knobs=(BLOCK, *sides),
+        source="S0",
+        largest=lambda task: largest(task) / lifted.growth(task),
+        counts=Counts(
+            uncounted=SEVERAL,
+            predicts=lifted_traffic.of_lifting,
+            operations=lambda task: counted(task, lifted.operations(task)),
+        ),
+        exactness=lifted.EXACTNESS,
+    )
 
 
-def around(task: Task) -> int:
-    """Of all shifts, per coefficient a comparison, and what the rule needs: a digit of each byte to find the
-    noise, a square for BayesShrink, the steps of a sort for SURE."""
-    size, params = math.prod(forms.pyramid_shape(task)), task.params
-    each = 1 + (0 if params["rule"] == "manual" and params["result"] == "result" else 2 * task.dtype.itemsize)
-    each += {"BayesShrink": 4, "SURE": 45 + 2 * math.ceil(math.log2(size + 1))}.get(params["rule"], 0)
-    return int(params["shifts"]) * each * size
-
-
-def largest(task: Task) -> float:
-    """The largest magnitude with which neither a coefficient nor the sum over the shifts overflows."""
-    return forms.largest(task) / int(task.params["shifts"])
-
-
-def _kernel(file: str, title: str, idea: str, way: Way, **own: Any) -> Variant:
-    more: dict[str, Any] = {"operations": operations, "largest": largest, "source": "S0", "uncounted": SEVERAL}
-    variant = cuda(f"wavelet/{file}.cu", title, idea, _planned(way), **{**more, **own})
-    return replace(variant, kernels=(*variant.kernels, *AROUND))
-
-
-def _shared(*refuses: Refusal) -> tuple[Variant, ...]:
-    tiles: dict[str, Any] = {"supports": shared_fits(shared_bytes), "refuses": refuses}
-    plain = _kernel("4_shared", "shared tiles", TILES, Way(in_tiles=True), **tiles)
-    fused = _kernel("5_fused", "thresholds fused", FUSED, Way(in_tiles=True, fused=True), **tiles)
-    kernels = (fused.kernels[0], THERE, *_without_shrinking(fused))
-    return plain, replace(fused, kernels=kernels)
-
-
-def _without_shrinking(fused: Variant) -> tuple[str, ...]:
-    """The kernels around a transform that applies the thresholds itself."""
-    return tuple(file for file in fused.kernels[1:] if file != "wavelet/shrink.cu")
-
-
-def _grouped(*knobs: Param, refuses: tuple[Refusal, ...] = ()) -> Variant:
-    more: dict[str, Any] = {"knobs": (BLOCK, levels.TOGETHER, *knobs), "supports": levels.supports, "refuses": refuses}
-    more["predicts"] = traffic.of_levels
-    variant = _kernel("6_levels", "levels together", LEVELS, Way(grouped=True), **more)
-    return replace(variant, kernels=(variant.kernels[0], *_without_shrinking(variant)))
-
-
-def _lifted(*knobs: Param) -> Variant:
-    own: dict[str, Any] = {
-        "operations": lifting_operations,
-        "largest": lambda task: largest(task) / lifted.growth(task),
-    }
-    own |= {"tolerance": lifted.tolerance, "caveat": lifted.CAVEAT, "predicts": lifted_traffic.of_lifting}
-    more: dict[str, Any] = {"knobs": (BLOCK, *knobs), "supports": lifted.supports, "refuses": (lifted.NO_STEPS,), **own}
-    variant = _kernel("7_lifting", "lifting", LIFTING, Way(lifted=True), **more)
-    return replace(variant, kernels=(variant.kernels[0], *_without_shrinking(variant)))
-
-
-def variants1d() -> tuple[Variant, ...]:
-    """The ladder of signals."""
+def variants(kind: Kind) -> tuple[Variant, ...]:
+    """The ladder of signals or of images."""
+    image, tile, fused = kind == "image", shared_fits(shared_bytes), Way(in_tiles=True, fused=True)
+    sides = (levels.TILE,) if image else ()
     scatter = _kernel("3_scatter", "scatter", SCATTER, Way(scatters=True))
-    fast = recomputed_blocks.variant("signal", largest, _counted), warps.registers(largest, _counted)
-    return (*_separable(), scatter, *_shared(), _grouped(), _lifted(), blocks.variant(largest), *fast)
-
-
-def variants2d() -> tuple[Variant, ...]:
-    """The ladder of images."""
-    tiled = _grouped(levels.TILE, refuses=(SHARED,)), _lifted(levels.TILE)
-    strips = (warps.strips(rung, largest, _counted) for rung in Rung)
-    fast = recomputed_blocks.variant("image", largest, _counted), *strips
-    return (*_separable(), *_shared(SHARED), *tiled, blocks.variant(largest), *fast)
-
-
-def _separable() -> tuple[Variant, ...]:
     return (
         _kernel("1_global", "global taps", GLOBAL, Way(in_constant=False)),
         _kernel("2_constant", "constant taps", CONSTANT, Way()),
+        *(() if image else (scatter,)),
+        _kernel("4_shared", "shared tiles", TILES, Way(in_tiles=True), tile),
+        _kernel("5_fused", "thresholds fused", FUSED, fused, tile, helpers=(THERE, *SHRUNK)),
+        _kernel(
+            *("6_levels", "levels together", LEVELS, Way(grouped=True), levels.FITS),
+            helpers=SHRUNK,
+            knobs=(BLOCK, levels.TOGETHER, *sides),
+            predicts=traffic.of_levels,
+        ),
+        _lifting(*sides),
+        blocks.VARIANT,
+        recomputed_blocks.variant(kind),
+        *(warps.STRIPS if image else (warps.WARP_REGISTERS,)),
     )

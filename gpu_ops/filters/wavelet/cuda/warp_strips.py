@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpu_ops.filters.kit.planning import CTYPES, Job
-from gpu_ops.filters.kit.support import MOST_BLOCKS
+from gpu_ops.filters.kit.rules import MOST_BLOCKS
 from gpu_ops.filters.wavelet.cuda.lane import (
     FORWARD,
     INVERSE,
