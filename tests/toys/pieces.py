@@ -13,7 +13,7 @@ from gpu_ops.output_kinds import Axis, Form, Marks
 from gpu_ops.params import Param, Place, Ring
 from gpu_ops.plan import Call, Device, Fill, Launch, Plan
 from gpu_ops.task import Task
-from gpu_ops.types import Filter, Locality, Output, Variant, Work
+from gpu_ops.types import Counts, Filter, Locality, Output, Variant, Work
 
 Array = np.ndarray[Any, Any]
 TYPES = {
@@ -108,6 +108,13 @@ PIECES = Filter(
     locality=Locality("global"),
     variants=(
         Variant("serial", "CPU, one core", "NumPy computes.", serial, "cpu"),
-        cuda("pieces/1_points.cu", "a thread a pixel", "All of a pixel.", points, knobs=(BLOCK,), uncounted="a toy"),
+        cuda(
+            "pieces/1_points.cu",
+            "a thread a pixel",
+            "All of a pixel.",
+            points,
+            knobs=(BLOCK,),
+            counts=Counts(uncounted="a toy"),
+        ),
     ),
 )
