@@ -87,6 +87,7 @@ def output(name: str, kind: Any, **more: Any) -> Output:
     return Output(name, kind, "", lambda task: 0.0, form=lambda task: form(name, task), **more)
 
 
+TOYS = Counts(uncounted="a toy")
 PIECES = Filter(
     id="pieces",
     family="pieces",
