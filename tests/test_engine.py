@@ -777,7 +777,7 @@ def test_a_kernel_that_dies_is_a_sentence_and_the_next_run_works(talk: Talk, cud
     pick = Pick("naive", cuda, edits=_edited("*(volatile int*)8 = column;"))
     failed = talk.do(talk.request(made, (pick,)))[-1]
     assert isinstance(failed, Failed) and failed.kind == "kernel"
-    assert "A kernel died of" in failed.sentence
+    assert "A kernel failed with" in failed.sentence
     found = talk.do(talk.request(made, (Pick("naive", cuda),)))
     assert found[-2].row.ok is True
 
