@@ -194,7 +194,7 @@ def _run(desk: JobChannel, request: RunRequest) -> None:
 
 
 def _tell_held(desk: JobChannel, request: RunRequest, whole: Input) -> None:
-    """Compile what the picks launch and tell how full it makes a multiprocessor."""
+    """Compile what the picks launch and report its theoretical occupancy."""
     filter, found, reasons = FILTERS.find(request.filter), dict[str, LaunchOccupancy](), list[str]()
     for pick in request.held:
         desk.announce(f"compiling {pick.variant} for {request.architecture}")

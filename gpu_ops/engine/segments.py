@@ -32,7 +32,7 @@ except ImportError:  # Windows: a file that is mapped cannot be removed there, w
     flock = None  # type: ignore[assignment]
 
 CACHE_BYTES = 1 << 30
-"""The most bytes of free segments that stay for reuse."""
+"""The maximum number of bytes of free segments that stay for reuse."""
 ROOMIEST = 2
 """A request may take a free segment up to this many times as large."""
 _NAME = re.compile(r"kernelscope-\d+-\d+")

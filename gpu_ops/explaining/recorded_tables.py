@@ -71,7 +71,9 @@ TABLES: dict[str, Table] = {
     ),
     "conv3x3-sizes": _sizes("h200-conv3x3-sizes"),
     "conv3x3-blocks": Grid(
-        swept("h200-conv3x3-blocks", "block_y", (1, 2, 4, 8, 16, 32)), turned=True, corner="rows of 32 threads per block"
+        swept("h200-conv3x3-blocks", "block_y", (1, 2, 4, 8, 16, 32)),
+        turned=True,
+        corner="rows of 32 threads per block",
     ),
     "conv3x3-widths": Grid(
         tuple(

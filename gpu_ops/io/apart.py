@@ -1,5 +1,5 @@
 """Decoders of other libraries run in a process of their own: one that crashes, hangs or takes all memory is one
-sentence, and whoever asked goes on.
+sentence, and the caller goes on.
 
 The process stays for the next file, so that only the first one waits for its start. Requests and answers are lines of
 JSON. A large array is made in memory of the asker, a small one comes through a file; where the values lie in the file

@@ -272,7 +272,7 @@ def _verify_all(
     attempts: list[Attempt], resident: Mapping[str, DeviceArray], watch: Watch, again: bool
 ) -> Iterator[Run]:
     """Verify the results one by one. Those that were computed after a variant had overwritten the input are computed
-    anew from the input as it was."""
+    again from the input as it was."""
     spoilt: set[str] = set()
     for attempt in attempts:
         if attempt.device.name in spoilt and attempt.plan is not None:

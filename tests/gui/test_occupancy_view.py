@@ -69,13 +69,13 @@ def known(*what: Any) -> Curve:
         ),
         (
             ("sm_90", 96, 32, 0),
-            "Blocks of 96 threads fill 63 of 64 warps; the number of warps limits from 64 threads on. The maximum is 64, "
-            "with 64, 128, 256, 512, … threads per block.",
+            "Blocks of 96 threads fill 63 of 64 warps; the number of warps limits from 64 threads on. "
+            "The maximum is 64, with 64, 128, 256, 512, … threads per block.",
         ),
         (
             ("sm_90", 288, 32, 0, 16),
-            "16 barriers per block allow 36 of 64 warps in blocks of 288 threads; barriers limit from 32 to 384 threads. "
-            "The maximum is 64, with 512, 1024 threads per block.",
+            "16 barriers per block allow 36 of 64 warps in blocks of 288 threads; barriers limit from 32 to 384 "
+            "threads. The maximum is 64, with 512, 1024 threads per block.",
         ),
         (
             ("sm_90", 1024, 70, 0),

@@ -117,7 +117,7 @@ def test_a_line_tells_all_its_counters_to_mouse_and_keys(qtbot, window, engine) 
     show(qtbot, window, engine)
     source = window.xray_panel.source
     tip = source.tip(4)
-    assert f"{count(12500)} global load sectors; {count(6250)} at best" in tip
+    assert f"{count(12500)} global load sectors; {count(6250)} ideal" in tip
     assert f"{count(2000)} global load requests" in tip
     assert "two threads write &lt;x&gt;" in tip, "the finding of a header stands at the line that uses it"
     assert source.tip(3) == ""

@@ -57,6 +57,6 @@ class Sides(QSplitter):
         self.room = main / max(1, beside + main)
 
     def share(self, room: float) -> None:
-        """Divide the room anew."""
+        """Divide the room again."""
         self.room = room
         self.setSizes([round(10_000 * (1 - room)), round(10_000 * room)])

@@ -68,7 +68,7 @@ def is_sized(desk: WindowParts) -> bool:
 
 def chosen_layer(desk: WindowParts) -> tuple[Layer, Display] | None:
     """The picture with the focus, else the input, with the display whose levels it follows; None where no picture lies
-    in the place of the input."""
+    instead of the input."""
     focus, found = QApplication.focusWidget(), None
     for grid in grids(desk.pictures, desk.context.session):
         for key in grid.keys:

@@ -240,7 +240,7 @@ class TiffStack:
 
     @property
     def _most_of_a_piece(self) -> int:
-        """The most bytes that a strip or tile may become."""
+        """The maximum number of bytes that a strip or tile may become."""
         keyframe = self._keyframe
         segment = math.prod(keyframe.tile) if keyframe.is_tiled else keyframe.rowsperstrip * keyframe.imagewidth
         values = min(segment * max(self._page.shaped[4], 1), max(self._page.values, segment))
