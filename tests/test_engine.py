@@ -228,10 +228,10 @@ def test_a_run_is_what_it_is_in_process(shared: Talk, small: SharedInput) -> Non
         ("copying noise to cpu", 0),
         ("preparing serial on cpu", 0),
         ("computing serial on cpu", 0),
-        ("examining serial on cpu", 0),
+        ("summarising the outputs of serial on cpu", 0),
         ("preparing parallel on cpu", 1000),
         ("computing parallel on cpu", 1000),
-        ("examining parallel on cpu", 1000),
+        ("summarising the outputs of parallel on cpu", 1000),
         ("verifying serial on cpu", 2000),
         ("verifying parallel on cpu", 3000),
     ]

@@ -74,7 +74,7 @@ def run_experiment(
     timed = [j for j in attempts if j.plan is not None and j.run.ok is not False and j.variant.id != REFERENCE]
     for name in dict.fromkeys(j.device.name for j in timed):
         group = [j for j in timed if j.device.name == name]
-        watch.begin(f"measuring {', '.join(j.variant.id for j in group)} on {name}", len(group))
+        watch.begin(f"timing {', '.join(dict.fromkeys(j.variant.id for j in group))} on {name}", len(group))
         if group[0].device.clock == "simulated":
             yield from _count(group, watch)
         else:
