@@ -160,7 +160,7 @@ def _view(map: mmap.mmap, shared: SharedArray, writeable: bool) -> np.ndarray[An
 
 
 def _create(size: int) -> _Segment | None:
-    """A new segment in the first directory with room for it, or None."""
+    """A new segment in the first directory with space for it, or None."""
     for directory in directories():
         while True:
             path = directory / f"kernelscope-{os.getpid()}-{next(_numbers)}"

@@ -231,12 +231,12 @@ class _Child:
 
 
 def _silent(name: str) -> str:
-    return f"{name} cannot be read: its decoder was silent for {DEADLINE:g} s and was ended; save the file again."
+    return f"{name} cannot be read: its decoder did not respond for {DEADLINE:g} s and was ended; save the file again."
 
 
 def _died(name: str, code: int) -> str:
     how = f"by signal {-code}" if code < 0 else f"with code {code}"
-    return f"{name} cannot be read: its decoder crashed ({how}); the file is damaged or made to do harm: save it again."
+    return f"{name} cannot be read: its decoder crashed ({how}); the file is damaged or malicious: save it again."
 
 
 def _free_bytes() -> int:

@@ -200,8 +200,8 @@ def _compute(attempt: Attempt, resident: dict[str, DeviceArray], watch: Watch, i
 def _outputs(
     attempt: Attempt, resident: dict[str, DeviceArray], watch: Watch, in_use: bool
 ) -> dict[str, np.ndarray[Any, Any]]:
-    """The outputs of the whole input at once, or in bands where the device has no room for it. `in_use` says that plans
-    of others work on the input there."""
+    """The outputs of the whole input at once, or in bands where the device has no space for it. `in_use` says that
+    plans of others work on the input there."""
     memory, needed = attempt.experiment.memory, footprint(attempt.filter, attempt.task)
     try:
         if memory is not None and needed > memory:

@@ -1,4 +1,4 @@
-"""The figures of a region: of the input and of each result there. No Qt."""
+"""The statistics of a region: of the input and of each result there. No Qt."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from app.models.curves.ticks import ticks
 from app.views.parts import number
 
 DIGITS = (1, 2, 5)
-"""What the numbers of a logarithmic axis begin with where there is room for them."""
+"""What the numbers of a logarithmic axis begin with where there is space for them."""
 
 
 class XScale:

@@ -23,7 +23,7 @@ from app.views.results.reading import with_unit
 
 Index = QModelIndex | QPersistentModelIndex
 NAMES = 30
-"""Letters that a name has room for in a narrow table."""
+"""Letters that a name has space for in a narrow table."""
 NONE = "–"
 """In place of a figure that does not exist."""
 

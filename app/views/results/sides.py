@@ -1,4 +1,4 @@
-"""The room for results, and for the input beside them."""
+"""The space for results, and for the input beside them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WIDE = 1.3
 
 
 class Pages(QStackedWidget):
-    """A stack that needs room for the visible page only: a hidden one may have been laid out for a wider window."""
+    """A stack that needs space for the visible page only: a hidden one may have been laid out for a wider window."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)

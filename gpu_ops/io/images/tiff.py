@@ -183,7 +183,7 @@ class TiffStack:
     def whole_reason(self) -> str:
         """Why rows of a frame cannot be read alone, "" where they can."""
         if self._page.orientation > 1 or self._page.shaped[1] > 1:
-            return "its rows are turned or lie in depth"
+            return "its rows are rotated or along depth"
         return "its compression needs the library imagecodecs" if self._decoder != "tifffile" else ""
 
     @property
