@@ -125,7 +125,7 @@ def _check_choices(args: argparse.Namespace) -> None:
 
 
 def _check_session(args: argparse.Namespace) -> None:
-    """Raises ParamError for what the session in the place of the file says itself."""
+    """Raises ParamError for flags that the session file already sets."""
     from gpu_ops.errors import ParamError, plain
 
     given = {"step": args.step, "filter": args.filter, "set": args.set, "variant": args.variant, "device": args.device}

@@ -38,7 +38,7 @@ class Size(NamedTuple):
 
 
 class LetterSizes:
-    """The sizes of all widgets before the font changes. `follow` scales those that no widget has set anew itself."""
+    """The sizes of all widgets before the font changes. `follow` scales those that no widget has set again itself."""
 
     def __init__(self, app: QApplication) -> None:
         self._app, self._letters = app, _letters(app)

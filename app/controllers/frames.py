@@ -154,7 +154,7 @@ class FrameController(QObject):
         return played
 
     def set_rate(self, rate: int) -> None:
-        """Play so many frames a second."""
+        """Play so many frames per second."""
         self.rate = rate
         self._begin_at(self.frame)
 

@@ -97,7 +97,7 @@ class SessionFiles(QObject):
 
     def keep_last(self, view: View) -> None:
         """Save the present session as the last one, where settings are stored. What no file can hold, such as a result
-        in the place of the input, leaves the one before. Raises InputError where it cannot be written."""
+        instead of the input, leaves the one before. Raises InputError where it cannot be written."""
         last = self._settings.last_session
         if last is None or not self.can_save:
             return

@@ -14,7 +14,7 @@ NUMBER = re.compile(r"[+\-−]?\d(?:[\d.,'’\u00a0\u202f\u2009]*\d)?(?:e[+\-−
 
 def elided_text(text: str, metrics: QFontMetrics | QFontMetricsF, width: float, keep: str = "") -> str:
     """As much of a text as fits in `width`, with … for the rest. What follows the last `keep` stays whole where there
-    is room for it, as the value behind the place in "x 5, y 7: 12" with keep ": "."""
+    is space for it, as the value behind the place in "x 5, y 7: 12" with keep ": "."""
     if metrics.horizontalAdvance(text) <= width:
         return text
     head, separator, tail = text.rpartition(keep) if keep else (text, "", "")

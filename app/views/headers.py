@@ -9,7 +9,7 @@ from app.views.eliding import elided_text
 
 
 class Header(QHeaderView):
-    """Cuts names at their end; what follows the last `keep` of a name stays whole where there is room for it."""
+    """Cuts names at their end; what follows the last `keep` of a name stays whole where there is space for it."""
 
     def __init__(self, orientation: Qt.Orientation, parent: QWidget, keep: str = "") -> None:
         super().__init__(orientation, parent)

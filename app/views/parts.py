@@ -102,7 +102,7 @@ class Combo(QComboBox):
 
 class ElidedLabel(QLabel):
     """A line that is cut with … where it does not fit, and then shows all of itself as its tooltip. What follows the
-    last `keep` stays whole where there is room for it."""
+    last `keep` stays whole where there is space for it."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None, keep: str = "") -> None:
         super().__init__(parent)
@@ -226,7 +226,7 @@ class MarkChip(QWidget):
         self.hide()
 
     def set_compact(self, compact: bool) -> None:
-        """Choose the short text where there is no room for the full one."""
+        """Choose the short text where there is no space for the full one."""
         if compact != self._compact:
             self._compact = compact
             self.updateGeometry()

@@ -116,7 +116,7 @@ def _begin(
     file: IO[bytes], path: str | os.PathLike[str], written: Written, output: str, first: Run, experiment: Experiment
 ) -> Write:
     """Begin a stack of results like that of the first frame. A TIFF tells the facts about it; an NPY file has no room
-    for any. Raises InputError where the disk has no room for all."""
+    for any. Raises InputError where the disk has no space for all."""
     (count, *shape), dtype = written.shape, np.dtype(written.dtype)
     disk, needed = f"the disk of {plain(os.fspath(path))}", math.prod(written.shape) * dtype.itemsize
     check_disk(path, needed, f"The results of {count} frames need", disk)

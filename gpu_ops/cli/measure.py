@@ -138,7 +138,7 @@ def _run_kernel(args: argparse.Namespace) -> int:
             wrong.append(f"{case}: {_why_wrong(result)}")
     right = f"{count - len(wrong)} of {count} cases right"
     right += f"; {len(cases) - count} more did not run" if count < len(cases) else ""
-    print(f"{plain(args.kernel)} in the place of {filter.id} {variant.id} on {device}: {right}")
+    print(f"{plain(args.kernel)} instead of {filter.id} {variant.id} on {device}: {right}")
     for text in wrong[:10]:
         print(f"  {shortened(text)}")
     if wrong:

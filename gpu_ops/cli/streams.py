@@ -94,7 +94,7 @@ def only_printable() -> Iterator[None]:
 
 
 def rewrite(text: str) -> None:
-    """Show a text in the place of the last one, where standard error is a terminal."""
+    """Show a text instead of the last one, where standard error is a terminal."""
     if sys.stderr is not None and sys.stderr.isatty():
         print(f"\r\033[K{printable(text)}", end="", file=_raw(sys.stderr), flush=True)
 

@@ -111,7 +111,7 @@ def _xray_within_limits(args: argparse.Namespace, filter: Filter, variant: Varia
 
 
 def _edits(args: argparse.Namespace, variant: Variant) -> dict[str, str]:
-    """A user's kernel in the place of the variant's first kernel file."""
+    """A user's kernel instead of the variant's first kernel file."""
     if args.kernel is None:
         return {}
     if len(args.variants) > 1 or not variant.kernels:
@@ -223,7 +223,7 @@ def _legend(x: XRay) -> str:
 
 def _totals(x: XRay) -> str:
     totals = x.totals
-    rows = [["in all", "count", f"a {x.unit}", "at best", "ratio", *(["predicted"] if x.predicted else [])]]
+    rows = [["in all", "count", f"per {x.unit}", "ideal", "ratio", *(["predicted"] if x.predicted else [])]]
     for counter in COUNTERS.values():
         count, best = totals.get(counter.id, 0), totals.get(counter.best, 0)
         if count and counter.hint != "best":
@@ -270,7 +270,7 @@ def _findings(x: XRay) -> str:
 
 
 def _comparison(a: XRay, b: XRay, sentences: Sequence[Sentence]) -> str:
-    rows = [[f"a {b.unit}", a.variant, b.variant, "ratio"]]
+    rows = [[f"per {b.unit}", a.variant, b.variant, "ratio"]]
     for row in side_by_side(a, b):
         ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
         rows.append([COUNTERS[row.counter].name, number(row.before), number(row.after), ratio])

@@ -11,7 +11,7 @@ Rule = Literal["today", "1.0", "1.2"]
 HALF = 16
 RULES: dict[Rule, str] = {
     "today": "32-byte sectors per warp, in any order",
-    "1.0": "capability 1.0 and 1.1: lane k of a half-warp accesses word k of a segment, else one transaction per lane",
+    "1.0": "capability 1.0 and 1.1: lane k of a half-warp accesses word k of a segment, else a transaction per lane",
     "1.2": "capability 1.2 and 1.3: one transaction per aligned segment that a half-warp touches, in any order",
 }
 

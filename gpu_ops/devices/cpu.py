@@ -40,7 +40,7 @@ from gpu_ops.progress import finite
 SHORTEST_SAMPLE = 1e-3
 """Seconds. The wall clock and the interpreter blur anything shorter, so short plans are sampled in batches."""
 LARGE = 1 << 26
-"""Bytes from which on free memory is looked at before they are taken."""
+"""Bytes from which on free memory is checked before they are allocated."""
 SETTLED_FROM = 0.05
 """Seconds. What ran before a sample this long does not change it."""
 
@@ -94,7 +94,7 @@ class CpuDevice:
         target.fill(value)
 
     def free(self, array: DeviceArray) -> None:
-        """NumPy frees what nobody refers to."""
+        """NumPy frees memory without references."""
 
     def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
         return self.empty(shape, dtype)  # the CPU knows one kind of memory

@@ -15,7 +15,7 @@ GRID_LIMITS = (2**31 - 1, 65535, 65535)
 PITCH = 512
 """Where no driver chooses the pitch, it is a multiple of so many bytes."""
 STATIC_SHARED, CONSTANTS = 48 << 10, 64 << 10
-"""The most bytes of each that a kernel may declare, on every architecture."""
+"""The maximum number of bytes of each that a kernel may declare, on every architecture."""
 
 
 def check_launch(launch: Launch, entry: Entry, limits: Limits) -> None:

@@ -1,1 +1,1 @@
-"""Experiments in a child process, so that nothing a kernel does can harm whoever asked."""
+"""Experiments in a child process, so that nothing a kernel does can harm the caller."""

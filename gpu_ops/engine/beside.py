@@ -70,7 +70,7 @@ class Beside:
         return True
 
     def lose(self, how: str) -> None:
-        """The engine died. The next one gets the jobs, but for those that have met with that before."""
+        """The engine died. The next one gets the jobs, but for those for which an engine died before."""
         for number, job in list(self._jobs.items()):
             if job.sent > 1:
                 sentence = f"The engine {how} while it {activity(job.request)}; the next run starts it anew."
@@ -82,6 +82,6 @@ class Beside:
             self.hear(Failed(number, sentence, kind="engine"))
 
     def drop_all(self) -> None:
-        """Nobody waits for answers any more."""
+        """No caller waits for answers any more."""
         while self._jobs:
             self._settle(self._jobs.popitem()[1])

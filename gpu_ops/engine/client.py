@@ -364,7 +364,7 @@ class EngineClient:
             self._finish(Failed(self._job.request.job, sentence, kind="engine"))
 
     def _finish(self, answer: Finished | Failed) -> None:
-        """Send the last answer to the job at work."""
+        """Send the last answer to the running job."""
         job, self._job = self._job, None
         if job:
             self._settle(job)

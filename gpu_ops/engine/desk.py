@@ -1,4 +1,4 @@
-"""What a job needs from the engine: a way to send answers, segments for their arrays, and the wish to stop."""
+"""What a job needs from the engine: a way to send answers, segments for their arrays, and its cancellation."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class JobChannel:
         self._last_sent = time.monotonic()
 
     def send_beside(self, message: Answer | SegmentRequest) -> None:
-        """Send a message that is no sign of life of the job at work."""
+        """Send a message that is no sign of life of the running job."""
         with self._sending:
             self._connection.send(message)
 
@@ -124,7 +124,7 @@ class JobChannel:
     @contextmanager
     def allocating(self) -> Iterator[None]:
         """Inside, large files are read into segments of the window, which `share` need not copy. What the job does not
-        share, the window takes back."""
+        share, the window reclaims."""
         opened: list[int] = []
 
         def allocate(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[np.ndarray[Any, Any], int | None]:

@@ -147,7 +147,7 @@ def _frames(desk: JobChannel, request: FramesRequest) -> None:
 
 
 def _answer(desk: JobChannel, job: int, input: Input, dtype: str | None) -> None:
-    desk.announce(f"examining {input.name}")
+    desk.announce(f"summarising {input.name}")
     if dtype:
         with finite():
             input = convert(input, dtype)
@@ -193,7 +193,7 @@ def _run(desk: JobChannel, request: RunRequest) -> None:
 
 
 def _tell_held(desk: JobChannel, request: RunRequest, whole: Input) -> None:
-    """Compile what the picks launch and tell how full it makes a multiprocessor."""
+    """Compile what the picks launch and report its theoretical occupancy."""
     filter, found, reasons = FILTERS.find(request.filter), dict[str, LaunchOccupancy](), list[str]()
     for pick in request.held:
         desk.announce(f"compiling {pick.variant} for {request.architecture}")
@@ -241,7 +241,7 @@ def _row(desk: JobChannel, run: Run, experiment: Experiment, roofs: bool) -> Row
 
 
 def _outputs(desk: JobChannel, run: Run, task: Task, region: Crop) -> dict[str, SharedResult]:
-    desk.announce(f"profiling {run.pick.variant} on {run.pick.device}")
+    desk.announce(f"summarising the outputs of {run.pick.variant} on {run.pick.device}")
     declared = {o.id: o for o in FILTERS.find(run.filter).outputs}
     forms = run.forms
     return {n: _shared(desk, declared[n], array, forms[n], task, region) for n, array in run.outputs.items()}

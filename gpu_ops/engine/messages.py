@@ -82,8 +82,8 @@ class ResultRequest:
 class RunRequest:
     """Run an experiment. `generation` distinguishes newer parameters from older ones. `size` selects a part of the
     input, or `noise` of that size, see gpu_ops.report.sweeps.resized; with `distinct` the input is noise of so many
-    values. Without `outputs` the answers have only rows. `held` are picks whose occupancy on an `architecture` is told
-    first; there may be no others."""
+    values. Without `outputs` the answers have only rows. `held` are picks whose theoretical occupancy on an
+    `architecture` is reported first; there may be no others."""
 
     job: int
     generation: int

@@ -1,4 +1,4 @@
-"""Exact figures of many values, in compiled passes on all cores. Import it only for large regions."""
+"""Exact statistics of many values, in compiled passes on all cores. Import it only for large regions."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ T = TypeVar("T")
 
 WORKERS = os.cpu_count() or 1
 PIECE = 1 << 20
-"""Values between two looks at `stop`."""
+"""Values between two checks of `stop`."""
 BUFFER = 1 << 10
-"""Values that stay in the first-level cache while all loops read them."""
+"""Values that stay in the L1 cache while all loops read them."""
 SAMPLE, MARGIN = 1 << 16, 0.008
 """The median lies among the ranks around that of so many random values, by this share of all, in all but one of ten
 thousand cases; in those, and where many values are equal, counts of keys find it."""
 DIGIT = 16
-"""Bits of a key that one count tells apart."""
+"""Bits of a key that one count distinguishes."""
 
 
 class Moments(NamedTuple):
-    """Figures of the finite values, `size` of them: `squares` is the sum of the squared distances from the mean."""
+    """Statistics of the finite values, `size` of them: `squares` is the sum of the squared distances from the mean."""
 
     nan: int
     size: int
@@ -159,7 +159,7 @@ def _middle(values: Array) -> tuple[Any, Any]:
 
 def _at_ranks(values: Array, ranks: Sequence[int], first: int, bits: int, stop: Stop) -> list[int] | None:
     """The keys at ranks among those of the 2^bits keys from `first` on; None when `stop` returned True first. Each
-    count of the values tells DIGIT bits apart."""
+    count of the values distinguishes DIGIT bits."""
     keys, shift = _keys(values.dtype), max(bits - DIGIT, 0)
 
     def work(part: Array) -> Array:

@@ -19,7 +19,7 @@ import numpy as np
 BINS = 1 << 16
 """How many bins a count of keys has."""
 BLOCK = 16
-"""Values that are looked at together: mostly none of them is wanted."""
+"""Values that are tested together: mostly none of them is needed."""
 SUMS = {"reassoc", "contract", "nsz"}
 """What the compiler may change about sums, so that it can add several values at a time; NaN stays NaN."""
 

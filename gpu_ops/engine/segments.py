@@ -32,7 +32,7 @@ except ImportError:  # Windows: a file that is mapped cannot be removed there, w
     flock = None  # type: ignore[assignment]
 
 CACHE_BYTES = 1 << 30
-"""The most bytes of free segments that stay for reuse."""
+"""The maximum number of bytes of free segments that stay for reuse."""
 ROOMIEST = 2
 """A request may take a free segment up to this many times as large."""
 _NAME = re.compile(r"kernelscope-\d+-\d+")
@@ -160,7 +160,7 @@ def _view(map: mmap.mmap, shared: SharedArray, writeable: bool) -> np.ndarray[An
 
 
 def _create(size: int) -> _Segment | None:
-    """A new segment in the first directory with room for it, or None."""
+    """A new segment in the first directory with space for it, or None."""
     for directory in directories():
         while True:
             path = directory / f"kernelscope-{os.getpid()}-{next(_numbers)}"

@@ -80,7 +80,7 @@ def serve(connection: Connection) -> None:
 
 def _read(connection: Connection, desk: JobChannel, jobs: SimpleQueue[Any], surveys: Surveys) -> None:
     """Read messages until the window is gone, or sends what nobody can read. A CancelRequest or a SegmentGrant concerns
-    the job at work, or a survey, which is done beside it; all others wait for their turn."""
+    the running job, or a survey, which is done beside it; all others wait for their turn."""
     with suppress(Exception):
         while (message := connection.recv()) is not None:
             if isinstance(message, CancelRequest):

@@ -22,7 +22,7 @@ class SharedArray:
 
 @dataclass(frozen=True)
 class Statistics:
-    """Exact figures of an array. `histogram` counts finite values in 256 equal bins from minimum to maximum;
+    """Exact statistics of an array. `histogram` counts finite values in 256 equal bins from minimum to maximum;
     `percentiles` has 0.1, 1, 50, 99 and 99.9. Of integers minimum, maximum, and percentiles that are one of the values
     are int, because float does not hold all from 2^53 on. All are 0 if no value is finite."""
 

@@ -1,4 +1,4 @@
-"""Exact figures of large arrays, chunk by chunk: extremes, mean, percentiles, histogram, NaN and infinity."""
+"""Exact statistics of large arrays, chunk by chunk: extremes, mean, percentiles, histogram, NaN and infinity."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FINE_BINS = 1 << 16
 MOST_KEPT = 1 << 23
 """Values whose bins are kept from one pass for the next, two bytes each."""
 CHUNK = 1 << 15
-"""Values at a time; their intermediate results fit into a second-level cache."""
+"""Values at a time; their intermediate results fit into an L2 cache."""
 COUNTED = {"bool": "uint8", "uint8": "uint8", "int8": "uint8", "uint16": "uint16", "int16": "uint16"}
 """Types with so few values that each is counted, and what their bits are counted as."""
 COUNTED_CHUNK = 1 << 18

@@ -1,4 +1,4 @@
-"""Looks into files beside the job at work: decoders are a process of their own, and so no run need stop for them."""
+"""Inspects files while a job runs: decoders are a process of their own, and so no run need stop for them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Surveys:
             self._thread.start()
 
     def drop(self, job: int) -> bool:
-        """Nobody wants a survey any more; False for a job that is none."""
+        """A survey is cancelled; False for a job that is none."""
         with self._lock:
             known = job in self._wanted
             self._wanted.discard(job)

@@ -64,14 +64,16 @@ TABLES: dict[str, Table] = {
     "mean-blocks": Grid(
         swept("h200-mean1d-blocks", "block", (64, 128, 256, 512, 1024), {"outputs": 1}),
         turned=True,
-        corner="threads a block",
+        corner="threads per block",
     ),
     "conv3x3": Grid(
         (Recorded("float32", "h200-conv3x3-8192", FLOATS), Recorded("RGB uint8", "h200-conv3x3-8192", BYTES))
     ),
     "conv3x3-sizes": _sizes("h200-conv3x3-sizes"),
     "conv3x3-blocks": Grid(
-        swept("h200-conv3x3-blocks", "block_y", (1, 2, 4, 8, 16, 32)), turned=True, corner="rows of 32 threads a block"
+        swept("h200-conv3x3-blocks", "block_y", (1, 2, 4, 8, 16, 32)),
+        turned=True,
+        corner="rows of 32 threads per block",
     ),
     "conv3x3-widths": Grid(
         tuple(
@@ -208,6 +210,6 @@ TABLES: dict[str, Table] = {
     "layout-blocks": Grid(
         swept("h200-layout", "block", (16, 32, 64, 96, 100, 128, 192, 256, 512, 1024), {"variant": "order"}),
         turned=True,
-        corner="threads a block",
+        corner="threads per block",
     ),
 }

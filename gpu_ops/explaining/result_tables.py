@@ -90,7 +90,7 @@ def table_text(table: Table) -> str:
 
 
 def rewritten(text: str, tables: Mapping[str, Table]) -> str:
-    """A Markdown text with all its marked sections filled anew. Raises ReportError for a name that no table has, and
+    """A Markdown text with all its marked sections filled again. Raises ReportError for a name that no table has, and
     for a section that does not end."""
 
     def section(found: re.Match[str]) -> str:

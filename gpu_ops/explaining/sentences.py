@@ -358,9 +358,7 @@ def _colliding(f: Facts, unit: str) -> str | None:
     if not f["atomic_collisions"]:
         return None
     share = f["atomic_collisions"] / f["atomics"]
-    return (
-        f"Atomic collisions: {share:.0%} of the atomic operations wait for another of their warp at the same address."
-    )
+    return f"Atomic collisions: {share:.0%} of the atomic operations wait for another of their warp at one address."
 
 
 def _spilling(f: Facts, unit: str) -> str | None:

@@ -1,5 +1,5 @@
 """Decoders of other libraries run in a process of their own: one that crashes, hangs or takes all memory is one
-sentence, and whoever asked goes on.
+sentence, and the caller goes on.
 
 The process stays for the next file, so that only the first one waits for its start. Requests and answers are lines of
 JSON. A large array is made in memory of the asker, a small one comes through a file; where the values lie in the file
@@ -231,12 +231,12 @@ class _Child:
 
 
 def _silent(name: str) -> str:
-    return f"{name} cannot be read: its decoder was silent for {DEADLINE:g} s and was ended; save the file again."
+    return f"{name} cannot be read: its decoder did not respond for {DEADLINE:g} s and was ended; save the file again."
 
 
 def _died(name: str, code: int) -> str:
     how = f"by signal {-code}" if code < 0 else f"with code {code}"
-    return f"{name} cannot be read: its decoder crashed ({how}); the file is damaged or made to do harm: save it again."
+    return f"{name} cannot be read: its decoder crashed ({how}); the file is damaged or malicious: save it again."
 
 
 def _free_bytes() -> int:

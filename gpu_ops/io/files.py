@@ -228,7 +228,7 @@ def save(
     bits, float32 and float64; both with the size of a `pixel` where it is known; WAV (N,) or (N, C) of float32 or
     float64 with `rate` in hertz (44100 when None); FLAC (N,) or (N, C) of floats from -1 to less than 1, in 24 bits,
     or of integers; text (N,) as "%.16f"; NPY any array. The file appears whole or not at all: an existing one stays
-    untouched until the new one is complete. Some formats have room for a `note`. Raises InputError when it cannot be
+    untouched until the new one is complete. Some formats have space for a `note`. Raises InputError when it cannot be
     written so.
     """
     name, array = plain(os.fspath(path)), np.asarray(array)

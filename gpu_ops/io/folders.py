@@ -83,7 +83,7 @@ class FolderStack:
         array, name = decoded.array, plain(self._files[frame])
         if array.ndim not in (2, 3) or decoded.facts.frames != 1:
             what = "a stack itself" if decoded.facts.frames != 1 else "no image"
-            raise InputError(f"{name} is {what}; a folder of frames holds one image a file: move it elsewhere.")
+            raise InputError(f"{name} is {what}; a folder of frames holds one image per file: move it elsewhere.")
         if (array.shape, array.dtype) != (self.shape, self.dtype):
             raise _unlike(
                 plain(self._files[0]),

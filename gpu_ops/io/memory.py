@@ -50,7 +50,7 @@ def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[Array, int | No
 
 
 def check_room(name: str, nbytes: int) -> None:
-    """Raises InputError where memory has no room for so many bytes of a file whose rows can be read alone. The system
+    """Raises InputError where memory has no space for so many bytes of a file whose rows can be read alone. The system
     would grant them all the same, and end the process that uses them."""
     if nbytes >= LARGE and nbytes > (free := free_memory()):
         raise InputError(f"{name} needs {nbytes:,} bytes, and this machine has {free:,} free; {in_bands('FILE')}.")

@@ -61,7 +61,7 @@ def _note_png(file: IO[bytes], note: str) -> None:
 
 
 def _note_wav(file: IO[bytes], note: str) -> None:
-    """A LIST chunk of type INFO behind the samples; a file that has no room for it stays as it is."""
+    """A LIST chunk of type INFO behind the samples; a file that has no space for it stays as it is."""
     parts = b"INFO"
     for kind, text in ((b"ISFT", SOFTWARE), (b"ICMT", note)):
         data = text.encode("utf-8", "replace") + b"\0"

@@ -133,7 +133,7 @@ def _reading(archive: zipfile.ZipFile, info: zipfile.ZipInfo, label: str) -> Ite
 
 
 def _check_size(info: zipfile.ZipInfo, needed_bytes: int, label: str) -> None:
-    """Raises InputError unless the archive has room for so many bytes and the member says that it has them."""
+    """Raises InputError unless the archive has space for so many bytes and the member says that it has them."""
     ratio = LARGEST_RATIO if info.compress_type == zipfile.ZIP_DEFLATED else 1
     if needed_bytes > info.file_size or info.file_size > info.compress_size * ratio + 64:
         raise InputError(

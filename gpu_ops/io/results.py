@@ -1,4 +1,4 @@
-"""Saves outputs of any kind to the formats of the kind, with axes and units where the format has room for them."""
+"""Saves outputs of any kind to the formats of the kind, with axes and units where the format has space for them."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def save_output(
 
 
 def _meaning(form: Form, unit: str) -> dict[str, str]:
-    """What a file of sound has no other room for: the names of channels, the unit of the values, and the start."""
+    """What a file of sound has no other space for: the names of channels, the unit of the values, and the start."""
     names = next((axis.labels for axis in form.axes if axis.labels), (form.label,))
     time = form.axes[0]
     start = f"{time.start:.12g} {time.unit}" if time.unit and time.start else ""

@@ -195,7 +195,7 @@ def check_frames_target(path: str | os.PathLike[str], kind: ViewKind) -> None:
 
 
 def check_disk(path: str | os.PathLike[str], needed: int, what: str, disk: str) -> None:
-    """Raises InputError where the disk of `path` has no room for so many bytes: `what` needs them of the `disk`."""
+    """Raises InputError where the disk of `path` has no space for so many bytes: `what` needs them of the `disk`."""
     free = shutil.disk_usage(Path(os.path.realpath(path)).parent).free
     if needed > free:
         raise InputError(f"{what} {needed:,} bytes, and {disk} has {free:,} free; choose another disk.")

@@ -132,7 +132,7 @@ def about_run(row: Row, provenance: Mapping[str, Any], output: str = "", part: P
 
 
 def verdict(row: Row) -> str:
-    """Whether the result was compared with the reference, and how far it is off."""
+    """Whether the result was compared with the reference, and how far off it is."""
     if row.failure:
         return "failed"
     if row.ok is None:

@@ -22,7 +22,7 @@ from gpu_ops.types import Experiment, Run, Timing
 
 IMPOSSIBLE = 1.05
 LARGEST = 1 << 26
-"""The most bytes of a report that is read; a row takes about two thousand."""
+"""The maximum number of bytes of a report that is read; a row takes about two thousand."""
 MOST_DIGITS = 300
 """The most digits of a whole number in a report, which a float still holds."""
 
@@ -43,7 +43,7 @@ def report_of(runs: Iterable[Run], experiment: Experiment) -> Report:
 
 
 def _against_roofs(run: Run, kernel: Timing) -> dict[str, Any]:
-    """The bandwidth, by the least bytes of the job, as a share of the device's roof."""
+    """The bandwidth, by the minimum bytes of the job, as a share of the device's roof."""
     reads_only = run.work.bytes_written * 20 < run.work.bytes_read
     kind = "read" if reads_only else "copy"
     buffer = run.work.bytes_read

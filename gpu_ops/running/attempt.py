@@ -63,7 +63,7 @@ DEPENDS_ON_ORDER = "right in one order of blocks and wrong in another: the resul
 @dataclass
 class Attempt:
     """A pick at work: its task, and in `run` the results so far. It runs its `plan`, or in `bands` where its device has
-    no room for that."""
+    no space for that."""
 
     filter: Filter
     experiment: Experiment

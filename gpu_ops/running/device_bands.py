@@ -1,4 +1,4 @@
-"""An attempt in bands, where its device has no room for the whole input with its outputs."""
+"""An attempt in bands, where its device has no space for the whole input with its outputs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class DeviceBands:
 
     @classmethod
     def of(cls, attempt: Attempt) -> DeviceBands:
-        """Bands as large as the device has room for. Raises DeviceMemoryError with needed and free bytes where the
+        """Bands as large as the device has space for. Raises DeviceMemoryError with needed and free bytes where the
         filter needs its whole input, or where not even one row fits."""
         filter, task, name = attempt.filter, attempt.task, attempt.device.name
         free = attempt.device.free_bytes()

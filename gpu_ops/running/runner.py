@@ -74,7 +74,7 @@ def run_experiment(
     timed = [j for j in attempts if j.plan is not None and j.run.ok is not False and j.variant.id != REFERENCE]
     for name in dict.fromkeys(j.device.name for j in timed):
         group = [j for j in timed if j.device.name == name]
-        watch.begin(f"measuring {', '.join(j.variant.id for j in group)} on {name}", len(group))
+        watch.begin(f"timing {', '.join(dict.fromkeys(j.variant.id for j in group))} on {name}", len(group))
         if group[0].device.clock == "simulated":
             yield from _count(group, watch)
         else:
@@ -200,8 +200,8 @@ def _compute(attempt: Attempt, resident: dict[str, DeviceArray], watch: Watch, i
 def _outputs(
     attempt: Attempt, resident: dict[str, DeviceArray], watch: Watch, in_use: bool
 ) -> dict[str, np.ndarray[Any, Any]]:
-    """The outputs of the whole input at once, or in bands where the device has no room for it. `in_use` says that plans
-    of others work on the input there."""
+    """The outputs of the whole input at once, or in bands where the device has no space for it. `in_use` says that
+    plans of others work on the input there."""
     memory, needed = attempt.experiment.memory, footprint(attempt.filter, attempt.task)
     try:
         if memory is not None and needed > memory:
@@ -272,7 +272,7 @@ def _verify_all(
     attempts: list[Attempt], resident: Mapping[str, DeviceArray], watch: Watch, again: bool
 ) -> Iterator[Run]:
     """Verify the results one by one. Those that were computed after a variant had overwritten the input are computed
-    anew from the input as it was."""
+    again from the input as it was."""
     spoilt: set[str] = set()
     for attempt in attempts:
         if attempt.device.name in spoilt and attempt.plan is not None:

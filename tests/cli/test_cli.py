@@ -139,7 +139,7 @@ def test_a_sweep_of_blocks_tells_occupancy_with_no_gpu_at_all(capsys: pytest.Cap
     blocks = ["sweep", "layout", "--sample", "noise", "--length", "1000", "--over", "block=64,96,100,192"]
     code, out, err = call(capsys, *blocks, "--variant", "order", "--device", "cpu", "--gpu", "sm_75")
     assert code == 0 and "Nothing here runs order, so there are no times" in err
-    assert "Theoretical occupancy of order on a multiprocessor of sm_75" in out and "kernel time" not in out
+    assert "Theoretical occupancy of order on sm_75" in out and "kernel time" not in out
     figures = {line.split()[0]: line.split()[5:9] for line in out.splitlines() if line.strip()[:1].isdigit()}
     assert "choose --gpu from sm_75" in call(capsys, *blocks, "--gpu", "sm_1")[2]
     assert figures["96"] == ["32", "94%", "960", "of"] and figures["100"] == ["32", "100%", "800", "of"]
@@ -248,7 +248,7 @@ def test_a_missing_gpu_is_said_with_its_reason(capsys: pytest.CaptureFixture[str
 KERNELS = [
     ('extern "C" __global__ void mean1d_naive(float* x) { y[0] = 1; }', 2, 'identifier "y" is undefined'),
     ('extern "C" __global__ void mine(float* x) { x[0] = 1; }', 2, 'no kernel "mean1d_naive" (found: mine)'),
-    ('extern "C" __global__ void mean1d_naive(float* x) { x[0] = 1; }', 2, "takes 1 arguments"),
+    ('extern "C" __global__ void mean1d_naive(float* x) { x[0] = 1; }', 2, "takes 1 argument"),
     (
         '#include "mean.cuh"\nextern "C" __global__ void __launch_bounds__(32) mean1d_naive(const T* x, T* y,'
         " const A* taps, long long n, int window) { y[0] = x[0]; }",

@@ -228,10 +228,10 @@ def test_a_run_is_what_it_is_in_process(shared: Talk, small: SharedInput) -> Non
         ("copying noise to cpu", 0),
         ("preparing serial on cpu", 0),
         ("computing serial on cpu", 0),
-        ("examining serial on cpu", 0),
+        ("summarising the outputs of serial on cpu", 0),
         ("preparing parallel on cpu", 1000),
         ("computing parallel on cpu", 1000),
-        ("examining parallel on cpu", 1000),
+        ("summarising the outputs of parallel on cpu", 1000),
         ("verifying serial on cpu", 2000),
         ("verifying parallel on cpu", 3000),
     ]
@@ -777,7 +777,7 @@ def test_a_kernel_that_dies_is_a_sentence_and_the_next_run_works(talk: Talk, cud
     pick = Pick("naive", cuda, edits=_edited("*(volatile int*)8 = column;"))
     failed = talk.do(talk.request(made, (pick,)))[-1]
     assert isinstance(failed, Failed) and failed.kind == "kernel"
-    assert "A kernel died of" in failed.sentence
+    assert "A kernel failed with" in failed.sentence
     found = talk.do(talk.request(made, (Pick("naive", cuda),)))
     assert found[-2].row.ok is True
 

@@ -121,5 +121,5 @@ def test_where_the_other_cannot_be_looked_into_the_first_one_still_is(given: Inp
 
 
 def test_the_engine_says_what_it_was_at() -> None:
-    assert activity(request(None)) == "looked into shared of mean1d"
-    assert activity(request(Pick("naive", "sim"))) == "looked into shared and naive of mean1d"
+    assert activity(request(None)) == "profiled shared of mean1d"
+    assert activity(request(Pick("naive", "sim"))) == "profiled shared and naive of mean1d"

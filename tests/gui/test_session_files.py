@@ -407,7 +407,7 @@ def test_a_file_that_moved_is_asked_for(stack: str, place: Place, tmp_path: Path
     before = place.state()
     place.sessions.open(path)
     ((text, choices),) = place.asked
-    assert "stäck of three.npy" in text and "is not where it was" in text and place.state() == before
+    assert "stäck of three.npy" in text and "was not found at its path" in text and place.state() == before
     choices["Choose the file…"]()
     ((name, take),) = place.wanted
     assert name == "stäck of three.npy"
@@ -422,7 +422,7 @@ def test_another_content_is_said_and_taken_only_on_demand(stack: str, place: Pla
     before = place.state()
     place.sessions.open(path)
     ((text, choices),) = place.asked
-    assert "another content" in text and place.state() == before
+    assert "has changed since" in text and place.state() == before
     assert "segment1" in place.engine.released
     choices["Use it anyway"]()
     assert place.state()[1:] == made.state()[1:] and place.name == Path(stack).name and len(place.asked) == 1
@@ -575,7 +575,7 @@ def test_a_last_session_that_cannot_be_opened_leaves_the_usual_beginning(stack: 
     Path(stack).unlink()
     other = Place(stored(tmp_path))
     other.sessions.begin(lambda: other.controller.open_sample("camera"))
-    assert other.name == "camera" and "is not where it was" in other.asked[0][0]
+    assert other.name == "camera" and "was not found at its path" in other.asked[0][0]
     (tmp_path / "settings" / "last.kernelscope").write_text("?")
     third = Place(stored(tmp_path))
     third.sessions.begin(lambda: third.controller.open_sample("camera"))

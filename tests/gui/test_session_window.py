@@ -171,7 +171,7 @@ def test_a_file_that_moved_is_chosen_in_the_message(qtbot: QtBot, window, pictur
     Path(picture).rename(tmp_path / "b.png")
     window.controller.open_sample("ecg")
     window.context.importing.open(path)
-    assert "is not where it was" in said(window)[-1] and window.controller.session.input.name == "ecg"
+    assert "was not found at its path" in said(window)[-1] and window.controller.session.input.name == "ecg"
     window.files.chooser = lambda *_: ""
     button = window.messages.rows[0].choice_buttons[0]
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)

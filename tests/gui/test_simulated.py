@@ -163,7 +163,7 @@ def test_a_part_is_painted_pixel_for_pixel_as_the_whole(shown: MainWindow, scale
 def test_the_mark_stands_on_the_picture_whatever_happens(qtbot, shown: MainWindow, engine: FakeEngine) -> None:
     canvas = shown.panes.pane("naive").canvas
     role = colours_of(canvas.palette()).simulated
-    assert "simulated · middle 60 × 40" in canvas.accessibleName() == "Image 1 naive · simulated · middle 60 × 40"
+    assert "simulated · centre 60 × 40" in canvas.accessibleName() == "Image 1 naive · simulated · centre 60 × 40"
 
     def marked() -> bool:
         corner = canvas.grab().toImage().copy(0, canvas.height() - 40, 30, 40)
@@ -217,7 +217,7 @@ def test_what_a_part_gives_by_itself_is_not_compared(qtbot, shown: MainWindow, e
     bring(shown, engine, simulated("naive"), part.copy(), (20, 30), False)
     bring(shown, engine, simulated("shared"), part + np.uint8(1), (20, 30), False)
     canvas = panes.pane("naive").canvas
-    assert canvas.accessibleName() == "Image 1 naive · simulated · middle 60 × 40 by itself"
+    assert canvas.accessibleName() == "Image 1 naive · simulated · centre 60 × 40 on its own"
     panes.set_pair("serial", "naive")
     shown.actions_by_id["compare_difference"].trigger()
     qtbot.waitUntil(lambda: panes.difference.failure != "")
@@ -244,7 +244,7 @@ def test_a_curve_begins_at_its_sample_and_bears_the_mark(qtbot, window: MainWind
     assert pane.status.text().count("200") == 1
     assert pane.view_range() == (0.0, pytest.approx(9.99)), "all of the input is fitted"
     entry = pane._entries[len(pane.curves) - 1]
-    assert entry.chip.isVisible() and entry.chip.text == "simulated · middle 400 samples"
+    assert entry.chip.isVisible() and entry.chip.text == "simulated · centre 400 samples"
     assert entry.chip.shown_text().startswith("simulated")
     assert not pane._entries[0].chip.isVisible()
     assert window.context.playback.choices.keys() == {INPUT}

@@ -46,7 +46,7 @@ def test_the_middle_is_simulated_verified_counted_and_shown_in_its_place(qtbot, 
         pane, entry = window.panes.pane(variant), window.controller.results.entry(RowSlot(variant, "sim"))
         np.testing.assert_array_equal(pane.layer.pyramid.array, expected)
         assert pane.layer.value(200.5, 150.5) == result[150, 200]
-        assert pane.layer.state == "fresh" and "simulated · middle 254 × 254" in pane.canvas.accessibleName()
+        assert pane.layer.state == "fresh" and "simulated · centre 254 × 254" in pane.canvas.accessibleName()
         assert entry.ok and entry.counters["warp_instructions"] > 0 and entry.seconds("kernel") is None
     assert window.controller.results.entry(RowSlot("serial", "cpu")).seconds("kernel") > 0
     assert window.ladder.canvas.ladder().sections[1].title == "Counted work (simulated)"

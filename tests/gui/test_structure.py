@@ -227,7 +227,7 @@ ODD = [
     (["--screenshot", ""], "no file to draw into"),
     (["a.csv", "--frame", "-1"], "frame must be an integer from 0"),
     (["a.csv", "--separator", "dot"], "one of auto, comma"),
-    (["--sample", "camera", "--rate", "5"], "--rate says how a file is read; name the file as well"),
+    (["--sample", "camera", "--rate", "5"], "--rate defines how a file is read; name the file as well"),
 ]
 
 

@@ -309,7 +309,7 @@ def test_values_are_proposed_for_what_varies_and_stay_when_a_parameter_moves(win
     window.controller.session.set_params({"window": 9, "border": "reflect"})
     assert panel.varies.currentText() == "window" and panel.values.text() == "3, 7"
     window.controller.session.set_filter("box")
-    assert panel.varies.currentText() == "size: the middle N × N" and panel.values.text() == "16, 32, 64, 128"
+    assert panel.varies.currentText() == "size: the centre N × N" and panel.values.text() == "16, 32, 64, 128"
 
 
 def test_one_run_a_value_beside_the_sessions_results(window: MainWindow, engine: FakeEngine, qtbot) -> None:

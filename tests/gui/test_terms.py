@@ -49,7 +49,7 @@ def test_tables_and_texts_read_them(capitals: None) -> None:
     results.load(rows(), "NVIDIA H200")
     legend = dict(legend_texts(results.entries()))
     assert legend["kernel"].startswith("KERNEL, GPU") and legend["elapsed_pinned"].startswith("END TO END, PINNED")
-    assert Figure("global_load_sectors", 12, 3).text == "12 GLOBAL LOAD SECTORS; 3 at best"
+    assert Figure("global_load_sectors", 12, 3).text == "12 GLOBAL LOAD SECTORS; 3 ideal"
 
 
 def test_bars_marks_and_columns_of_a_file_are_stages_of_the_catalogue() -> None:

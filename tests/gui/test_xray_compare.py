@@ -178,7 +178,7 @@ def test_faults_of_the_other_are_told(qtbot, window, engine) -> None:
 
 def test_the_title_says_which_gpu_was_simulated_and_which_one_measured(qtbot, window, engine) -> None:
     show(qtbot, window, engine, content(architecture="sm_90"))
-    said = "3 constant + shared: simulated for sm_90 on the middle 256 × 256 of photo (600 × 512)"
+    said = "3 constant + shared: simulated for sm_90 on the centre 256 × 256 of photo (600 × 512)"
     assert plain(window.xray_panel.title.text()) == f"{said}; the times beside it were measured on NVIDIA H200"
     window.controller.session.set_device("sim")
     engine.end()

@@ -65,7 +65,7 @@ def test_it_is_hidden_until_it_is_wanted_and_nothing_is_simulated_for_nobody(qtb
     qtbot.waitUntil(lambda: len(asked(engine)) == 1)
     request = asked(engine)[0]
     assert (request.filter, request.pick.variant, request.architecture) == ("mean2d", "shared", "sm_75")
-    logged = "look into shared of mean2d window=3 border=reflect on a simulated sm_75; 600 × 512 uint8"
+    logged = "X-ray of shared of mean2d window=3 border=reflect on a simulated sm_75; 600 × 512 uint8"
     assert describe(request) == logged
     window.xray_dock.close()
     assert not window.actions_by_id["xray"].isChecked()
@@ -90,7 +90,7 @@ def test_numbers_stand_beside_the_lines_and_the_counter_is_chosen(qtbot, window,
     show(qtbot, window, engine)
     panel, source = window.xray_panel, window.xray_panel.source
     assert source.toPlainText() + "\n" == SOURCE
-    assert "simulated for sm_75 on the middle 256 × 256 of photo (600 × 512)" in plain(panel.title.text())
+    assert "simulated for sm_75 on the centre 256 × 256 of photo (600 × 512)" in plain(panel.title.text())
     assert not panel.state.isVisible()
     assert panel.counters.currentData() == SECTORS
     assert [source.cell(line) for line in (3, 4, 5)] == [("", 0.0), ("12.5 k", 1.0), ("2.5 k", 0.2)]
@@ -117,7 +117,7 @@ def test_a_line_tells_all_its_counters_to_mouse_and_keys(qtbot, window, engine) 
     show(qtbot, window, engine)
     source = window.xray_panel.source
     tip = source.tip(4)
-    assert f"{count(12500)} global load sectors; {count(6250)} at best" in tip
+    assert f"{count(12500)} global load sectors; {count(6250)} ideal" in tip
     assert f"{count(2000)} global load requests" in tip
     assert "two threads write &lt;x&gt;" in tip, "the finding of a header stands at the line that uses it"
     assert source.tip(3) == ""
@@ -178,7 +178,7 @@ def test_each_file_is_a_tab_with_its_share_and_counts_of_its_own(qtbot, window, 
     assert source.toPlainText() + "\n" == SOURCE and source.mark(4) == "✗", "the line that calls it is marked as well"
     assert [source.cell(line) for line in (4, 5)] == [("» 12.5 k", 0.0), ("2.5 k", 0.2)]
     tip = source.tip(4)
-    assert "15 warp instructions" in tip and "It calls mean.cuh:2, mean.cuh:3; there:" in tip
+    assert "15 warp instructions" in tip and "It calls mean.cuh:2, mean.cuh:3:" in tip
     assert tip.index("60 warp instructions") > tip.index("It calls")
 
 
@@ -238,7 +238,7 @@ def test_a_selected_kernel_variant_is_looked_into_and_a_cpu_one_is_not(qtbot, wi
     QTest.mouseClick(rows.row("naive"), Qt.MouseButton.LeftButton)
     assert [r.pick.variant for r in asked(engine)] == ["shared", "naive"]
     panel = window.xray_panel
-    assert panel.variants.currentData() == "naive" and "earlier choice" in panel.state.text()
+    assert panel.variants.currentData() == "naive" and "earlier setting" in panel.state.text()
     assert [panel.variants.itemData(i) for i in range(panel.variants.count())][:3] == ["naive", "constant", "shared"]
 
 
@@ -299,7 +299,7 @@ def test_the_engine_looks_into_what_is_clicked_and_is_stopped_by_a_click(qtbot, 
         panel = window.xray_panel
         ray = panel._controller
         qtbot.waitUntil(lambda: ray.state == "shown", timeout=PATIENCE)
-        assert "for sm_75 on the middle 256 × 256 of camera (512 × 512)" in plain(panel.title.text())
+        assert "for sm_75 on the centre 256 × 256 of camera (512 × 512)" in plain(panel.title.text())
         sources = dict(enumerate(panel.source.toPlainText().splitlines(), start=1))
         hottest = max(sources, key=lambda line: panel.source.cell(line)[1])
         assert "x[r * pitch" in sources[hottest], "the tile is what the kernel loads"

@@ -150,7 +150,7 @@ class TestStack:
         frames = [(values, 0, 0, KEEP, REPLACE) for values in self.GRAYS[1:]]
         path = write(tmp_path, animation(frames, 8, 0, still=self.GRAYS[0]))
         np.testing.assert_array_equal(np.stack(all_frames(path)), self.GRAYS[1:, ..., 0])
-        assert ("still picture", "another one than the frames, which is not read") in survey(path).facts
+        assert ("still picture", "separate from the frames; it is not read") in survey(path).facts
 
     def test_one_frame_and_none(self, tmp_path):
         path = write(tmp_path, animation([(self.GRAYS[1], 0, 0, KEEP, REPLACE)], 8, 0))

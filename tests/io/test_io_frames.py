@@ -229,7 +229,7 @@ class TestDicom:
     def test_what_cannot_be_shown_is_said(self, tmp_path):
         array = np.zeros((10, 12), np.uint16)
         path = make_dicom(tmp_path / "x.dcm", array, "SOMETHING")
-        with pytest.raises(InputError, match="1 samples a pixel that mean 'SOMETHING', which cannot be converted"):
+        with pytest.raises(InputError, match="1 samples per pixel that mean 'SOMETHING', which cannot be converted"):
             load(path)
         make_dicom(path, array, Rows=0)
         with pytest.raises(InputError, match="holds no image, as DICOM reports and plans do"):

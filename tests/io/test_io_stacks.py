@@ -162,7 +162,7 @@ class TestFolders:
         with pytest.raises(InputError, match="is a folder without images; name a file in it, or a folder of images"):
             load(tmp_path)
         np.save(tmp_path / "a.npy", frames(5, 6, 7))
-        with pytest.raises(InputError, match=r"a\.npy is a stack itself; a folder of frames holds one image a file"):
+        with pytest.raises(InputError, match=r"a\.npy is a stack itself; a folder of frames holds one image per file"):
             load(tmp_path)
         np.save(tmp_path / "a.npy", frames(9))
         with pytest.raises(InputError, match=r"a\.npy is no image"):

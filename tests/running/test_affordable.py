@@ -112,6 +112,4 @@ def test_the_note_says_what_is_shown() -> None:
     assert notes[0] == (
         "simulated on the centre 200 x 256 of 200 x 300; the 200 x 248 unaffected by the crop are shown"
     )
-    assert notes[1].startswith(
-        "simulated on the centre 200 x 256 of 200 x 300 on its own: the filter's reach exceeds the crop"
-    )
+    assert notes[1].startswith("simulated on the centre 200 x 256 of 200 x 300 on its own: the filter's reach")

@@ -255,7 +255,7 @@ class TestAfterTiming:
     def test_a_result_that_turns_wrong_while_it_is_timed_loses_its_time(self, measure):
         run = measure(FakeDevice(), "one", plan=self.changing(15))["one"]
         assert run.ok is False and not run.timings and not run.errors["image"].ok
-        assert "wrong the next time" in run.notes[-1]
+        assert "wrong in the next" in run.notes[-1]
 
     def test_what_is_not_checked_is_not_checked_afterwards(self, measure):
         device = FakeDevice()

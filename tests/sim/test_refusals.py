@@ -183,7 +183,7 @@ def test_printed_lines(architecture: str) -> None:
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize(
-    ("kernel", "kind", "words"), [("claims", "assertion failed", r"a\[i\] < n"), ("traps", "trap", "stops by a trap")]
+    ("kernel", "kind", "words"), [("claims", "assertion failed", r"a\[i\] < n"), ("traps", "trap", "executes a trap")]
 )
 def test_a_kernel_that_stops_itself(kernel: str, kind: str, words: str, architecture: str) -> None:
     a = np.arange(64, dtype=np.int32)

@@ -23,7 +23,7 @@ SUMS = {
 #else
 """,
         ),
-        ("mine = mine.join(read(x, i));\n", "mine = mine.join(read(x, i));\n#endif\n"),
+        ("mine = mine.combine(read(x, i));\n", "mine = mine.combine(read(x, i));\n#endif\n"),
     ),
     "reduce1d.two_phase.nan_lost": (
         "a minimum leaves NaN out",
@@ -32,13 +32,13 @@ SUMS = {
             """\
 template <typename State>
 __device__ __forceinline__ bool odd(const State&) { return false; }
-__device__ __forceinline__ bool odd(const Least& state) { return state.value != state.value; }
+__device__ __forceinline__ bool odd(const Minimum& state) { return state.value != state.value; }
 
 extern "C\"""",
         ),
         (
-            "i += threads) mine = mine.join(read(x, i));",
-            "i += threads) if (!odd(read(x, i))) mine = mine.join(read(x, i));",
+            "i += threads) mine = mine.combine(read(x, i));",
+            "i += threads) if (!odd(read(x, i))) mine = mine.combine(read(x, i));",
         ),
     ),
     "reduce2d.adjacent.one_block_only": (
@@ -63,7 +63,7 @@ extern "C\"""",
 #else
 """,
         ),
-        ("mine = mine.join(read(x, i));\n", "mine = mine.join(read(x, i));\n#endif\n"),
+        ("mine = mine.combine(read(x, i));\n", "mine = mine.combine(read(x, i));\n#endif\n"),
     ),
     "scan1d.blelloch_padded.root_without_gaps": (
         "the root is looked for where it would lie without gaps, so a sum in the middle of the tile is lost",

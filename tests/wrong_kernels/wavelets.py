@@ -28,9 +28,9 @@ WAVELETS = {
     "wavelet1d.recomputed_blocks.border_lost": (
         "beyond the end of a level lie zeros, not what the border says",
         (
-            "    ThereStrip strip(x, e, shift, left, 2 * (half - 1) - REACH + TAPS - left);\n"
+            "    ForwardStrip strip(x, e, shift, left, 2 * (half - 1) - REACH + TAPS - left);\n"
             "    strip.fetch(0, 0, 1);\n",
-            "    ThereStrip strip(x, e, shift, left, n - left);\n    strip.fetch(0, 0, 1);\n",
+            "    ForwardStrip strip(x, e, shift, left, n - left);\n    strip.fetch(0, 0, 1);\n",
         ),
     ),
     "wavelet1d.recomputed_blocks.first_level_only": (
@@ -61,8 +61,8 @@ WAVELETS = {
     "wavelet1d.warp_registers.lane_too_many": (
         "the first lane that a warp stores lacks samples around its own",
         (
-            "constexpr int LOST = whole((BEFORE + 2 * EARLIER) * AROUND, EACH);\n",
-            "constexpr int LOST = whole((BEFORE + 2 * EARLIER) * AROUND, EACH) - 1;\n",
+            "constexpr int HALO = whole((BEFORE + 2 * EARLIER) * AROUND, EACH);\n",
+            "constexpr int HALO = whole((BEFORE + 2 * EARLIER) * AROUND, EACH) - 1;\n",
         ),
     ),
     "wavelet2d.blocks.odd_row_lost": (
@@ -92,9 +92,9 @@ WAVELETS = {
         "back, the steps across lines are undone in the order of the way there",
         (
             "        for (int step = steps; step-- > 0;)\n"
-            "            across_lines(tile, width, 0, values, values, pairs_down, down.own, BACK, step, -1);\n",
+            "            across_lines(tile, width, 0, values, values, pairs_down, down.own, INVERSE, step, -1);\n",
             "        for (int step = 0; step < steps; ++step)\n"
-            "            across_lines(tile, width, 0, values, values, pairs_down, down.own, BACK, step, -1);\n",
+            "            across_lines(tile, width, 0, values, values, pairs_down, down.own, INVERSE, step, -1);\n",
         ),
     ),
     "wavelet2d.recomputed_blocks.last_row_lost": (
@@ -135,8 +135,8 @@ WAVELETS = {
     "wavelet2d.warp_strips.wrong_band": (
         "the details that are high both ways come from the band of the approximation",
         (
-            "        coefficients.ask(finest, first + step, copies[place][2] + lane);\n",
-            "        coefficients.ask(back, first + step, copies[place][2] + lane);\n",
+            "        coefficients.prefetch(finest, first + step, copies[place][2] + lane);\n",
+            "        coefficients.prefetch(back, first + step, copies[place][2] + lane);\n",
         ),
     ),
 }

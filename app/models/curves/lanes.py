@@ -150,12 +150,12 @@ class Lanes:
         return int(height / len(self.order) / (2 * line)) if self.order else 0
 
     def names_at(self, height: float, line: float) -> list[tuple[float, str]]:
-        """Places and names for the y axis where it has no room for numbers: of as many lanes as it has room for."""
+        """Places and names for the y axis where it has no space for numbers: of as many lanes as it has space for."""
         every = max(1, -int(-line * len(self.order) // max(height, 1.0)))
         return [(self.bottom(self.order[k]) + 0.5, self.names[k]) for k in range(0, len(self.order), every)]
 
     def marks(self, height: float, line: float) -> list[tuple[float, float]]:
-        """Places and values for the numbers of the y axis, where it has room for them."""
+        """Places and values for the numbers of the y axis, where it has space for them."""
         most = self.room(height, line)
         found: list[tuple[float, float]] = []
         for channel in self.order if most else ():

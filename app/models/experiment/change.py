@@ -11,7 +11,7 @@ from gpu_ops.engine.shared import SharedInput
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """A session at one moment. `opened` counts the inputs that were opened or put in the place of one, `inputs` those
+    """A session at one moment. `opened` counts the inputs that were opened or put instead of one, `inputs` those
     and each that came of steps; `undo` says whether there is something to undo and to redo."""
 
     choice: Choice

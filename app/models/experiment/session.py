@@ -149,7 +149,7 @@ class Session(QObject):
         return self._default((same_family or fitting)[0])
 
     def replace_input(self, shared: SharedInput) -> None:
-        """Take a result, without steps, in the place of the input."""
+        """Take a result, without steps, instead of the input."""
         number = self.inputs + 1
         with self._changing():
             self._originals[number] = shared
@@ -181,7 +181,7 @@ class Session(QObject):
         self._originals = {number: shared for number, shared in self._originals.items() if number in needed}
 
     def restore(self, shared: SharedInput, choice: Choice, device: str, baseline: str, output: str) -> None:
-        """Take an input as it was opened, and everything that is chosen for it, in the place of all before; undo begins
+        """Take an input as it was opened, and everything that is chosen for it, instead of all before; undo begins
         here. The steps of the choice are still to be done. "" leaves the device or the baseline as it is."""
         with self._changing():
             self._begin(shared, ())
@@ -205,7 +205,7 @@ class Session(QObject):
         return self._choice.steps
 
     def set_steps(self, steps: Iterable[Mapping[str, Any]], same_step: bool = False) -> None:
-        """Wish for these steps, in the place of all before; `same_step` is that of set_params. Raises ParamError."""
+        """Request these steps instead of all before; `same_step` is that of set_params. Raises ParamError."""
         assert self.original is not None
         checked = tuple(check_step(step, self.original.kind) for step in steps)
         if checked != self.steps:
@@ -219,7 +219,7 @@ class Session(QObject):
         return place
 
     def set_stepped(self, shared: SharedInput, steps: Steps) -> None:
-        """Take the original after these steps in the place of the input."""
+        """Take the original after these steps instead of the input."""
         with self._changing():
             self.input, self.input_steps, self.inherited = shared, active_steps(steps), False
             self._frame_waits = False

@@ -128,7 +128,7 @@ class Shown:
 
     def _named(self, id: str, alone: bool) -> tuple[str, str]:
         """What differs between a result and the others of its variant, and the variant's title, "" where settings
-        `alone` tell results apart."""
+        `alone` distinguishes results."""
         variant = self._session.filter.variant(variant_of(id))
         members = [other for other in self.ids if variant_of(other) == variant.id]
         if id not in members or not self.pins:

@@ -36,7 +36,7 @@ def noise_of(steps: Sequence[Mapping[str, Any]]) -> Noise | None:
 
 
 def with_noise(steps: Steps, noise: Noise | None) -> Steps:
-    """The steps with this noise at the end, in the place of the noise that is there."""
+    """The steps with this noise at the end, instead of the noise that is there."""
     others = steps[:-1] if steps and steps[-1]["step"] == GAUSSIAN else steps
     return others if noise is None else (*others, {"step": GAUSSIAN, "sigma": noise.sigma, "seed": noise.seed})
 

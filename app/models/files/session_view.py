@@ -143,7 +143,7 @@ def fits(view: View, extent: Extent) -> bool:
 
 
 def put_probe(view: View, probe: Probe, extent: Extent) -> bool:
-    """Draw region, line and interval anew in an input of this extent. Returns False, with none of them drawn, where
+    """Draw region, line and interval again in an input of this extent. Returns False, with none of them drawn, where
     they do not fit."""
     probe.remove_all()
     probe.set_extent(extent)

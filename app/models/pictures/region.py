@@ -1,4 +1,4 @@
-"""Computes the figures of a region: small ones at once, large ones in a background thread. No widgets."""
+"""Computes the statistics of a region: small ones at once, large ones in a background thread. No widgets."""
 
 from __future__ import annotations
 

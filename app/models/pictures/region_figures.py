@@ -1,4 +1,4 @@
-"""The figures of a region: of the input and of each result there. No Qt."""
+"""The statistics of a region: of the input and of each result there. No Qt."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _never() -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """The input or a result that lies in the place of the input: `values` (h, w), (h, w, C), (n,) or (n, C), which
+    """The input or a result that lies on the grid of the input: `values` (h, w), (h, w, C), (n,) or (n, C), which
     begin at `start` of the input. `channels` are the names of C channels, one empty name where there are none;
     `current` says whether it fits the present choice."""
 

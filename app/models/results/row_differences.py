@@ -1,4 +1,4 @@
-"""The words after a variant's title that tell its rows apart: "block 256 · edited"."""
+"""The words after a variant's title that distinguish its rows: "block 256 · edited"."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ Steps = Mapping[tuple[str, int, int], int]
 STATIONS = 65
 """Points of a curve."""
 KNOB_TRIAL = (4096, 64)
-"""Numbers and processors that tell which knob the processors are."""
+"""Numbers and processors that says which knob the processors are."""
 
 
 class Place(NamedTuple):

@@ -32,13 +32,13 @@ class Figure:
 
     @property
     def text(self) -> str:
-        """In words: "1,024 global load sectors; 512 at best"."""
+        """In words: "1,024 global load sectors; 512 ideal"."""
         text = QCoreApplication.translate("XRay", "{count} {what}").format(
             count=count(self.value), what=counter_name(self.counter)
         )
         if not self.best:
             return text
-        return QCoreApplication.translate("XRay", "{text}; {best} at best").format(text=text, best=count(self.best))
+        return QCoreApplication.translate("XRay", "{text}; {best} ideal").format(text=text, best=count(self.best))
 
 
 def figures(counts: Counts) -> list[Figure]:

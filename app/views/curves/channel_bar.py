@@ -11,7 +11,7 @@ from app.views.parts import Combo, ElidedLabel
 from app.views.results.choice_button import ChoiceButton
 
 LONGEST = 24
-"""Letters of the longest name that the list has room for."""
+"""Letters of the longest name that the list has space for."""
 
 
 class ChannelBar(QWidget):

@@ -27,7 +27,7 @@ WAYS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
 
 class SpanLink(QObject):
-    """Draws the interval on every plot of curves that lie in the place of the input. While the tool is in use, a drag
+    """Draws the interval on every plot of curves that lie on the grid of the input. While the tool is in use, a drag
     chooses an interval, or moves an end of it or all of it; arrows move it by a sample (with Shift by ten), with Alt
     its end alone; Escape removes it, and once more it puts the tool away."""
 

@@ -153,7 +153,7 @@ class ImportDialog(QDialog):
             self._fit()
 
     def _fit(self) -> None:
-        """Grow until all of it has room: a layout with lines that wrap does not make its window do so."""
+        """Grow until all of it has space: a layout with lines that wrap does not make its window do so."""
         layout = self.layout()
         assert layout is not None
         layout.activate()

@@ -53,7 +53,7 @@ class ExperimentPanel(QWidget):
         self.noise = NoiseControl(self)
         self.filters = self._combo(SearchCombo(self), "filters", self.tr("Filter"))
         self.devices = self._combo(Combo(self), "devices", self.tr("GPU"))
-        self.devices.setMinimumContentsLength(6)  # beside it there is room for the chip
+        self.devices.setMinimumContentsLength(6)  # beside it there is space for the chip
         self.simulated = MarkChip(self)
         self.simulated.setObjectName("simulatedDevice")
         self.presets = PresetChooser(self)

@@ -73,7 +73,7 @@ class IntSpin(QSpinBox):
 
 class FloatSpin(QDoubleSpinBox):
     """A spin box for numbers of any size: shows what matters of them and reads exponents. A narrow one, of many beside
-    each other, has no buttons and room for fewer digits. `refused(text)` says that what was typed is no number."""
+    each other, has no buttons and space for fewer digits. `refused(text)` says that what was typed is no number."""
 
     refused = Signal(str)
 

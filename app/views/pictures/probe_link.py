@@ -35,7 +35,7 @@ SHAPES = {
 
 
 class ProbeLink(QObject):
-    """Draws the region, the line and the scale bar on every picture that lies in the place of the input, and changes
+    """Draws the region, the line and the scale bar on every picture that lies on the grid of the input, and changes
     them by mouse and keys. While a tool is in use, a drag draws, or moves what it grips, and the middle button pans;
     arrows move by a pixel (with Shift by ten), with Alt the last corner or end alone; Escape removes, and once more it
     puts the tool away."""

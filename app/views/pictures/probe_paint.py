@@ -57,7 +57,7 @@ def _draw_region(painter: QPainter, box: QRectF, side: float, gripped: bool) -> 
         painter.setBrush(QColor(255, 255, 255))
         small = min(box.width(), box.height()) < 4 * side
         for (y, x), point in grip_points(box).items():
-            if not small or (y and x):  # a small region has room for the corners only
+            if not small or (y and x):  # a small region has space for the corners only
                 painter.drawRect(QRectF(point.x() - side / 2, point.y() - side / 2, side, side))
 
 

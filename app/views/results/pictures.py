@@ -135,7 +135,7 @@ class Pictures(Squeezed):
 
     @property
     def placed(self) -> bool:
-        """Whether results lie in the place of the input, as pictures of it do and spectra do not."""
+        """Whether results lie on the grid of the input, as pictures of it do and spectra do not."""
         return self._alike or self._spec in self.input_spec().owns
 
     def view_with(self, key: str) -> ResultView:
@@ -155,7 +155,7 @@ class Pictures(Squeezed):
     @Slot(object)
     def _changed(self, change: Change) -> None:
         if change.opened:
-            return  # all of it is shown anew
+            return  # all of it is shown again
         if change.filter:
             self._forget_results()
             self._fresh = True

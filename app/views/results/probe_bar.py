@@ -1,4 +1,4 @@
-"""Below the results: the figures of the region, and the values along the line."""
+"""Below the results: the statistics of the region, and the values along the line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The views that show things in the place of the input, and the values that they show."""
+"""The views that show things on the grid of the input, and the values that they show."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def places(pictures: Pictures, session: Session) -> list[ResultView]:
-    """The views whose results lie in the place of the input; none without an input."""
+    """The views whose results lie on the grid of the input; none without an input."""
     if session.input is None or not pictures.input_name:
         return []
     views = [pictures.view_with(INPUT), *([pictures.view] if pictures.placed else [])]
@@ -29,12 +29,12 @@ def places(pictures: Pictures, session: Session) -> list[ResultView]:
 
 
 def grids(pictures: Pictures, session: Session) -> list[PaneGrid]:
-    """The panes of pictures in the place of the input."""
+    """The panes of pictures on the grid of the input."""
     return [view.grid for view in places(pictures, session) if view.grid is not None]
 
 
 def curves(pictures: Pictures, session: Session) -> list[CurveView]:
-    """The views of curves in the place of the input."""
+    """The views of curves on the grid of the input."""
     found = [view for view in places(pictures, session) if view.grid is None]
     if not found:
         return []
@@ -49,12 +49,12 @@ def canvases(grid: PaneGrid) -> list[ImageCanvas]:
 
 
 def shows(canvas: ImageCanvas, extent: tuple[int, ...]) -> bool:
-    """Whether a canvas shows something in the place of an input (H, W)."""
+    """Whether a canvas shows something on the grid of an input (H, W)."""
     return bool(canvas.layers) and all(lies_in(layer, extent) for layer in canvas.layers)
 
 
 def lies_in(layer: Layer, extent: tuple[int, ...]) -> bool:
-    """Whether a picture lies in the place of an input (H, W)."""
+    """Whether a picture lies on the grid of an input (H, W)."""
     return layer.extent is not None and tuple(layer.extent[:2]) == tuple(extent)
 
 

@@ -23,7 +23,7 @@ from app.views.results.reading import with_unit
 
 Index = QModelIndex | QPersistentModelIndex
 NAMES = 30
-"""Letters that a name has room for in a narrow table."""
+"""Letters that a name has space for in a narrow table."""
 WHOLE_DIGITS = 9
 """Digits of integers that are shown in full; a file has all digits of all."""
 NONE = "–"

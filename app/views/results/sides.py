@@ -1,4 +1,4 @@
-"""The room for results, and for the input beside them."""
+"""The space for results, and for the input beside them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WIDE = 1.3
 
 
 class Pages(QStackedWidget):
-    """A stack that needs room for the visible page only: a hidden one may have been laid out for a wider window."""
+    """A stack that needs space for the visible page only: a hidden one may have been laid out for a wider window."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -57,6 +57,6 @@ class Sides(QSplitter):
         self.room = main / max(1, beside + main)
 
     def share(self, room: float) -> None:
-        """Divide the room anew."""
+        """Divide the room again."""
         self.room = room
         self.setSizes([round(10_000 * (1 - room)), round(10_000 * room)])

@@ -196,7 +196,7 @@ class FigurePlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         self.item.getAxis("bottom").setHeight(2.6 * metrics.height())
 
     def _wide_ticks(self, scale: Scale, span: tuple[float, float]) -> list[tuple[float, str]]:
-        """The ticks of the scale that have room for their label."""
+        """The ticks of the scale that have space for their label."""
         room = max(self.width() - 12 * self.fontMetrics().averageCharWidth(), 1)
         marks = [(place, number(value)) for value, place in zip(scale.ticks, _places(scale, scale.ticks), strict=True)]
         return with_room(marks, span, room, self.fontMetrics().horizontalAdvance)

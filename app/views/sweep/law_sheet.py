@@ -126,7 +126,7 @@ class LawPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         self.item.getAxis("bottom").setHeight(2.6 * metrics.height())
 
     def _shown(self, span: tuple[float, float]) -> list[float]:
-        """The values that have room for their label."""
+        """The values that have space for their label."""
         assert self.picture is not None
         room = max(self.width() - 12 * self.fontMetrics().averageCharWidth(), 1)
         marks = {count(round(value)): value for value in self.picture.values()}

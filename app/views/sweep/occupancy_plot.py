@@ -22,7 +22,7 @@ from gpu_ops.report.sweeps import Line
 
 SHARES = ((0.0, "0 %"), (0.5, "50 %"), (1.0, WIDEST_SHARE))
 LOW, HIGH = -0.08, 1.12
-"""The range of shares, with room for the symbols at both ends."""
+"""The range of shares, with space for the symbols at both ends."""
 
 
 class _Drawn:

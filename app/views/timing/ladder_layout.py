@@ -195,7 +195,7 @@ class Builder:
             self.columns = tuple(c for c in COLUMNS if c in filled and c not in dropped)
             self.widths = {c: self._column_width(c) for c in self.columns}
             self.timed = sum(width for c, width in self.widths.items() if c not in JUDGED)
-            # Simulated rows have one figure in place of all times; where it is wider, the columns leave room for it.
+            # Simulated rows have one figure in place of all times; where it is wider, the columns leave space for it.
             self.lead = max(0.0, self._counted_width() - self.timed) if self.simulated else 0.0
             room = self.width - 2 * self.margin - self.name_width - self.lead - sum(self.widths.values())
             if room >= 11 * self.unit:
@@ -265,7 +265,7 @@ class Builder:
         return 2 if wide else 1
 
     def _axis_span(self) -> tuple[float, float]:
-        """The axis inside the bar box: room for the arrows at its left, for a mark at its right."""
+        """The axis inside the bar box: space for the arrows at its left, for a mark at its right."""
         return self.bar_left + self.unit * 1.1, self.bar_left + self.bar_width - self.unit * 0.6
 
     def _section(self, entries: Sequence[Entry], top: float) -> tuple[Section, float]:

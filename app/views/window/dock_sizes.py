@@ -92,7 +92,7 @@ class DockSizes(QObject):
         window, self._requested_sizes = self._window, {}
         for dock in self._defaults:
             if (layout := dock.layout()) is not None:
-                layout.invalidate()  # Qt keeps the least size that a panel had with other letters
+                layout.invalidate()  # Qt keeps the minimum size that a panel had with other letters
                 layout.activate()
         if self._restored:
             return

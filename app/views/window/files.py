@@ -292,7 +292,7 @@ class Files(QObject):
             self._write(path, lambda: panel.export(path, kind))
 
     def export_figures(self, table: str) -> None:
-        """Ask for a name and save this table of figures of a region, or of a profile; "" for none."""
+        """Ask for a name and save this table of statistics of a region, or of a profile; "" for none."""
         if not table:
             text = self.tr("There are no statistics to save yet; draw a region or a profile line first.")
             self._messages.show_message("warning", text, "", "export")

@@ -26,7 +26,7 @@ def _tr(text: str) -> str:
 
 
 def export_figures(desk: WindowParts) -> None:
-    """Save the figures of the region, or the profile of the line, whichever is visible."""
+    """Save the statistics of the region, or the profile of the line, whichever is visible."""
     bar = desk.window.findChild(ProbeBar)
     desk.context.files.export_figures(bar.copied(True) if bar is not None and bar.filled else "")
 

@@ -173,7 +173,7 @@ class AccessPainter:
         return None
 
     def _number(self, rect: QRectF, number: int) -> None:
-        """Draw a number of a lane or of words, where there is room for it."""
+        """Draw a number of a lane or of words, where there is space for it."""
         font = self._fitting(rect)
         if font is not None:
             self.p.setFont(font)

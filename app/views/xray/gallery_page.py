@@ -134,7 +134,7 @@ class GalleryPage(QWidget):
         return str(self.rules.currentData())
 
     def refresh(self) -> None:
-        """Make the cards anew, in the order of the chosen rule."""
+        """Make the cards again, in the order of the chosen rule."""
         for view in self.views:
             self.grid.removeWidget(view)
             view.hide()  # it is deleted later, and would be seen until then

@@ -22,8 +22,8 @@ def tr(text: str) -> str:
 
 
 def title(content: Mapping[str, Any], gpu: str = "") -> str:
-    """What was simulated: "simulated for sm_75 on the middle 256 × 256 of camera (512 × 512)". `gpu` is the one that
-    it was simulated in the place of, where there is one: what is measured is measured there."""
+    """What was simulated: "simulated for sm_75 on the centre 256 × 256 of camera (512 × 512)". `gpu` is the one that
+    the measurements are from, if there are any."""
     whole, named = content["whole"], {"name": content["name"], "architecture": content["architecture"]}
     sizes = {"part": _sides(content["shape"][: len(whole)]), "whole": _sides(whole)}
     if content["place"]:
@@ -95,7 +95,7 @@ def _findings(kernels: Sequence[KernelView], palette: QPalette) -> str:
 
 
 def _resources(kernel: KernelView) -> str:
-    """Registers, spills, shared memory, and how many warps these let a multiprocessor hold."""
+    """Registers, spills, shared memory, and the resident warps per multiprocessor that they allow."""
     data, held = kernel.kernel, kernel.kernel["occupancy"]
     resources = data["resources"]
     spilled = resources.get("spill_store_bytes", 0) + resources.get("spill_load_bytes", 0)

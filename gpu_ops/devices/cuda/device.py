@@ -153,7 +153,7 @@ class CudaDevice:
             target.fill(value)
 
     def free(self, array: DeviceArray) -> None:
-        """CuPy's pool takes memory back with the last reference to it."""
+        """CuPy's pool reclaims memory with the last reference to it."""
 
     @on_its_device
     def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> Any:

@@ -32,7 +32,7 @@ def allocate(kind: MemoryKind, shape: tuple[int, ...], dtype: Any, device: int) 
 
 
 _WIDEST_ACCESS = 16
-"""The most bytes that a thread loads from a row at once; the driver takes 4, 8 or 16."""
+"""The maximum number of bytes that a thread loads from a row at once; the driver takes 4, 8 or 16."""
 
 
 class _Allocation:

@@ -31,9 +31,9 @@ BATCH_LANES = 1 << 15
 SAMPLE_EVERY = 8
 """One batch in so many is in the sample."""
 BATCH_BYTES = 32 << 20
-"""The most bytes of shared memory, and of local memory, of a batch."""
+"""The maximum number of bytes of shared memory, and of local memory, of a batch."""
 REGISTER_BYTES = 512 << 20
-"""The most bytes of all registers of a batch."""
+"""The maximum number of bytes of all registers of a batch."""
 LOCAL_BYTES = 512 << 10
 """Bytes of local memory that a GPU has for a thread."""
 

@@ -337,7 +337,7 @@ class Scheduler:
         return bool(going)
 
     def _force(self, number: int, wait: WarpWait) -> None:
-        """Report lanes that wait for others of their warp in vain, and let them go on."""
+        """Report lanes that wait for others of their warp without success, and let them go on."""
         group, blocks = self.parked.pop(number), self.code.blocks
         others = [
             WaitingLanes(blocks[n].block.lines[0].place, g.lanes, whole_mask(g.lanes)) for n, g in self.parked.items()

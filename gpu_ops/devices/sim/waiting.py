@@ -48,7 +48,7 @@ def may_go_on(waits: Mapping[int, WarpWait], alive: Array) -> dict[int, Array]:
 
 
 def report_incomplete(wait: WarpWait, alive: Array, others: list[WaitingLanes], findings: Findings) -> None:
-    """Report lanes that wait for lanes of their warp in vain, because these wait in one of the other places."""
+    """Report lanes that wait for lanes of their warp without success, because these wait in one of the other places."""
     absent = wait.absent(alive)
 
     def words(at: int) -> str:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpu_ops.errors import InputError
+from gpu_ops.errors import InputError, counted
 from gpu_ops.input_kinds import IMAGE
 from gpu_ops.io.images import png, stored
 from gpu_ops.io.images.frame_axes import of_series
@@ -58,7 +58,7 @@ def look_png(opening: Opening) -> Survey:
         return Survey("a PNG image", (("size", f"{IMAGE.size_text(decoded.shape, ' × ')}, {decoded.dtype}"),))
     facts = [("size", f"{IMAGE.size_text(stack.shape, ' × ')}, {stack.dtype}"), ("frames", f"{stack.facts.frames}")]
     if stack.apart:
-        facts.append(("still picture", "another one than the frames, which is not read"))
+        facts.append(("still picture", "separate from the frames; it is not read"))
     return Survey("a PNG image", tuple(facts), stack.facts.frames)
 
 
@@ -269,7 +269,7 @@ def _scan(data: bytes, name: str) -> _Parts:
     said = int.from_bytes(kept[CONTROL][:4], "big")
     if len(frames) < said or not all(frame.pieces for frame in frames):
         has = sum(bool(frame.pieces) for frame in frames)
-        raise InputError(f"{name} is cut short: it says {said} frames and has {has}; copy or save it again.")
+        raise InputError(f"{name} is cut short: it says {counted(said, 'frame')} and has {has}; copy or save it again.")
     if len(frames) > said:
         raise _damaged(name)
     shared = tuple(png.make_chunk(kind, kept[kind]) for kind in (b"PLTE", b"tRNS") if kind in kept)

@@ -83,7 +83,7 @@ class DicomStack:
         if height < 1 or width < 1 or frames < 1:
             raise InputError(f"{name} holds no image, as DICOM reports and plans do; choose a file with one.")
         if self._meaning not in (*GRAYS, *COLOURS) or samples != (1 if self._meaning in GRAYS else 3):
-            what = f"{samples} samples a pixel that mean {plain(self._meaning, 20)!r}"
+            what = f"{samples} samples per pixel that mean {plain(self._meaning, 20)!r}"
             raise InputError(f"{name} holds {what}, which cannot be converted; save it as gray or RGB.")
         check_limit(name, height * width * samples, limit)
         if str(syntax) in PLAIN[:3]:

@@ -19,7 +19,7 @@ Steps = tuple[float, float]
 
 
 def imagej_steps(notes: Mapping[str, Any]) -> Steps:
-    """The steps of ImageJ's notes: the interval, else the frames a second; the spacing in the unit of its pixels."""
+    """The steps of ImageJ's notes: the interval, else the frames per second; the spacing in the unit of its pixels."""
     interval = _number(notes.get("finterval")) * TIMES.get(str(notes.get("tunit", "s")), 0.0)
     rate = _number(notes.get("fps"))
     distance = millimetres(_number(notes.get("spacing")), str(notes.get("unit", "")))

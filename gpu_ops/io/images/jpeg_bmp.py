@@ -141,7 +141,7 @@ def _decode_deep(data: bytes, name: str, shape: tuple[int, int], channels: int, 
     """A JPEG of more than 8 bits a sample, by imagecodecs alone. Raises InputError where that is missing."""
     failure = damaged(name, "JPEG")
     if channels not in (1, 3):
-        raise InputError(f"{name} holds {channels} samples of {bits} bits a pixel; save it as gray or RGB.")
+        raise InputError(f"{name} holds {channels} samples of {bits} bits per pixel; save it as gray or RGB.")
     try:
         with codec(failure):
             from imagecodecs import jpeg_decode

@@ -183,7 +183,7 @@ class TiffStack:
     def whole_reason(self) -> str:
         """Why rows of a frame cannot be read alone, "" where they can."""
         if self._page.orientation > 1 or self._page.shaped[1] > 1:
-            return "its rows are turned or lie in depth"
+            return "its rows are rotated or along depth"
         return "its compression needs the library imagecodecs" if self._decoder != "tifffile" else ""
 
     @property
@@ -240,7 +240,7 @@ class TiffStack:
 
     @property
     def _most_of_a_piece(self) -> int:
-        """The most bytes that a strip or tile may become."""
+        """The maximum number of bytes that a strip or tile may become."""
         keyframe = self._keyframe
         segment = math.prod(keyframe.tile) if keyframe.is_tiled else keyframe.rowsperstrip * keyframe.imagewidth
         values = min(segment * max(self._page.shaped[4], 1), max(self._page.values, segment))

@@ -24,7 +24,7 @@ LZW, JPEG, PACKBITS = 5, 7, 32773
 ALONE = (1, PACKBITS, *DEFLATES, LZMA)
 """Compressions that tifffile decodes by itself."""
 GROWTH = {1: 1, LZW: 4096, **dict.fromkeys(DEFLATES, 1032), PACKBITS: 64}
-"""By the number of a compression, the most bytes that one stored byte can become; others have no such bound."""
+"""By the number of a compression, how many bytes at most one stored byte can become; others have no such bound."""
 ALPHAS = (1, 2)
 TILE_VALUES = 1 << 24
 """A tile of a small picture may be larger than it, up to so many values."""

@@ -37,7 +37,7 @@ def read_video(opening: Opening) -> Decoded:
 
 
 def look_video(opening: Opening) -> Survey:
-    """Size, number of frames, frames a second and how the video is coded."""
+    """Size, number of frames, frames per second and how the video is coded."""
     stack = _open(opening)
     height, width = stack.shape[:2]
     facts = (

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 DEFAULT_RATE = 44100
 WIDE = ("PCM_24", "PCM_32", "DOUBLE")
-"""Encodings that float32 cannot hold with room to spare; they are read as float64."""
+"""Encodings that float32 cannot hold with space to spare; they are read as float64."""
 FRAMES = 1 << 20
 """Frames that are decoded at a time."""
 UNKNOWN_SIZE = 2**32 - 1

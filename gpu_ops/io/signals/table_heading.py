@@ -210,7 +210,7 @@ def _names_above(rows: Sequence[list[bytes]], units: Sequence[bytes], columns: C
 
 
 def _is_names(row: Sequence[bytes] | None, columns: Columns) -> bool:
-    """Whether a line has texts in the place of values, and no values."""
+    """Whether a line has texts instead of values, and no values."""
     return row is not None and bool(columns.texts(row)) and not columns.filled(row)
 
 

@@ -29,8 +29,7 @@ extern "C" __global__ void box_separable_fused(
     for (int v = threadIdx.y; v < live_rows + 2 * radius; v += blockDim.y) {
         const int r = border_index(top + v - radius, height);
         for (int i = threadIdx.x; i < stride; i += blockDim.x) {
-            // begin + i counts elements from one halo before the image, so it is not negative, and the division rounds
-            // down.
+            // begin + i counts elements from one halo before the image: it is not negative, so the division is a floor.
             const int column = (begin + i) / CHANNELS;
             const int c = border_index(column - radius, width);
             const bool inside = r >= 0 && c >= 0;

@@ -25,7 +25,7 @@ constexpr int PLANES = BYTES ? 2 : 1;  // the four bytes of a pixel are summed i
 #include "box_ring.cuh"
 
 // One block per COLUMNS columns of `segment` rows. Slot i of the ring is row i modulo SLOTS of those that enter.
-__device__ __forceinline__ void march(const T* __restrict__ x, T* __restrict__ y, int height, int width, int segment)
+__device__ __forceinline__ void stream_rows(const T* __restrict__ x, T* __restrict__ y, int height, int width, int segment)
 {
     Memory& shared = *(Memory*)bytes;
     const int column = blockIdx.x * COLUMNS, row = blockIdx.y * segment, channel = blockIdx.z;
@@ -58,5 +58,5 @@ __device__ __forceinline__ void march(const T* __restrict__ x, T* __restrict__ y
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     box_ring(const T* __restrict__ x, T* __restrict__ y, int height, int width, int segment)
 {
-    march(x, y, height, width, segment);
+    stream_rows(x, y, height, width, segment);
 }

@@ -35,7 +35,7 @@ struct Column {
 #include "box_ring.cuh"
 
 // As in 8_ring: row warps and column warps synchronise at named barriers.
-__device__ __forceinline__ void march(const T* __restrict__ x, T* __restrict__ y, int height, int width, int segment)
+__device__ __forceinline__ void stream_rows(const T* __restrict__ x, T* __restrict__ y, int height, int width, int segment)
 {
     Memory& shared = *(Memory*)bytes;
     const int column = blockIdx.x * COLUMNS, row = blockIdx.y * segment, channel = blockIdx.z;
@@ -68,5 +68,5 @@ __device__ __forceinline__ void march(const T* __restrict__ x, T* __restrict__ y
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     box_double(const T* __restrict__ x, T* __restrict__ y, int height, int width, int segment)
 {
-    march(x, y, height, width, segment);
+    stream_rows(x, y, height, width, segment);
 }

@@ -103,5 +103,5 @@ extern "C" __global__ void __launch_bounds__(BLOCK) histogram_bytes(
         const unsigned sum = found[k] + wide[4 * t + k];
         if (sum > 0) atomicAdd(sums + 4 * t + k, sum);
     }
-    if (comes_last(ticket)) give_levels(sums, counts, outside, bounds, bins, 1);
+    if (is_last_block(ticket)) give_levels(sums, counts, outside, bounds, bins, 1);
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 // Whether this block is the last one to arrive. What the others wrote before is visible to it.
-__device__ __forceinline__ bool comes_last(unsigned* ticket)
+__device__ __forceinline__ bool is_last_block(unsigned* ticket)
 {
     __shared__ bool last;
     __threadfence();

@@ -18,8 +18,8 @@ extern "C" __global__ void layout_tiles(
     const long long i = first + row * SIDE + column;
     if (i < n) tile[row * PITCH + column] = x[i];
     __syncthreads();
-    float* const turned = tile + column * PITCH + row;
-    if (first + column * SIDE + row < n) *turned = fmaf(gain, *turned, offset);
+    float* const transposed = tile + column * PITCH + row;
+    if (first + column * SIDE + row < n) *transposed = fmaf(gain, *transposed, offset);
     __syncthreads();
     if (i < n) y[i] = tile[row * PITCH + column];
 }

@@ -1,11 +1,9 @@
 // What:    moving average of a signal, taps in constant memory, block and halo in shared memory
-// Idea:    neighbouring outputs need the same samples: the block loads each sample once, and the window slides in
-//          shared memory
+// Idea:    neighbouring outputs share samples: the block loads each once, and the window slides in shared memory
 // Shapes:  x, y (n, CHANNELS) interleaved; taps: the first `window` of the symbol
 // Launch:  grid ceil(n * CHANNELS / (block * OUTPUTS)), any block; a thread's outputs are one block apart;
 //          shared (block * OUTPUTS + (window - 1) * CHANNELS) samples
-// Traffic: at least 1 sample read and 1 written per element; 1 + (window - 1) * CHANNELS / (block * OUTPUTS) loads per
-//          element
+// Traffic: at least 1 sample read and 1 written per element; 1 + (window - 1) * CHANNELS / (block * OUTPUTS) loads
 // Source:  S4
 #include "mean.cuh"
 
@@ -22,8 +20,7 @@ extern "C" __global__ void mean1d_shared(const T* __restrict__ x, T* __restrict_
 
     // The block loads only what live outputs need, so the last block reads nothing past the end.
     for (int i = threadIdx.x; i < live + 2 * halo; i += blockDim.x) {
-        // begin + i counts elements from one halo before the signal, so it is not negative, and the division rounds
-        // down.
+        // begin + i counts elements from one halo before the signal: it is not negative, so the division is a floor.
         const long long place = (begin + i) / CHANNELS;
         const long long s = border_index(place - window / 2, n);
         tile[i] = s < 0 ? (T)0 : x[s * CHANNELS + (begin + i - place * CHANNELS)];

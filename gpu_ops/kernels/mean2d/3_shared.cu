@@ -1,6 +1,5 @@
 // What:    mean filter of an image with a square window, taps in constant memory, tile and halo in shared memory
-// Idea:    neighbouring outputs need the same pixels: the block loads each pixel once, and the window slides in shared
-//          memory
+// Idea:    neighbouring outputs share pixels: the block loads each once, and the window slides in shared memory
 // Shapes:  x, y (height, width, CHANNELS) interleaved; taps: the first window^2 of the symbol, rows first
 // Launch:  2D grid over (width * CHANNELS, height), any 2D block of bx x by; a thread's OUTPUTS rows are by apart;
 //          shared (by * OUTPUTS + window - 1) * (bx + (window - 1) * CHANNELS) samples
@@ -29,8 +28,7 @@ extern "C" __global__ void mean2d_shared(
     for (int v = threadIdx.y; v < live_rows + 2 * radius; v += blockDim.y) {
         const int r = border_index(top + v - radius, height);
         for (int i = threadIdx.x; i < stride; i += blockDim.x) {
-            // begin + i counts elements from one halo before the image, so it is not negative, and the division rounds
-            // down.
+            // begin + i counts elements from one halo before the image: it is not negative, so the division is a floor.
             const int place = (begin + i) / CHANNELS;
             const int c = border_index(place - radius, width);
             const bool inside = r >= 0 && c >= 0;

@@ -2,7 +2,7 @@
 // Idea:    interleaved addressing: a tree in shared memory combines adjacent states, then pairs, then fours. Thread i
 //          is active where i is a multiple of 2 s, so every step halves the active lanes of each warp, and all warps
 //          diverge until the end
-// Shapes:  x (n, channels), samples or states; partial (blocks, channels), or for a single block figures (rows,
+// Shapes:  x (n, channels), samples or states; partial (blocks, channels), or for a single block results (rows,
 //          channels)
 // Launch:  grid (ceil(n / block), channels), block a power of two; shared one state per thread; launched again on the
 //          partial states until one block is left
@@ -11,7 +11,7 @@
 #include "reduce.cuh"
 
 extern "C" __global__ void reduce_adjacent(
-    const In* __restrict__ x, Total* __restrict__ partial, Figure* __restrict__ figures, long long n, long long all)
+    const In* __restrict__ x, Total* __restrict__ partial, Result* __restrict__ results, long long n, long long all)
 {
     Part* part = (Part*)memory;
     const int t = threadIdx.x;
@@ -19,8 +19,8 @@ extern "C" __global__ void reduce_adjacent(
     part[t] = read_or_none(x, i, n);
     __syncthreads();
     for (int s = 1; s < blockDim.x; s *= 2) {
-        if (t % (2 * s) == 0) part[t] = part[t].join(part[t + s]);
+        if (t % (2 * s) == 0) part[t] = part[t].combine(part[t + s]);
         __syncthreads();
     }
-    if (t == 0) give(part[0], partial, figures, all);
+    if (t == 0) store_state(part[0], partial, results, all);
 }

@@ -1,7 +1,7 @@
 // What:    sum, extremes, mean or variance of each channel, one segment of samples per block
 // Idea:    interleaved addressing without divergence: the first threads do the work of each step, so whole warps are
 //          active or idle; but their elements are 2 s apart, and up to eight lanes of a warp conflict in one bank
-// Shapes:  x (n, channels), samples or states; partial (blocks, channels), or for a single block figures (rows,
+// Shapes:  x (n, channels), samples or states; partial (blocks, channels), or for a single block results (rows,
 //          channels)
 // Launch:  grid (ceil(n / block), channels), block a power of two; shared one state per thread; launched again on the
 //          partial states until one block is left
@@ -10,7 +10,7 @@
 #include "reduce.cuh"
 
 extern "C" __global__ void reduce_strided(
-    const In* __restrict__ x, Total* __restrict__ partial, Figure* __restrict__ figures, long long n, long long all)
+    const In* __restrict__ x, Total* __restrict__ partial, Result* __restrict__ results, long long n, long long all)
 {
     Part* part = (Part*)memory;
     const int t = threadIdx.x;
@@ -19,8 +19,8 @@ extern "C" __global__ void reduce_strided(
     __syncthreads();
     for (int s = 1; s < blockDim.x; s *= 2) {
         const int place = 2 * s * t;
-        if (place < blockDim.x) part[place] = part[place].join(part[place + s]);
+        if (place < blockDim.x) part[place] = part[place].combine(part[place + s]);
         __syncthreads();
     }
-    if (t == 0) give(part[0], partial, figures, all);
+    if (t == 0) store_state(part[0], partial, results, all);
 }

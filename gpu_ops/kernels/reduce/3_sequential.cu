@@ -1,7 +1,7 @@
 // What:    sum, extremes, mean or variance of each channel, one segment of samples per block
 // Idea:    sequential addressing (fan-in): the lower half of the threads adds the upper half, at distance 128, 64 ...
 //          1, so neighbouring lanes access neighbouring elements, without bank conflicts
-// Shapes:  x (n, channels), samples or states; partial (blocks, channels), or for a single block figures (rows,
+// Shapes:  x (n, channels), samples or states; partial (blocks, channels), or for a single block results (rows,
 //          channels)
 // Launch:  grid (ceil(n / block), channels), block a power of two; shared one state per thread; launched again on the
 //          partial states until one block is left
@@ -10,7 +10,7 @@
 #include "reduce.cuh"
 
 extern "C" __global__ void reduce_sequential(
-    const In* __restrict__ x, Total* __restrict__ partial, Figure* __restrict__ figures, long long n, long long all)
+    const In* __restrict__ x, Total* __restrict__ partial, Result* __restrict__ results, long long n, long long all)
 {
     Part* part = (Part*)memory;
     const int t = threadIdx.x;
@@ -18,8 +18,8 @@ extern "C" __global__ void reduce_sequential(
     part[t] = read_or_none(x, i, n);
     __syncthreads();
     for (int s = blockDim.x / 2; s > 0; s /= 2) {
-        if (t < s) part[t] = part[t].join(part[t + s]);
+        if (t < s) part[t] = part[t].combine(part[t + s]);
         __syncthreads();
     }
-    if (t == 0) give(part[0], partial, figures, all);
+    if (t == 0) store_state(part[0], partial, results, all);
 }

@@ -1,7 +1,7 @@
 // What:    sum, extremes, mean or variance of each channel, with a chosen number of threads
 // Idea:    P threads first combine n / P samples each, serially, and only their P states go through the fan-in: nearly
 //          all of the work needs no synchronisation
-// Shapes:  x (n, channels), samples or states; partial (blocks, channels), or for a single block figures (rows,
+// Shapes:  x (n, channels), samples or states; partial (blocks, channels), or for a single block results (rows,
 //          channels)
 // Launch:  grid (P / block, channels), block a power of two; shared one state per thread; launched again on the partial
 //          states of several blocks
@@ -10,19 +10,19 @@
 #include "reduce.cuh"
 
 extern "C" __global__ void reduce_two_phase(
-    const In* __restrict__ x, Total* __restrict__ partial, Figure* __restrict__ figures, long long n, long long all)
+    const In* __restrict__ x, Total* __restrict__ partial, Result* __restrict__ results, long long n, long long all)
 {
     Part* part = (Part*)memory;
     const int t = threadIdx.x;
     const long long threads = (long long)gridDim.x * blockDim.x;
     Part mine = Part::none();
     // Thread p loads samples p, p + P, p + 2 P ...: neighbouring lanes read neighbouring samples.
-    for (long long i = (long long)blockIdx.x * blockDim.x + t; i < n; i += threads) mine = mine.join(read(x, i));
+    for (long long i = (long long)blockIdx.x * blockDim.x + t; i < n; i += threads) mine = mine.combine(read(x, i));
     part[t] = mine;
     __syncthreads();
     for (int s = blockDim.x / 2; s > 0; s /= 2) {
-        if (t < s) part[t] = part[t].join(part[t + s]);
+        if (t < s) part[t] = part[t].combine(part[t + s]);
         __syncthreads();
     }
-    if (t == 0) give(part[0], partial, figures, all);
+    if (t == 0) store_state(part[0], partial, results, all);
 }

@@ -4,7 +4,7 @@
 //          warp's first samples, which needs no division. The last block to finish combines the states of all blocks,
 //          always in the same order, with the instructions that combined its own and are therefore in the instruction
 //          cache
-// Shapes:  x (n, CHANNELS); partial (blocks, CHANNELS) states; figures (rows, CHANNELS); ticket (1), zero before and
+// Shapes:  x (n, CHANNELS); partial (blocks, CHANNELS) states; results (rows, CHANNELS); ticket (1), zero before and
 //          after a launch
 // Launch:  any grid, block of THREADS, whole warps; shared one state per warp
 // Traffic: 1 sample read per sample; 1 state written and read again per block and channel
@@ -14,14 +14,14 @@
 const int EACH = 16 / sizeof(T);
 
 // Data that is read once is evicted first from the L2 cache, which keeps states and instructions.
-__device__ __forceinline__ void ask(uint4 (&read)[CHANNELS], const uint4* place)
+__device__ __forceinline__ void load_vectors(uint4 (&read)[CHANNELS], const uint4* place)
 {
 #pragma unroll
     for (int c = 0; c < CHANNELS; ++c) read[c] = __ldcs(place + c);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, THREADS_AT_ONCE / THREADS) reduce_one_pass(
-    const T* __restrict__ x, Total* partial, Figure* __restrict__ figures, unsigned* ticket, long long n)
+    const T* __restrict__ x, Total* partial, Result* __restrict__ results, unsigned* ticket, long long n)
 {
     const unsigned threads = gridDim.x * blockDim.x, thread = blockIdx.x * blockDim.x + threadIdx.x;
     // Channels are interleaved, so as many loads as there are channels contain whole samples. A channel has at most
@@ -33,14 +33,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, THREADS_AT_ONCE / THREADS)
     uint4 reads[LOADS][CHANNELS] = {};
 #pragma unroll
     for (int k = 0; k < LOADS; ++k)
-        if (k * threads + thread < groups) ask(reads[k], place + (size_t)threads * (k * CHANNELS));
+        if (k * threads + thread < groups) load_vectors(reads[k], place + (size_t)threads * (k * CHANNELS));
     start(shares, (const T*)reads[0], x, thread, groups, n);
     for (unsigned r = 1; r < rounds; ++r) {
         place += (size_t)threads * (LOADS * CHANNELS);
 #pragma unroll
         for (int k = 0; k < LOADS; ++k) {
             take(shares, reads[k]);
-            ask(reads[k], place + (size_t)threads * (k * CHANNELS));
+            load_vectors(reads[k], place + (size_t)threads * (k * CHANNELS));
         }
     }
     if (rounds > 0) {
@@ -48,7 +48,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, THREADS_AT_ONCE / THREADS)
 #pragma unroll
         for (int k = 0; k < LOADS; ++k) {
             take(shares, reads[k]);
-            if (k * threads + thread < left) ask(reads[k], place + (size_t)threads * (k * CHANNELS));
+            if (k * threads + thread < left) load_vectors(reads[k], place + (size_t)threads * (k * CHANNELS));
         }
     }
 #pragma unroll
@@ -73,15 +73,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, THREADS_AT_ONCE / THREADS)
         } else {
             for (unsigned block = threadIdx.x; block < gridDim.x; block += blockDim.x) {
                 const Total state = fresh(partial + (size_t)block * CHANNELS + channel);
-                mine = block == threadIdx.x ? state : mine.join(state);
+                mine = block == threadIdx.x ? state : mine.combine(state);
             }
         }
         mine = block_state(mine, (Part*)memory);
         if (threadIdx.x == 0) {
             if (own) partial[(size_t)blockIdx.x * CHANNELS + channel] = mine;
-            else write_figures(mine, n, figures + channel, CHANNELS);
+            else write_results(mine, n, results + channel, CHANNELS);
         }
         if (step != CHANNELS - 1) __syncthreads();
-        else if (!comes_last(ticket)) return;
+        else if (!is_last_block(ticket)) return;
     }
 }

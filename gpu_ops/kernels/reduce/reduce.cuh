@@ -6,7 +6,7 @@
 // earlier launch. NARROW: a block has so few samples that their integer sum fits 32 bits.
 //
 // Every kernel reads x (n, channels), samples or states, and writes partial (blocks, channels), one state per block; a
-// single block per channel writes figures (rows, channels) instead. `all` is the number of samples of a channel,
+// single block per channel writes results (rows, channels) instead. `all` is the number of samples of a channel,
 // whatever n is. blockIdx.y is the channel.
 #pragma once
 
@@ -34,7 +34,7 @@ struct Whole {
     Value value;
     static __device__ __forceinline__ Whole none() { return {0}; }
     static __device__ __forceinline__ Whole of(T x) { return {x}; }
-    __device__ __forceinline__ Whole join(Whole b) const { return {value + b.value}; }
+    __device__ __forceinline__ Whole combine(Whole b) const { return {value + b.value}; }
 };
 typedef Whole<Count> SumPart;
 typedef Whole<unsigned long long> Sum;
@@ -44,7 +44,7 @@ struct Sum {
     double value, lost;
     static __device__ __forceinline__ Sum none() { return {0, 0}; }
     static __device__ __forceinline__ Sum of(T x) { return {(double)x, 0}; }
-    __device__ __forceinline__ Sum join(Sum b) const
+    __device__ __forceinline__ Sum combine(Sum b) const
     {
         double error;
         const double s = two_sum(value, b.value, error);
@@ -59,7 +59,7 @@ struct Sum {
     double value;
     static __device__ __forceinline__ Sum none() { return {0}; }
     static __device__ __forceinline__ Sum of(T x) { return {(double)x}; }
-    __device__ __forceinline__ Sum join(Sum b) const { return {value + b.value}; }
+    __device__ __forceinline__ Sum combine(Sum b) const { return {value + b.value}; }
     __device__ __forceinline__ double total() const { return value; }
 };
 typedef Sum SumPart;
@@ -78,18 +78,18 @@ typedef T Extreme;
 #define INFINITY_OF_FLOATS __longlong_as_double(0x7ff0000000000000LL)
 #endif
 
-struct Least {
+struct Minimum {
     Extreme value;
-    static __device__ __forceinline__ Least none() { return {HIGHEST}; }
-    static __device__ __forceinline__ Least of(T x) { return {x}; }
-    __device__ __forceinline__ Least join(Least b) const { return value < b.value || value != value ? *this : b; }
+    static __device__ __forceinline__ Minimum none() { return {HIGHEST}; }
+    static __device__ __forceinline__ Minimum of(T x) { return {x}; }
+    __device__ __forceinline__ Minimum combine(Minimum b) const { return value < b.value || value != value ? *this : b; }
 };
 
-struct Most {
+struct Maximum {
     Extreme value;
-    static __device__ __forceinline__ Most none() { return {LOWEST}; }
-    static __device__ __forceinline__ Most of(T x) { return {x}; }
-    __device__ __forceinline__ Most join(Most b) const { return value > b.value || value != value ? *this : b; }
+    static __device__ __forceinline__ Maximum none() { return {LOWEST}; }
+    static __device__ __forceinline__ Maximum of(T x) { return {x}; }
+    __device__ __forceinline__ Maximum combine(Maximum b) const { return value > b.value || value != value ? *this : b; }
 };
 
 // Spread: the sum and the sum of squares of integers, exactly; for floats the count, the mean and the sum of squared
@@ -100,7 +100,7 @@ struct Spread {
     unsigned long long sum, squares;
     static __device__ __forceinline__ Spread none() { return {0, 0}; }
     static __device__ __forceinline__ Spread of(T x) { return {x, (unsigned long long)((unsigned)x * x)}; }
-    __device__ __forceinline__ Spread join(Spread b) const { return {sum + b.sum, squares + b.squares}; }
+    __device__ __forceinline__ Spread combine(Spread b) const { return {sum + b.sum, squares + b.squares}; }
     __device__ __forceinline__ double variance(unsigned long long n) const
     {
         // Relative to the integer nearest to the mean every sum is exact, and little cancels. Products may exceed 2^64;
@@ -116,7 +116,7 @@ struct Spread {
     double n, mean, squares;
     static __device__ __forceinline__ Spread none() { return {0, 0, 0}; }
     static __device__ __forceinline__ Spread of(T x) { return {1, (double)x, (double)x - (double)x}; }  // infinity gives NaN
-    __device__ __forceinline__ Spread join(Spread b) const
+    __device__ __forceinline__ Spread combine(Spread b) const
     {
         if (b.n == 0) return *this;
         if (n == 0) return b;
@@ -127,20 +127,20 @@ struct Spread {
 };
 #endif
 
-struct Every {
+struct All {
     Sum sum;
-    Least least;
-    Most most;
+    Minimum least;
+    Maximum most;
     Spread spread;
-    static __device__ __forceinline__ Every none() { return {Sum::none(), Least::none(), Most::none(), Spread::none()}; }
-    static __device__ __forceinline__ Every of(T x) { return {Sum::of(x), Least::of(x), Most::of(x), Spread::of(x)}; }
-    __device__ __forceinline__ Every join(const Every& b) const
+    static __device__ __forceinline__ All none() { return {Sum::none(), Minimum::none(), Maximum::none(), Spread::none()}; }
+    static __device__ __forceinline__ All of(T x) { return {Sum::of(x), Minimum::of(x), Maximum::of(x), Spread::of(x)}; }
+    __device__ __forceinline__ All combine(const All& b) const
     {
-        return {sum.join(b.sum), least.join(b.least), most.join(b.most), spread.join(b.spread)};
+        return {sum.combine(b.sum), least.combine(b.least), most.combine(b.most), spread.combine(b.spread)};
     }
 };
 
-// Types of the chosen statistic: Part within a block, Total between blocks, Figure for a result.
+// Types of the chosen statistic: Part within a block, Total between blocks, Result for a result.
 
 #if INTEGER
 __device__ __forceinline__ double mean_of(Sum sum, long long all) { return (double)sum.value / (double)all; }
@@ -151,11 +151,11 @@ __device__ __forceinline__ double value_of(Sum sum) { return sum.total(); }
 #endif
 
 #if STATISTIC == 0 && INTEGER
-typedef unsigned long long Figure;
+typedef unsigned long long Result;
 #elif STATISTIC == 1 || STATISTIC == 2
-typedef T Figure;
+typedef T Result;
 #else
-typedef double Figure;
+typedef double Result;
 #endif
 
 #if STATISTIC == 0 || STATISTIC == 3
@@ -166,13 +166,13 @@ typedef SumPart Part;
 typedef Sum Part;
 #endif
 #elif STATISTIC == 1
-typedef Least Total, Part;
+typedef Minimum Total, Part;
 #elif STATISTIC == 2
-typedef Most Total, Part;
+typedef Maximum Total, Part;
 #elif STATISTIC == 4
 typedef Spread Total, Part;
 #else
-typedef Every Total, Part;
+typedef All Total, Part;
 #endif
 
 #if FIRST
@@ -190,8 +190,8 @@ __device__ __forceinline__ Sum total_of(const SumPart& part) { return widened(pa
 #endif
 
 // The results of a channel, one per row of a table of `channels` columns.
-__device__ __forceinline__ void write_figures(
-    const Total& total, long long all, Figure* __restrict__ out, int channels)
+__device__ __forceinline__ void write_results(
+    const Total& total, long long all, Result* __restrict__ out, int channels)
 {
 #if STATISTIC == 0
     out[0] = value_of(total);
@@ -226,10 +226,10 @@ __device__ __forceinline__ Part read_or_none(const In* __restrict__ x, long long
 }
 
 // One thread writes the state of its block, or the results where there is no other block.
-__device__ __forceinline__ void give(
-    const Part& part, Total* __restrict__ partial, Figure* __restrict__ figures, long long all)
+__device__ __forceinline__ void store_state(
+    const Part& part, Total* __restrict__ partial, Result* __restrict__ results, long long all)
 {
-    if (gridDim.x == 1) write_figures(total_of(part), all, figures + blockIdx.y, gridDim.y);
+    if (gridDim.x == 1) write_results(total_of(part), all, results + blockIdx.y, gridDim.y);
     else partial[(long long)blockIdx.x * gridDim.y + blockIdx.y] = total_of(part);
 }
 

@@ -36,7 +36,7 @@ struct Spreading {
 #else
 struct Adding {
     Sum all = Sum::none();
-    __device__ __forceinline__ void add(T x) { all = all.join(Sum::of(x)); }
+    __device__ __forceinline__ void add(T x) { all = all.combine(Sum::of(x)); }
     __device__ __forceinline__ void add_bytes(uint4) {}
     __device__ __forceinline__ Sum state() const { return all; }
 };
@@ -67,7 +67,7 @@ struct Spreading {
 template <typename State>
 struct Extremum {
     State state_ = State::none();
-    __device__ __forceinline__ void add(T x) { state_ = state_.join(State::of(x)); }
+    __device__ __forceinline__ void add(T x) { state_ = state_.combine(State::of(x)); }
     __device__ __forceinline__ void add_bytes(uint4 w)
     {
         const T* bytes = (const T*)&w;
@@ -76,8 +76,8 @@ struct Extremum {
     }
     __device__ __forceinline__ State state() const { return state_; }
 };
-typedef Extremum<Least> Lowest;
-typedef Extremum<Most> Highest;
+typedef Extremum<Minimum> Lowest;
+typedef Extremum<Maximum> Highest;
 #else
 __device__ __forceinline__ float lesser(float a, float b) { return fminf(a, b); }
 __device__ __forceinline__ float greater(float a, float b) { return fmaxf(a, b); }
@@ -88,7 +88,7 @@ __device__ __forceinline__ T not_a_number() { return (T)__longlong_as_double(0x7
 
 // The hardware's minimum and maximum of floats ignore NaN, so NaN is tracked separately.
 struct Lowest {
-    T value = Least::none().value;
+    T value = Minimum::none().value;
     bool odd = false;
     __device__ __forceinline__ void add(T x)
     {
@@ -96,11 +96,11 @@ struct Lowest {
         odd |= x != x;
     }
     __device__ __forceinline__ void add_bytes(uint4) {}
-    __device__ __forceinline__ Least state() const { return {odd ? not_a_number() : value}; }
+    __device__ __forceinline__ Minimum state() const { return {odd ? not_a_number() : value}; }
 };
 
 struct Highest {
-    T value = Most::none().value;
+    T value = Maximum::none().value;
     bool odd = false;
     __device__ __forceinline__ void add(T x)
     {
@@ -108,7 +108,7 @@ struct Highest {
         odd |= x != x;
     }
     __device__ __forceinline__ void add_bytes(uint4) {}
-    __device__ __forceinline__ Most state() const { return {odd ? not_a_number() : value}; }
+    __device__ __forceinline__ Maximum state() const { return {odd ? not_a_number() : value}; }
 };
 #endif
 
@@ -135,13 +135,13 @@ struct Gathering {
         most.add_bytes(w);
         spread.add_bytes(w);
     }
-    __device__ __forceinline__ Every state() const { return {sum.state(), least.state(), most.state(), spread.state()}; }
+    __device__ __forceinline__ All state() const { return {sum.state(), least.state(), most.state(), spread.state()}; }
 };
 #else
 // The sum is that of the spread, and the test for NaN is shared.
 struct Gathering {
     Spreading spread;
-    T least = Least::none().value, most = Most::none().value;
+    T least = Minimum::none().value, most = Maximum::none().value;
     bool odd = false;
     __device__ __forceinline__ void start(double first) { spread.start(first); }
     __device__ __forceinline__ void add(T x)
@@ -152,7 +152,7 @@ struct Gathering {
         odd |= x != x;
     }
     __device__ __forceinline__ void add_bytes(uint4) {}
-    __device__ __forceinline__ Every state() const
+    __device__ __forceinline__ All state() const
     {
         return {{spread.sum}, {odd ? not_a_number() : least}, {odd ? not_a_number() : most}, spread.state()};
     }
@@ -195,7 +195,7 @@ struct Around {
     }
     __device__ __forceinline__ Around(double n, double off, double squares) : n(n), off(off), squares(squares) {}
     __device__ __forceinline__ Around() {}
-    __device__ __forceinline__ Around join(const Around& b) const { return {n + b.n, off + b.off, squares + b.squares}; }
+    __device__ __forceinline__ Around combine(const Around& b) const { return {n + b.n, off + b.off, squares + b.squares}; }
     __device__ __forceinline__ Spread spread(double middle) const
     {
         if (n == 0) return Spread::none();
@@ -214,16 +214,16 @@ __device__ __forceinline__ Spread warp_total(const Spread& mine)
 
 struct Plain {
     Sum sum;
-    Least least;
-    Most most;
+    Minimum least;
+    Maximum most;
     Around around;
-    __device__ __forceinline__ Plain join(const Plain& b) const
+    __device__ __forceinline__ Plain combine(const Plain& b) const
     {
-        return {sum.join(b.sum), least.join(b.least), most.join(b.most), around.join(b.around)};
+        return {sum.combine(b.sum), least.combine(b.least), most.combine(b.most), around.combine(b.around)};
     }
 };
 
-__device__ __forceinline__ Every warp_total(const Every& mine)
+__device__ __forceinline__ All warp_total(const All& mine)
 {
     const double middle = mean_of_lane_0(mine.spread);
     const Plain all = warp_total(Plain{mine.sum, mine.least, mine.most, Around(mine.spread, middle)});
@@ -263,7 +263,7 @@ __device__ __forceinline__ Total fresh(const Total* place)
 }
 
 // Whether this block is the last one to arrive. Writes of the first threads of the other blocks are visible to it.
-__device__ __forceinline__ bool comes_last(unsigned* ticket)
+__device__ __forceinline__ bool is_last_block(unsigned* ticket)
 {
     __shared__ bool last;
     if (threadIdx.x == 0) {

@@ -26,20 +26,20 @@ template <typename State>
 __device__ __forceinline__ State warp_total(State mine)
 {
 #pragma unroll (sizeof(State) > 16 ? 1 : 5)
-    for (int s = WARP / 2; s > 0; s /= 2) mine = mine.join(of_partner(mine, s));
+    for (int s = WARP / 2; s > 0; s /= 2) mine = mine.combine(of_partner(mine, s));
     return mine;
 }
 
-// Thread 0 gets the combined state of its block of whole warps; `room` has an element per warp.
+// Thread 0 gets the combined state of its block of whole warps; `scratch` has an element per warp.
 template <typename State>
-__device__ __forceinline__ State block_state(State mine, State* room)
+__device__ __forceinline__ State block_state(State mine, State* scratch)
 {
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
     mine = warp_total(mine);
-    if (lane == 0) room[warp] = mine;
+    if (lane == 0) scratch[warp] = mine;
     __syncthreads();
     if (warp > 0) return mine;
     mine = State::none();
-    if (lane < warps) mine = room[lane];
+    if (lane < warps) mine = scratch[lane];
     return warp_total(mine);
 }

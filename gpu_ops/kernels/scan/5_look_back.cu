@@ -5,7 +5,7 @@
 //          results. While a tile waits, its scanned values stay in registers and in shared memory: a scanned vector
 //          moves to shared memory, and the next one is loaded into its registers. So tiles are large, and many loads
 //          are in flight
-// Shapes:  x, y (lines, n), of which `step` lines are interleaved; words (lines, tiles, APART, 2) of 64 bits, of which
+// Shapes:  x, y (lines, n), of which `step` lines are interleaved; words (lines, tiles, SLOT, 2) of 64 bits, of which
 //          the first of each tile are used; ticket (1); both are zero before the first launch
 // Launch:  grid lines * tiles, tiles = ceil(n / (THREADS * VECTORS * EACH)), VECTORS = IN_REGISTERS + IN_SHARED, block
 //          of THREADS, whole warps; shared IN_SHARED vectors per thread
@@ -16,10 +16,10 @@
 const int MOST_WARPS = 32; // per block
 const int EACH = 16 / sizeof(R); // values per vector
 const int VECTORS = IN_REGISTERS + IN_SHARED; // per thread
-const int TILE_SUM = 1, SUM_TO_END = 2; // what a tile has published; 0: nothing yet
+const int AGGREGATE = 1, INCLUSIVE_PREFIX = 2; // what a tile has published; 0: nothing yet
 
 // A 64-byte slot per tile: fewer tiles publish to and poll the same cache line.
-const int APART = 4;
+const int SLOT = 4;
 
 // Contiguous values are loaded and stored as one word.
 struct __align__(EACH * sizeof(T)) Samples { T values[EACH]; };
@@ -31,21 +31,21 @@ extern __shared__ __align__(16) unsigned char memory[];
 // A sum is published as two 64-bit words, each with half of its bits and the tag of this launch: a reader that finds
 // both tags equal has both halves, in whatever order they arrived. The ticket counts launches, and the tag contains
 // that number, so values of an earlier launch are ignored, and no step has to clear them.
-__device__ __forceinline__ void tell(ulonglong2* place, double sum, unsigned int mark)
+__device__ __forceinline__ void publish(ulonglong2* place, double sum, unsigned int tag)
 {
-    const unsigned long long bits = __double_as_longlong(sum), high = (unsigned long long)mark << 32;
+    const unsigned long long bits = __double_as_longlong(sum), high = (unsigned long long)tag << 32;
     const unsigned long long a = (bits & 0xffffffffull) | high, b = (bits >> 32) | high;
     asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" : : "l"(place), "l"(a), "l"(b) : "memory");
 }
 
 // What a tile has published in this launch, whose tags begin at `first`; 0: nothing yet.
-__device__ __forceinline__ int ask(const ulonglong2* place, unsigned int first, double* sum)
+__device__ __forceinline__ int poll(const ulonglong2* place, unsigned int first, double* sum)
 {
     unsigned long long a, b;
     asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "l"(place) : "memory");
     *sum = __longlong_as_double((a & 0xffffffffull) | (b << 32));
-    const unsigned int mark = (unsigned int)(a >> 32), told = mark - first;
-    return mark == (unsigned int)(b >> 32) && (told == TILE_SUM || told == SUM_TO_END) ? (int)told : 0;
+    const unsigned int tag = (unsigned int)(a >> 32), status = tag - first;
+    return tag == (unsigned int)(b >> 32) && (status == AGGREGATE || status == INCLUSIVE_PREFIX) ? (int)status : 0;
 }
 
 // The exclusive prefix of `tile`, in every lane: the sum of all tiles of the line before it. `words` are those of the
@@ -55,11 +55,11 @@ __device__ __forceinline__ double look_back(const ulonglong2* words, int tile, u
     double before = 0;
     for (int from = tile - 1 - lane;; from -= 32) {
         double sum = 0;
-        int told = from < 0 ? SUM_TO_END : 0; // before the line the prefix is 0
+        int status = from < 0 ? INCLUSIVE_PREFIX : 0; // before the line the prefix is 0
         do {
-            if (told == 0) told = ask(words + from * APART, first, &sum);
-        } while (__any_sync(WHOLE_WARP, told == 0));
-        const unsigned int ends = __ballot_sync(WHOLE_WARP, told == SUM_TO_END);
+            if (status == 0) status = poll(words + from * SLOT, first, &sum);
+        } while (__any_sync(WHOLE_WARP, status == 0));
+        const unsigned int ends = __ballot_sync(WHOLE_WARP, status == INCLUSIVE_PREFIX);
         const int last = ends ? __ffs(ends) - 1 : 31; // the nearest predecessor with an inclusive prefix
         if (lane <= last) before += sum;
         if (ends) return warp_total(before);
@@ -152,7 +152,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, THREADS_AT_ONCE / THREADS)
 {
     __shared__ unsigned long long number;
     __shared__ A totals[MOST_WARPS];
-    __shared__ double before_tile;
+    __shared__ double exclusive_prefix;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     // The lower half counts blocks, the upper half launches.
     if (threadIdx.x == 0) {
@@ -176,16 +176,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, THREADS_AT_ONCE / THREADS)
     else sum = scan_warp<false>(values, waiting, x + begin, left, step, exclusive, lane);
     const A of_warps = warps_before(sum, totals, lane, &all);
     if (threadIdx.x < 32) {
-        ulonglong2* const own = words + (long long)line * tiles * APART;
-        if (lane == 0 && tile > 0) tell(own + tile * APART, (double)all, first + TILE_SUM);
-        const double far = look_back(own, tile, first, lane);
+        ulonglong2* const own = words + (long long)line * tiles * SLOT;
+        if (lane == 0 && tile > 0) publish(own + tile * SLOT, (double)all, first + AGGREGATE);
+        const double prefix = look_back(own, tile, first, lane);
         if (lane == 0) {
-            tell(own + tile * APART, far + (double)all, first + SUM_TO_END);
-            before_tile = far;
+            publish(own + tile * SLOT, prefix + (double)all, first + INCLUSIVE_PREFIX);
+            exclusive_prefix = prefix;
         }
     }
     __syncthreads();
-    const R offset = (R)(before_tile + (double)of_warps);
+    const R offset = (R)(exclusive_prefix + (double)of_warps);
     if (whole) store_all<true>(values, waiting, offset, y + begin, left, 1);
     else store_all<false>(values, waiting, offset, y + begin, left, step);
 }

@@ -12,9 +12,9 @@
 #include "wavelet_lanes.cuh"
 
 constexpr int AROUND = (1 << LEVELS) - 1; // the halo of all levels as a multiple of that of one level
-constexpr int LOST = whole((BEFORE + 2 * EARLIER) * AROUND, EACH);
-constexpr int LOST_AFTER = whole((AFTER + 2 * LATER) * AROUND, EACH);
-constexpr int TILE = 32 * EACH, WIDTH = TILE - (LOST + LOST_AFTER) * EACH;
+constexpr int HALO = whole((BEFORE + 2 * EARLIER) * AROUND, EACH);
+constexpr int HALO_AFTER = whole((AFTER + 2 * LATER) * AROUND, EACH);
+constexpr int TILE = 32 * EACH, WIDTH = TILE - (HALO + HALO_AFTER) * EACH;
 constexpr int PITCH = EACH + 4; // so the vectors of four of eight lanes cover all banks
 // The number of resident warps for which registers suffice.
 constexpr int RESIDENT = EACH == 32 && TAPS <= 8 ? 32 : FORM != SUMS || EACH < 64 ? 20 : 16;
@@ -35,7 +35,7 @@ __device__ __forceinline__ void denoise(T (&row)[2 * N], T threshold)
     if constexpr (MORE > 0) denoise<N / 2, MORE - 1>(low, threshold * unit(BY_LOW));
     join_row(low, high, row);
 #pragma unroll
-    for (int i = 0; i < 2 * N; ++i) row[i] *= unit(BACK);
+    for (int i = 0; i < 2 * N; ++i) row[i] *= unit(INVERSE);
 }
 
 // Loads the tile: the samples from `left` on, periodic at the ends of the signal; in one access where it is `inside`.
@@ -64,13 +64,13 @@ __device__ __forceinline__ void fetch_tile(
 __device__ __forceinline__ void store_tile(
     const T* tile, T* sum, S* out, const Extent& e, const Shift& shift, Index left, bool inside)
 {
-    constexpr int BEGIN = LOST * EACH;
+    constexpr int BEGIN = HALO * EACH;
     if (inside && aligned(out, e)) {
         Four* fours = (Four*)(out + left + BEGIN) + threadIdx.x;
 #pragma unroll
         for (int f = 0; 128 * f < WIDTH; ++f) {
             const int i = 4 * (32 * f + threadIdx.x);
-            const Quad quad = *(const Quad*)(tile + LOST * PITCH + place_of(i));
+            const Quad quad = *(const Quad*)(tile + HALO * PITCH + place_of(i));
             Four four;
             for (int j = 0; j < 4; ++j) four.v[j] = sample_of(quad.v[j]);
             if (WIDTH % 128 == 0 || i < WIDTH) fours[32 * f] = four;
@@ -88,7 +88,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_register
 {
     const Extent e = {1, n, channels, (int)blockIdx.y};
     const Shift shift = {0, right, first, last, (T)count};
-    const Index left = (Index)blockIdx.x * WIDTH - LOST * EACH;
+    const Index left = (Index)blockIdx.x * WIDTH - HALO * EACH;
     const bool inside = left >= 0 && left + TILE <= n;
     T* tile = (T*)memory;
     Quad* own = (Quad*)(tile + threadIdx.x * PITCH);

@@ -23,21 +23,21 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_f
 {
     const int lane = threadIdx.x, first = blockIdx.y * height, count = min(height, half_rows - first);
     const int steps = count + HALF - 1, top = 2 * first - REACH;
-    const int left = (int)blockIdx.x * WIDTH_THERE + (lane - LOST_THERE) * EACH - 2 * AHEAD, k = left / 2 + AHEAD;
-    const bool mine = lane >= LOST_THERE && lane < 32 - LOST_THERE_AFTER;
+    const int left = (int)blockIdx.x * WIDTH_FORWARD + (lane - HALO_FORWARD) * EACH - 2 * AHEAD, k = left / 2 + AHEAD;
+    const bool mine = lane >= HALO_FORWARD && lane < 32 - HALO_FORWARD_AFTER;
     const size_t band = (size_t)half_rows * half;
     const Samples samples(x, rows, columns, left);
     Splitting lows[PAIRS] = {}, highs[PAIRS] = {};
     __shared__ Four copies[DEPTH][2][ROW]; // rows of the next steps, each lane's own
-    const auto ask = [&](int step, int place) {
+    const auto prefetch = [&](int step, int place) {
         if (step < steps)
-            for (int r = 0; r < 2; ++r) samples.ask(top + 2 * step + r, copies[place][r] + lane);
+            for (int r = 0; r < 2; ++r) samples.prefetch(top + 2 * step + r, copies[place][r] + lane);
         close_group();
     };
     wait_for_launch_ahead();
     let_next_launch_begin();
 #pragma unroll
-    for (int step = 0; step < DEPTH; ++step) ask(step, step);
+    for (int step = 0; step < DEPTH; ++step) prefetch(step, step);
     for (int start = 0; start < steps; start += DEPTH) {
 #pragma unroll
         for (int place = 0; place < DEPTH; ++place) {
@@ -50,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_f
                 samples.take(copies[place][r] + lane, v);
                 split_row<true, true>(v, l[r], h[r]);
             }
-            ask(step + DEPTH, place);
+            prefetch(step + DEPTH, place);
 #pragma unroll
             for (int i = 0; i < PAIRS; ++i) {
                 lows[i].take<true, true>(l[0][i], l[1][i], l[0][i], l[1][i]);
@@ -72,31 +72,31 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_i
 {
     const int lane = threadIdx.x, above = (gridDim.y - 1 - blockIdx.y) * height, below = min(above + height, rows);
     const int first = ((above + REACH) >> 1) - HALF + 1, steps = ((below - 1 + REACH) >> 1) - first + 1;
-    const int left = (int)blockIdx.x * WIDTH_JOIN + (lane - LOST_JOIN) * EACH;
-    const Written written(out, above, below, columns, left, lane >= LOST_JOIN && lane < 32 - LOST_JOIN_AFTER);
+    const int left = (int)blockIdx.x * WIDTH_JOIN + (lane - HALO_JOIN) * EACH;
+    const Written written(out, above, below, columns, left, lane >= HALO_JOIN && lane < 32 - HALO_JOIN_AFTER);
     const Coefficients coefficients(half_rows, half, left / 2 + AHEAD);
     const size_t band = (size_t)half_rows * half;
     Joining lows[PAIRS] = {}, highs[PAIRS] = {};
     __shared__ Pair copies[DEPTH][4][BAND_ROW]; // rows of the next steps, each lane's own; approximation last
-    const auto ask_details = [&](int step, int place) {
+    const auto prefetch_details = [&](int step, int place) {
         if (step >= steps) return;
-        coefficients.ask(details, first + step, copies[place][0] + lane);
-        coefficients.ask(details + band, first + step, copies[place][1] + lane);
-        coefficients.ask(finest, first + step, copies[place][2] + lane);
+        coefficients.prefetch(details, first + step, copies[place][0] + lane);
+        coefficients.prefetch(details + band, first + step, copies[place][1] + lane);
+        coefficients.prefetch(finest, first + step, copies[place][2] + lane);
     };
-    const auto ask_returned = [&](int step, int place) {
-        if (step < steps) coefficients.ask(back, first + step, copies[place][3] + lane);
+    const auto prefetch_returned = [&](int step, int place) {
+        if (step < steps) coefficients.prefetch(back, first + step, copies[place][3] + lane);
         close_group();
     };
     // Details and thresholds are from launches before the previous one.
     const T threshold = (T)(GIVEN ? value : thresholds[0]);
     const T mixed = threshold * unit(BY_LOW, BY_HIGH), fine = threshold * unit(BY_HIGH, BY_HIGH);
 #pragma unroll
-    for (int step = 0; step < DEPTH; ++step) ask_details(step, step);
+    for (int step = 0; step < DEPTH; ++step) prefetch_details(step, step);
     wait_for_launch_ahead();
     let_next_launch_begin();
 #pragma unroll
-    for (int step = 0; step < DEPTH; ++step) ask_returned(step, step);
+    for (int step = 0; step < DEPTH; ++step) prefetch_returned(step, step);
     for (int start = 0; start < steps; start += DEPTH) {
 #pragma unroll
         for (int place = 0; place < DEPTH; ++place) {
@@ -108,8 +108,8 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_i
             coefficients.take(copies[place][1] + lane, 1, h[0]);
             coefficients.take(copies[place][2] + lane, NOISE ? unit(BY_HIGH, BY_HIGH) : 1, h[1]);
             coefficients.take(copies[place][3] + lane, unit(BY_LOW, BY_LOW), l[0]);
-            ask_details(step + DEPTH, place);
-            ask_returned(step + DEPTH, place);
+            prefetch_details(step + DEPTH, place);
+            prefetch_returned(step + DEPTH, place);
 #pragma unroll
             for (int i = 0; i < PAIRS; ++i) {
                 lows[i].take(l[0][i], shrunk(l[1][i], mixed), l[0][i], l[1][i]);

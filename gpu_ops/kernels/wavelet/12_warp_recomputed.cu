@@ -23,20 +23,20 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomput
 {
     const int lane = threadIdx.x, first = blockIdx.y * height, count = min(height, half_rows - first);
     const int steps = count + HALF - 1, top = 2 * first - REACH;
-    const int left = (int)blockIdx.x * WIDTH_THERE + (lane - LOST_THERE) * EACH - 2 * AHEAD, k = left / 2 + AHEAD;
-    const bool mine = lane >= LOST_THERE && lane < 32 - LOST_THERE_AFTER;
+    const int left = (int)blockIdx.x * WIDTH_FORWARD + (lane - HALO_FORWARD) * EACH - 2 * AHEAD, k = left / 2 + AHEAD;
+    const bool mine = lane >= HALO_FORWARD && lane < 32 - HALO_FORWARD_AFTER;
     const Samples samples(x, rows, columns, left);
     Splitting lows[PAIRS] = {}, highs[PAIRS] = {};
     __shared__ Four copies[DEPTH][2][ROW]; // rows of the next steps, each lane's own
-    const auto ask = [&](int step, int place) {
+    const auto prefetch = [&](int step, int place) {
         if (step < steps)
-            for (int r = 0; r < 2; ++r) samples.ask(top + 2 * step + r, copies[place][r] + lane);
+            for (int r = 0; r < 2; ++r) samples.prefetch(top + 2 * step + r, copies[place][r] + lane);
         close_group();
     };
     wait_for_launch_ahead();
     let_next_launch_begin();
 #pragma unroll
-    for (int step = 0; step < DEPTH; ++step) ask(step, step);
+    for (int step = 0; step < DEPTH; ++step) prefetch(step, step);
     for (int start = 0; start < steps; start += DEPTH) {
 #pragma unroll
         for (int place = 0; place < DEPTH; ++place) {
@@ -49,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomput
                 samples.take(copies[place][r] + lane, v);
                 split_row<true, NOISE>(v, l[r], h[r]);
             }
-            ask(step + DEPTH, place);
+            prefetch(step + DEPTH, place);
 #pragma unroll
             for (int i = 0; i < PAIRS; ++i) {
                 lows[i].take<true, false>(l[0][i], l[1][i], l[0][i], l[1][i]);
@@ -71,19 +71,19 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomput
     const int lane = threadIdx.x, above = (gridDim.y - 1 - blockIdx.y) * height, below = min(above + height, rows);
     const int first_k = ((above + REACH) >> 1) - HALF + 1, last_k = (below - 1 + REACH) >> 1;
     const int steps = last_k - first_k + HALF, top = 2 * first_k - REACH;
-    const int left = (int)blockIdx.x * WIDTH_BACK + (lane - LOST_BACK) * EACH;
-    const Written written(out, above, below, columns, left, lane >= LOST_BACK && lane < 32 - LOST_BACK_AFTER);
+    const int left = (int)blockIdx.x * WIDTH_INVERSE + (lane - HALO_INVERSE) * EACH;
+    const Written written(out, above, below, columns, left, lane >= HALO_INVERSE && lane < 32 - HALO_INVERSE_AFTER);
     const Samples samples(x, rows, columns, left);
     const Coefficients returned(half_rows, half, left / 2 + AHEAD);
-    Columns held = {};
+    Columns clamped = {};
     __shared__ Four copies[DEPTH][2][ROW]; // rows of the next steps, each lane's own
     __shared__ Pair returns[DEPTH][ALONE ? 1 : BAND_ROW];
-    const auto ask_samples = [&](int step, int place) {
+    const auto prefetch_samples = [&](int step, int place) {
         for (int r = 0; r < 2; ++r)
-            if (step < steps) samples.ask(top + 2 * step + r, copies[place][r] + lane);
+            if (step < steps) samples.prefetch(top + 2 * step + r, copies[place][r] + lane);
     };
-    const auto ask_returned = [&](int step, int place) {
-        if (!ALONE && step < steps) returned.ask(back, first_k + step - (HALF - 1), returns[place] + lane);
+    const auto prefetch_returned = [&](int step, int place) {
+        if (!ALONE && step < steps) returned.prefetch(back, first_k + step - (HALF - 1), returns[place] + lane);
         close_group();
     };
     // Samples and thresholds are from launches before the previous one; of the last level they are from the previous
@@ -92,28 +92,28 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomput
     const T threshold = (T)(GIVEN ? value : thresholds[0]);
     const T mixed = threshold * unit(BY_LOW, BY_HIGH), fine = threshold * unit(BY_HIGH, BY_HIGH);
 #pragma unroll
-    for (int step = 0; step < DEPTH; ++step) ask_samples(step, step);
+    for (int step = 0; step < DEPTH; ++step) prefetch_samples(step, step);
     if (!ALONE) wait_for_launch_ahead();
     let_next_launch_begin();
 #pragma unroll
-    for (int step = 0; step < DEPTH; ++step) ask_returned(step, step);
+    for (int step = 0; step < DEPTH; ++step) prefetch_returned(step, step);
     for (int start = 0; start < steps; start += DEPTH) {
 #pragma unroll
         for (int place = 0; place < DEPTH; ++place) {
             const int step = start + place;
             if (step >= steps) break;
-            T l[2][PAIRS], h[2][PAIRS], row[EACH], came[PAIRS] = {};
+            T l[2][PAIRS], h[2][PAIRS], row[EACH], arrived[PAIRS] = {};
             wait_for_groups<DEPTH - 1>();
 #pragma unroll
             for (int r = 0; r < 2; ++r) {
                 samples.take(copies[place][r] + lane, row);
                 split_row<true, true>(row, l[r], h[r]);
             }
-            if (!ALONE) returned.take(returns[place] + lane, unit(BY_LOW, BY_LOW), came);
-            ask_samples(step + DEPTH, place);
-            ask_returned(step + DEPTH, place);
-            held.split(l, h);
-            if (step >= HALF - 1) held.join(l, h, came, mixed, fine);
+            if (!ALONE) returned.take(returns[place] + lane, unit(BY_LOW, BY_LOW), arrived);
+            prefetch_samples(step + DEPTH, place);
+            prefetch_returned(step + DEPTH, place);
+            clamped.split(l, h);
+            if (step >= HALF - 1) clamped.join(l, h, arrived, mixed, fine);
             if (step >= 2 * (HALF - 1)) written.store(l, h, first_k + step - (HALF - 1));
         }
     }

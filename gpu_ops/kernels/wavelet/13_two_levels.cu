@@ -4,9 +4,9 @@
 //          the second level's details, which are stored as in 11_warp_strips, when the first level needs it
 // Shapes:  x and out (rows, columns), multiples of four; low, finest and back (rows / 4, columns / 4); details (2, rows
 //          / 4, columns / 4), as those of 11_warp_strips; thresholds (1)
-// Launch:  one warp per block. Grid x: strips of WIDTH_FORWARD or WIDTH_INVERSE samples, y: segments of `height` rows,
-//          of coefficients forward, of samples inverse. Each launch but the first may start before the previous one
-//          ends (programmatic dependent launch)
+// Launch:  one warp per block. Grid x: strips of WIDTH_TWO_FORWARD or WIDTH_TWO_INVERSE samples, y: segments of
+//          `height` rows, of coefficients forward, of samples inverse. Each launch but the first may start before the
+//          previous one ends (programmatic dependent launch)
 // Traffic: 14 bytes per float. Forward 5: read, and four bands of a sixteenth written; inverse 9: read and written, and
 //          four bands of a sixteenth read
 // Source:  S0
@@ -15,8 +15,8 @@
 constexpr int NEXT = PAIRS / 2; // low or high coefficients per lane at the second level
 // Steps before the first approximation that is needed: HALF - 1, and LATE more for whole pairs of rows.
 constexpr int WARM = HALF / 2 * 2, LATE = WARM - (HALF - 1);
-constexpr int LOST_FORWARD = whole(3 * BEFORE, EACH), LOST_FORWARD_AFTER = whole(3 * AFTER, EACH);
-constexpr int WIDTH_FORWARD = (32 - LOST_FORWARD - LOST_FORWARD_AFTER) * EACH;
+constexpr int HALO_TWO_FORWARD = whole(3 * BEFORE, EACH), HALO_TWO_FORWARD_AFTER = whole(3 * AFTER, EACH);
+constexpr int WIDTH_TWO_FORWARD = (32 - HALO_TWO_FORWARD - HALO_TWO_FORWARD_AFTER) * EACH;
 constexpr int AT_A_TIME = 4; // steps whose rows are being copied
 
 // A lane's columns of both levels.
@@ -40,23 +40,23 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_two_levels_fo
     // Rows of approximations for the segment, and the steps of two rows of samples that compute them.
     const int first = 2 * begin - REACH, steps = 2 * (count + HALF - 1) + WARM;
     const int top = 2 * (first - LATE) - REACH;
-    const int left = (int)blockIdx.x * WIDTH_FORWARD + (lane - LOST_FORWARD) * EACH - 6 * AHEAD;
+    const int left = (int)blockIdx.x * WIDTH_TWO_FORWARD + (lane - HALO_TWO_FORWARD) * EACH - 6 * AHEAD;
     const int k = (left / 2 + AHEAD) / 2 + AHEAD;
-    const bool mine = lane >= LOST_FORWARD && lane < 32 - LOST_FORWARD_AFTER;
+    const bool mine = lane >= HALO_TWO_FORWARD && lane < 32 - HALO_TWO_FORWARD_AFTER;
     const size_t band = (size_t)half_rows * half;
     const Samples samples(x, rows, columns, left);
-    BothLevels held = {};
+    BothLevels clamped = {};
     T upper[PAIRS] = {};
     __shared__ Four copies[AT_A_TIME][2][ROW];
-    const auto ask = [&](int step, int place) {
+    const auto prefetch = [&](int step, int place) {
         if (step < steps)
-            for (int r = 0; r < 2; ++r) samples.ask(top + 2 * step + r, copies[place][r] + lane);
+            for (int r = 0; r < 2; ++r) samples.prefetch(top + 2 * step + r, copies[place][r] + lane);
         close_group();
     };
     wait_for_launch_ahead();
     let_next_launch_begin();
 #pragma unroll
-    for (int step = 0; step < AT_A_TIME; ++step) ask(step, step);
+    for (int step = 0; step < AT_A_TIME; ++step) prefetch(step, step);
     for (int start = 0; start < steps; start += AT_A_TIME) {
 #pragma unroll
         for (int place = 0; place < AT_A_TIME; ++place) {
@@ -69,10 +69,10 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_two_levels_fo
                 samples.take(copies[place][r] + lane, v);
                 split_row<true, false>(v, l[r], h[r]);
             }
-            ask(step + AT_A_TIME, place);
+            prefetch(step + AT_A_TIME, place);
 #pragma unroll
             for (int i = 0; i < PAIRS; ++i) {
-                held.first[i].take<true, false>(l[0][i], l[1][i], made[i], unwanted);
+                clamped.first[i].take<true, false>(l[0][i], l[1][i], made[i], unwanted);
                 made[i] *= unit(OF_LOW, OF_LOW);
                 if (place % 2 == 0) upper[i] = made[i];
             }
@@ -82,8 +82,8 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_two_levels_fo
             split_row<true, true>(made, lows[1], highs[1]);
 #pragma unroll
             for (int i = 0; i < NEXT; ++i) {
-                held.lows[i].take<true, true>(lows[0][i], lows[1][i], lows[0][i], lows[1][i]);
-                held.highs[i].take<true, true>(highs[0][i], highs[1][i], highs[0][i], highs[1][i]);
+                clamped.lows[i].take<true, true>(lows[0][i], lows[1][i], lows[0][i], lows[1][i]);
+                clamped.highs[i].take<true, true>(highs[0][i], highs[1][i], highs[0][i], highs[1][i]);
             }
             const int row = begin + (step - WARM) / 2 - (HALF - 1);
             if (row < begin || !mine) continue;
@@ -96,10 +96,10 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_two_levels_fo
 }
 
 __host__ __device__ constexpr int larger(int a, int b) { return a > b ? a : b; }
-constexpr int LOST_INVERSE = whole(2 * EARLIER + larger(BEFORE, 4 * earlier(0)), EACH);
-constexpr int LOST_INVERSE_AFTER = whole(2 * LATER + larger(AFTER, 4 * later(0)), EACH);
-constexpr int WIDTH_INVERSE = (32 - LOST_INVERSE - LOST_INVERSE_AFTER) * EACH;
-static_assert(WIDTH_INVERSE > 0, "some lane must have its complete halo");
+constexpr int HALO_TWO_INVERSE = whole(2 * EARLIER + larger(BEFORE, 4 * earlier(0)), EACH);
+constexpr int HALO_TWO_INVERSE_AFTER = whole(2 * LATER + larger(AFTER, 4 * later(0)), EACH);
+constexpr int WIDTH_TWO_INVERSE = (32 - HALO_TWO_INVERSE - HALO_TWO_INVERSE_AFTER) * EACH;
+static_assert(WIDTH_TWO_INVERSE > 0, "some lane must have its complete halo");
 
 // The inverse second level of a lane's columns: coefficients of four bands become two rows of approximations.
 struct SecondLevel {
@@ -126,36 +126,36 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_two_levels_in
     const int wanted = ((above + REACH) >> 1) - HALF + 1, first = wanted - ((wanted + REACH - (HALF - 1)) & 1);
     const int steps = ((below - 1 + REACH) >> 1) - first + HALF, top = 2 * first - REACH;
     const int second_k = (first - (HALF - 1) + REACH) / 2;
-    const int left = (int)blockIdx.x * WIDTH_INVERSE + (lane - LOST_INVERSE) * EACH;
-    const Written written(out, above, below, columns, left, lane >= LOST_INVERSE && lane < 32 - LOST_INVERSE_AFTER);
+    const int left = (int)blockIdx.x * WIDTH_TWO_INVERSE + (lane - HALO_TWO_INVERSE) * EACH;
+    const Written written(out, above, below, columns, left, lane >= HALO_TWO_INVERSE && lane < 32 - HALO_TWO_INVERSE_AFTER);
     const Samples samples(x, rows, columns, left);
-    const unsigned own = near_held((left / 2 + AHEAD) / 2, next);
+    const unsigned own = near_clamped((left / 2 + AHEAD) / 2, next);
     const size_t band = (size_t)next_rows * next;
     const T* const bands[4] = {details + own, details + band + own, finest + own, back + own};
-    Columns held = {};
+    Columns clamped = {};
     SecondLevel second = {{}, {}, unit(BY_LOW, BY_LOW), mixed, fine};
     __shared__ Four copies[AT_A_TIME][2][ROW]; // rows of the next steps, each lane's own
     __shared__ T coefficients[AT_A_TIME / 2][4][32];
-    const auto ask_samples = [&](int step, int place) {
-        for (int r = 0; r < 2 && step < steps; ++r) samples.ask(top + 2 * step + r, copies[place][r] + lane);
+    const auto prefetch_samples = [&](int step, int place) {
+        for (int r = 0; r < 2 && step < steps; ++r) samples.prefetch(top + 2 * step + r, copies[place][r] + lane);
     };
-    const auto ask_coefficients = [&](int step, int place) {
+    const auto prefetch_coefficients = [&](int step, int place) {
         if (place % 2 == 0 && step < steps) {
-            const unsigned line = held_row_of(second_k + step / 2, next_rows) * next;
+            const unsigned line = clamped_row_of(second_k + step / 2, next_rows) * next;
             for (int b = 0; b < 4; ++b) copy_ahead<sizeof(T)>(&coefficients[place / 2][b][lane], bands[b] + line);
         }
         close_group();
     };
 #pragma unroll
-    for (int step = 0; step < AT_A_TIME; ++step) ask_samples(step, step);
+    for (int step = 0; step < AT_A_TIME; ++step) prefetch_samples(step, step);
     wait_for_launch_ahead();
     let_next_launch_begin();
 #pragma unroll
-    for (int step = 0; step < AT_A_TIME; ++step) ask_coefficients(step, step);
-    T l2[2][1], h2[2][1], came[2][PAIRS];
+    for (int step = 0; step < AT_A_TIME; ++step) prefetch_coefficients(step, step);
+    T l2[2][1], h2[2][1], arrived[2][PAIRS];
 #pragma unroll
     for (int k = 1 - HALF; k < 0; ++k) { // the halo of the first rows of approximations
-        const unsigned line = held_row_of(second_k + k, next_rows) * next;
+        const unsigned line = clamped_row_of(second_k + k, next_rows) * next;
         const T values[4] = {bands[0][line], bands[1][line], bands[2][line], bands[3][line]};
         second.take(values, l2, h2);
     }
@@ -173,9 +173,9 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_two_levels_in
                 second.take(values, l2, h2);
 #pragma unroll
                 for (int r = 0; r < 2; ++r) {
-                    join_row<0>(l2[r], h2[r], came[r]);
+                    join_row<0>(l2[r], h2[r], arrived[r]);
 #pragma unroll
-                    for (int i = 0; i < PAIRS; ++i) came[r][i] *= unit(BACK, BACK) * unit(BY_LOW, BY_LOW);
+                    for (int i = 0; i < PAIRS; ++i) arrived[r][i] *= unit(INVERSE, INVERSE) * unit(BY_LOW, BY_LOW);
                 }
             }
 #pragma unroll
@@ -183,10 +183,10 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_two_levels_in
                 samples.take(copies[place][r] + lane, row);
                 split_row<true, true>(row, l[r], h[r]);
             }
-            ask_samples(step + AT_A_TIME, place);
-            ask_coefficients(step + AT_A_TIME, place);
-            held.split(l, h);
-            if (step >= HALF - 1) held.join(l, h, came[place % 2], mixed, fine);
+            prefetch_samples(step + AT_A_TIME, place);
+            prefetch_coefficients(step + AT_A_TIME, place);
+            clamped.split(l, h);
+            if (step >= HALF - 1) clamped.join(l, h, arrived[place % 2], mixed, fine);
             if (step >= 2 * (HALF - 1)) written.store(l, h, first + step - (HALF - 1));
         }
     }

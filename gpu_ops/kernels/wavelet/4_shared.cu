@@ -12,17 +12,17 @@
 #include "wavelet.cuh"
 
 #define MOST_TAPS 64
-#define LOW_THERE 0
-#define HIGH_THERE MOST_TAPS
-#define LOW_BACK (2 * MOST_TAPS)
-#define HIGH_BACK (3 * MOST_TAPS)
+#define LOW_FORWARD 0
+#define HIGH_FORWARD MOST_TAPS
+#define LOW_INVERSE (2 * MOST_TAPS)
+#define HIGH_INVERSE (3 * MOST_TAPS)
 
 __constant__ T bank[4 * MOST_TAPS];
 
 extern __shared__ __align__(16) unsigned char memory[];
 
 // The coefficient that a tile stores for k: with the symmetric border no sample needs one beyond the ends.
-__device__ __forceinline__ Index held(Index k, Index half)
+__device__ __forceinline__ Index clamped(Index k, Index half)
 {
 #if BORDER == 0
     return around(k, half);
@@ -49,8 +49,8 @@ __device__ __forceinline__ T gather(const T* low, const T* high, int apart, Inde
     T sum = 0;
     for (int t = (int)(last & 1); t < taps; t += 2) {
         const int k = (int)((last - t) / 2 - first) * apart;
-        sum += bank[LOW_BACK + t] * low[k];
-        sum += bank[HIGH_BACK + t] * high[k];
+        sum += bank[LOW_INVERSE + t] * low[k];
+        sum += bank[HIGH_INVERSE + t] * high[k];
     }
     return sum;
 }
@@ -68,8 +68,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_shared_forward_lin
     if (e >= half * channels) return;
     const Place p = place_of(e, channels);
     const T* own = tile + (int)(p.position - begin / channels) * 2 * channels + p.channel;
-    low[e] = product(own, channels, LOW_THERE, taps);
-    high[e] = product(own, channels, HIGH_THERE, taps);
+    low[e] = product(own, channels, LOW_FORWARD, taps);
+    high[e] = product(own, channels, HIGH_FORWARD, taps);
 }
 
 extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_shared_inverse_line(
@@ -81,7 +81,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_shared_inverse_lin
     const Index begin = (Index)blockIdx.x * blockDim.x, e = begin + threadIdx.x;
     const Index first = first_needed(begin / channels, taps);
     for (int q = threadIdx.x; q < tile_width; q += blockDim.x) {
-        const Index from = held(first + q / channels, half) * channels + q % channels;
+        const Index from = clamped(first + q / channels, half) * channels + q % channels;
         lows[q] = low[from];
         highs[q] = high[from];
     }
@@ -112,17 +112,17 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_shared_forward_lev
         }
         __syncthreads();
         for (int r = ty; r < tile_rows; r += blockDim.y) {
-            lows[r * blockDim.x + tx] = product(tile + r * tile_width + own, channels, LOW_THERE, taps);
-            highs[r * blockDim.x + tx] = product(tile + r * tile_width + own, channels, HIGH_THERE, taps);
+            lows[r * blockDim.x + tx] = product(tile + r * tile_width + own, channels, LOW_FORWARD, taps);
+            highs[r * blockDim.x + tx] = product(tile + r * tile_width + own, channels, HIGH_FORWARD, taps);
         }
         __syncthreads();
         const Index k = top + ty;
         if (k < half_rows && e < half_columns * channels) {
             const int at = 2 * ty * blockDim.x + tx;
-            approximation[k * pitch + e] = product(lows + at, blockDim.x, LOW_THERE, taps);
-            horizontal[k * detail_pitch + e] = product(lows + at, blockDim.x, HIGH_THERE, taps);
-            vertical[k * detail_pitch + e] = product(highs + at, blockDim.x, LOW_THERE, taps);
-            diagonal[k * detail_pitch + e] = product(highs + at, blockDim.x, HIGH_THERE, taps);
+            approximation[k * pitch + e] = product(lows + at, blockDim.x, LOW_FORWARD, taps);
+            horizontal[k * detail_pitch + e] = product(lows + at, blockDim.x, HIGH_FORWARD, taps);
+            vertical[k * detail_pitch + e] = product(highs + at, blockDim.x, LOW_FORWARD, taps);
+            diagonal[k * detail_pitch + e] = product(highs + at, blockDim.x, HIGH_FORWARD, taps);
         }
         __syncthreads();
     }
@@ -144,9 +144,9 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_shared_inverse_lev
     for (Index top = (Index)blockIdx.y * blockDim.y; top < rows; top += lines_apart()) {
         const Index first_row = first_needed(top, taps);
         for (int r = ty; r < tile_rows; r += blockDim.y) {
-            const Index row = held(first_row + r, half_rows);
+            const Index row = clamped(first_row + r, half_rows);
             for (int q = tx; q < tile_width; q += blockDim.x) {
-                const Index column = held(first + q / channels, half_columns) * channels + q % channels;
+                const Index column = clamped(first + q / channels, half_columns) * channels + q % channels;
                 T* target = tiles + r * tile_width + q;
                 target[0] = approximation[row * pitch + column];
                 target[size] = horizontal[row * detail_pitch + column];

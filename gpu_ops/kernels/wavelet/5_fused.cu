@@ -34,7 +34,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_fused_inverse_line
     const Index first = first_needed(begin / channels, taps);
     for (int q = threadIdx.x; q < tile_width; q += blockDim.x) {
         const int channel = q % channels;
-        const Index from = held(first + q / channels, half) * channels + channel;
+        const Index from = clamped(first + q / channels, half) * channels + channel;
         lows[q] = low[from];
         highs[q] = shrunk(high[from], (T)thresholds[channel], how);
     }
@@ -62,10 +62,10 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_fused_inverse_leve
     for (Index top = (Index)blockIdx.y * blockDim.y; top < rows; top += lines_apart()) {
         const Index first_row = first_needed(top, taps);
         for (int r = ty; r < tile_rows; r += blockDim.y) {
-            const Index row = held(first_row + r, half_rows);
+            const Index row = clamped(first_row + r, half_rows);
             for (int q = tx; q < tile_width; q += blockDim.x) {
                 const int channel = q % channels;
-                const Index column = held(first + q / channels, half_columns) * channels + channel;
+                const Index column = clamped(first + q / channels, half_columns) * channels + channel;
                 if (channels > 1) limits = limits_of(thresholds, channels, channel);
                 T* target = tiles + r * tile_width + q;
                 target[0] = approximation[row * pitch + column];

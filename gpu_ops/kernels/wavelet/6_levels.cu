@@ -54,14 +54,14 @@ __device__ __forceinline__ Span piece(Index begin, int many, Index n)
     return {begin, (int)(n - begin < many ? n - begin : many)};
 }
 
-__device__ __forceinline__ void take_there(Axis& axis, int together, Index begin, int many, int taps)
+__device__ __forceinline__ void load_forward(Axis& axis, int together, Index begin, int many, int taps)
 {
     axis.spans[together] = piece(begin, many, axis.n[together]);
 #pragma unroll 1
     for (int l = together; l > 0; --l) axis.spans[l - 1] = samples_for(axis.spans[l], axis.n[l - 1], taps);
 }
 
-__device__ __forceinline__ void take_back(Axis& axis, int together, Index begin, int many, int taps)
+__device__ __forceinline__ void load_inverse(Axis& axis, int together, Index begin, int many, int taps)
 {
     axis.spans[0] = piece(begin, many, axis.n[0]);
 #pragma unroll 1
@@ -106,7 +106,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_forward_lin
     const Index begin = (Index)blockIdx.x * many;
     if (leads()) {
         measure(line, together, length, taps, start, channels);
-        take_there(line, together, begin, many, taps);
+        load_forward(line, together, begin, many, taps);
     }
     __syncthreads();
     const Span first = line.spans[0];
@@ -141,7 +141,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_inverse_lin
     __shared__ Axis line;
     if (leads()) {
         measure(line, together, length, taps, start, channels);
-        take_back(line, together, (Index)blockIdx.x * many, many, taps);
+        load_inverse(line, together, (Index)blockIdx.x * many, many, taps);
     }
     __syncthreads();
 #pragma unroll 1
@@ -183,11 +183,11 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_forward_til
     if (leads()) {
         measure(along, together, rows, taps, down, 1);
         measure(across, together, columns, taps, right, channels);
-        take_there(across, together, left, many_columns, taps);
+        load_forward(across, together, left, many_columns, taps);
     }
     __syncthreads();
     for (Index top = (Index)blockIdx.y * many_rows; top < along.n[together]; top += (Index)gridDim.y * many_rows) {
-        if (leads()) take_there(along, together, top, many_rows, taps);
+        if (leads()) load_forward(along, together, top, many_rows, taps);
         __syncthreads();
         const Span lines = along.spans[0], first = across.spans[0];
         for (int r = threadIdx.y; r < lines.count; r += blockDim.y) {
@@ -249,10 +249,10 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_inverse_til
     if (leads()) {
         measure(along, together, rows, taps, down, 1);
         measure(across, together, columns, taps, right, channels);
-        take_back(across, together, (Index)blockIdx.x * many_columns, many_columns, taps);
+        load_inverse(across, together, (Index)blockIdx.x * many_columns, many_columns, taps);
     }
     for (Index top = (Index)blockIdx.y * many_rows; top < rows; top += (Index)gridDim.y * many_rows) {
-        if (leads()) take_back(along, together, top, many_rows, taps);
+        if (leads()) load_inverse(along, together, top, many_rows, taps);
         __syncthreads();
 #pragma unroll 1
         for (int l = together; l > 0; --l) {

@@ -15,8 +15,8 @@
 
 #define MOST_STEPS 8
 #define MOST_WEIGHTS 4
-#define THERE 0
-#define BACK 1
+#define FORWARD 0
+#define INVERSE 1
 
 // For each direction and step: the phase that it changes, 0 even or 1 odd; the offset from a pair to its first sample
 // of the other phase, and how many there are; the first pair of a tile that it changes, and how far beyond a segment
@@ -81,7 +81,7 @@ __device__ __forceinline__ Piece samples_of(Index number, int many, Index n, int
 
 // Whether coefficient k is one of `half`, and which: with the symmetric border no sample needs the others, whose
 // contributions cancel in the steps.
-__device__ __forceinline__ bool is_there(Index* k, Index half)
+__device__ __forceinline__ bool exists(Index* k, Index half)
 {
 #if BORDER == 0
     *k = around(*k, half);
@@ -141,7 +141,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_forward_li
     int channels, int many)
 {
     T* tile = (T*)memory;
-    const Ends e = ends_of(THERE);
+    const Ends e = ends_of(FORWARD);
     const Index begin = (Index)blockIdx.x * many, first = 2 * (begin + e.before) - reach_of(taps);
     const int own = piece(begin, many, half), pairs = own + e.around;
     for (int q = threadIdx.x; q < 2 * pairs * channels; q += blockDim.x) {
@@ -151,7 +151,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_forward_li
     }
     __syncthreads();
 #pragma unroll 1
-    for (int step = 0; step < steps; ++step) along_lines(tile, 1, pairs, own, channels, THERE, step, 1);
+    for (int step = 0; step < steps; ++step) along_lines(tile, 1, pairs, own, channels, FORWARD, step, 1);
     const T* lows = tile + (e.low_phase * pairs + e.low) * channels;
     const T* highs = tile + ((1 - e.low_phase) * pairs + e.high) * channels;
     for (int q = threadIdx.x; q < own * channels; q += blockDim.x) {
@@ -165,7 +165,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_inverse_li
     int how, int taps, int steps, Index n, Index half, int channels, int many)
 {
     T* tile = (T*)memory;
-    const Ends e = ends_of(BACK);
+    const Ends e = ends_of(INVERSE);
     const Piece p = samples_of(blockIdx.x, many, n, taps);
     const int pairs = p.own + e.around;
     T* lows = tile + e.low_phase * pairs * channels;
@@ -174,13 +174,13 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_inverse_li
     for (int q = threadIdx.x; q < pairs * channels; q += blockDim.x) {
         const Value v = value_of(q, channels);
         Index k = p.begin + v.place - e.low, d = p.begin + v.place - e.high;
-        lows[q] = is_there(&k, half) ? gains[2] * low[k * channels + v.channel] : 0;
+        lows[q] = exists(&k, half) ? gains[2] * low[k * channels + v.channel] : 0;
         if (channels > 1) limit = (T)thresholds[v.channel];
-        highs[q] = is_there(&d, half) ? gains[3] * shrunk(high[d * channels + v.channel], limit, how) : 0;
+        highs[q] = exists(&d, half) ? gains[3] * shrunk(high[d * channels + v.channel], limit, how) : 0;
     }
     __syncthreads();
 #pragma unroll 1
-    for (int step = steps; step-- > 0;) along_lines(tile, 1, pairs, p.own, channels, BACK, step, -1);
+    for (int step = steps; step-- > 0;) along_lines(tile, 1, pairs, p.own, channels, INVERSE, step, -1);
     for (int q = threadIdx.x; q < p.count * channels; q += blockDim.x) {
         const Value v = value_of(q, channels);
         x[p.from * channels + q] = tile[(by_phase(p.odd + v.place, pairs) - e.before) * channels + v.channel];
@@ -193,7 +193,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_forward_ti
     int channels, Index x_pitch, Index pitch, Index detail_pitch, int many_rows, int many_columns)
 {
     T* tile = (T*)memory;
-    const Ends e = ends_of(THERE);
+    const Ends e = ends_of(FORWARD);
     const Index left = (Index)blockIdx.x * many_columns, first = 2 * (left + e.before) - reach_of(taps);
     const int own = piece(left, many_columns, half_columns), pairs = own + e.around;
     const int width = 2 * pairs * channels, count = own * channels;
@@ -213,10 +213,10 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_forward_ti
         __syncthreads();
 #pragma unroll 1
         for (int step = 0; step < steps; ++step)
-            along_lines(tile, 2 * pairs_down, pairs, own, channels, THERE, step, 1);
+            along_lines(tile, 2 * pairs_down, pairs, own, channels, FORWARD, step, 1);
 #pragma unroll 1
         for (int step = 0; step < steps; ++step)
-            across_lines(tile, width, lows, highs, count, pairs_down, own_rows, THERE, step, 1);
+            across_lines(tile, width, lows, highs, count, pairs_down, own_rows, FORWARD, step, 1);
         const T* low_rows = tile + (e.low_phase * pairs_down + e.low) * width;
         const T* high_rows = tile + ((1 - e.low_phase) * pairs_down + e.high) * width;
         for (int r = threadIdx.y; r < own_rows; r += blockDim.y)
@@ -249,12 +249,12 @@ __device__ __forceinline__ void fill(
     T limit = of.thresholds ? (T)of.thresholds[0] : 0;
     for (int r = threadIdx.y; r < pairs_down; r += blockDim.y) {
         Index row = of.top + r;
-        const bool row_there = is_there(&row, half_rows);
+        const bool row_forward = exists(&row, half_rows);
         for (int q = threadIdx.x; q < values; q += blockDim.x) {
             const Value v = value_of(q, channels);
             Index column = of.left + v.place;
             T value = 0;
-            if (is_there(&column, half_columns) && row_there) {
+            if (exists(&column, half_columns) && row_forward) {
                 value = of.band[row * of.pitch + column * channels + v.channel];
                 if (of.thresholds && channels > 1) limit = (T)of.thresholds[v.channel];
                 if (of.thresholds) value = shrunk(value, limit, how);
@@ -271,7 +271,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_inverse_ti
     Index detail_pitch, int many_rows, int many_columns)
 {
     T* tile = (T*)memory;
-    const Ends e = ends_of(BACK);
+    const Ends e = ends_of(INVERSE);
     const Piece across = samples_of(blockIdx.x, many_columns, columns, taps);
     const int pairs = across.own + e.around, values = pairs * channels, width = 2 * values;
     const int lows = e.low_phase * values, highs = values - lows;
@@ -292,10 +292,10 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_inverse_ti
         __syncthreads();
 #pragma unroll 1
         for (int step = steps; step-- > 0;)
-            across_lines(tile, width, 0, values, values, pairs_down, down.own, BACK, step, -1);
+            across_lines(tile, width, 0, values, values, pairs_down, down.own, INVERSE, step, -1);
 #pragma unroll 1
         for (int step = steps; step-- > 0;)
-            along_lines(tile, 2 * pairs_down, pairs, across.own, channels, BACK, step, -1);
+            along_lines(tile, 2 * pairs_down, pairs, across.own, channels, INVERSE, step, -1);
         for (int r = threadIdx.y; r < down.count; r += blockDim.y) {
             const T* line = tile + (by_phase(down.odd + r, pairs_down) - e.before) * width;
             T* target = x + (down.from + r) * x_pitch + across.from * channels;

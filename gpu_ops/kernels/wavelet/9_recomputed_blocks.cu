@@ -32,22 +32,22 @@ constexpr int WORDS = (FILLED + BATCH + 2 * (HALF - 1 + NEW)) * sizeof(T) / 4;
 constexpr int RESIDENT = (WORDS + 4 * (INTEGER + BORDER) <= 28 ? 768 : WORDS <= 52 ? 512 : 256) / THREADS;
 // The forward transform with NOISE keeps two windows per thread.
 constexpr int TWO = 2 * (FILLED + BATCH) * sizeof(T) / 4;
-constexpr int RESIDENT_THERE = !NOISE ? RESIDENT : (TWO + 4 * (INTEGER + BORDER) <= 48 ? 512 : 256) / THREADS;
+constexpr int RESIDENT_FORWARD = !NOISE ? RESIDENT : (TWO + 4 * (INTEGER + BORDER) <= 48 ? 512 : 256) / THREADS;
 
 constexpr int COEFS = THREADS / 2; // per strip of the inverse: a thread has a column of low and one of high coefficients
 constexpr int WIDTH = (COEFS - HALF + 1 - ODD) * 2 / 8 * 8;
 static_assert(WIDTH >= 8, "a strip must have space for the halo of its samples");
 
-typedef Strip<BATCH, THREADS, lead_of(-REACH)> ThereStrip;
-typedef Strip<BATCH, COEFS, lead_of(2 - ODD - TAPS)> BackStrip;
+typedef Strip<BATCH, THREADS, lead_of(-REACH)> ForwardStrip;
+typedef Strip<BATCH, COEFS, lead_of(2 - ODD - TAPS)> InverseStrip;
 
-struct There {
-    T rows[BATCH][ThereStrip::LENGTH];
+struct Forward {
+    T rows[BATCH][ForwardStrip::LENGTH];
     T halves[BATCH][NOISE ? 2 * THREADS : THREADS];
 };
 
-struct Back {
-    T rows[BATCH][BackStrip::LENGTH];
+struct Inverse {
+    T rows[BATCH][InverseStrip::LENGTH];
     T halves[BATCH][2 * COEFS]; // low, then high
 };
 
@@ -74,11 +74,11 @@ struct Column {
 };
 
 // The approximation of level 1, and with NOISE the diagonal details.
-extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT_THERE) wavelet_recomputed_blocks_low_image(
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT_FORWARD) wavelet_recomputed_blocks_low_image(
     const S* __restrict__ x, T* __restrict__ low, T* __restrict__ finest, int rows, int columns, int half_rows,
     int half, int channels, int height, int down, int right, int keeps)
 {
-    There& shared = *(There*)memory;
+    Forward& shared = *(Forward*)memory;
     const Extent e = {rows, columns, channels, (int)(blockIdx.x % channels)};
     const Shift shift = {down, right, 0, 0, 0};
     const int begin = (int)(blockIdx.x / channels) * THREADS, own = begin + threadIdx.x;
@@ -87,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT_THERE) wavelet_re
     const int lines = 2 * count + FILLED;
     const int top = 2 * first - REACH;
     Column lows = {}, highs = {};
-    ThereStrip strip(x, e, shift, left, 2 * (half - 1) - REACH + TAPS - left);
+    ForwardStrip strip(x, e, shift, left, 2 * (half - 1) - REACH + TAPS - left);
     strip.fetch(top - PAD, PAD, lines + PAD);
     for (int start = -PAD; start < lines; start += BATCH) {
         strip.put(shared.rows[0]);
@@ -111,8 +111,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT_THERE) wavelet_re
             const int row = (start - FILLED) / 2 + k;
             if (row >= count) break;
             const Index at = ((Index)(first + row) * half + own) * channels + e.channel;
-            if (keeps) low[at] = lows.product(LOW_THERE, k);
-            if (NOISE) finest[at] = highs.product(HIGH_THERE, k);
+            if (keeps) low[at] = lows.product(LOW_FORWARD, k);
+            if (NOISE) finest[at] = highs.product(HIGH_FORWARD, k);
         }
     }
 }
@@ -132,8 +132,8 @@ struct Coefficients {
         T sum = 0;
 #pragma unroll
         for (int p = 0; p < HALF; ++p) {
-            sum += bank[LOW_BACK + parity + 2 * p] * low[HALF - 1 + k - p];
-            sum += bank[HIGH_BACK + parity + 2 * p] * high[HALF - 1 + k - p];
+            sum += bank[LOW_INVERSE + parity + 2 * p] * low[HALF - 1 + k - p];
+            sum += bank[HIGH_INVERSE + parity + 2 * p] * high[HALF - 1 + k - p];
         }
         return sum;
     }
@@ -145,7 +145,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) wavelet_recomput
     const double* __restrict__ thresholds, int rows, int columns, int half_rows, int half, int channels,
     int height, int down, int right, int first, int last, double count, int how, int alone)
 {
-    Back& shared = *(Back*)memory;
+    Inverse& shared = *(Inverse*)memory;
     const Extent e = {rows, columns, channels, (int)(blockIdx.x % channels)};
     const Shift shift = {down, right, first, last, (T)count};
     const T threshold = (T)thresholds[e.channel];
@@ -157,11 +157,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) wavelet_recomput
     const int end = 2 * ((columns - 1 + REACH) >> 1) - REACH + TAPS; // of the samples for the last column
     const int lines = 2 * (last_k - first_k + 1) + FILLED;
     const bool is_low = threadIdx.x < COEFS;
-    const int own = near_held(first_column + (int)threadIdx.x % COEFS, half) * channels + e.channel;
+    const int own = near_clamped(first_column + (int)threadIdx.x % COEFS, half) * channels + e.channel;
     Column column = {};
     Coefficients coefs = {};
     const bool in_fours = aligned(out, e);
-    BackStrip strip(x, e, shift, left, end - left);
+    InverseStrip strip(x, e, shift, left, end - left);
     strip.fetch(top - PAD, PAD, lines + PAD);
     for (int start = -PAD; start < lines; start += BATCH) {
         strip.put(shared.rows[0]);
@@ -182,11 +182,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) wavelet_recomput
             coefs.move_on();
 #pragma unroll
             for (int j = 0; j < NEW; ++j) {
-                const T high = column.product(HIGH_THERE, j);
+                const T high = column.product(HIGH_FORWARD, j);
                 coefs.high[HALF - 1 + j] = shrunk(high, threshold, how);
-                if (!is_low) coefs.low[HALF - 1 + j] = shrunk(column.product(LOW_THERE, j), threshold, how);
-                else if (alone) coefs.low[HALF - 1 + j] = column.product(LOW_THERE, j);
-                else coefs.low[HALF - 1 + j] = back[(Index)near_held(k + j, half_rows) * half * channels + own];
+                if (!is_low) coefs.low[HALF - 1 + j] = shrunk(column.product(LOW_FORWARD, j), threshold, how);
+                else if (alone) coefs.low[HALF - 1 + j] = column.product(LOW_FORWARD, j);
+                else coefs.low[HALF - 1 + j] = back[(Index)near_clamped(k + j, half_rows) * half * channels + own];
             }
 #pragma unroll
             for (int r = 0; r < BATCH; ++r) place[r * 2 * COEFS] = coefs.sample(r / 2, r % 2);
@@ -223,15 +223,15 @@ constexpr int EACH = 4; // coefficients per thread
 constexpr int COEFS = EACH * THREADS;
 constexpr int LONG = (COEFS - HALF + 1 - ODD) * 2 / 8 * 8;
 
-typedef Strip<1, COEFS, lead_of(-REACH)> ThereStrip;
-typedef Strip<1, COEFS, lead_of(2 - ODD - TAPS)> BackStrip;
+typedef Strip<1, COEFS, lead_of(-REACH)> ForwardStrip;
+typedef Strip<1, COEFS, lead_of(2 - ODD - TAPS)> InverseStrip;
 
-struct There {
-    T row[ThereStrip::LENGTH];
+struct Forward {
+    T row[ForwardStrip::LENGTH];
 };
 
-struct Back {
-    T row[BackStrip::LENGTH];
+struct Inverse {
+    T row[InverseStrip::LENGTH];
     T low[COEFS], high[COEFS];
 };
 
@@ -240,11 +240,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_blocks_
     const S* __restrict__ x, T* __restrict__ low, T* __restrict__ finest, Index n, Index half, int channels,
     Index right, int keeps)
 {
-    There& shared = *(There*)memory;
+    Forward& shared = *(Forward*)memory;
     const Extent e = {1, n, channels, (int)(blockIdx.x % channels)};
     const Shift shift = {0, right, 0, 0, 0};
     const Index begin = (Index)(blockIdx.x / channels) * COEFS, left = 2 * begin - REACH - lead_of(-REACH);
-    ThereStrip strip(x, e, shift, left, 2 * (half - 1) - REACH + TAPS - left);
+    ForwardStrip strip(x, e, shift, left, 2 * (half - 1) - REACH + TAPS - left);
     strip.fetch(0, 0, 1);
     strip.put(shared.row);
     __syncthreads();
@@ -263,7 +263,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_blocks_
     const double* __restrict__ thresholds, Index n, Index half, int channels, Index right, int first, int last,
     double count, int how, int alone)
 {
-    Back& shared = *(Back*)memory;
+    Inverse& shared = *(Inverse*)memory;
     const Extent e = {1, n, channels, (int)(blockIdx.x % channels)};
     const Shift shift = {0, right, first, last, (T)count};
     const T threshold = (T)thresholds[e.channel];
@@ -271,11 +271,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_blocks_
     const Index first_k = ((begin + REACH) >> 1) - HALF + 1, last_k = (n - 1 + REACH) >> 1;
     const Index left = 2 * first_k - REACH - lead_of(2 - ODD - TAPS);
     const bool in_fours = aligned(out, e);
-    BackStrip strip(x, e, shift, left, 2 * last_k - REACH + TAPS - left);
+    InverseStrip strip(x, e, shift, left, 2 * last_k - REACH + TAPS - left);
     strip.fetch(0, 0, 1);
     if (!alone)
         for (int c = threadIdx.x; c < COEFS; c += THREADS)
-            shared.low[c] = first_k + c <= last_k ? back[near_held(first_k + c, half) * channels + e.channel] : 0;
+            shared.low[c] = first_k + c <= last_k ? back[near_clamped(first_k + c, half) * channels + e.channel] : 0;
     strip.put(shared.row);
     __syncthreads();
     for (int pair = threadIdx.x; pair < COEFS / 2; pair += THREADS) {

@@ -68,7 +68,7 @@ extern "C" __global__ void wavelet_risk_merge(
 }
 
 // The minimum risk of the block and its threshold, the lower one of a tie; thread 0 has it.
-__device__ __forceinline__ void least_of_block(double& risk, double& at, double* risks, double* places)
+__device__ __forceinline__ void minimum_of_block(double& risk, double& at, double* risks, double* places)
 {
     risks[threadIdx.x] = risk;
     places[threadIdx.x] = at;
@@ -124,7 +124,7 @@ extern "C" __global__ void wavelet_risk_least(
         before += shared[THREADS - 1];
         __syncthreads();
     }
-    least_of_block(least, at, shared, other);
+    minimum_of_block(least, at, shared, other);
     if (threadIdx.x == 0) {
         risks[(Index)channel * gridDim.x + blockIdx.x] = least;
         places[(Index)channel * gridDim.x + blockIdx.x] = at;
@@ -146,6 +146,6 @@ extern "C" __global__ void wavelet_risk_pick(
             at = places[(Index)channel * blocks + b];
         }
     }
-    least_of_block(least, at, shared, other);
+    minimum_of_block(least, at, shared, other);
     if (threadIdx.x == 0) threshold[channel] = noise[channel] > 0 ? at : 0;
 }

@@ -36,7 +36,7 @@ extern "C" __global__ void wavelet_thresholds_squares(
         size = fmax(size, fabs(value));
     }
     sum = sum_of_block(sum, shared);
-    size = most_of_block(size, shared);
+    size = maximum_of_block(size, shared);
     if (threadIdx.x == 0) {
         sums[(Index)channel * gridDim.x + blockIdx.x] = sum;
         sizes[(Index)channel * gridDim.x + blockIdx.x] = size;
@@ -57,7 +57,7 @@ extern "C" __global__ void wavelet_thresholds_bayes(
         size = fmax(size, sizes[(Index)channel * blocks + b]);
     }
     sum = sum_of_block(sum, shared);
-    size = most_of_block(size, shared);
+    size = maximum_of_block(size, shared);
     if (threadIdx.x == 0) {
         const double left = sum / count - 1;
         const double found = left > 0 ? fmin(noise[channel] / sqrt(left), size) : size;

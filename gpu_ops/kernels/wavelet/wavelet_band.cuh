@@ -42,7 +42,7 @@ __device__ __forceinline__ double sum_of_block(double value, double* shared)
 }
 
 // The maximum over the block, in all of its threads.
-__device__ __forceinline__ double most_of_block(double value, double* shared)
+__device__ __forceinline__ double maximum_of_block(double value, double* shared)
 {
     shared[threadIdx.x] = value;
     __syncthreads();

@@ -25,8 +25,8 @@ __device__ __forceinline__ void split_row(const T (&row)[2 * N], T (&low)[N], T 
         for (int k = 0; k < N; ++k) {
             const int t = place + BEFORE - 2 * k;
             if (t < 0 || t >= TAPS) continue;
-            if (LOW) low[k] = with(low[k], LOW_THERE + t, value);
-            if (HIGH) high[k] = with(high[k], HIGH_THERE + t, value);
+            if (LOW) low[k] = with(low[k], LOW_FORWARD + t, value);
+            if (HIGH) high[k] = with(high[k], HIGH_FORWARD + t, value);
         }
     }
 }
@@ -44,7 +44,7 @@ __device__ __forceinline__ void join_row(const T (&low)[N], const T (&high)[N], 
         for (int i = 0; i < 2 * N; ++i) {
             const int p = (i + REACH) / 2 - SHIFT - place, t = (i + REACH) % 2 + 2 * p;
             if (p < 0 || p >= HALF) continue;
-            row[i] = with(with(row[i], LOW_BACK + t, l), HIGH_BACK + t, h);
+            row[i] = with(with(row[i], LOW_INVERSE + t, l), HIGH_INVERSE + t, h);
         }
     }
 }
@@ -57,8 +57,8 @@ struct Splitting {
     template <bool LOW, bool HIGH>
     __device__ __forceinline__ void take(const T upper, const T lower, T& low, T& high)
     {
-        if (LOW) low = one(lows, LOW_THERE, upper, lower);
-        if (HIGH) high = one(highs, HIGH_THERE, upper, lower);
+        if (LOW) low = one(lows, LOW_FORWARD, upper, lower);
+        if (HIGH) high = one(highs, HIGH_FORWARD, upper, lower);
     }
 
     __device__ __forceinline__ T one(T* sums, int of, T upper, T lower)
@@ -87,11 +87,11 @@ struct Joining {
     __device__ __forceinline__ T one(T low, T high, int parity)
     {
         T* open = sums[parity];
-        const T done = with(with(HALF > 1 ? open[0] : 0, LOW_BACK + parity, low), HIGH_BACK + parity, high);
+        const T done = with(with(HALF > 1 ? open[0] : 0, LOW_INVERSE + parity, low), HIGH_INVERSE + parity, high);
 #pragma unroll
         for (int k = 1; k < HALF; ++k) {
             const int t = parity + 2 * k;
-            open[k - 1] = with(with(k < HALF - 1 ? open[k] : 0, LOW_BACK + t, low), HIGH_BACK + t, high);
+            open[k - 1] = with(with(k < HALF - 1 ? open[k] : 0, LOW_INVERSE + t, low), HIGH_INVERSE + t, high);
         }
         return done;
     }

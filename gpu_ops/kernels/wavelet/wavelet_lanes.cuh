@@ -57,7 +57,7 @@ __device__ __forceinline__ T shrunk(T value, T threshold)
 
 // The units of coefficients along an axis, which save one multiplication each: those of low and of high coefficients,
 // their inverses, and the factor of samples synthesised from such coefficients.
-enum Unit { OF_LOW, OF_HIGH, BY_LOW, BY_HIGH, BACK };
+enum Unit { OF_LOW, OF_HIGH, BY_LOW, BY_HIGH, INVERSE };
 #if FORM != SUMS
 __constant__ T units[5];
 #endif
@@ -65,7 +65,7 @@ __constant__ T units[5];
 __device__ __forceinline__ T unit(Unit of)
 {
 #if FORM != SUMS
-    return of == BACK && !LONGER_BACK ? (T)1 : units[of];
+    return of == INVERSE && !LONGER_INVERSE ? (T)1 : units[of];
 #else
     return 1;
 #endif

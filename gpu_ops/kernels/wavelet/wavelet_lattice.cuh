@@ -6,7 +6,7 @@
 #pragma once
 
 constexpr int STAGES = HALF - 1;
-constexpr bool LONGER_BACK = true;
+constexpr bool LONGER_INVERSE = true;
 static_assert(STAGES > 0, "rotations need at least four taps");
 
 // The tangents of the first rotation and of the others.

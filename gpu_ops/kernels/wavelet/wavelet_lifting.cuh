@@ -11,7 +11,7 @@
 
 #define MOST_WEIGHTS 4
 
-constexpr bool LONGER_BACK = false;
+constexpr bool LONGER_INVERSE = false;
 
 struct Shape {
     int phase, first, count;
@@ -108,7 +108,7 @@ struct Delays {
 
 // A step along a column, in which new values of both phases arrive one at a time: values stay open until all that they
 // depend on has arrived. `after` is the delay of the results.
-struct Turn {
+struct StepShape {
     int later, source, first, count, after; // delays of the phase that it changes and of the other one; the step's shape
 
     // Values that stay open for the next iteration.
@@ -119,7 +119,7 @@ struct Turn {
     }
 };
 
-__host__ __device__ constexpr Turn turn_of(Delays delays, Shape s)
+__host__ __device__ constexpr StepShape step_shape_of(Delays delays, Shape s)
 {
     const int later = delays.of[s.phase], source = delays.of[1 - s.phase], last = source + s.first + s.count - 1;
     return {later, source, s.first, s.count, later > last ? later : last};
@@ -135,7 +135,7 @@ __host__ __device__ constexpr Delays delays_at(int step, bool back)
     }
     for (int s = back ? STEPS - 1 : 0; back ? s > step : s < step; s += back ? -1 : 1) {
         const Shape shape = shape_of(s);
-        delays.of[shape.phase] = turn_of(delays, shape).after;
+        delays.of[shape.phase] = step_shape_of(delays, shape).after;
     }
     return delays;
 }
@@ -143,25 +143,25 @@ __host__ __device__ constexpr Delays delays_at(int step, bool back)
 __host__ __device__ constexpr int most(int a, int b) { return a > b ? a : b; }
 
 // The open values of a step and of those after it.
-template <int STEP, bool BACK>
+template <int STEP, bool INVERSE>
 struct Column {
     static constexpr Shape SHAPE = shape_of(STEP);
-    static constexpr Turn TURN = turn_of(delays_at(STEP, BACK), SHAPE);
-    static constexpr int OPEN = TURN.open();
+    static constexpr StepShape STEP_SHAPE = step_shape_of(delays_at(STEP, INVERSE), SHAPE);
+    static constexpr int OPEN = STEP_SHAPE.open();
     T open[most(OPEN, 1)];
-    Column<STEP + (BACK ? -1 : 1), BACK> others;
+    Column<STEP + (INVERSE ? -1 : 1), INVERSE> others;
 
     // Values of both phases; that of the phase which the step changes becomes the value that it completes.
     __device__ __forceinline__ void take(T (&values)[2])
     {
-        constexpr int OWN = TURN.after - TURN.later, LAST = TURN.after - TURN.source - SHAPE.first;
+        constexpr int OWN = STEP_SHAPE.after - STEP_SHAPE.later, LAST = STEP_SHAPE.after - STEP_SHAPE.source - SHAPE.first;
         T sums[OPEN + 1];
 #pragma unroll
         for (int i = 0; i < OPEN; ++i) sums[i] = open[i];
         sums[OWN] = OWN < OPEN ? sums[OWN] + values[SHAPE.phase] : values[SHAPE.phase];
 #pragma unroll
         for (int j = 0; j < SHAPE.count; ++j) {
-            const T product = (BACK ? -weight(STEP, j) : weight(STEP, j)) * values[1 - SHAPE.phase];
+            const T product = (INVERSE ? -weight(STEP, j) : weight(STEP, j)) * values[1 - SHAPE.phase];
             T& sum = sums[LAST - j];
             sum = LAST - j < OPEN || OWN == OPEN ? sum + product : product;
         }

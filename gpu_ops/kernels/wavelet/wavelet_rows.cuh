@@ -12,13 +12,13 @@ constexpr int DEPTH = 3;        // steps whose rows are in flight
 
 // Halo that lanes at both ends of a warp cannot compute: coefficients, samples of given coefficients, and samples of
 // computed coefficients.
-constexpr int LOST_THERE = whole(BEFORE, EACH), LOST_THERE_AFTER = whole(AFTER, EACH);
-constexpr int LOST_JOIN = whole(2 * EARLIER, EACH), LOST_JOIN_AFTER = whole(2 * LATER, EACH);
-constexpr int LOST_BACK = whole(BEFORE + 2 * EARLIER, EACH), LOST_BACK_AFTER = whole(AFTER + 2 * LATER, EACH);
-constexpr int WIDTH_THERE = (32 - LOST_THERE - LOST_THERE_AFTER) * EACH;
-constexpr int WIDTH_JOIN = (32 - LOST_JOIN - LOST_JOIN_AFTER) * EACH;
-constexpr int WIDTH_BACK = (32 - LOST_BACK - LOST_BACK_AFTER) * EACH;
-static_assert(WIDTH_BACK > 0, "some lane must have its complete halo");
+constexpr int HALO_FORWARD = whole(BEFORE, EACH), HALO_FORWARD_AFTER = whole(AFTER, EACH);
+constexpr int HALO_JOIN = whole(2 * EARLIER, EACH), HALO_JOIN_AFTER = whole(2 * LATER, EACH);
+constexpr int HALO_INVERSE = whole(BEFORE + 2 * EARLIER, EACH), HALO_INVERSE_AFTER = whole(AFTER + 2 * LATER, EACH);
+constexpr int WIDTH_FORWARD = (32 - HALO_FORWARD - HALO_FORWARD_AFTER) * EACH;
+constexpr int WIDTH_JOIN = (32 - HALO_JOIN - HALO_JOIN_AFTER) * EACH;
+constexpr int WIDTH_INVERSE = (32 - HALO_INVERSE - HALO_INVERSE_AFTER) * EACH;
+static_assert(WIDTH_INVERSE > 0, "some lane must have its complete halo");
 
 constexpr int ROW = 32 * EACH / 4, BAND_ROW = 32 * PAIRS / 2; // vectors of four and of two in a warp's row
 
@@ -38,7 +38,7 @@ __device__ __forceinline__ unsigned row_of(int row, int rows)
 #endif
 }
 
-__device__ __forceinline__ unsigned held_row_of(int row, int half_rows)
+__device__ __forceinline__ unsigned clamped_row_of(int row, int half_rows)
 {
 #if BORDER == 0
     const unsigned upper = row, once = min(upper, upper + half_rows);
@@ -67,7 +67,7 @@ struct Samples {
     }
 
     // Copies a row asynchronously; `place` is the lane's vector in shared memory, interleaved across lanes.
-    __device__ __forceinline__ void ask(int row, Four* place) const
+    __device__ __forceinline__ void prefetch(int row, Four* place) const
     {
         const unsigned begin = row_of(row, rows) * pitch;
 #pragma unroll
@@ -92,13 +92,13 @@ struct Coefficients {
     __device__ __forceinline__ Coefficients(int half_rows, int half, int k) : half_rows(half_rows), half(half)
     {
 #pragma unroll
-        for (int i = 0; i < PAIRS; ++i) own[i] = near_held(k + i, half);
+        for (int i = 0; i < PAIRS; ++i) own[i] = near_clamped(k + i, half);
     }
 
     // Copies a row asynchronously; `place` is the lane's pair in shared memory, interleaved across lanes.
-    __device__ __forceinline__ void ask(const T* band, int row, Pair* place) const
+    __device__ __forceinline__ void prefetch(const T* band, int row, Pair* place) const
     {
-        const unsigned begin = held_row_of(row, half_rows) * half;
+        const unsigned begin = clamped_row_of(row, half_rows) * half;
 #pragma unroll
         for (int i = 0; i < PAIRS; i += 2) {
             T* to = place[32 * (i / 2)].v;
@@ -153,7 +153,7 @@ struct Written {
             for (int f = 0; f < EACH; f += 4) {
                 Four four;
 #pragma unroll
-                for (int i = 0; i < 4; ++i) four.v[i] = sample_of(row[f + i] * unit(BACK, BACK));
+                for (int i = 0; i < 4; ++i) four.v[i] = sample_of(row[f + i] * unit(INVERSE, INVERSE));
                 if (left + f < columns) line[f / 4] = four;
             }
         }
@@ -177,11 +177,11 @@ struct Columns {
 
     // Inverse along columns: coefficients become low and high of the two rows that they complete. Details that are low
     // one way and high the other have the same unit.
-    __device__ __forceinline__ void join(T (&l)[2][PAIRS], T (&h)[2][PAIRS], const T (&came)[PAIRS], T mixed, T fine)
+    __device__ __forceinline__ void join(T (&l)[2][PAIRS], T (&h)[2][PAIRS], const T (&arrived)[PAIRS], T mixed, T fine)
     {
 #pragma unroll
         for (int i = 0; i < PAIRS; ++i) {
-            low[i].take(ALONE ? l[0][i] : came[i], shrunk(l[1][i], mixed), l[0][i], l[1][i]);
+            low[i].take(ALONE ? l[0][i] : arrived[i], shrunk(l[1][i], mixed), l[0][i], l[1][i]);
             high[i].take(shrunk(h[0][i], mixed), shrunk(h[1][i], fine), h[0][i], h[1][i]);
         }
     }

@@ -75,15 +75,15 @@ __device__ __forceinline__ void make_pair(
         const T* at = tile + (int)u * apart;
         for (int t = 0; t < taps; ++t) {
             const T value = at[t * apart];
-            l += bank[LOW_THERE + t] * value;
-            h += bank[HIGH_THERE + t] * value;
+            l += bank[LOW_FORWARD + t] * value;
+            h += bank[HIGH_FORWARD + t] * value;
         }
     } else {
 #pragma unroll 1  // few threads run this, and all others need the registers
         for (int t = 0; t < taps; ++t) {
             const T value = tile[place_in(span, inside(first + t, n), n) * apart];
-            l += bank[LOW_THERE + t] * value;
-            h += bank[HIGH_THERE + t] * value;
+            l += bank[LOW_FORWARD + t] * value;
+            h += bank[HIGH_FORWARD + t] * value;
         }
     }
     *low = l;
@@ -101,8 +101,8 @@ __device__ __forceinline__ T make_sample(
 #pragma unroll 1
     for (int t = (int)(last & 1); t < taps; t += 2) {
         const int k = place_in(span, coefficient((last - t) / 2, half), half) * apart;
-        sum += bank[LOW_BACK + t] * low[k];
-        sum += bank[HIGH_BACK + t] * high[k];
+        sum += bank[LOW_INVERSE + t] * low[k];
+        sum += bank[HIGH_INVERSE + t] * high[k];
     }
     return sum;
 }

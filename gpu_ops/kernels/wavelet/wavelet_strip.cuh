@@ -64,7 +64,7 @@ __device__ __forceinline__ bool aligned(const void* place, const Extent& e)
     return !SHIFTED && e.channels == 1 && e.columns % 4 == 0 && (size_t)place % sizeof(Four) == 0;
 }
 
-// As inside() and held(), for positions not far beyond the ends: without a division.
+// As inside() and clamped(), for positions not far beyond the ends: without a division.
 __device__ __forceinline__ Along near(Along i, Along n)
 {
 #if BORDER == 0
@@ -78,7 +78,7 @@ __device__ __forceinline__ Along near(Along i, Along n)
 #endif
 }
 
-__device__ __forceinline__ Along near_held(Along k, Along half)
+__device__ __forceinline__ Along near_clamped(Along k, Along half)
 {
 #if BORDER == 0
     while (k < 0) k += half;
@@ -186,8 +186,8 @@ __device__ __forceinline__ void split_pair(const T* row, int pair, Pair& low, Pa
             for (int k = 0; k < 2; ++k) {
                 const int t = 4 * q + i - LEAD % 4 - 2 * k;
                 if (t < 0 || t >= TAPS) continue;
-                low.v[k] += bank[LOW_THERE + t] * quad.v[i];
-                high.v[k] += bank[HIGH_THERE + t] * quad.v[i];
+                low.v[k] += bank[LOW_FORWARD + t] * quad.v[i];
+                high.v[k] += bank[HIGH_FORWARD + t] * quad.v[i];
             }
         }
     }
@@ -201,8 +201,8 @@ __device__ __forceinline__ void give(T low, T high, int k, T* out)
     for (int i = 0; i < 4; ++i) {
         const int p = (i + ODD) / 2 + HALF - 1 - k, t = (i + ODD) % 2 + 2 * p;
         if (p < 0 || p >= HALF) continue;
-        out[i] += bank[LOW_BACK + t] * low;
-        out[i] += bank[HIGH_BACK + t] * high;
+        out[i] += bank[LOW_INVERSE + t] * low;
+        out[i] += bank[HIGH_INVERSE + t] * high;
     }
 }
 

@@ -4,16 +4,16 @@
 #include "wavelet.cuh"
 
 #define MOST_TAPS 64
-#define LOW_THERE 0
-#define HIGH_THERE MOST_TAPS
-#define LOW_BACK (2 * MOST_TAPS)
-#define HIGH_BACK (3 * MOST_TAPS)
+#define LOW_FORWARD 0
+#define HIGH_FORWARD MOST_TAPS
+#define LOW_INVERSE (2 * MOST_TAPS)
+#define HIGH_INVERSE (3 * MOST_TAPS)
 
 // Low and high forward, reversed, then low and high inverse.
 __constant__ T bank[4 * MOST_TAPS];
 
 // The coefficient that a tile stores for k: with the symmetric border no sample needs one beyond the ends.
-__device__ __forceinline__ Index held(Index k, Index half)
+__device__ __forceinline__ Index clamped(Index k, Index half)
 {
 #if BORDER == 0
     return around(k, half);
@@ -40,8 +40,8 @@ __device__ __forceinline__ T gather(const T* low, const T* high, int apart, Inde
     T sum = 0;
     for (int t = (int)(last & 1); t < taps; t += 2) {
         const int k = (int)((last - t) / 2 - first) * apart;
-        sum += bank[LOW_BACK + t] * low[k];
-        sum += bank[HIGH_BACK + t] * high[k];
+        sum += bank[LOW_INVERSE + t] * low[k];
+        sum += bank[HIGH_INVERSE + t] * high[k];
     }
     return sum;
 }

@@ -17,7 +17,7 @@ class Place(NamedTuple):
 
 
 class Reg(NamedTuple):
-    """A register, by the name it has after scopes are told apart."""
+    """A register, by the name it has after scopes are distinguished."""
 
     name: str
 
