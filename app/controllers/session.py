@@ -322,7 +322,7 @@ class SessionController(QObject):
 
     def _take_update(self, update: RunUpdate) -> None:
         """Take a run's results; those of an older generation, or of a variant that was unticked meanwhile, are dropped.
-        While a parameter moves, the newest run may belong to an earlier choice: its results are marked so."""
+        While a parameter moves, the newest run may belong to an earlier setting: its results are marked so."""
         self._take_provenance(update)
         fresh = update.generation == self.queue.generation
         ids = self.session.shown.ids_of(update.key) if fresh else []

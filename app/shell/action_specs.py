@@ -115,7 +115,7 @@ _FILE = (
     ),
     ActionSpec(
         "export_figures",
-        QT_TRANSLATE_NOOP("Actions", "&Statistics of the region or profile…"),
+        QT_TRANSLATE_NOOP("Actions", "S&tatistics of the region or profile…"),
         "file/export",
         (),
         QT_TRANSLATE_NOOP("Actions", "Save the statistics of a region, or a profile, as comma-separated values"),

@@ -306,7 +306,7 @@ def test_playing_leaves_out_what_comes_too_fast_and_says_the_real_rate(window: M
         clock.now -= 0.01
         for variant in PICKS:
             bring(window, run(window), variant, stored()[frame], ok=None)
-    assert loads(window) == [2, 4, 6, 8] and bar.real.text() == "shown: 10.0 a second, unverified"
+    assert loads(window) == [2, 4, 6, 8] and bar.real.text() == "shown: 10.0 per second, unverified"
     clock.pass_by(0.2)
     assert shown(window) == 0, "the first frame follows the last"
     key(qtbot, window, Qt.Key.Key_Space)

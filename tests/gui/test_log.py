@@ -62,8 +62,8 @@ def test_a_request_says_all_that_makes_it_again() -> None:
         "serial on cpu, tiled on cuda:0 rows=4"
     )
     assert describe(LoadRequest(1, "/a b/c.png", {"rate": 2})) == "load /a b/c.png rate=2"
-    assert describe(SurveyRequest(1, "/a.csv", {"header": 2})) == "look into /a.csv header=2"
-    assert describe(SampleRequest(1, "noise", {"size": "8x8"})) == "make the sample noise size=8x8"
+    assert describe(SurveyRequest(1, "/a.csv", {"header": 2})) == "read /a.csv header=2"
+    assert describe(SampleRequest(1, "noise", {"size": "8x8"})) == "generate the sample noise size=8x8"
 
 
 def test_the_engines_doings_are_logged(qtbot, tmp_path: Path) -> None:

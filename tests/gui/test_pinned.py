@@ -210,7 +210,7 @@ def test_there_are_no_more_than_the_most(window: MainWindow) -> None:
         session.set_param("window", 3 + 2 * number)
         session.pin("parallel")
     session.set_param("window", 63)
-    with pytest.raises(ParamError, match="8 results are pinned, which is the most; unpin one of them first"):
+    with pytest.raises(ParamError, match="8 results are pinned, the maximum; unpin one of them first"):
         session.pin("parallel")
     act(window, "pin")
     assert any("8 results are pinned" in message.text for message in window.messages.messages())
@@ -236,7 +236,7 @@ def test_a_session_has_them(qtbot: QtBot, window: MainWindow, tmp_path: Path) ->
     for wrong, sentence in (
         ({"baseline": other}, f"not '{other}'"),
         ({"pinned": [content["pinned"][0] | {"device": "cuda:0"}]}, "parallel is of 'cuda:0', which does not run it."),
-        ({"pinned": content["pinned"] * (MOST_PINS + 1)}, "It has 9 pinned results, and 8 are the most."),
+        ({"pinned": content["pinned"] * (MOST_PINS + 1)}, "It has 9 pinned results; the maximum is 8."),
     ):
         path.write_text(json.dumps(content | wrong))
         window.context.importing.open(str(path))

@@ -107,8 +107,8 @@ WAVELETS = {
     "wavelet2d.recomputed_blocks.missing_barrier": (
         "rows are joined while other threads still make their halves",
         (
-            "        if (start < FILLED) continue; // the same for all threads\n        __syncthreads();\n",
-            "        if (start < FILLED) continue; // the same for all threads\n",
+            "        if (start < FILLED) continue; // uniform across the block\n        __syncthreads();\n",
+            "        if (start < FILLED) continue; // uniform across the block\n",
         ),
     ),
     "wavelet2d.shared.missing_barrier": (

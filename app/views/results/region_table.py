@@ -79,7 +79,7 @@ def _tr(text: str) -> str:
 def row_title(row: FigureRow) -> str:
     """The name of a result, and of its channel where it has several."""
     text = f"{row.title}, {row.channel}" if row.channel else row.title
-    return text if row.current else _tr("{title} (earlier choice)").format(title=text)
+    return text if row.current else _tr("{title} (earlier setting)").format(title=text)
 
 
 class RegionModel(QAbstractTableModel):
