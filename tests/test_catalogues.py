@@ -44,7 +44,7 @@ def test_every_entry_is_whole() -> None:
     assert len(set(ids)) == len(ids) and len({c.name for c in CATALOGUE}) == len(ids)
     assert len({c.column for c in COLUMNS}) == len(COLUMNS)
     for c in CATALOGUE:
-        assert c.name and c.unit and c.description[0].isupper() and c.description.endswith(".")
+        assert c.name and c.unit and not c.description[0].islower() and c.description.endswith(".")
         assert {*c.parts, *c.over} <= set(COUNTERS) and (c.best == "" or c.best in COUNTERS)
         assert (c.hint == "ratio") == bool(c.over) and c.hint in PRINTERS
         assert (c.hint == "best") == ("_ideal_" in c.id)
