@@ -61,14 +61,14 @@ class Output:
     the input on the host. `own_scale` says that the scale is the reference's alone, for values of another size than the
     input's; each column of a table has its own. Values that lie `period` apart are the same, such as angles; 0 where
     none are. `form(task)` is the shape, dtype and axes of the array that every variant gives. `unit` is that of its
-    values, "" for the unit of the input. `when` are the values of parameters that ask for it, as of a Param:
-    {"result": ("statistics",)}; without them it is not computed. `signed` says that the values of an image lie around
-    zero, `labels` that its integers are names, of which none is more than another. `marks` says that a table's rows are
-    marks over other outputs. `scales(task, tolerance)` gives each element a scale of its
-    own, which that tolerance multiplies, from the input on the host; None where all have the output's. `sizes(task)` is
-    how large each of these elements may be, where that is not the largest magnitude: a tolerance that allows more than
-    MOST_SHARE of it judges nothing. `most(task)` is the largest scale of each column of a table. `unrounded`: the
-    reference of integers is not rounded, and a result is within half a level of it and what rounding errors add.
+    values, "" for the unit of the input. `when` are the values of parameters that ask for it, as of a Param: {"result":
+    ("statistics",)}; without them it is not computed. `signed` says that the values of an image lie around zero,
+    `labels` that its integers are names, of which none is more than another. `marks` says that a table's rows are marks
+    over other outputs. `scales(task, tolerance)` gives each element a scale of its own, which that tolerance
+    multiplies, from the input on the host; None where all have the output's. `sizes(task)` is how large each of these
+    elements may be, where that is not the largest magnitude: a tolerance that allows more than MOST_SHARE of it judges
+    nothing. `most(task)` is the largest scale of each column of a table. `unrounded`: the reference of integers is not
+    rounded, and a result is within half a level of it and what rounding errors add.
     """
 
     id: str
