@@ -28,7 +28,7 @@ from gpu_ops.running.contract import (
     end_cases,
     heavier,
     long_cases,
-    unsupported,
+    takes,
     values_of,
 )
 from gpu_ops.running.contract.covering import Pairs
@@ -97,9 +97,7 @@ def test_both_ends_of_the_range(filter: Filter, variant: Variant, usual: bool) -
     floats = sum(d.startswith("float") and d not in refused for d in filter.dtypes)
     assert len(cases) == 2 * floats or variant.library in OPTIONAL
     heavy = [replace(case, params={**case.params, **heavier(filter, case)}) for case in cases]
-    cases += [
-        case for case in heavy if variant.library not in OPTIONAL or not unsupported(filter, variant, case, limits)
-    ]
+    cases += [case for case in heavy if variant.library not in OPTIONAL or takes(filter, variant, case, limits)]
     cases = _of_types(cases, filter, usual)
     assert [failure for case in cases if (failure := _failure(filter, variant, case))] == []
 
