@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 import pytest
 from lanes import few, of_one_kind, todays
 from recording import Recording, plan_of
+from tasks import chosen
 
 from gpu_ops.devices import open_device
 from gpu_ops.devices.offline import OfflineDevice
@@ -52,16 +51,6 @@ CPU = [
 USUAL = pytest.mark.parametrize("usual", few([True, False], True), ids=lambda usual: "ends" if usual else "others")
 PARTS = 2
 """Of the cases of a type of samples, each with its own day in the default lane."""
-
-
-def chosen(case: Case, name: str, values: Sequence[Any]) -> Any:
-    """The choice of a case on the axis of that name and these values."""
-    kind, _, own = name.partition(" ")
-    if kind == "preset":
-        return tuple((n, case.params[n]) for n, _ in values[0])
-    return getattr(case, f"{kind}s")[own] if own else getattr(case, name)
-
-
 EVERY = [pytest.param(f, v, id=f"{f.id}-{v.id}") for f in FILTERS for v in f.variants]
 
 
