@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from gpu_ops.plan import Limits, Plan
+from gpu_ops.running.contract import Case
 from gpu_ops.task import NO_LIMITS, Meta, Task
 from gpu_ops.types import Filter
 
@@ -39,3 +40,11 @@ def planned(filter: Filter, id: str, device: Any, x: Any, params: Chosen, knobs:
 def filter_shape(filter: Filter) -> tuple[int, ...]:
     """A shape that the filter takes."""
     return (64, 64) if filter.accepts == "image" else (4096,)
+
+
+def chosen(case: Case, name: str, values: Sequence[Any]) -> Any:
+    """The choice of a case on the axis of that name and these values."""
+    kind, _, own = name.partition(" ")
+    if kind == "preset":
+        return tuple((n, case.params[n]) for n, _ in values[0])
+    return getattr(case, f"{kind}s")[own] if own else getattr(case, name)

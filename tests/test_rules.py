@@ -7,17 +7,18 @@ from dataclasses import replace
 from itertools import combinations, product
 
 import pytest
-from test_contract import EVERY, chosen
+from tasks import chosen
 
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import ParamError
-from gpu_ops.filters import find_filter
+from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.filters.kit.rules import together
 from gpu_ops.params import Param, Value, Values
 from gpu_ops.running.contract import axes_of, covering_cases, task_of
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Filter, Variant
 
+EVERY = [pytest.param(f, v, id=f"{f.id}-{v.id}") for f in FILTERS for v in f.variants]
 LEAST = OfflineDevice("sm_75").limits
 """Of the GPU with the least shared memory among those that kernels are compiled for."""
 SMALLER = replace(LEAST, shared_bytes=48 << 10)

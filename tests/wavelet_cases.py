@@ -14,7 +14,7 @@ from gpu_ops.devices import open_device
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.wavelet.bases import LENGTHS
 from gpu_ops.filters.wavelet.forms import BORDERS
-from gpu_ops.running.contract import Case, check_case, unsupported
+from gpu_ops.running.contract import Case, check_case, takes
 
 FILTER = find_filter("wavelet2d")
 LEVELS = 1, 2, 4
@@ -55,7 +55,7 @@ def failure(variant: str, setting: Setting, device: str, data: str) -> str:
     params |= {"wavelet": setting.wavelet, "border": setting.border, "levels": setting.levels}
     chosen = FILTER.variant(variant)
     case = Case(setting.shape, "float32", data, params, {k.name: k.default for k in chosen.knobs})
-    if unsupported(FILTER, chosen, case, open_device(device).limits) is not None:
+    if not takes(FILTER, chosen, case, open_device(device).limits):
         return ""
     run = check_case(FILTER, chosen, case, device, {}, again=False)
     if run.failure or run.findings:

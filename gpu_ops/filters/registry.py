@@ -185,10 +185,10 @@ def _of_variant(filter: Filter, variant: Variant) -> Iterator[str]:
     for name in {k.name for k in variant.knobs} & {p.name for p in filter.params}:
         yield f"{where}: {who} has a knob {name!r}, which is a parameter of {filter.id} as well; rename the knob."
     texts = [rule.words for rule in variant.rules]
-    for text in (text for text in texts if texts.count(text) > 1):
-        yield f"{where}: two rules of {who} say {text!r}; make them one, or say what tells them apart."
     known = ["found", "meta", "limits", *(p.name for p in (*filter.params, *variant.knobs))]
     for text in texts:
+        if texts.count(text) > 1:
+            yield f"{where}: two rules of {who} say {text!r}; make them one, or say what tells them apart."
         for name in _names_in(text) - set(known):
             yield f"{where}: a rule of {who} names {name!r} in {text!r}; it may name {', '.join(known)}: correct it."
 

@@ -26,7 +26,7 @@ from gpu_ops.params import check_values
 from gpu_ops.progress import Cancelled, listening
 from gpu_ops.running.runner import run_experiment
 from gpu_ops.running.verify import verify
-from gpu_ops.types import Experiment, Pick, Run
+from gpu_ops.types import Exactness, Experiment, Pick, Run
 
 Array = np.ndarray[Any, Any]
 LENGTHS = (1, 2, 3, 7, 64, 97, 1000, 1009, 5003)
@@ -441,7 +441,7 @@ def test_a_variant_widens_only_the_tolerances_that_are_narrower_than_its_own() -
     made = {k: np.ma.getdata(v).astype(np.float32) for k, v in filter.reference(task).items()}
     made["peak_count"] = made["peak_count"].astype(np.uint32)
     own = 2 * transform_tolerance(task)
-    coarse = replace(filter.variant("registers"), tolerance=lambda task: own)
+    coarse = replace(filter.variant("registers"), exactness=Exactness(lambda task: own, "coarse"))
     errors = verify(filter, coarse, from_array(x), task, made)
     assert errors["magnitude"].tolerance == own > transform_tolerance(task)
     assert errors["peaks"].tolerance == peak_tolerance(task) > own

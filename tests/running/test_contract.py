@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 import pytest
 from lanes import few, of_one_kind, todays
 from recording import Recording, plan_of
+from tasks import chosen
 
 from gpu_ops.devices import open_device
 from gpu_ops.devices.offline import OfflineDevice
@@ -28,7 +27,7 @@ from gpu_ops.running.contract import (
     end_cases,
     heavier,
     long_cases,
-    unsupported,
+    takes,
     values_of,
 )
 from gpu_ops.running.contract.covering import Pairs
@@ -52,16 +51,6 @@ CPU = [
 USUAL = pytest.mark.parametrize("usual", few([True, False], True), ids=lambda usual: "ends" if usual else "others")
 PARTS = 2
 """Of the cases of a type of samples, each with its own day in the default lane."""
-
-
-def chosen(case: Case, name: str, values: Sequence[Any]) -> Any:
-    """The choice of a case on the axis of that name and these values."""
-    kind, _, own = name.partition(" ")
-    if kind == "preset":
-        return tuple((n, case.params[n]) for n, _ in values[0])
-    return getattr(case, f"{kind}s")[own] if own else getattr(case, name)
-
-
 EVERY = [pytest.param(f, v, id=f"{f.id}-{v.id}") for f in FILTERS for v in f.variants]
 
 
@@ -97,9 +86,7 @@ def test_both_ends_of_the_range(filter: Filter, variant: Variant, usual: bool) -
     floats = sum(d.startswith("float") and d not in refused for d in filter.dtypes)
     assert len(cases) == 2 * floats or variant.library in OPTIONAL
     heavy = [replace(case, params={**case.params, **heavier(filter, case)}) for case in cases]
-    cases += [
-        case for case in heavy if variant.library not in OPTIONAL or not unsupported(filter, variant, case, limits)
-    ]
+    cases += [case for case in heavy if variant.library not in OPTIONAL or takes(filter, variant, case, limits)]
     cases = _of_types(cases, filter, usual)
     assert [failure for case in cases if (failure := _failure(filter, variant, case))] == []
 

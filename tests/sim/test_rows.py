@@ -10,7 +10,7 @@ from row_cases import Named, all_row_cases
 
 from gpu_ops.devices import open_device
 from gpu_ops.filters import find_filter
-from gpu_ops.running.contract import check_case, unsupported
+from gpu_ops.running.contract import check_case, takes
 from gpu_ops.running.runner import run_experiment
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Experiment, Input, Pick
@@ -86,7 +86,7 @@ def test_every_case_is_supported() -> None:
     limits = open_device("sim").limits
     for filter_id, variant_id, case in CASES:
         filter = find_filter(filter_id)
-        assert unsupported(filter, filter.variant(variant_id), case, limits) is None, str(case)
+        assert takes(filter, filter.variant(variant_id), case, limits), str(case)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

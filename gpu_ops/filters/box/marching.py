@@ -205,14 +205,9 @@ def plan(sums: str, job: Job) -> Plan:
 def _types(dtype: np.dtype[Any], pixels: bool, sums: str) -> dict[str, Value]:
     """The kernel's types. 513² values of 8 bits stay below 2^32, of 16 bits they do not."""
     if dtype.kind == "f":
-        types: dict[str, Value] = {
-            "SAMPLE": CTYPES[dtype.name],
-            "WORD": "float",
-            "SLIDE": sums,
-            "TOTAL": "double",
-            "BYTES": 0,
-        }
-        return {**types, "COMPENSATED": int(sums == "float")}
+        sample, compensated = CTYPES[dtype.name], int(sums == "float")
+        types: dict[str, Value] = {"SAMPLE": sample, "WORD": "float", "SLIDE": sums, "TOTAL": "double"}
+        return types | {"BYTES": 0, "COMPENSATED": compensated}
     whole = "unsigned int"
     total = whole if dtype.itemsize == 1 else "unsigned long long"
     sample = whole if pixels else CTYPES[dtype.name]

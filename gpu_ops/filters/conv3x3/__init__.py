@@ -69,7 +69,6 @@ def _variants() -> tuple[Variant, ...]:
     call, passes, zeros, grid = plans.arguments, plans.passes_of, limits.KEEPS_ZEROS, limits.GRID_FITS
     twice, once, by_texture = (Counts(accesses.per_tap(n, skips)) for n, skips in ((2, True), (1, True), (1, False)))
     marching = BLOCK_Y, rows_knob(2, 1, 2, 4)
-
     return (
         cpu(SERIAL_LOOP, plans.loops, call, passes=passes, source="S1", largest=largest),
         cpu(PARALLEL, plans.loops, call, all_cores=True, passes=passes, source="S1", largest=largest),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
@@ -30,7 +31,7 @@ from gpu_ops.filters.reduce.laws import CLAIMS, LAWS
 from gpu_ops.filters.reduce.merging import merge, whole
 from gpu_ops.input_kinds import INPUT_KINDS, Kind
 from gpu_ops.params import Param
-from gpu_ops.plan import Limits
+from gpu_ops.plan import Device, Limits, Plan
 from gpu_ops.task import Task, Trial
 from gpu_ops.types import DTYPES, Claim, Counts, Exactness, Filter, Locality, Output, Rule, Variant, Work
 
@@ -77,8 +78,6 @@ ONE_PASS = (
 )
 CUPY = "The library's reductions, nothing to write yourself; a call for each figure of each channel."
 
-PASS_CHANNELS = 4
-
 
 def work(task: Task) -> Work:
     """Every value read once, every figure written once; an addition or a comparison a value and figure."""
@@ -108,10 +107,7 @@ def _pass(task: Task) -> float:
     return (share if task.params["statistic"] not in SPREADS else share**2) + 4 * levels(threads)
 
 
-FEW_CHANNELS = Rule(
-    lambda task: task.meta.channels > PASS_CHANNELS,
-    f"a thread keeps {PASS_CHANNELS} channels at most, not {{meta.channels}}",
-)
+FEW_CHANNELS = Rule(lambda task: task.meta.channels > 4, "a thread keeps 4 channels at most, not {meta.channels}")
 IN_A_LOOP = Exactness(
     loss(one_by_one),
     "A loop rounds each of its sums: up to one unit in the last place a sample, of the magnitudes added.",
@@ -175,27 +171,21 @@ def _kernels(kind: Kind) -> tuple[Variant, ...]:
     )
 
 
+def _library(
+    id: str, title: str, idea: str, plan: Callable[[Device, Task], Plan], device: Literal["cpu", "cuda"]
+) -> Variant:
+    rules, exactness = (peers.ADDS_PLAINLY,), IN_PIECES
+    return Variant(id, title, idea, plan, device, library=id, rules=rules, largest=largest, exactness=exactness)
+
+
 def _variants(kind: Kind) -> tuple[Variant, ...]:
-    serial, parallel = plans.host(False), plans.host(True)
-    by_numpy, plainly = plans.library("numpy", peers.numpy_figures), (peers.ADDS_PLAINLY,)
+    one, every, by_numpy = plans.host(False), plans.host(True), plans.library("numpy", peers.numpy_figures)
     return (
-        Variant("serial", "CPU, one core", SERIAL_LOOP, serial, "cpu", largest=largest, exactness=IN_A_LOOP),
-        Variant("parallel", "CPU, all cores", PARALLEL, parallel, "cpu", largest=largest, exactness=IN_BLOCKS),
-        Variant(
-            *("numpy", "NumPy", NUMPY, by_numpy, "cpu"),
-            library="numpy",
-            rules=plainly,
-            largest=largest,
-            exactness=IN_PIECES,
-        ),
+        Variant("serial", "CPU, one core", SERIAL_LOOP, one, "cpu", largest=largest, exactness=IN_A_LOOP),
+        Variant("parallel", "CPU, all cores", PARALLEL, every, "cpu", largest=largest, exactness=IN_BLOCKS),
+        _library("numpy", "NumPy", NUMPY, by_numpy, "cpu"),
         *_kernels(kind),
-        Variant(
-            *("cupy", "CuPy", CUPY, plans.by_cupy, "cuda"),
-            library="cupy",
-            rules=plainly,
-            largest=largest,
-            exactness=IN_PIECES,
-        ),
+        _library("cupy", "CuPy", CUPY, plans.by_cupy, "cuda"),
     )
 
 

@@ -11,8 +11,8 @@ from gpu_ops.running.contract.cases import all_cases as all_cases
 from gpu_ops.running.contract.cases import end_cases as end_cases
 from gpu_ops.running.contract.cases import heavier as heavier
 from gpu_ops.running.contract.cases import long_cases as long_cases
+from gpu_ops.running.contract.cases import takes as takes
 from gpu_ops.running.contract.cases import task_of as task_of
-from gpu_ops.running.contract.cases import unsupported as unsupported
 from gpu_ops.running.contract.checking import case_data as case_data
 from gpu_ops.running.contract.checking import check_case as check_case
 from gpu_ops.running.contract.choices import axes_of as axes_of

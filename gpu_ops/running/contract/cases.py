@@ -64,7 +64,7 @@ def end_cases(filter: Filter, variant: Variant, limits: Limits) -> list[Case]:
     cases = []
     for dtype in (d for d in filter.dtypes if d.startswith("float")):
         possible = (Case(s, dtype, "largest", p, knobs) for s in shapes for p in (defaults, *changed))
-        case = next((c for c in possible if unsupported(filter, variant, c, limits) is None), None)
+        case = next((c for c in possible if takes(filter, variant, c, limits)), None)
         cases += [replace(case, data=data) for data in ENDS] if case else []
     return cases
 
@@ -77,7 +77,7 @@ def long_cases(filter: Filter, variant: Variant, limits: Limits, most_work: floa
         Case(trial.shape, trial.dtype, trial.data, {**params, **trial.params}, {**knobs, **trial.knobs})
         for trial in variant.trials(limits)
     ]
-    cases = [c for c in cases if unsupported(filter, variant, c, limits) is None]
+    cases = [c for c in cases if takes(filter, variant, c, limits)]
     return sorted((c for c in cases if fits(filter, variant, c, most_work)), key=lambda c: math.prod(c.shape))
 
 
@@ -87,20 +87,20 @@ def all_cases(filter: Filter, variant: Variant, limits: Limits) -> Iterator[Case
     build = builder(filter, variant, axes)
     for indices in itertools.product(*(range(len(values)) for values in axes.values())):
         case = build(indices)
-        if unsupported(filter, variant, case, limits) is None:
+        if takes(filter, variant, case, limits):
             yield case
 
 
-def unsupported(filter: Filter, variant: Variant, case: Case, limits: Limits) -> str | None:
-    """None, or why the filter or the variant refuses the case."""
+def takes(filter: Filter, variant: Variant, case: Case, limits: Limits) -> bool:
+    """Whether the filter and the variant take a case, whose words of refusal nobody reads."""
     if case.data in ODD and np.dtype(case.dtype).kind != "f":
-        return f"{case.dtype} has no {case.data}"
+        return False
     task = task_of(filter, case, limits)
     try:
         filter.check(task)
-    except ParamError as error:
-        return str(error)
-    return variant.refusal(task)
+    except ParamError:
+        return False
+    return not any(rule.test(task) for rule in variant.rules)
 
 
 def builder(filter: Filter, variant: Variant, axes: Mapping[str, Sequence[Any]]) -> Callable[[Sequence[int]], Case]:

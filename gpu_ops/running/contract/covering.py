@@ -17,7 +17,7 @@ from gpu_ops.errors import DeclarationError
 from gpu_ops.filters.registry import home
 from gpu_ops.input_kinds import ODD
 from gpu_ops.plan import Limits
-from gpu_ops.running.contract.cases import Case, builder, fits, unsupported
+from gpu_ops.running.contract.cases import Case, builder, fits, takes
 from gpu_ops.running.contract.choices import RANDOM, axes_of, needs_of
 from gpu_ops.types import Filter, Rule, Variant
 
@@ -46,7 +46,7 @@ def covering_cases(
         pairs.open[tuple(pair)] = False  # also where no supported case has both
         for indices in pairs.most_first(pair, drawn):
             case = build(indices.tolist())
-            if unsupported(filter, variant, case, limits) is not None:
+            if not takes(filter, variant, case, limits):
                 continue
             taken = {name: values[k] for (name, values), k in zip(axes.items(), indices, strict=True)}
             _check_never(filter, variant, taken, case)

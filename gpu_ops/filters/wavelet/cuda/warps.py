@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from gpu_ops.filters.kit.planning import Job, cuda
+from gpu_ops.filters.kit.planning import cuda
 from gpu_ops.filters.kit.rules import beyond, not_with, one_channel, together
 from gpu_ops.filters.wavelet import forms
 from gpu_ops.filters.wavelet.counts import warp_traffic
@@ -20,7 +20,6 @@ from gpu_ops.filters.wavelet.cuda.strips import Strips
 from gpu_ops.filters.wavelet.cuda.warp_registers import FILE, Registers, fits, has_even_levels
 from gpu_ops.filters.wavelet.cuda.warp_strips import Marching, Rung, marches, stores
 from gpu_ops.input_kinds import IMAGE, SIGNAL
-from gpu_ops.plan import Plan
 from gpu_ops.task import Task
 from gpu_ops.types import Counts, Rule, Variant
 
@@ -137,7 +136,7 @@ def _strips(rung: Rung) -> Variant:
     helpers = (other.value for other in (Rung.RECOMPUTED, Rung.STORED) if other is not rung)
     predicts = partial(_predicted, partial(warp_traffic.of_image, rung=rung))
     return cuda(
-        *(rung.value, TITLES[rung], IDEAS[rung], partial(_in_strips, rung)),
+        *(rung.value, TITLES[rung], IDEAS[rung], lambda job: Marching(job, rung).plan()),
         *together(*OF_STRIPS, *more),
         helpers=(*helpers, recomputing.FILE, *AROUND),
         knobs=(),
@@ -148,16 +147,8 @@ def _strips(rung: Rung) -> Variant:
     )
 
 
-def _in_registers(job: Job) -> Plan:
-    return Registers(job).plan()
-
-
-def _in_strips(rung: Rung, job: Job) -> Plan:
-    return Marching(job, rung).plan()
-
-
 WARP_REGISTERS = cuda(
-    *(FILE, "warp registers", REGISTERS, _in_registers),
+    *(FILE, "warp registers", REGISTERS, lambda job: Registers(job).plan()),
     *together(*OF_REGISTERS),
     knobs=(),
     source="S0",
