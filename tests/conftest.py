@@ -6,6 +6,7 @@ import compileall
 import gc
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -18,6 +19,10 @@ from small_machine import make_small
 from gpu_ops.io import apart
 
 ROOT = Path(__file__).parent.parent
+
+sys.dont_write_bytecode = False
+"""Two thirds of the time until the first test go to the asserts of all modules, which pytest writes anew: they are kept,
+also where Python is told to write no bytecode."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

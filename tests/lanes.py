@@ -40,12 +40,18 @@ def each_once(*axes: Sequence[Any]) -> list[Any]:
 
 
 def todays(values: Sequence[Any], count: int, name: Callable[[Any], str]) -> list[Any]:
-    """The values of a parametrisation, of which the default lane tries `count` a day: other ones tomorrow, so that all
-    have their turn. The name of a test says which value it tried, and that test can be run on any day."""
+    """The values of a parametrisation (tuples for several parameters), of which the default lane tries `count` a day:
+    other ones tomorrow, so that all have their turn. The name of a test says which value it tried, and that test can be
+    run on any day."""
     first = int(os.environ.get(DAY, date.today().toordinal())) * count
     chosen = {(first + k) * STRIDE % len(values) for k in range(count)}
     marks = [() if place in chosen else (pytest.mark.thorough,) for place in range(len(values))]
-    return [pytest.param(value, id=name(value), marks=m) for value, m in zip(values, marks, strict=True)]
+    return [pytest.param(*_tuple(value), id=name(value), marks=m) for value, m in zip(values, marks, strict=True)]
+
+
+def variants_today(pairs: Sequence[tuple[Filter, Variant]], count: int) -> list[Any]:
+    """Filters with their variants, as a parametrisation, of which the default lane tries `count` a day."""
+    return todays(pairs, count, lambda pair: f"{pair[0].id}-{pair[1].id}")
 
 
 def of_one_kind(filter: Filter, variant: Variant) -> bool:
@@ -56,11 +62,9 @@ def of_one_kind(filter: Filter, variant: Variant) -> bool:
     return family.index(filter) == list(dict.fromkeys(ids)).index(variant.id) % len(family)
 
 
-def is_todays(place: int, turns: int) -> bool:
-    """Whether the value at a place has its turn today, where one in so many has it a day."""
-    return place % turns == int(os.environ.get(DAY, date.today().toordinal())) % turns
-
-
 def _thorough(value: Any) -> Any:
-    values = value if isinstance(value, tuple) else (value,)
-    return pytest.param(*values, marks=pytest.mark.thorough)
+    return pytest.param(*_tuple(value), marks=pytest.mark.thorough)
+
+
+def _tuple(value: Any) -> tuple[Any, ...]:
+    return value if type(value) is tuple else (value,)  # a named one is a single value

@@ -1,10 +1,9 @@
 """The contract of every kernel of the product, and of kernels that are wrong on purpose, on the simulated GPU.
 
-The default lane tries every setting once, in turns of the variant for signals and of that for images, and of families
-that take long a few a day; the largest shape in both orders of blocks, long cases of a few, and a wrong kernel of each
-family of filters. The thorough one tries all variants, shapes and pairs of choices, some in both orders, the ends of
-the range, long cases, and all wrong kernels. Half of the time goes to compiling, once for each set of defines that
-cases have.
+The default lane tries every setting of a fifth of the variants a day, the largest shape in both orders of blocks, long
+cases of a few, and a wrong kernel of each family of filters. The thorough one tries all variants, shapes and pairs of
+choices, some in both orders, the ends of the range, long cases, and all wrong kernels. Two thirds of the time go to
+compiling and reading what was compiled, once for each set of defines that cases have.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from gpu_ops.running.contract import (
     long_cases,
 )
 from gpu_ops.types import Filter, Run, Variant
-from tests.lanes import few, is_todays, of_one_kind
+from tests.lanes import few, of_one_kind, variants_today
 
 MOST = 12
 """Cases of a kernel at most in the thorough lane, evenly from longer sets. A real GPU runs whole sets."""
@@ -36,20 +35,10 @@ BOTH_WAYS = 3
 STEP = 7
 """Between the cases that a wrong kernel meets one after the other. A set begins with its smallest shapes, in which few
 faults show."""
+A_DAY = 32
+"""Variants that the default lane tries a day."""
 PAIRS = [(f, v) for f in FILTERS for v in f.variants if v.device == "cuda" and not v.library]
 KERNELS = [pytest.param(f, v, id=f"{f.id}-{v.id}") for f, v in PAIRS]
-TURNS = {"wavelet": 4, "fft_batch": 2}
-"""Of these families, whose kernels take seconds to compile, the default lane tries one variant in so many a day."""
-
-
-def _in_turns(filter: Filter, variant: Variant) -> bool:
-    place = [v.id for v in filter.variants].index(variant.id)
-    return of_one_kind(filter, variant) and is_todays(place, TURNS.get(filter.family, 1))
-
-
-IN_TURNS = [
-    pytest.param(f, v, id=f"{f.id}-{v.id}", marks=() if _in_turns(f, v) else pytest.mark.thorough) for f, v in PAIRS
-]
 LONG = [(f, v) for f, v in PAIRS if v.trials(open_device("sim").limits)]
 QUICK = [(f, v) for f, v in LONG if v.id in ("lanes", "one_pass", "look_back") and of_one_kind(f, v)]
 SELDOM = ["histogram1d.bytes.carry_lost", "histogram1d.private.flushed_late", "scan1d.warp.chunk_forgotten"]
@@ -96,7 +85,7 @@ def _failure(filter: Filter, variant: Variant, case: Case, again: bool = True) -
     return "" if run.ok else f"{case}: {run.errors} {run.notes}"
 
 
-@pytest.mark.parametrize("filter, variant", IN_TURNS)
+@pytest.mark.parametrize("filter, variant", variants_today(PAIRS, A_DAY))
 def test_every_setting(filter: Filter, variant: Variant) -> None:
     cases = sorted(each_setting(_cases(filter.id, variant.id)), key=lambda case: prod(case.shape))
     assert len(cases) >= 4
