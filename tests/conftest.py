@@ -21,7 +21,7 @@ from gpu_ops.io import apart
 ROOT = Path(__file__).parent.parent
 
 sys.dont_write_bytecode = False
-"""Two thirds of the time until the first test go to the asserts of all modules, which pytest writes anew: they are kept,
+"""Two thirds of the time until the first test go to the asserts of all modules, which pytest rewrites: they are kept,
 also where Python is told to write no bytecode."""
 
 
