@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import compileall
 import gc
+import hashlib
 import os
+import pickle
 import signal
 import sys
+import time
+import zlib
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -16,9 +20,12 @@ import pytest
 from lanes import DAY
 from small_machine import make_small
 
+from gpu_ops.devices import compiler
 from gpu_ops.io import apart
 
 ROOT = Path(__file__).parent.parent
+KEPT_SECONDS = 7 * 86400
+"""How long what NVRTC has made is kept where no test needs it."""
 
 sys.dont_write_bytecode = False
 """Two thirds of the time until the first test go to the asserts of all modules, which pytest rewrites: they are kept,
@@ -37,6 +44,15 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.setdefault(DAY, str(date.today().toordinal()))
         for package in ("gpu_ops", "app"):
             compileall.compile_dir(ROOT / package, quiet=2)
+        for path in _compiled(config).iterdir() if hasattr(config, "cache") else ():
+            if path.stat().st_mtime < time.time() - KEPT_SECONDS:
+                path.unlink()
+
+
+def _compiled(config: pytest.Config) -> Path:
+    """The folder of what NVRTC has made."""
+    assert config.cache is not None
+    return config.cache.mkdir("compiled")
 
 
 @pytest.fixture(scope="session")
@@ -93,6 +109,31 @@ def readers_here() -> Iterator[None]:
     """Files are read in the process of the test, where it can replace what readers call."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(apart, "here", True)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def compiled_once(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What NVRTC made of a program is kept for the tests of all processes and for later runs, by all that it depends
+    on. A quarter of the time goes to it otherwise."""
+    real, folder = compiler._made, _compiled(request.config) if hasattr(request.config, "cache") else None
+
+    def made(*program: Any) -> compiler.Made:
+        assert folder is not None
+        name = hashlib.sha256(repr((program, compiler.nvrtc_version())).encode()).hexdigest()
+        path = folder / name
+        if path.exists():
+            os.utime(path)
+            return compiler.Made(*pickle.loads(zlib.decompress(path.read_bytes())))
+        answer = real(*program)
+        part = path.with_suffix(f".{os.getpid()}")
+        part.write_bytes(zlib.compress(pickle.dumps(tuple(answer)), 1))
+        part.replace(path)
+        return answer
+
+    with pytest.MonkeyPatch.context() as patch:
+        if folder is not None:
+            patch.setattr(compiler, "_made", made)
         yield
 
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpu_ops.devices.kernel_source import check_files, flags_of, included_headers, read_source
 from gpu_ops.errors import DeviceError, Diagnostic, KernelError, LimitReached, shortened
@@ -118,26 +118,45 @@ def _compile(
     key: str,
     assemble: bool,
 ) -> Compiled:
+    try:
+        made = _made(source, text, headers, flags, assemble)
+    except LimitReached as limit:
+        raise LimitReached(limit.limit, limit.flag, f"{source}: to compile it") from None
+    diagnostics = parse_log(made.log)
+    if not made.right:
+        raise _compile_error(source, diagnostics, made.log)
+    content = (_entries(made.ptx, made.log if assemble else None), _constants(made.ptx))
+    own = (made.ptx, made.cubin, made.log)
+    return Compiled(source, architecture, defines, flags, *own, *content, diagnostics, made.seconds, key)
+
+
+class Made(NamedTuple):
+    """What NVRTC made of a program: whether it is right, the log, and without an error PTX and cubin."""
+
+    right: bool
+    log: str
+    ptx: str
+    cubin: bytes
+    seconds: float
+
+
+def _made(source: str, text: str, headers: Mapping[str, str], flags: Sequence[str], assemble: bool) -> Made:
+    """A call of NVRTC, whose answer depends on nothing else than these arguments and its version."""
     nvrtc = _nvrtc()
     contents = [t.encode() for t in headers.values()]
     names = [n.encode() for n in headers]
     program = _call(nvrtc.nvrtcCreateProgram(text.encode(), source.encode(), len(names), contents, names))
     options = [f.encode() for f in (*flags, *_available("--no-cache"), *_available("--no-source-include"))]
-    try:
-        status, seconds = interruptible(lambda: _timed_compile(nvrtc, program, options))
-    except LimitReached as limit:
-        raise LimitReached(limit.limit, limit.flag, f"{source}: to compile it") from None
+    status, seconds = interruptible(lambda: _timed_compile(nvrtc, program, options))
     try:  # an abandoned compilation still needs its program, so this begins after it
         log = _text(_blob(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program))
-        diagnostics = parse_log(log)
         if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
-            raise _compile_error(source, diagnostics, log)
+            return Made(False, log, "", b"", seconds)
         ptx = _text(_blob(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program))
         cubin = _blob(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program) if assemble else b""
     finally:
         nvrtc.nvrtcDestroyProgram(program)
-    content = (_entries(ptx, log if assemble else None), _constants(ptx))
-    return Compiled(source, architecture, defines, flags, ptx, cubin, log, *content, diagnostics, seconds, key)
+    return Made(True, log, ptx, cubin, seconds)
 
 
 def _timed_compile(nvrtc: Any, program: Any, options: Sequence[bytes]) -> tuple[Any, float]:
