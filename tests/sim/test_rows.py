@@ -61,8 +61,6 @@ def test_every_case_is_right_and_without_a_finding(name: tuple[str, str], every:
             "72 bytes on either side, and registers hold at most 48",
         ),
         ("mean2d", "rows", (4 * 65535 + 1, 1), "uint8", {}, {"block": 32}, "more than 65535 blocks"),
-        ("mean2d", "packed", (9, 9, 5), "uint8", {}, {}, "at most 4 channels, not 5"),
-        ("conv3x3", "rows", (9, 9, 7), "float64", {}, {}, "56 bytes on either side"),
     ],
 )
 def test_what_the_contract_does_not_meet_is_refused_too(
