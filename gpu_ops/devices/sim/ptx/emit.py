@@ -6,11 +6,10 @@ type (never a conversion) is rarely necessary.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -32,14 +31,23 @@ NOTHING |= {"griddepcontrol"}
 
 @dataclass(frozen=True, eq=False)
 class BlockCode:
-    """A basic block ready to run. `function(state, lanes, *registers)` takes the registers `takes` and returns the
-    registers `gives`, then the value that control depends on, if any. Registers are numbers."""
+    """A basic block ready to run: the `text` of a function, and the `space` of names in which it is compiled. Registers
+    are numbers."""
 
     block: Block
-    function: Callable[..., tuple[Any, ...]]
+    text: str
+    space: dict[str, Any]
     takes: tuple[int, ...]
     gives: tuple[int, ...]
     live_in: frozenset[int]
+
+    @cached_property
+    def function(self) -> Callable[..., tuple[Any, ...]]:
+        """`function(state, lanes, *registers)` takes the registers `takes` and returns the registers `gives`, then the
+        value that control depends on, if any. Many blocks never run, and need no compiling."""
+        made: dict[str, Any] = {}
+        exec(compile(self.text, "<block>", "exec"), self.space, made)
+        return cast("Callable[..., tuple[Any, ...]]", made[f"b{self.block.number}"])
 
     @cached_property
     def instructions(self) -> int:
@@ -84,15 +92,12 @@ class Emitter(MemoryOperations):
             self.texts.append("\n".join(self.text))
             self.text = []
         space: dict[str, Any] = {"A": arithmetic, "F": floating, "np": np, "SITES": self.sites, **self.constants}
-        for text in self.texts:  # one by one, so that a very long kernel can be stopped
-            advance(0, 1)
-            exec(compile(text, f"<{self.flat.name}>", "exec"), space)
         codes = []
-        for block in self.blocks:
+        for block, text in zip(self.blocks, self.texts, strict=True):
             takes, gives = self._interface(block)
             live = frozenset(self.numbers[r] for r in block.live_in)
             numbers = tuple(self.numbers[r] for r in takes), tuple(self.numbers[r] for r in gives)
-            codes.append(BlockCode(block, space[f"b{block.number}"], *numbers, live))
+            codes.append(BlockCode(block, text, space, *numbers, live))
         zeros = tuple(np.zeros((1, 1), np.bool_ if self.codes[r] == "p" else self.codes[r]) for r in self.numbers)
         text, live_registers = "\n".join(self.texts), _live_registers(self.blocks)
         return Code(
@@ -103,21 +108,22 @@ class Emitter(MemoryOperations):
 
     def _codes(self, names: list[str]) -> dict[str, str]:
         """NumPy's code for each register: the type that most of its instructions use."""
-        votes: dict[str, Counter[str]] = {name: Counter() for name in names}
+        votes: dict[str, dict[str, int]] = {name: {} for name in names}
         for block in self.blocks:
             for line in block.lines:
                 for operand, code in self._wishes(line):
                     if isinstance(operand, Reg) and operand.name in votes:
-                        votes[operand.name][code] += 1
+                        own = votes[operand.name]
+                        own[code] = own.get(code, 0) + 1
         return {name: self._most_frequent_type(name, votes[name]) for name in names}
 
-    def _most_frequent_type(self, name: str, votes: Counter[str]) -> str:
+    def _most_frequent_type(self, name: str, votes: Mapping[str, int]) -> str:
         type = self.flat.registers.get(name, "b32")
         if type == "pred":
             return "p"
         size = size_of(type)
-        fitting = [code for code, _ in votes.most_common() if code[1:] == str(size)]
-        return fitting[0] if fitting else ("u2" if size == 2 else f"i{size}")
+        fitting = [code for code in votes if code[1:] == str(size)]
+        return max(fitting, key=votes.__getitem__) if fitting else ("u2" if size == 2 else f"i{size}")
 
     def _wishes(self, line: Instruction) -> list[tuple[Operand, str]]:
         """The pairs (operand, code) of the operands whose type matters to an instruction."""

@@ -126,16 +126,15 @@ def _is_warp_sync(line: Instruction) -> bool:
     return line.op[0] in WARP_SYNC or line.op[:2] == ("bar", "warp")
 
 
-def registers_of(operand: Operand) -> Iterator[str]:
+def registers_of(operand: Operand) -> Sequence[str]:
     """Names of the registers in an operand."""
     if isinstance(operand, Reg):
-        if not is_special(operand.name):
-            yield operand.name
-    elif isinstance(operand, Mem) and isinstance(operand.base, Reg):
-        yield operand.base.name
-    elif isinstance(operand, Vec):
-        for item in operand.items:
-            yield from registers_of(item)
+        return () if is_special(operand.name) else (operand.name,)
+    if isinstance(operand, Mem):
+        return (operand.base.name,) if isinstance(operand.base, Reg) else ()
+    if isinstance(operand, Vec):
+        return [name for item in operand.items for name in registers_of(item)]
+    return ()
 
 
 def results(line: Instruction) -> tuple[Operand, ...]:
@@ -147,19 +146,17 @@ def results(line: Instruction) -> tuple[Operand, ...]:
     return line.args[:1]
 
 
-def operands(line: Instruction) -> tuple[Operand, ...]:
-    """The operands that an instruction reads."""
-    return line.args[len(results(line)) :]
-
-
 def _liveness(blocks: list[Block]) -> None:
     """Set the uses, definitions and live registers of each block; special registers do not count."""
     for block in blocks:
         uses: set[str] = set()
         defines: set[str] = set()
         for line in block.lines:
-            uses |= {r for o in operands(line) for r in registers_of(o)} - defines
-            defines |= {r for o in results(line) for r in registers_of(o)}
+            written = results(line)
+            for operand in line.args[len(written) :]:
+                uses.update(r for r in registers_of(operand) if r not in defines)
+            for operand in written:
+                defines.update(registers_of(operand))
         if block.chooser is not None:
             uses |= {block.chooser.name} - defines
         block.uses, block.defines = frozenset(uses), frozenset(defines)

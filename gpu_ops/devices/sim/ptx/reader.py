@@ -35,6 +35,7 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 _LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)\s+\d+(?:\s*,\s*function_name\s+([\w$]+)\s*,\s*inlined_at\s+(\d+)\s+(\d+))?")
 _FILE = re.compile(r'\.file\s+(\d+)\s+"([^"]*)"')
 
+_DIGITS = "0123456789"
 _NOT_NEEDED = {".loc", ".file", ".version", ".address_size", ".pragma", ".visible", ".weak", ".extern", ".common"}
 
 
@@ -59,7 +60,7 @@ class _Parser:
         self.function = Function("", False)
         self.scopes: list[dict[str, str]] = []
         self.serial = 0
-        self.ranges: list[list[tuple[str, int, str, str]]] = []
+        self.ranges: list[dict[str, list[tuple[str, int, str, str]]]] = []
         self.place = Place("", 0)
         self.chains: dict[tuple[str, int], tuple[tuple[str, int], ...]] = {}
 
@@ -166,7 +167,7 @@ class _Parser:
         if self.next() == ";":
             return  # a declaration without a definition: printf, assert
         self.result.functions[function.name] = function
-        self.scopes, self.ranges = [{}], [[]]
+        self.scopes, self.ranges = [{}], [{}]
         self.place, self.chains = Place("", 0), {}
         while self.scopes:
             advance(0, 1)
@@ -187,7 +188,7 @@ class _Parser:
             self._instruction(token)
         elif token == "{":
             self.scopes.append({})
-            self.ranges.append([])
+            self.ranges.append({})
         elif token == "}":
             self.scopes.pop()
             self.ranges.pop()
@@ -231,7 +232,8 @@ class _Parser:
             if self.take("<"):
                 count = int(self.next())
                 self.expect(">")
-                self.ranges[-1].append((name, count, type, self._suffix()))
+                ranges = self.ranges[-1].setdefault(name.rstrip(_DIGITS), [])
+                ranges.append((name, count, type, self._suffix()))
             else:
                 self._declare(name, type)
             if self.next() == ";":
@@ -267,7 +269,7 @@ class _Parser:
         for scope, ranges in zip(reversed(self.scopes), reversed(self.ranges), strict=True):
             if name in scope:
                 return scope[name]
-            for prefix, count, type, suffix in ranges:
+            for prefix, count, type, suffix in ranges.get(name.rstrip(_DIGITS), ()):
                 digits = name[len(prefix) :]
                 if name.startswith(prefix) and digits.isdigit() and int(digits) < count:
                     scope[name] = name + suffix
@@ -316,6 +318,8 @@ class _Parser:
 
     def _operand(self) -> Operand:
         token = self.next()
+        if token[0] == "%" and self.tokens[self.at] in (",", ";"):  # most are
+            return Reg(self._lookup(token))
         if token == "[":
             return self._address()
         if token in ("{", "("):
