@@ -18,17 +18,19 @@ def elided_text(text: str, metrics: QFontMetrics | QFontMetricsF, width: float, 
     if metrics.horizontalAdvance(text) <= width:
         return text
     head, separator, tail = text.rpartition(keep) if keep else (text, "", "")
-    room = width - metrics.horizontalAdvance(separator + tail)
-    if separator and room > metrics.horizontalAdvance(DOTS):
-        return _cut(head, metrics, room) + separator + tail
+    kept = separator + tail
+    if separator and metrics.horizontalAdvance(DOTS + kept) < width:
+        return _cut(head, metrics, width, kept)
     return _cut(text, metrics, width)
 
 
-def _cut(text: str, metrics: QFontMetrics | QFontMetricsF, width: float) -> str:
+def _cut(text: str, metrics: QFontMetrics | QFontMetricsF, width: float, kept: str = "") -> str:
+    """As much of a text as fits before what is kept. The width of both is measured together, because a font's widths
+    are rounded."""
     room = int(width) if isinstance(metrics, QFontMetrics) else width
     longest = len(metrics.elidedText(text, Qt.TextElideMode.ElideRight, room))  # type: ignore[arg-type]
     for length in range(min(longest, len(text)), -1, -1):
-        shown = shortened(text, length)
+        shown = shortened(text, length) + kept
         if metrics.horizontalAdvance(shown) <= width:
             return shown
     return ""

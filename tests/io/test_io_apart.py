@@ -77,7 +77,7 @@ def test_a_wrong_choice_is_the_users(toy: Path) -> None:
 def test_a_decoder_that_is_silent_is_ended(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(apart, "DEADLINE", 0.3)
     toy.write_text("TOYhang")
-    with pytest.raises(InputError, match="silent for 0.3 s"):
+    with pytest.raises(InputError, match="did not respond for 0.3 s"):
         load(toy)
     monkeypatch.setattr(apart, "DEADLINE", 30.0)
     toy.write_text("TOYplain")

@@ -88,7 +88,7 @@ def test_a_kept_plan_packs_its_arguments_once(fake: FakeCupy, monkeypatch: pytes
 
 
 def test_another_device_than_the_arrays_is_refused(fake: FakeCupy) -> None:
-    with pytest.raises(ParamError, match="The array lies on cuda:1, not on cuda:0; leave device out"):
+    with pytest.raises(ParamError, match="The array is on cuda:1, not on cuda:0; leave device out"):
         ks.apply("mean", on(fake, 1), device="cuda:0")
     assert ks.apply("mean", on(fake, 0), device="cuda").owner == 0
 

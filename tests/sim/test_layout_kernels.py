@@ -112,7 +112,7 @@ def test_spills_move_sectors_that_no_source_line_shows() -> None:
     spilled = kernel.resources["spill_store_bytes"] + kernel.resources["spill_load_bytes"]
     assert spilled > 0 and kernel.grid == (1, 1, 1) and "local_sectors" not in found.totals
     assert (found.totals["spill_bytes"], found.totals["spill_sectors"]) == (24 * spilled, 3 * spilled // 4)
-    assert f"{3 * spilled / 4 / 768:.3g} sectors a sample" in {s.rule: s.text for s in explain(found)}["spills"]
+    assert f"{3 * spilled / 4 / 768:.3g} sectors per sample" in {s.rule: s.text for s in explain(found)}["spills"]
     free = _xray("spills", {"block": 24, "held": 32, "registers": 0}, n=768)
     assert not {"spill_bytes", "spill_sectors"} & set(free.totals)
 

@@ -177,8 +177,8 @@ FAULTS = (
     ("wavelet/13_two_levels.cu", "wait_for_groups<AT_A_TIME - 1>();\n#pragma", ";\n#pragma", "two_levels", True),
     (
         "wavelet/11_warp_strips.cu",
-        "coefficients.ask(finest, first",
-        "coefficients.ask(back, first",
+        "coefficients.prefetch(finest, first",
+        "coefficients.prefetch(back, first",
         "warp_strips",
         False,
     ),
