@@ -72,7 +72,8 @@ def edit(path: Path, old: str, new: str) -> None:
 
 def did(tree: Path, *args: str, code: int = 0) -> str:
     """What a command of the copy says."""
-    env = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(tree)}
+    # Two edits of one size within a second would be one file for Python's cache of compiled modules.
+    env = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run([sys.executable, *args], cwd=tree, capture_output=True, text=True, timeout=240, env=env)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
