@@ -254,7 +254,8 @@ def test_what_is_understood_goes_to_the_window(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("end", ["SIGINT", "SIGTERM"])
 def test_a_signal_closes_the_window_without_a_word(end: str) -> None:
     code = (
-        "import os, signal, sys; from PySide6.QtCore import QTimer; from app.shell import window; from app.main import main;"
+        "import os, signal, sys; from PySide6.QtCore import QTimer;"
+        "from app.shell import window; from app.main import main;"
         f"begin = window.Script.start; send = lambda: os.kill(os.getpid(), signal.{end});"
         "window.Script.start = lambda self: (begin(self), QTimer.singleShot(100, send));"
         "signal.signal(signal.SIGINT, signal.default_int_handler);"
