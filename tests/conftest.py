@@ -28,8 +28,8 @@ KEPT_SECONDS = 7 * 86400
 """How long what NVRTC has made is kept where no test needs it."""
 
 sys.dont_write_bytecode = False
-"""Two thirds of the time until the first test go to the asserts of all modules, which pytest rewrites: they are kept,
-also where Python is told to write no bytecode."""
+"""Rewriting the asserts of all modules is two thirds of the time until the first test. The results are cached, also
+where PYTHONDONTWRITEBYTECODE is set."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -72,7 +72,7 @@ def test_of_a_constant_only_a_few_roundings_of_its_mean_are_left(
 
 
 def near_numpy(rows: Any, count: int, length: int, dtype: str) -> None:
-    """Transforms of rows are NumPy's, there and back."""
+    """Transforms of rows are NumPy's, forward and inverse."""
     x = noise(count, length).astype(dtype)
     right = np.fft.rfft(x.astype(np.float64))
     bins = np.empty(right.shape, np.result_type(dtype, np.complex64))
@@ -86,12 +86,12 @@ def near_numpy(rows: Any, count: int, length: int, dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("length", LENGTHS)
-def test_the_compiled_transform_is_numpys_there_and_back(length: int, dtype: str) -> None:
+def test_the_compiled_transform_is_numpys_forward_and_inverse(length: int, dtype: str) -> None:
     near_numpy(serial.Rows(length, dtype), 3, length, dtype)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_the_transform_on_all_threads_is_numpys_there_and_back(dtype: str) -> None:
+def test_the_transform_on_all_threads_is_numpys_forward_and_inverse(dtype: str) -> None:
     """Of few rows and of many, in tiles that are full and not, and of long rows in two parts."""
     for length in (1, 2, 7, 15, 97, 360, 1009, 2018, 2187, 4096):
         near_numpy(parallel.Rows(length, dtype), 41, length, dtype)
@@ -100,7 +100,7 @@ def test_the_transform_on_all_threads_is_numpys_there_and_back(dtype: str) -> No
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_the_transform_of_any_length_is_numpys_there_and_back(dtype: str) -> None:
+def test_the_transform_of_any_length_is_numpys_forward_and_inverse(dtype: str) -> None:
     """All lengths first, then each seventh, of which every second, third and fifth has that factor."""
     for length in (*range(1, 1500), *range(1500, 5004, 7)):
         near_numpy(parallel.Rows(length, dtype), 33, length, dtype)
@@ -112,7 +112,7 @@ def test_the_transform_of_any_length_is_numpys_there_and_back(dtype: str) -> Non
     "form, short", [(serial, False), (parallel, False), (parallel, True)], ids=["serial", "in tiles", "in two parts"]
 )
 @pytest.mark.parametrize("shape", [(1, 1, 1), (2, 16, 32), (1, 21, 15), (3, 97, 12), (1, 5, 64)])
-def test_the_compiled_transform_of_planes_is_numpys_there_and_back(
+def test_the_compiled_transform_of_planes_is_numpys_forward_and_inverse(
     shape: tuple[int, ...], form: Any, short: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if short:

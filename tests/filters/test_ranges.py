@@ -162,8 +162,8 @@ COUNTS = {
     "wavelet2d": 7**8,
 }
 """What a sum of samples of one size may come to, in those samples. Bluestein's method multiplies transforms of N values
-by sequences whose transforms reach √N; a level of db4 may make a value 7 times as large, there and back; a reduction
-leaves half of the range for the differences that its pairs take."""
+by sequences whose transforms reach √N; a level of db4 may make a value 7 times as large, forward and inverse; a
+reduction leaves half of the range for the differences that its pairs take."""
 LATTICE = 30.5
 """Times as large as coefficients are the values of the rotations of db4's lattice, which independent warps compute:
 along each axis of an image forward and inverse, at each level of a signal forward and once inverse."""

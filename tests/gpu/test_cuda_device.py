@@ -60,7 +60,7 @@ def session(cuda: str) -> Device:
 
 @pytest.mark.parametrize("shape", [(), (1,), (3, 5)])
 @pytest.mark.parametrize("dtype", ["uint32", "float64", "complex64"])
-def test_arrays_of_any_shape_go_there_and_back(session: Device, shape: tuple[int, ...], dtype: str) -> None:
+def test_arrays_of_any_shape_are_uploaded_and_downloaded(session: Device, shape: tuple[int, ...], dtype: str) -> None:
     array = np.asarray(RANDOM.integers(1, 9, shape)).astype(dtype)
     for there in (session.upload(array), session.upload(array, session.empty(shape, np.dtype(dtype)))):
         back = session.download(there)

@@ -316,7 +316,7 @@ def test_what_a_newer_minor_version_adds_is_passed_over() -> None:
     assert parse_session(json.dumps(content).encode(), "", OFFERED) == saved
 
 
-# There and back
+# Saved and opened again
 
 
 def test_a_stack_comes_back_with_its_frame_steps_and_runs(stack: str, place: Place, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The Fourier transform's kernels on the simulated GPU, against NumPy in double: any length, there and back."""
+"""The Fourier transform's kernels on the simulated GPU, against NumPy in double: any length, forward and inverse."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def error(right: Array, found: Array) -> float:
 
 @pytest.mark.parametrize("dtype", MOST)
 @pytest.mark.parametrize("way", ["global", "shared", *STOCKHAM])
-def test_lines_of_every_length_there_and_back(way: str, dtype: str) -> None:
+def test_lines_of_every_length_forward_and_inverse(way: str, dtype: str) -> None:
     if (way, dtype) == ("fast_sine", "complex128"):
         pytest.skip("fast sine has no doubles")
     for shape in SHAPES if way in ("global", "shared") else FEWER:

@@ -50,7 +50,7 @@ def _task(filter: Filter, x: Array, knobs: dict[str, int], device: Any, **change
 
 
 def _compare(filter: Filter, variant: str, x: Array, expected: list[Array], knobs: dict[str, int], **how: Any) -> None:
-    """All bands and the way back; PyWavelets' own taps of bior4.4 belong together to 12 digits."""
+    """All bands and the inverse; PyWavelets' own taps of bior4.4 belong together to 12 digits."""
     device = open_device("sim").session({})
     task = _task(filter, device.upload(x), knobs, device, result="parts", **how)
     plan = filter.variant(variant).plan(device, task)
@@ -149,8 +149,8 @@ def test_no_approximation_travels_between_the_levels_of_a_launch(id: str, shape:
 
 
 def test_lifting_reads_what_its_steps_weigh() -> None:
-    """A pair of samples is read once a weight and once a step there and back, and at the ends; filters read one sample
-    a tap, low and high alike. Only what lies around tiles comes on top."""
+    """A pair of samples is read once per weight and once per step, forward and inverse, and at the ends; filters read
+    one sample per tap, low and high alike. Only what lies around tiles comes on top."""
     from gpu_ops.filters.wavelet.cuda.lifting import lifting_of
 
     filter, x = find_filter("wavelet1d"), np.random.default_rng(4).random(4096, np.float32)

@@ -89,7 +89,7 @@ WAVELETS = {
         ),
     ),
     "wavelet2d.lifting.undone_in_order": (
-        "back, the steps across lines are undone in the order of the way there",
+        "in the inverse, the steps across lines are undone in the order of the forward transform",
         (
             "        for (int step = steps; step-- > 0;)\n"
             "            across_lines(tile, width, 0, values, values, pairs_down, down.own, INVERSE, step, -1);\n",

@@ -2,8 +2,8 @@
 
 A transform of N values adds log2 N times; each step rounds by half an ulp of what it adds, u = 2^-24 of a float32. The
 tolerances are a few times u · log2 N of the largest value, with room for Bluestein's method, which transforms three
-times; the errors of right variants stay below a half of them. Squares, and a transform there and back, have twice the
-error of one transform.
+times; the errors of right variants stay below a half of them. Squares, and a transform followed by its inverse,
+have twice the error of one transform.
 
 A phase is off by as many radians as its value by shares of its magnitude: a value of magnitude a that is off by a share
 e of the largest magnitude A turns by at most π/2 · e A / a. At the floor no more than PHASE_TOLERANCE is allowed. Each
@@ -72,7 +72,7 @@ def transform_tolerance(task: Task) -> float:
 
 
 def square_tolerance(task: Task) -> float:
-    """Of the square of a magnitude, and of a transform there and back."""
+    """Of the square of a magnitude, and of a transform followed by its inverse."""
     return 2 * transform_tolerance(task)
 
 

@@ -165,7 +165,7 @@ def pairs_to_lanes(typing: Any, array: Any, at: Any, apart: Any, work: Any, re: 
 
 @intrinsic
 def lanes_to_pairs(typing: Any, work: Any, re: Any, im: Any, array: Any, at: Any, apart: Any) -> Any:
-    """The way back: vectors of `work` become columns of a square of complex numbers in `array`."""
+    """The inverse: vectors of `work` become columns of a square of complex numbers in `array`."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         y = _Vectors(context, builder, signature.args[0], arguments[0])

@@ -77,7 +77,7 @@ def largest_parallel(task: Task) -> float:
 
 def largest_opencv(task: Task) -> float:
     """Short windows are weighed as they enter. Long ones of images are summed in float64; those of signals are
-    transformed in blocks of at most 8 windows and 512 samples, there and back without a scale."""
+    transformed in blocks of at most 8 windows and 512 samples, forward and inverse without a scale."""
     signal, window = task.meta.of_kind.rank == 1, window_of(task)
     if window <= (FOURIER_FROM if signal else peers.SEPARABLE_UP_TO[task.meta.dtype]):
         return largest_direct(task)

@@ -95,8 +95,8 @@ def roots(n: int) -> Array:
 
 
 class Long:
-    """Transforms of one complex line of n points, there and back, in two parts; by Bluestein's method where n has other
-    primes than 2, 3 and 5."""
+    """Transforms of one complex line of n points, forward and inverse, in two parts; by Bluestein's method where n
+    has other primes than 2, 3 and 5."""
 
     def __init__(self, n: int, dtype: str) -> None:
         self.n, self.dtype = n, dtype

@@ -2,7 +2,7 @@
 
 Work arrays put channels first, so that what is transformed is contiguous: signals (C, segments, L) and (C, segments,
 bins), images (C, H, W) and (C, H, W // 2 + 1). Each function fills its `out` whole. CuPy's arrays take those functions
-that the spectrum, its levels, the spectrogram, the way back and the mask need.
+that the spectrum, its levels, the spectrogram, the inverse and the mask need.
 """
 
 from __future__ import annotations

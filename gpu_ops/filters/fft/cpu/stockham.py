@@ -222,7 +222,7 @@ def transform(work: Array, plane: int, n: int, size: int, tables: Any) -> int:
     for k in range(size):
         i = x + k * v
         re, im = times(load(work, i), load(work, i + plane), spread(spectrum[2 * k]), spread(spectrum[2 * k + 1]))
-        store(work, i, im)  # parts in exchange: the way back by a transform forward
+        store(work, i, im)  # real and imaginary parts exchanged: the inverse by a forward transform
         store(work, i + plane, re)
     x = _stages(work, plane, x, size, radices, w)
     for k in range(n):

@@ -43,7 +43,7 @@ def _fetch(x: Array, start: int, apart: int, lanes: int, n: int, work: Array, pl
 
 @piece
 def _give(work: Array, re: int, im: int, lanes: int, n: int, out: Array, start: int, apart: int) -> None:
-    """The way back from a tile whose parts begin at re and im."""
+    """The inverse, from a tile whose parts begin at re and im."""
     v, done = BYTES // work.itemsize, 0
     if lanes == v:
         done = n // v * v
@@ -65,7 +65,7 @@ def _taken_apart(ar: Any, ai: Any, br: Any, bi: Any, half: Any, wr: Any, wi: Any
 
 @piece
 def _joined(ar: Any, ai: Any, br: Any, bi: Any, half: Any, wr: Any, wi: Any) -> tuple[Any, Any, Any, Any]:
-    """The way back: points k and n - k."""
+    """The inverse: points k and n - k."""
     er, ei, dr, di = half * (ar + br), half * (ai - bi), half * (ar - br), half * (ai + bi)
     tr, ti = dr * wr + di * wi, di * wr - dr * wi
     return er - ti, ei + tr, er + ti, tr - ei
@@ -87,7 +87,7 @@ def _bins_of_tile(work: Array, x: int, plane: int, n: int, turn: Array) -> None:
 
 @piece
 def _tile_of_bins(work: Array, plane: int, n: int, turn: Array, factor: Any) -> None:
-    """The way back, times twice the factor, with the parts in exchange: the transform forward is then one back."""
+    """The inverse, times twice the factor: a forward transform with real and imaginary parts exchanged."""
     v, half = BYTES // work.itemsize, spread(factor)
     for lane in range(v):  # the two bins without imaginary parts
         work[plane + lane], work[plane + n * v + lane] = 0, 0
@@ -112,7 +112,7 @@ def _fetch_real(x: Array, start: int, n: int, lanes: int, work: Array, plane: in
 
 @piece
 def _give_real(work: Array, re: int, lanes: int, n: int, out: Array, start: int, factor: Any) -> None:
-    """The way back, times a factor."""
+    """The inverse, times a factor."""
     v = BYTES // work.itemsize
     for lane in range(lanes):
         for k in range(n):
