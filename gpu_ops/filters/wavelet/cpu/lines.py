@@ -1,8 +1,8 @@
 """Vector loops of the wavelet transform for all threads: weighted sums of neighbouring values, lines and their borders.
 
-Forward and inverse are one loop. In the forward transform even and odd samples of a line are separate, so that average k
-and difference k are sums over the same positions k, k + 1 … of the two phases. In the inverse, two neighbouring samples
-are sums over the same positions of averages and differences. Columns are the same sums over rows.
+Forward and inverse are one loop. In the forward transform even and odd samples of a line are separate, so that average
+k and difference k are sums over the same positions k, k + 1 … of the two phases. In the inverse, two neighbouring
+samples are sums over the same positions of averages and differences. Columns are the same sums over rows.
 """
 
 from __future__ import annotations
