@@ -10,6 +10,8 @@ import pytest
 
 from gpu_ops import FILTERS, Experiment, Pick, from_array, load, run_experiment, sample
 from gpu_ops.cli import main
+from gpu_ops.devices import open_device
+from gpu_ops.filters.kit.definition import reference_variant
 from gpu_ops.running.runner import last_runs
 from gpu_ops.running.verify import full_meta
 from gpu_ops.task import MAIN, Task
@@ -39,12 +41,13 @@ def test_every_filter_has_it_and_lists_it_nowhere(filter: Filter) -> None:
 
 
 def test_integers_are_rounded_half_up_and_saturate() -> None:
-    steps, conv = np.tile(np.array([0, 1, 254, 255], np.uint8), (3, 1)), FILTERS.find("conv3x3")
-    (run,) = runs(conv, steps, ONE, matrix=[0, 0, 0, 1, 1, 0, 0, 0, 0], divisor=2, offset=0, border="zero")
-    assert run.outputs["image"][1].tolist() == [0, 1, 128, 255], "0.5 and 254.5 go up"
-    sharpen = dict(matrix=[0, -1, 0, -1, 9, -1, 0, -1, 0], divisor=1, offset=0)
-    (run,) = runs(conv, np.full((5, 5), 200, np.uint8), ONE, **sharpen)
-    assert (run.outputs["image"] == 255).all()
+    exact, device = np.array([[-3.0, 0.49, 0.5, 254.5, 300.0]]), open_device("cpu")
+    filter = replace(FILTERS.find("mean2d"), reference=lambda task: {"image": exact})
+    given = from_array(np.zeros(exact.shape, np.uint8))
+    task = Task.of(given.meta, {"window": 3, "border": "zero"}, {}, device.limits).on(given.array)
+    plan = reference_variant(filter).plan(device, task)
+    device.execute(plan)
+    assert plan.outputs["image"].tolist() == [[0, 0, 1, 255, 255]]
 
 
 def test_others_are_timed_beside_it() -> None:

@@ -17,7 +17,7 @@ from live import PATIENCE, live_window, real_engine, settle
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QImage, QPalette
 
-from app.models.ticks import log_ticks
+from app.models.ticks import log_ticks, with_room
 from app.models.timing.sweep import CSV_COLUMNS, Option, Sweep, options, parse_values, plan_runs, recorded_sweeps
 from app.views.scrolled import Scrolled
 from app.views.sweep.plot import SYMBOLS, look
@@ -252,6 +252,17 @@ def test_round_numbers_fit_the_room_and_lie_in_the_range(low: float, high: float
     times = log_ticks(low, high, most)
     assert 1 <= len(times) <= most + 1
     assert all(low * 0.999999 <= t <= high * 1.000001 for t in times) and times == sorted(times)
+
+
+def test_texts_of_an_axis_never_overlap() -> None:
+    marks = [(k / 10, "12345") for k in range(11)]
+    kept = with_room(marks, (0.0, 1.0), 100.0, len)  # a letter is a pixel wide, and two lie between texts
+    assert kept == marks
+    for wide in (2, 3, 5):
+        places = [
+            100 * place for place, _ in with_room(marks, (0.0, 1.0), 100.0, lambda text, wide=wide: wide * len(text))
+        ]
+        assert places[0] == 0 and min(b - a for a, b in zip(places, places[1:], strict=False)) >= 7 * wide
 
 
 @pytest.mark.parametrize("filter", FILTERS, ids=lambda f: f.id)
