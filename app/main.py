@@ -81,7 +81,7 @@ def _parse(args: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--filter", help="a filter's id or family")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the filter")
     parser.add_argument("--variant", nargs="+", action="extend", default=[], metavar="ID", help="tick these variants")
-    parser.add_argument("--device", help="where kernels run: cuda:N, sim or sim:sm_90")
+    parser.add_argument("--device", help="where kernels run: cuda:N, sim or sim:sm_90; cpu ticks only CPU variants")
     parser.add_argument("--measure", action="store_true", help="measure once the input is loaded")
     parser.add_argument(
         "--screenshot", metavar="FILE.png", help="save a picture of the window when all is done, and exit"
@@ -163,6 +163,7 @@ def _size(text: str) -> str:
 
 def _check(args: argparse.Namespace) -> None:
     """Check every argument. Raises KernelscopeError for a name that does not exist."""
+    from app.base.paths import DEFAULT_SAMPLE
     from gpu_ops import FILTERS, SAMPLES
     from gpu_ops.errors import ParamError, plain
     from gpu_ops.params import nearest
@@ -183,6 +184,9 @@ def _check(args: argparse.Namespace) -> None:
     # The window starts with the first filter, or its counterpart for another kind of input.
     name = FILTERS[0].family if args.filter is None else args.filter
     filters = FILTERS.named(name)
+    if args.file is None:
+        kind = next(s.kind for s in SAMPLES if s.id == (args.sample or DEFAULT_SAMPLE))
+        filters = tuple(f for f in filters if f.accepts == kind) or filters
     known_variants = {id for f in filters for id in (*(v.id for v in f.variants), *f.renamed)}
     for id in args.variant:
         if id not in known_variants:

@@ -196,7 +196,7 @@ class Filter:
         if id in self.renamed:
             return self.variant(self.today(id))
         raise ParamError(
-            f"{self.id} has no variant {plain(id, 60)!r}; choose from {', '.join(v.id for v in self.variants)}."
+            f"{self.id} has no variant {plain(id, 60)!r}; choose from {', '.join(v.id for v in self.all_variants)}."
         )
 
     def today(

@@ -196,8 +196,10 @@ class RunQueue(QObject):
             return ()
         shown, picks = self._session.shown, dict[RunKey, Pick]()
         ids = [v.id for v in self._session.filter.all_variants if v.id in self._session.choice.picks]
-        ids = [id for id in ids if id != REFERENCE or how.protocol == "none"]  # nothing times it
-        for id in (*ids, *(id for id in shown.pins if shown.here(id) and (how is MEASURE or self._lacks(id, how)))):
+        ids += [id for id in shown.pins if shown.here(id) and (how is MEASURE or self._lacks(id, how))]
+        for id in ids:
+            if how.protocol != "none" and shown.pick(id).variant == REFERENCE:
+                continue  # nothing times it
             picks.setdefault(shown.key(id), shown.pick(id))
         return tuple(p for p in picks.values() if how.simulated != "never" or not is_simulated(p.device))
 

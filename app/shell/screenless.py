@@ -74,17 +74,21 @@ def report(session: Session, results: Results) -> int:
 
 
 def _without_qt(args: argparse.Namespace) -> int:
-    """Time the same experiment by the command that needs no Qt."""
+    """Time the same experiment by the command that needs no Qt; nothing times the reference, which runs alone."""
     from gpu_ops import FILTERS
     from gpu_ops.cli import main as command
+    from gpu_ops.types import REFERENCE
 
     if args.file and is_session(args.file):
         streams.say(f"{args.file} is a session, which only the window opens; name its input file.")
         return 4
-    words = ["bench", args.filter or FILTERS[0].family, "--quick", *_input_words(args)]
+    timed = [id for id in args.variant if id != REFERENCE]
+    name = args.filter or FILTERS[0].family
+    words = ["bench", name, "--quick"] if timed or not args.variant else ["run", name]
+    words += _input_words(args)
     words += [word for step in args.step for word in ("--step", step)]
     words += [f"--{name.replace('_', '-')}={value}" for name, _, value in (text.partition("=") for text in args.set)]
-    words += ["--variant", *args.variant] if args.variant else []
+    words += ["--variant", *(timed or args.variant)] if args.variant else []
     words += ["--device", args.device] if args.device else []
     return command(words)
 

@@ -153,7 +153,9 @@ class Script(QObject):
                 session.set_steps(map(parse_step, args.step))
             if args.filter and session.input is not None:
                 session.set_filter(FILTERS.find(args.filter, session.input.kind).id)
-            if args.device:
+            if args.device == "cpu":
+                session.set_picks(tuple(v.id for v in session.filter.variants if v.device == "cpu"))
+            elif args.device:
                 session.set_device(args.device)
             if args.variant:
                 session.set_picks(self._picks(session, args.variant))

@@ -61,7 +61,7 @@ def _print_filter(filter: Filter) -> None:
     for name, values in filter.presets.items():
         print(f"  --preset {name:10}" + ", ".join(f"{k} {_text(v)}" for k, v in values.items()))
     width = max(12, *(len(v.id) + 2 for v in filter.variants))
-    for variant in filter.variants:
+    for variant in filter.all_variants:
         print(f"  {variant.id:{width}}{variant.device:6}{variant.idea}")
         for knob in variant.knobs:
             print(f"{'':20}--{knob.name}  {knob.help}: {knob.allowed} (default {knob.default})")

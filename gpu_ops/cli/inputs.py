@@ -192,9 +192,10 @@ def make_picks(
 
 
 def _no_picks(filter: Filter, devices: list[str], variants: list[str]) -> str:
-    names = ", ".join(variants) or "no variant"
-    runs = "; ".join(f"{v.id} on {v.device}" for v in filter.variants)
-    return f"{names} of {filter.id} runs on {', '.join(devices)}; its variants are {runs}."
+    where, runs = ", ".join(devices), ", ".join(f"{v.id} on {v.device}" for v in filter.all_variants)
+    if not variants:
+        return f"No variant of {filter.id} runs on {where}; choose from {runs}."
+    return f"{', '.join(variants)} of {filter.id} does not run on {where}; choose from {runs}."
 
 
 def read_kernel(path: str) -> str:

@@ -69,14 +69,15 @@ def _print_runs(args: argparse.Namespace, experiment: Experiment, rows: Sequence
     for name, r in zip(tables.names(rows), rows, strict=True):
         allowed = "" if r.tolerance is None else f"{r.tolerance:.2g}"
         lines.append([name, r.device, tables.error_text(r), allowed, tables.verdict(r)])
-    print(tables.align(lines, frozenset({2, 3})))
+    print(tables.align_filled(lines, {"largest error", "allowed"}))
     for text in (tables.footnotes(rows), tables.quality_table(rows), description):
         if text:
             print(text)
-    print(
-        "Errors are relative to the largest magnitude in the input and the reference; of integers, to their range,"
-        " where half a level may be the rounding of the result."
-    )
+    if any(r.error_max is not None for r in rows):
+        print(
+            "Errors are relative to the largest magnitude in the input and the reference; of integers, to their range,"
+            " where half a level may be the rounding of the result."
+        )
 
 
 def title(experiment: Experiment) -> str:

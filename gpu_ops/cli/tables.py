@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from gpu_ops.counters import counter_name, in_order
 from gpu_ops.explaining.sentences import number
@@ -58,6 +58,13 @@ def align(rows: Iterable[Sequence[str]], numbers: frozenset[int] = frozenset()) 
     return "\n".join(lines)
 
 
+def align_filled(lines: Sequence[Sequence[str]], numbers: Collection[str]) -> str:
+    """`align` without the columns that are empty in every row; columns whose heading is in `numbers` to the right."""
+    columns = [i for i in range(len(lines[0])) if any(line[i] for line in lines[1:])]
+    right = frozenset(place for place, i in enumerate(columns) if lines[0][i] in numbers)
+    return align([[line[i] for i in columns] for line in lines], right)
+
+
 def _time(row: Row, stage: str) -> str:
     median = row.seconds(stage)
     return "" if median is None else value_text(median, STAGES[stage].hint)
@@ -92,10 +99,7 @@ def bench_table(rows: Sequence[Row], claim: Claim | None, baseline: str) -> str:
         if claim:
             line.append(_published(row, claim, baseline))
         lines.append(line)
-    columns = [i for i in range(len(heading)) if any(line[i] for line in lines[1:])]
-    cells = [[line[i] for i in columns] for line in lines]
-    numbers = {kernel, "n", "GB/s", "share", f"× {baseline}", pageable, pinned, "error"}
-    return align(cells, frozenset(place for place, i in enumerate(columns) if heading[i] in numbers))
+    return align_filled(lines, {kernel, "n", "GB/s", "share", f"× {baseline}", pageable, pinned, "error"})
 
 
 def _timing_cells(row: Row) -> list[str]:
@@ -135,8 +139,7 @@ def quality_table(rows: Sequence[Row]) -> str:
         for output, q in row.quality.items():
             figures = (_change(q.before.snr, q.after.snr), _change(q.before.psnr, q.after.psnr))
             lines.append([name, output, *(f"{t} dB" if t else "" for t in figures), _ssim_text(q)])
-    columns = [i for i in range(5) if any(line[i] for line in lines[1:])]
-    return align([[line[i] for i in columns] for line in lines]) if len(lines) > 1 else ""
+    return align_filled(lines, ()) if len(lines) > 1 else ""
 
 
 def _change(before: float | None, after: float | None, digits: str = ".2f") -> str:

@@ -71,7 +71,7 @@ def run_experiment(
         yield from _compare(attempts, watch)
     if live:
         return
-    timed = [j for j in attempts if j.plan is not None and j.run.ok is not False and j.variant.id != REFERENCE]
+    timed = [j for j in attempts if j.plan is not None and j.run.ok is not False]
     for name in dict.fromkeys(j.device.name for j in timed):
         group = [j for j in timed if j.device.name == name]
         watch.begin(f"timing {', '.join(dict.fromkeys(j.variant.id for j in group))} on {name}", len(group))
@@ -110,6 +110,8 @@ def _check(experiment: Experiment) -> tuple[Filter, Experiment]:
         raise ParamError(
             f"No variant of {filter.id} is picked; choose from {', '.join(v.id for v in filter.variants)}."
         )
+    if experiment.protocol != "none" and any(pick.variant == REFERENCE for pick in experiment.picks):
+        raise ParamError(f"The {REFERENCE} of {filter.id} is its definition, which is not timed; leave it out here.")
     experiment = replace(experiment, filter=filter.id, params=params)
     return filter, replace(experiment, picks=tuple(_todays(filter, experiment, pick) for pick in experiment.picks))
 

@@ -11,6 +11,7 @@ import pytest
 from gpu_ops import FILTERS, Experiment, Pick, from_array, load, run_experiment, sample
 from gpu_ops.cli import main
 from gpu_ops.devices import open_device
+from gpu_ops.errors import ParamError
 from gpu_ops.filters.kit.definition import reference_variant
 from gpu_ops.running.runner import last_runs
 from gpu_ops.running.verify import full_meta
@@ -50,11 +51,13 @@ def test_integers_are_rounded_half_up_and_saturate() -> None:
     assert plan.outputs["image"].tolist() == [[0, 0, 1, 255, 255]]
 
 
-def test_others_are_timed_beside_it() -> None:
-    signal = np.random.default_rng(2).random(5000, np.float32)
-    reference, serial = runs(FILTERS.find("mean1d"), signal, ONE, Pick("serial", "cpu"), protocol="quick")
-    assert reference.timings == {} and reference.stage == "computed"
-    assert serial.ok and "kernel" in serial.timings
+@pytest.mark.parametrize("command", [["bench", "mean"], ["sweep", "mean", "--over", "window=3,5"]])
+def test_nothing_times_it(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    words = "The reference of mean2d is its definition, which is not timed; leave it out here."
+    with pytest.raises(ParamError, match=words):
+        runs(FILTERS.find("mean2d"), np.zeros((9, 9), np.uint8), ONE, Pick("serial", "cpu"), protocol="quick")
+    assert main([*command, "--sample", "camera", "--variant", "serial", REFERENCE]) == 2
+    assert words in capsys.readouterr().err
 
 
 def test_the_command_line_saves_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

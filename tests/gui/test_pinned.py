@@ -326,3 +326,13 @@ def test_the_reference_is_a_result_like_others_without_a_verdict(qtbot: QtBot, w
     session.undo()
     session.undo()
     assert session.choice.picks == ("parallel",)
+
+
+def test_a_pinned_reference_is_never_timed(qtbot: QtBot, window: MainWindow) -> None:
+    controller, session = window.controller, window.controller.session
+    settle(qtbot, controller, lambda: session.set_picks(("parallel", REFERENCE)))
+    pinned = session.pin(REFERENCE)
+    settle(qtbot, controller, lambda: session.set_param("window", 5))
+    settle(qtbot, controller, controller.measure)
+    assert entries(window)[pinned] == ("fresh", 3, False) and np.array_equal(pixels(window, pinned), mean(window, 3))
+    assert entries(window)["parallel"] == ("fresh", 5, True)

@@ -95,6 +95,13 @@ def test_without_the_libraries_of_qt_the_table_comes_from_the_command(
         ["bench", "conv3x3", "--quick", "--input", "a.tif", "--frame=2", "--step", "gray", "--passes=2"]
         + ["--variant", "serial", "--device", "cpu"],
     ]
+    for named in (["reference", "serial"], ["reference"]):  # nothing times the reference
+        monkeypatch.delenv("QT_QPA_PLATFORM")
+        assert main(["--variant", *named]) == 0
+    assert seen[2:] == [
+        ["bench", "mean", "--quick", "--sample", "camera", "--variant", "serial"],
+        ["run", "mean", "--sample", "camera", "--variant", "reference"],
+    ]
     monkeypatch.delenv("QT_QPA_PLATFORM")
     assert main(["walk.kernelscope"]) == 4
     assert "walk.kernelscope is a session, which only the window opens" in capsys.readouterr().err
@@ -107,6 +114,16 @@ def engine() -> FakeEngine:
 
 def report(window) -> int:
     return screenless.report(window.controller.session, window.controller.results)
+
+
+def test_the_device_cpu_ticks_the_variants_for_the_cpu(window, engine) -> None:
+    ready(engine, SIM)
+    engine.show(sample("noise", size="20x30"))
+    session = window.controller.session
+    device = session.device
+    Script(window.controller, window, _parse(["--device", "cpu"]))._choose()
+    assert session.choice.picks and session.device == device
+    assert {session.filter.variant(id).device for id in session.choice.picks} == {"cpu"}
 
 
 def test_the_table_has_times_and_counts_apart(window, engine, capsys) -> None:

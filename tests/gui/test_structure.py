@@ -210,7 +210,7 @@ def test_a_missing_system_library_is_named_with_its_package_before_qt_can_abort(
 
 
 ODD = [
-    (["--set", "nonsense=3"], "names no parameter of mean1d and mean2d; there are window, border"),
+    (["--set", "nonsense=3"], "names no parameter of mean2d; there are window, border"),
     (["--set", "windw=3"], "did you mean window?"),
     (["--set", "window"], "is not NAME=VALUE"),
     (["--set", "window=4"], "in steps of 2, not '4'"),
@@ -218,7 +218,8 @@ ODD = [
     (["--set", "window=3", "--set", "window=5"], "twice"),
     (["--filter", "box", "--set", "window=3"], "there are radius"),
     (["--filter", "bxo"], "There is no filter"),
-    (["--variant", "nonsense"], "has no variant 'nonsense'"),
+    (["--variant", "nonsense"], "mean2d has no variant 'nonsense'"),
+    (["--sample", "ecg", "--variant", "nonsense"], "mean1d has no variant 'nonsense'"),
     (["--sample", "camer"], "did you mean camera?"),
     (["--size", "abc"], "must be WIDTHxHEIGHT"),
     (["--size", "0x0"], "must be WIDTHxHEIGHT"),

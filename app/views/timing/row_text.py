@@ -106,8 +106,6 @@ def failure_text(entry: Entry) -> str:
     if entry.ok is False:
         return translate("Rows", "Wrong result: not timed.")
     if entry.row and entry.seconds("kernel") is None and entry.state != "running":
-        if entry.row.variant == REFERENCE:
-            return translate("Rows", "The definition is not timed.")
         return translate("Rows", "Computed, not timed.")
     return ""
 
