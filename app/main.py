@@ -186,7 +186,7 @@ def _check(args: argparse.Namespace) -> None:
     filters = FILTERS.named(name)
     if args.file is None:
         kind = next(s.kind for s in SAMPLES if s.id == (args.sample or DEFAULT_SAMPLE))
-        filters = tuple(f for f in filters if f.accepts == kind) or filters
+        filters = [f for f in filters if f.accepts == kind] or filters
     known_variants = {id for f in filters for id in (*(v.id for v in f.variants), *f.renamed)}
     for id in args.variant:
         if id not in known_variants:
