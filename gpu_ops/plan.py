@@ -18,9 +18,15 @@ Mode = Literal["stream", "cold", "hot", "wall"]
 Clock = Literal["cuda-event", "wall", "simulated"]
 Checks = Literal["full", "sample", "off"]
 How = Literal["direct", "graph", "reverse"]
-MemoryKind = Literal["device", "pageable", "pinned", "mapped", "managed"]
-"""Where memory lies: device memory; ordinary host memory (pageable); page-locked host memory (pinned), also visible to
-kernels (mapped); or wherever it was used last, because the driver moves it (managed)."""
+MemoryKind = Literal["device", "pageable", "pinned", "registered", "mapped", "managed"]
+"""Device memory; ordinary host memory (pageable); page-locked host memory (pinned), ordinary memory that is page-locked
+afterwards (registered), page-locked memory that kernels access as well (mapped); or memory that the driver migrates to
+where it is accessed (managed)."""
+Engine = Literal["host", "upload", "kernel", "download", "device"]
+"""What carries out a step: the host, the copy engine of one direction, the multiprocessors, or for copies within the
+device either of the two."""
+DEFAULT_STREAM = -1
+"""The number of the legacy default stream, with which streams of a `blocking` plan synchronise."""
 
 
 @dataclass(frozen=True)
@@ -92,16 +98,46 @@ class Fill:
     after: tuple[str, ...] = ()
 
 
-Step = Launch | Call | Copy | Fill
+@dataclass(frozen=True, eq=False)
+class Prefetch:
+    """Migrate managed memory to the device or to the host, in stream order, before it is accessed there."""
+
+    target: DeviceArray
+    to: Literal["device", "host"]
+    name: str = "prefetch"
+    stream: int = 0
+    after: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class HostTask:
+    """The host waits for the steps in `after`, calls `function(*args)`, and then goes on to enqueue the steps behind
+    it. `reads` and `writes` are the host arrays that it accesses. `synchronizes`: the driver lets no step run beside
+    the call, as it does where memory is allocated."""
+
+    function: Callable[..., object]
+    args: tuple[Any, ...] = ()
+    name: str = "host"
+    after: tuple[str, ...] = ()
+    reads: tuple[Any, ...] = ()
+    writes: tuple[Any, ...] = ()
+    synchronizes: bool = False
+    stream: int = 0
+
+
+Step = Launch | Call | Copy | Fill | Prefetch | HostTask
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
     """Steps over memory that is already allocated. Steps of one stream run in order; `after` of a step names the steps
-    of other streams that it waits for."""
+    of other streams that it waits for. `blocking` streams are those that cudaStreamCreate makes: they synchronise with
+    the default stream. A `graph` is launched as one CUDA graph."""
 
     steps: tuple[Step, ...]
     outputs: Mapping[str, DeviceArray]
+    blocking: bool = False
+    graph: bool = False
 
 
 Severity = Literal["error", "warning"]
@@ -184,20 +220,34 @@ class Trace:
 
 @dataclass(frozen=True)
 class Span:
-    """One step of an execution: when it began and ended, in seconds since the execution began, its stream, and the
-    bytes that it copied or filled (0 for kernels and calls)."""
+    """One step of an execution: when it began and ended, in seconds since the execution began, its stream, the bytes
+    that it copied or filled (0 for kernels and calls), and what carried it out."""
 
     name: str
     start: float
     end: float
     stream: int
     nbytes: int
+    engine: Engine = "kernel"
 
     @classmethod
-    def of(cls, step: Step, start: float, end: float) -> Span:
-        """The span of a step."""
-        array = step.source if isinstance(step, Copy) else step.target if isinstance(step, Fill) else None
-        return cls(step.name, start, end, step.stream, 0 if array is None else int(array.nbytes))
+    def of(cls, step: Step, start: float, end: float, is_host: Callable[[Any], bool] = lambda array: False) -> Span:
+        """The span of a step; `is_host` says whether an array lies in host memory."""
+        array = step.source if isinstance(step, Copy) else getattr(step, "target", None)
+        nbytes = 0 if array is None else int(array.nbytes)
+        return cls(step.name, start, end, step.stream, nbytes, engine_of(step, is_host))
+
+
+def engine_of(step: Step, is_host: Callable[[Any], bool]) -> Engine:
+    """What carries out a step; `is_host` says whether an array lies in host memory."""
+    if isinstance(step, HostTask):
+        return "host"
+    if isinstance(step, Prefetch):
+        return "upload" if step.to == "device" else "download"
+    if isinstance(step, Copy):
+        source, target = is_host(step.source), is_host(step.target)
+        return "upload" if source and not target else "download" if target and not source else "device"
+    return "device" if isinstance(step, Fill) else "kernel"
 
 
 @dataclass(frozen=True)
@@ -276,8 +326,11 @@ class Device(Protocol):
         """A device array on the host; into `out` when given. Waits until it is there."""
 
     def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> Any:
-        """Uninitialised memory of that kind: a host array if it is pageable or pinned, else an array that kernels take.
-        Raises DeviceMemoryError with needed and free bytes."""
+        """Uninitialised memory of that kind: a host array if it is pageable, pinned or registered, else an array that
+        kernels take. Raises DeviceMemoryError with needed and free bytes."""
+
+    def host_view(self, array: DeviceArray) -> np.ndarray[Any, Any]:
+        """The host's view of mapped or managed memory."""
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
         """Uninitialised memory of the device: short for `allocate("device", …)`. Raises DeviceMemoryError."""
@@ -294,6 +347,10 @@ class Device(Protocol):
 
     def free(self, array: DeviceArray) -> None:
         """Free the memory; the array must not be used again."""
+
+    def driver_call(self, what: str) -> None:
+        """Make a call of the driver beside which no other work begins: "pinned allocation", "device allocation", or
+        "carveout", a switch of the share of shared memory in L1. What it makes it frees."""
 
     def register(self, array: np.ndarray[Any, Any]) -> None:
         """Pin host memory that was allocated elsewhere, so that copies to and from it run at full speed. Raises

@@ -140,9 +140,10 @@ class Filter:
     reports. `check(task)` raises ParamError for parameters that do not suit the input. `presets` are values by name
     for some of the parameters, the same ones in each. `picked` are the variants that a window shows at first; () means
     all of the project's own. `finite_only` refuses NaN and infinity, with their count and the first place. `contended`
-    says that its time depends on how many samples are alike. `renamed` are ids of the version before, which this one
-    still takes, each with its successors, of which the first that suits is meant. `extras` are variants that are found
-    by their ids, and that nothing times or holds to the contract: the reference.
+    says that its time depends on how many samples are alike. `end_to_end`: the plans of its kernels copy their input
+    from host memory and their result back, and so they are timed as a whole. `renamed` are ids of the version before,
+    which this one still takes, each with its successors, of which the first that suits is meant. `extras` are variants
+    that are found by their ids, and that nothing times or holds to the contract: the reference.
     """
 
     id: str
@@ -166,6 +167,7 @@ class Filter:
     picked: tuple[str, ...] = ()
     finite_only: bool = False
     contended: bool = False
+    end_to_end: bool = False
     renamed: Mapping[str, tuple[Successor, ...]] = field(default_factory=dict)
     extras: tuple[Variant, ...] = ()
 

@@ -13,6 +13,8 @@ from gpu_ops.batch.all_frames import Wanted, run_part
 from gpu_ops.devices import open_device
 from gpu_ops.errors import InputError, NonFiniteError, ParamError
 from gpu_ops.filters import FILTERS
+from gpu_ops.filters.kit import bands
+from gpu_ops.filters.kit.bands import Band
 from gpu_ops.host import free_memory
 from gpu_ops.io.inputs import Array, convert, make_input
 from gpu_ops.io.notes import lines_of
@@ -25,8 +27,6 @@ from gpu_ops.params import check_values
 from gpu_ops.progress import quiet
 from gpu_ops.report.about import about_input, about_machine
 from gpu_ops.report.provenance import machine
-from gpu_ops.running import bands
-from gpu_ops.running.bands import Band
 from gpu_ops.running.parts import Merged, Parts, Report
 from gpu_ops.running.verify import Extremes, find_extremes, remember_extremes, with_extremes
 from gpu_ops.task import MAIN, Meta, Task

@@ -16,11 +16,11 @@ from gpu_ops.cli.inputs import checked_values, flag_values, make_picks, read_inp
 from gpu_ops.cli.limits import positive
 from gpu_ops.errors import KernelscopeError, ParamError, plain
 from gpu_ops.filters import FILTERS
+from gpu_ops.filters.kit.bands import in_words, whole_reason
 from gpu_ops.host import free_memory
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.files import LIMIT
 from gpu_ops.io.rows import Rows, check_frames_target, check_rows_target
-from gpu_ops.running.bands import in_words, whole_reason
 from gpu_ops.running.parts import Report
 from gpu_ops.types import Experiment, Filter, Input, Pick
 

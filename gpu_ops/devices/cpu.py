@@ -25,6 +25,7 @@ from gpu_ops.plan import (
     DeviceArray,
     Execution,
     Fill,
+    HostTask,
     How,
     Launch,
     Limits,
@@ -99,6 +100,13 @@ class CpuDevice:
     def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
         return self.empty(shape, dtype)  # the CPU knows one kind of memory
 
+    def host_view(self, array: DeviceArray) -> np.ndarray[Any, Any]:
+        view: np.ndarray[Any, Any] = array
+        return view
+
+    def driver_call(self, what: str) -> None:
+        """There is no driver."""
+
     def register(self, array: np.ndarray[Any, Any]) -> None:
         """The CPU reads all memory alike."""
 
@@ -147,6 +155,8 @@ def run_step(step: Step) -> None:
     """Run one step to its end. Raises KernelError for a kernel launch, which the CPU cannot run."""
     if isinstance(step, Call):
         step.function(*step.args, **step.kwargs)
+    elif isinstance(step, HostTask):
+        step.function(*step.args)
     elif isinstance(step, Copy):
         np.copyto(step.target, step.source)
     elif isinstance(step, Fill):

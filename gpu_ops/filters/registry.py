@@ -176,7 +176,7 @@ def _of_variant(filter: Filter, variant: Variant) -> Iterator[str]:
     for kernel in variant.kernels:
         if not is_source(kernel):
             yield f"{where}: {who} names the kernel file {kernel}, and gpu_ops/kernels has none; write it, or rename."
-    if variant.device == "cuda" and bool(variant.kernels) == bool(variant.library):
+    if variant.device == "cuda" and not filter.end_to_end and bool(variant.kernels) == bool(variant.library):
         yield f"{where}: {who} runs on CUDA; name its kernel files or its library, not both."
     if variant.kernels and bool(variant.counts.accesses) == bool(variant.counts.uncounted):
         yield f"{where}: {who} has kernels; declare its accesses, or say in `uncounted` why they are not counted."

@@ -11,13 +11,13 @@ import numpy as np
 from gpu_ops.devices.guarded import GuardedSession
 from gpu_ops.devices.limited import LimitedSession
 from gpu_ops.errors import DeviceMemoryError
+from gpu_ops.filters.kit import bands
+from gpu_ops.filters.kit.bands import Band
 from gpu_ops.filters.kit.borders import padded
 from gpu_ops.host import free_memory
 from gpu_ops.plan import Device, DeviceArray, How, Plan
 from gpu_ops.progress import quiet
-from gpu_ops.running import bands
 from gpu_ops.running.attempt import INPUT_OVERWRITTEN, OUTSIDE_WRITTEN, Attempt, BandRefused, same_bytes
-from gpu_ops.running.bands import Band
 from gpu_ops.running.declared import make_plan, mistakes
 from gpu_ops.running.parts import Merged, Parts
 from gpu_ops.task import Task

@@ -16,11 +16,11 @@ from gpu_ops.devices.kernel_source import source_hash
 from gpu_ops.devices.limited import LimitedSession
 from gpu_ops.errors import DeviceMemoryError, ParamError
 from gpu_ops.filters import FILTERS
+from gpu_ops.filters.kit.bands import footprint, whole_reason
 from gpu_ops.params import Values, check_values
 from gpu_ops.plan import Device, DeviceArray, Launch, Plan
 from gpu_ops.progress import finite, listening
 from gpu_ops.running.attempt import FOR_ALL, INPUT_OVERWRITTEN, Attempt, Watch, faultless, poison
-from gpu_ops.running.bands import footprint, whole_reason
 from gpu_ops.running.declared import mistakes
 from gpu_ops.running.device_bands import DeviceBands
 from gpu_ops.running.quality import quality

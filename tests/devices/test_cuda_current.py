@@ -29,7 +29,7 @@ extern "C" __global__ void scale(const float* x, float* y) { y[threadIdx.x] = x[
 extern "C" __global__ void large(float* y) { extern __shared__ float tile[]; y[threadIdx.x] = tile[threadIdx.x]; }
 """
 X = np.arange(32, dtype=np.float32).reshape(4, 8)
-PLAIN = {"session", "free", "library", "at_work", "stream"}
+PLAIN = {"session", "free", "library", "at_work", "stream", "host_view"}
 """What of a device's methods asks nothing of CUDA, or makes way for others that do."""
 
 

@@ -17,7 +17,7 @@ from test_engine import PATIENCE, SERIAL, Talk
 
 from gpu_ops import progress
 from gpu_ops.devices import open_device
-from gpu_ops.devices.cuda.device import _FAULTS, _LOST, _as_error
+from gpu_ops.devices.cuda.current import FAULTS, LOST, as_error
 from gpu_ops.engine import server
 from gpu_ops.engine.desk import JobChannel
 from gpu_ops.engine.messages import Failed, Finished, Progress, Ready, RunRequest, RunUpdate, SaveRequest
@@ -162,7 +162,7 @@ def test_a_lost_device_ends_the_engine_as_a_fault_does(monkeypatch: pytest.Monke
     left: list[int] = []
     monkeypatch.setattr(server, "_leave", left.append)
     desk = JobChannel(Connection())  # type: ignore[arg-type]
-    for error, leaves in ((_as_error(719, ""), True), (_as_error(214, "ECC"), True), (_as_error(1, "bad"), False)):
+    for error, leaves in ((as_error(719, ""), True), (as_error(214, "ECC"), True), (as_error(1, "bad"), False)):
         left.clear()
 
         def fail(desk: JobChannel, job: Any, error: Exception = error) -> None:
@@ -175,10 +175,10 @@ def test_a_lost_device_ends_the_engine_as_a_fault_does(monkeypatch: pytest.Monke
 
 
 def test_every_code_that_loses_the_context_is_told_from_the_others() -> None:
-    assert not set(_FAULTS) & _LOST
-    assert all(isinstance(_as_error(code, "x"), KernelFault) for code in _FAULTS)
-    assert all(isinstance(_as_error(code, "x"), DeviceLost) for code in _LOST)
-    plain = _as_error(2, "out of memory")
+    assert not set(FAULTS) & LOST
+    assert all(isinstance(as_error(code, "x"), KernelFault) for code in FAULTS)
+    assert all(isinstance(as_error(code, "x"), DeviceLost) for code in LOST)
+    plain = as_error(2, "out of memory")
     assert isinstance(plain, DeviceError) and not isinstance(plain, DeviceLost)
 
 

@@ -13,7 +13,7 @@ import pytest
 from gpu_ops import from_array
 from gpu_ops.devices import open_device
 from gpu_ops.filters import FILTERS
-from gpu_ops.running import bands
+from gpu_ops.filters.kit import bands
 from gpu_ops.running.runner import run_experiment
 from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Pick, Run

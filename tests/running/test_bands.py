@@ -11,9 +11,10 @@ from gpu_ops import from_array
 from gpu_ops.devices import cpu
 from gpu_ops.devices.sim.memory import Memory
 from gpu_ops.filters import FILTERS, find_filter
+from gpu_ops.filters.kit import bands
+from gpu_ops.filters.kit.bands import Band
 from gpu_ops.filters.registry import Registry
-from gpu_ops.running import bands, device_bands, runner
-from gpu_ops.running.bands import Band
+from gpu_ops.running import device_bands, runner
 from gpu_ops.running.runner import run_experiment
 from gpu_ops.task import Task
 from gpu_ops.types import BORDERS, Experiment, Pick, Run

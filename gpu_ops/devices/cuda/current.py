@@ -1,5 +1,6 @@
 """The current device. CUDA and CuPy have one for each thread and use it for every call that names no device:
-allocations, streams, kernels, graphs. This module sets it while work goes on and restores the previous one afterwards.
+allocations, streams, kernels, graphs. This module sets it while work goes on and restores the previous one afterwards;
+failures of CUDA meanwhile become errors of ours.
 """
 
 from __future__ import annotations
@@ -8,7 +9,10 @@ import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from functools import wraps
+from types import ModuleType
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+from gpu_ops.errors import DeviceError, DeviceLost, DeviceMemoryError, KernelFault
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -54,3 +58,55 @@ def free_on_device(index: int, free: Callable[[], Any]) -> None:
 
     with suppress(cupy.cuda.runtime.CUDARuntimeError), cupy.cuda.Device(index):
         free()
+
+
+# Codes of cudaError_t and CUresult that a kernel causes while it runs.
+FAULTS = {
+    700: "an illegal memory access",
+    702: "the time limit for kernels",
+    710: "a failed assertion",
+    714: "a stack error",
+    715: "an illegal instruction",
+    716: "a misaligned address",
+    717: "an invalid address space",
+    718: "an invalid program counter",
+    719: "an unspecified launch failure",
+    721: "tensor memory that was not released",
+}
+# Codes after which the process cannot use the device any more, though no kernel is to blame: the driver shuts down (4),
+# the context is invalid or destroyed (201, 709), an uncorrectable error of memory or NVLink (214, 220), a contained
+# exception (226), the service that shares the GPU is gone (806, 810), an external device failed (911), unknown (999).
+LOST = {4, 201, 214, 220, 226, 709, 806, 810, 911, 999}
+
+
+class AtWork:
+    """See `CudaDevice.at_work`. A class and no generator, because a short plan enters it ten times a run."""
+
+    __slots__ = ("_cuda", "_device")
+
+    def __init__(self, cupy: ModuleType, index: int) -> None:
+        self._cuda = cupy.cuda
+        self._device = self._cuda.Device(index)
+
+    def __enter__(self) -> None:
+        self._device.__enter__()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        self._device.__exit__(kind, error, trace)
+        if error is None:
+            return
+        if isinstance(error, self._cuda.runtime.CUDARuntimeError | self._cuda.driver.CUDADriverError):
+            raise as_error(int(error.status), str(error)) from error
+        if isinstance(error, self._cuda.memory.OutOfMemoryError):
+            raise DeviceMemoryError(f"The device's memory is full: {error}. Use a smaller input.") from error
+
+
+def as_error(status: int, text: str) -> KernelFault | DeviceError:
+    """KernelFault if a kernel caused it, DeviceLost if the context is lost for another reason, else DeviceError."""
+    if status in FAULTS:
+        return KernelFault(f"A kernel failed with {FAULTS[status]}; correct it and start again.")
+    if status in LOST:
+        return DeviceLost(
+            f"The device is lost: {text}. Start again; if it happens again, check the driver and the GPU."
+        )
+    return DeviceError(f"CUDA failed: {text}. Use a smaller input, or check the driver.")

@@ -5,23 +5,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from types import ModuleType
 from typing import Any, Literal
 
 import numpy as np
 
 from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel, nvrtc_version, supported_architectures
-from gpu_ops.devices.cuda.current import DeviceObjects, on_its_device
-from gpu_ops.devices.cuda.memory import allocate, allocate_pitched
-from gpu_ops.devices.cuda.prepare import Prepared
+from gpu_ops.devices.cuda.current import AtWork, DeviceObjects, on_its_device
+from gpu_ops.devices.cuda.memory import DRIVER_CALLS, allocate, allocate_pitched, host_view
+from gpu_ops.devices.cuda.prepare import Prepared, is_host
 from gpu_ops.devices.cuda.sampling import CudaSampler, Hold
 from gpu_ops.devices.cuda.texture import Texture, make_texture
 from gpu_ops.devices.instruments import HOLD, READ
 from gpu_ops.devices.launches import grid1d
 from gpu_ops.devices.libraries import import_library
-from gpu_ops.errors import DeviceError, DeviceLost, DeviceMemoryError, KernelError, KernelFault
+from gpu_ops.errors import DeviceError, DeviceMemoryError, KernelError
 from gpu_ops.params import Value
 from gpu_ops.plan import (
+    DEFAULT_STREAM,
     Checks,
     Copy,
     DeviceArray,
@@ -61,7 +63,7 @@ class _Shared:
     """The state that all sessions of a device share."""
 
     architecture: str
-    streams: dict[int, Any] = field(default_factory=dict)
+    streams: dict[tuple[int, bool], Any] = field(default_factory=dict)
     hold: Hold | None = None
     flush: Prepared | None = None
 
@@ -87,7 +89,7 @@ class CudaDevice:
         self._shared = shared or _Shared(_architecture(self.limits.capability))
 
     def at_work(self) -> AtWork:
-        """Inside, this is the thread's current device, and failures of CUDA become our errors: see `_as_error`."""
+        """Inside, this is the thread's current device, and failures of CUDA become our errors: see `as_error`."""
         return AtWork(self._cupy, self._index)
 
     def session(self, edits: Mapping[str, str], checks: Checks = "full") -> CudaDevice:
@@ -98,17 +100,24 @@ class CudaDevice:
         """The architecture that kernels are compiled for, such as "sm_90"."""
         return self._shared.architecture
 
-    def stream(self, index: int) -> Any:
-        """The CUDA stream of that number, created on first use and independent of the default stream."""
-        found = self._shared.streams.get(index)
-        return self._new_stream(index) if found is None else found
+    def stream(self, index: int, blocking: bool = False) -> Any:
+        """The CUDA stream of that number, created on first use. Those from 1 on may be `blocking`: they synchronise
+        with the default stream, which the others ignore."""
+        if index == DEFAULT_STREAM:
+            return self._cupy.cuda.Stream.null
+        key = index, blocking and index > 0
+        found = self._shared.streams.get(key)
+        return self._new_stream(*key) if found is None else found
 
     @on_its_device
-    def _new_stream(self, index: int) -> Any:
-        return self._shared.streams.setdefault(index, self._cupy.cuda.Stream(non_blocking=True))
+    def _new_stream(self, index: int, blocking: bool) -> Any:
+        return self._shared.streams.setdefault((index, blocking), self._cupy.cuda.Stream(non_blocking=not blocking))
 
     @on_its_device
     def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:
+        if isinstance(out, np.ndarray):  # a plan that makes its own copies has its outputs on the host
+            np.copyto(out, array)
+            return out
         array = np.asarray(array, order="C")  # ascontiguousarray would give a single number an axis
         target = self.empty(array.shape, array.dtype) if out is None else out
         stream = self.stream(0)
@@ -119,6 +128,9 @@ class CudaDevice:
     @on_its_device
     def download(self, array: DeviceArray, out: np.ndarray[Any, Any] | None = None) -> np.ndarray[Any, Any]:
         result = np.empty(array.shape, array.dtype) if out is None else out
+        if isinstance(array, np.ndarray):
+            np.copyto(result, array)
+            return result
         array.get(stream=self.stream(0), out=result, blocking=True)
         return result
 
@@ -159,6 +171,13 @@ class CudaDevice:
     def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> Any:
         return self.empty(shape, dtype) if kind == "device" else allocate(kind, shape, dtype, self._index)
 
+    def host_view(self, array: DeviceArray) -> np.ndarray[Any, Any]:
+        return host_view(array)
+
+    @on_its_device
+    def driver_call(self, what: str) -> None:
+        DRIVER_CALLS[what]()
+
     @on_its_device
     def register(self, array: np.ndarray[Any, Any]) -> None:
         portable = 1  # pinned for every device of the process
@@ -189,10 +208,14 @@ class CudaDevice:
     @on_its_device
     def prepare(self, plan: Plan, trace: bool = False) -> Prepared:
         """A plan with packed arguments, and its constants on the device."""
-        prepared = Prepared(plan, self.stream, self.limits, trace)
+        streams = partial(self.stream, blocking=True) if plan.blocking else self.stream
+        prepared = Prepared(plan, streams, self.limits, trace)
         for launch in prepared.constants:
             self._set_constants(launch)
         self.stream(0).synchronize()
+        if plan.graph and not trace:
+            graph = self.capture(prepared, 1)
+            prepared.operations = [partial(graph.launch, self.stream(0))]
         return prepared
 
     def _set_constants(self, launch: Launch) -> None:
@@ -213,8 +236,9 @@ class CudaDevice:
     def execute(self, plan: Plan, mode: How = "direct", trace: bool = False) -> Execution:
         prepared, stream = self.prepare(plan, trace), self.stream(0)
         begin, end = self._cupy.cuda.Event(), self._cupy.cuda.Event()
-        graph = self.capture(prepared, 1) if mode == "graph" and not trace else None
+        graph = self.capture(prepared, 1) if mode == "graph" and not (trace or plan.graph) else None
         begin.record(stream)
+        prepared.host_clock.start()
         if graph is not None:
             graph.launch(stream)
         else:
@@ -222,14 +246,14 @@ class CudaDevice:
         end.record(stream)
         end.synchronize()
         since = self._cupy.cuda.get_elapsed_time
-        spans = tuple(Span.of(s, since(begin, b) * 1e-3, since(begin, e) * 1e-3) for s, b, e in prepared.spans)
-        return Execution(since(begin, end) * 1e-3, spans)
+        spans = tuple(Span.of(s, since(begin, b) * 1e-3, since(begin, e) * 1e-3, is_host) for s, b, e in prepared.spans)
+        return Execution(since(begin, end) * 1e-3, (*prepared.host_clock.spans, *spans))
 
     @on_its_device
     def capture(self, prepared: Prepared, times: int) -> Any:
         """A CUDA graph that runs a prepared plan `times` times. Raises KernelError for plans that call libraries."""
         if not prepared.capturable:
-            raise KernelError("A plan that calls a library cannot become a graph; execute it with mode='direct'.")
+            raise KernelError("A plan that calls a library or the host cannot become a graph; execute it directly.")
         stream = self.stream(0)
         stream.begin_capture()
         for _ in range(times):
@@ -296,58 +320,6 @@ class CudaDevice:
     def synchronize(self) -> None:
         for stream in self._shared.streams.values():
             stream.synchronize()
-
-
-# Codes of cudaError_t and CUresult that a kernel causes while it runs.
-_FAULTS = {
-    700: "an illegal memory access",
-    702: "the time limit for kernels",
-    710: "a failed assertion",
-    714: "a stack error",
-    715: "an illegal instruction",
-    716: "a misaligned address",
-    717: "an invalid address space",
-    718: "an invalid program counter",
-    719: "an unspecified launch failure",
-    721: "tensor memory that was not released",
-}
-# Codes after which the process cannot use the device any more, though no kernel is to blame: the driver shuts down (4),
-# the context is invalid or destroyed (201, 709), an uncorrectable error of memory or NVLink (214, 220), a contained
-# exception (226), the service that shares the GPU is gone (806, 810), an external device failed (911), unknown (999).
-_LOST = {4, 201, 214, 220, 226, 709, 806, 810, 911, 999}
-
-
-class AtWork:
-    """See `CudaDevice.at_work`. A class and no generator, because a short plan enters it ten times a run."""
-
-    __slots__ = ("_cuda", "_device")
-
-    def __init__(self, cupy: ModuleType, index: int) -> None:
-        self._cuda = cupy.cuda
-        self._device = self._cuda.Device(index)
-
-    def __enter__(self) -> None:
-        self._device.__enter__()
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        self._device.__exit__(kind, error, trace)
-        if error is None:
-            return
-        if isinstance(error, self._cuda.runtime.CUDARuntimeError | self._cuda.driver.CUDADriverError):
-            raise _as_error(int(error.status), str(error)) from error
-        if isinstance(error, self._cuda.memory.OutOfMemoryError):
-            raise DeviceMemoryError(f"The device's memory is full: {error}. Use a smaller input.") from error
-
-
-def _as_error(status: int, text: str) -> KernelFault | DeviceError:
-    """KernelFault if a kernel caused it, DeviceLost if the context is lost for another reason, else DeviceError."""
-    if status in _FAULTS:
-        return KernelFault(f"A kernel failed with {_FAULTS[status]}; correct it and start again.")
-    if status in _LOST:
-        return DeviceLost(
-            f"The device is lost: {text}. Start again; if it happens again, check the driver and the GPU."
-        )
-    return DeviceError(f"CUDA failed: {text}. Use a smaller input, or check the driver.")
 
 
 def _limits(properties: Mapping[str, Any], memory: int) -> Limits:

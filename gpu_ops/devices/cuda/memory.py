@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import weakref
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -20,6 +23,8 @@ def allocate(kind: MemoryKind, shape: tuple[int, ...], dtype: Any, device: int) 
 
     if kind == "pageable":
         return np.empty(shape, dtype)
+    if kind == "registered":
+        return _registered(shape, dtype)
     if kind == "managed":
         with cupy.cuda.using_allocator(cupy.cuda.malloc_managed):
             return cupy.empty(shape, dtype)
@@ -31,6 +36,64 @@ def allocate(kind: MemoryKind, shape: tuple[int, ...], dtype: Any, device: int) 
     return cupy.ndarray(shape, dtype, cupy.cuda.MemoryPointer(memory, 0))
 
 
+def _registered(shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
+    """Ordinary memory that is page-locked, for every device of the process, as long as it lives."""
+    from cupy.cuda import runtime
+
+    array = np.empty(shape, dtype)
+    if array.nbytes:
+        runtime.hostRegister(array.ctypes.data, array.nbytes, _PORTABLE)
+        weakref.finalize(array, _unregister, array.ctypes.data).atexit = False
+    return array
+
+
+def _unregister(address: int) -> None:
+    from cupy.cuda import runtime
+
+    with suppress(runtime.CUDARuntimeError):  # of a lost device
+        runtime.hostUnregister(address)
+
+
+def host_view(array: Any) -> np.ndarray[Any, Any]:
+    """A NumPy array over mapped or managed memory, which it keeps alive."""
+    buffer = (ctypes.c_byte * max(array.nbytes, 1)).from_address(array.data.ptr)
+    buffer.memory = array
+    return np.frombuffer(buffer, array.dtype, array.size).reshape(array.shape)
+
+
+def _allocate_pinned() -> None:
+    from cupy.cuda import runtime
+
+    runtime.freeHost(runtime.hostAlloc(_SOME, 0))
+
+
+def _allocate_device() -> None:
+    from cupy.cuda import runtime
+
+    address = runtime.malloc(_SOME)  # CuPy's pool would have it ready
+    runtime.memset(address, 0, _SOME)
+    runtime.free(address)
+
+
+def _switch_carveout() -> None:
+    from cuda.bindings import runtime
+
+    _, before = runtime.cudaDeviceGetCacheConfig()
+    prefers = runtime.cudaFuncCache
+    other = (
+        prefers.cudaFuncCachePreferL1 if before != prefers.cudaFuncCachePreferL1 else prefers.cudaFuncCachePreferShared
+    )
+    runtime.cudaDeviceSetCacheConfig(other)
+
+
+DRIVER_CALLS: Mapping[str, Callable[[], None]] = {
+    "pinned allocation": _allocate_pinned,
+    "device allocation": _allocate_device,
+    "carveout": _switch_carveout,
+}
+"""See `gpu_ops.plan.Device.driver_call`."""
+_SOME = 1 << 20
+_PORTABLE = 1
 _WIDEST_ACCESS = 16
 """The maximum number of bytes that a thread loads from a row at once; the driver takes 4, 8 or 16."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -12,11 +13,13 @@ import numpy as np
 from gpu_ops.devices.cuda.texture import Texture
 from gpu_ops.devices.launches import check_constants, check_gaps, check_launch, check_refresh
 from gpu_ops.errors import KernelError
-from gpu_ops.plan import Call, Copy, Fill, Launch, Limits, Plan, Step
+from gpu_ops.plan import DEFAULT_STREAM, Call, Copy, Fill, HostTask, Launch, Limits, Plan, Prefetch, Span, Step
 
 _DYNAMIC_SHARED = 8
 """CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"""
 _WITHOUT_OPT_IN = 48 << 10
+_HOST = -1
+"""cudaCpuDeviceId"""
 
 
 class Prepared:
@@ -24,8 +27,9 @@ class Prepared:
 
     def __init__(self, plan: Plan, streams: Callable[[int], Any], limits: Limits, trace: bool = False) -> None:
         self.plan = plan
-        self.capturable = not any(isinstance(step, Call) for step in plan.steps)
+        self.capturable = not any(isinstance(step, Call | HostTask) for step in plan.steps)
         self.spans: list[tuple[Step, Any, Any]] = []
+        self.host_clock = HostClock()
         self._keep: list[Any] = []
         self.operations: list[Callable[[], Any]] = []
         self.constants = [step for step in plan.steps if isinstance(step, Launch) and step.constants]
@@ -39,7 +43,7 @@ class Prepared:
     def _add_steps(self, steps: Sequence[Step], streams: Callable[[int], Any], limits: Limits, trace: bool) -> None:
         import cupy
 
-        used = sorted({step.stream for step in steps} - {0})
+        used = sorted({step.stream for step in steps if not isinstance(step, HostTask)} - {0, DEFAULT_STREAM})
         names = {step.name for step in steps}
         names_awaited = {name for step in steps for name in step.after}
         if names_awaited - names:
@@ -48,6 +52,10 @@ class Prepared:
         events = {name: cupy.cuda.Event(disable_timing=True) for name in names_awaited}
         self._fork(streams, used)
         for step in steps:
+            if isinstance(step, HostTask):
+                self.operations += [events[name].synchronize for name in step.after]
+                self.operations.append(self.host_clock.timed(step) if trace else partial(step.function, *step.args))
+                continue
             stream = streams(step.stream)
             for name in step.after:
                 self.operations.append(partial(stream.wait_event, events[name]))
@@ -86,7 +94,18 @@ class Prepared:
             return self._copy(step, stream)
         if isinstance(step, Fill):
             return partial(_in_stream, stream, step.target.fill, (step.value,), {})
+        if isinstance(step, Prefetch):
+            return self._prefetch(step, stream)
+        assert isinstance(step, Call)  # the host's own tasks are in no stream
         return partial(_in_stream, stream, step.function, step.args, step.kwargs)
+
+    def _prefetch(self, step: Prefetch, stream: Any) -> Callable[[], Any]:
+        import cupy
+
+        self._keep.append(step.target)
+        to = cupy.cuda.Device().id if step.to == "device" else _HOST
+        where = step.target.data.ptr, step.target.nbytes
+        return partial(cupy.cuda.runtime.memPrefetchAsync, *where, to, stream.ptr)
 
     def _launch(self, step: Launch, stream: Any, limits: Limits) -> Callable[[], Any]:
         from cupy.cuda import driver
@@ -127,6 +146,34 @@ class Prepared:
         return partial(
             runtime.memcpyAsync, address(step.target), address(step.source), step.target.nbytes, kind, stream.ptr
         )
+
+
+class HostClock:
+    """Times host tasks of an execution, in seconds since `start`."""
+
+    def __init__(self) -> None:
+        self.spans: list[Span] = []
+        self._zero = 0.0
+
+    def start(self) -> None:
+        """The execution begins: its first event is in an empty stream."""
+        self.spans.clear()
+        self._zero = time.perf_counter()
+
+    def timed(self, step: HostTask) -> Callable[[], None]:
+        """A function that calls the step's and keeps its span."""
+
+        def call() -> None:
+            begin = time.perf_counter() - self._zero
+            step.function(*step.args)
+            self.spans.append(Span.of(step, begin, time.perf_counter() - self._zero))
+
+        return call
+
+
+def is_host(array: Any) -> bool:
+    """Whether an array lies in host memory."""
+    return isinstance(array, np.ndarray)
 
 
 def _in_stream(stream: Any, function: Callable[..., Any], args: Any, kwargs: Any) -> None:

@@ -27,7 +27,9 @@ from gpu_ops.devices.limits import limits_of
 from gpu_ops.devices.sim.findings import Findings
 from gpu_ops.devices.sim.launch import Options, run_launch
 from gpu_ops.devices.sim.memory import Memory, Region
+from gpu_ops.devices.sim.ordering import check_order
 from gpu_ops.devices.sim.ptx.kernels import LoadedKernel, load_kernel
+from gpu_ops.devices.sim.queues import Cost, Queues, Timeline
 from gpu_ops.devices.sim.textures import SimTexture
 from gpu_ops.errors import DeviceError, KernelError
 from gpu_ops.host import free_memory
@@ -39,6 +41,7 @@ from gpu_ops.plan import (
     DeviceArray,
     Execution,
     Fill,
+    HostTask,
     How,
     Launch,
     Limits,
@@ -143,13 +146,25 @@ class SimDevice:
         """NumPy frees memory with the last reference to it."""
 
     def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
-        return np.empty(shape, dtype) if kind in ("pageable", "pinned") else self.empty(shape, dtype)
+        if kind not in ("pageable", "pinned", "registered"):
+            return self.empty(shape, dtype)
+        array = np.empty(shape, dtype)
+        if kind != "pageable":
+            self._memory.pin(array)
+        return array
+
+    def host_view(self, array: DeviceArray) -> np.ndarray[Any, Any]:
+        view: np.ndarray[Any, Any] = array
+        return view
+
+    def driver_call(self, what: str) -> None:
+        """There is no driver."""
 
     def register(self, array: np.ndarray[Any, Any]) -> None:
-        """All memory is the host's."""
+        self._memory.pin(array)
 
     def unregister(self, array: np.ndarray[Any, Any]) -> None:
-        """`register` did nothing."""
+        self._memory.unpin(array)
 
     def kernel(self, source: str, name: str, defines: Mapping[str, Value] | None = None) -> SimKernel:
         compiled = compile_kernel(source, self.architecture, defines, self._edits, self._assemble)
@@ -188,12 +203,12 @@ class SimDevice:
                 check_refresh(step.name, step.target.array.shape, step.target.array.dtype, step.source)
                 check_gaps(step.name, step.source)
         start = time.perf_counter()
-        spans, findings, printed, lines = [], [], [], []
+        findings, printed, lines = [], [], []
         traces: list[Any] = []
         counters: Counter[str] = Counter()
         options = replace(self.options, reverse=True) if mode == "reverse" else self.options
+        check_order(plan, self.is_pageable)
         for step in plan.steps:
-            begin = time.perf_counter() - start
             if isinstance(step, Launch):
                 result = self._launch(step, options)
                 findings += list(result.by_kind.values())
@@ -205,14 +220,32 @@ class SimDevice:
                 self.copy(step.target, step.source)
             elif isinstance(step, Fill):
                 self.fill(step.target, step.value)
+            elif isinstance(step, HostTask):
+                step.function(*step.args)
             elif isinstance(step, Call):
                 raise KernelError(f"{step.name} calls a library; the simulated GPU runs kernels only.")
-            spans.append(Span.of(step, begin, time.perf_counter() - start))
         elapsed = time.perf_counter() - start
-        trace_spans = tuple(spans) if trace else ()
+        trace_spans = self.timeline(plan) if trace else ()
         return Execution(
             elapsed, trace_spans, tuple(findings), tuple(printed), dict(counters), tuple(lines), tuple(traces)
         )
+
+    def timeline(
+        self,
+        plan: Plan,
+        queues: Queues = Queues(),  # noqa: B008 - frozen
+        cost: Cost = lambda step, engine: 1.0,
+    ) -> tuple[Span, ...]:
+        """When the steps of a plan begin and end on such queues; without a cost every step takes as long."""
+        return Timeline(plan, self.is_host, self.is_pageable, queues, cost).run()
+
+    def is_host(self, array: DeviceArray) -> bool:
+        """Whether an array lies in host memory, pageable or pinned."""
+        return isinstance(array, np.ndarray) and self._memory.allocation(array) is None
+
+    def is_pageable(self, array: DeviceArray) -> bool:
+        """Whether an array lies in host memory that the GPU cannot access by itself."""
+        return self.is_host(array) and not self._memory.is_pinned(array)
 
     def _launch(self, launch: Launch, options: Options) -> Findings:
         kernel: SimKernel = launch.kernel

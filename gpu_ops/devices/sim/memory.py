@@ -50,6 +50,7 @@ class Memory:
         self.limit = limit
         self.used = 0
         self._by_raw: dict[int, Allocation] = {}
+        self._pinned: set[tuple[int, int]] = set()
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Array:
         """Uninitialised memory. Raises DeviceMemoryError if the device is full."""
@@ -79,6 +80,19 @@ class Memory:
         while isinstance(owner.base, np.ndarray):
             owner = owner.base
         return self._by_raw.get(id(owner))
+
+    def pin(self, array: Array) -> None:
+        """Page-lock a host array as long as it lives, or until `unpin`."""
+        self._pinned.add(ends := (address_of(array), address_of(array) + array.nbytes))
+        weakref.finalize(array, self._pinned.discard, ends).atexit = False
+
+    def unpin(self, array: Array) -> None:
+        self._pinned.discard((address_of(array), address_of(array) + array.nbytes))
+
+    def is_pinned(self, array: Array) -> bool:
+        """Whether a host array lies in page-locked memory."""
+        low = address_of(array)
+        return any(start <= low < end for start, end in self._pinned)
 
     def mark(self, array: Array) -> None:
         """Mark all of an array as initialised; for pitched rows, the rows but not the gaps between them."""

@@ -1,0 +1,112 @@
+"""Whether the steps of a plan that access the same memory are ordered: by a stream, by an event, or by the host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from gpu_ops.devices.sim.memory import address_of
+from gpu_ops.devices.sim.queues import Where
+from gpu_ops.devices.sim.textures import SimTexture
+from gpu_ops.errors import KernelError
+from gpu_ops.plan import DEFAULT_STREAM, Call, Copy, HostTask, Launch, Plan, Prefetch, Step
+
+MUST = "name one in `after` of the other, or put both into one stream"
+
+
+class _Access(NamedTuple):
+    """Bytes low ≤ address < high that a step reads or may write. What a launch does with its arguments is not known."""
+
+    low: int
+    high: int
+    writes: bool
+    by_launch: bool
+
+
+@dataclass(eq=False)
+class _Done:
+    """A step, what it accesses, and as a set of bits which steps are known to have ended when it begins."""
+
+    step: Step
+    accesses: list[_Access]
+    before: int
+
+
+def check_order(plan: Plan, is_pageable: Where) -> None:
+    """Raises KernelError that names two steps which access the same memory, of which one writes it, and which nothing
+    orders. Launches that share an argument are not compared: both may only read it."""
+    if all(step.stream == plan.steps[0].stream and not isinstance(step, HostTask) for step in plan.steps):
+        return
+    done: list[_Done] = []
+    for one in _ordered(plan, is_pageable):
+        for place, other in enumerate(done):
+            if not one.before >> place & 1 and (how := _conflict(other.accesses, one.accesses)):
+                raise KernelError(
+                    f"{_name(one.step)} {how} what {_name(other.step)} accesses, and nothing orders the two: {MUST}."
+                )
+        done.append(one)
+
+
+def _ordered(plan: Plan, is_pageable: Where) -> Iterator[_Done]:
+    found: list[_Done] = []
+    known = 0  # to the host, as bits: what has ended when it goes on
+    for place, step in enumerate(plan.steps):
+        before = known
+        for other, earlier in enumerate(found):
+            if _precedes(plan, earlier.step, step):
+                before |= earlier.before | 1 << other
+        found.append(_Done(step, list(_accesses(step)), before))
+        if isinstance(step, HostTask) or _waits(step, is_pageable):
+            known |= before | 1 << place
+        yield found[-1]
+
+
+def _precedes(plan: Plan, earlier: Step, step: Step) -> bool:
+    if isinstance(step, HostTask):
+        return step.synchronizes or earlier.name in step.after
+    if isinstance(earlier, HostTask):
+        return True  # the host enqueues a step when its task has ended
+    default = plan.blocking and DEFAULT_STREAM in (earlier.stream, step.stream)
+    return earlier.stream == step.stream or earlier.name in step.after or default
+
+
+def _waits(step: Step, is_pageable: Where) -> bool:
+    """Whether the host waits until a step has ended."""
+    return isinstance(step, Copy) and (is_pageable(step.source) or is_pageable(step.target))
+
+
+def _accesses(step: Step) -> Iterator[_Access]:
+    if isinstance(step, Copy):
+        yield from _of((step.source,), False)
+        yield from _of((step.target,), True)
+    elif isinstance(step, Launch):
+        yield from _of((arg for arg in step.args if hasattr(arg, "__array_interface__") and arg.ndim), True, True)
+    elif isinstance(step, HostTask):
+        yield from _of(step.reads, False)
+        yield from _of(step.writes, True)
+    elif not isinstance(step, Call):
+        yield from _of((step.target,), not isinstance(step, Prefetch))
+
+
+def _of(arrays: Iterable[Any], writes: bool, by_launch: bool = False) -> Iterator[_Access]:
+    for array in arrays:
+        whole = array.array if isinstance(array, SimTexture) else array
+        low = address_of(whole)
+        length = sum((n - 1) * apart for n, apart in zip(whole.shape, whole.strides, strict=True)) + whole.itemsize
+        yield _Access(low, low + (length if whole.size else 0), writes, by_launch)
+
+
+def _conflict(before: Iterable[_Access], now: Iterable[_Access]) -> str:
+    """What a later step does to memory that an earlier one accesses; "" where they do not meet."""
+    for other in before:
+        for one in now:
+            meet = one.low < other.high and other.low < one.high
+            if meet and (one.writes or other.writes) and not (one.by_launch and other.by_launch):
+                return "writes" if one.writes else "reads"
+    return ""
+
+
+def _name(step: Step) -> str:
+    where = "the host" if isinstance(step, HostTask) else f"stream {step.stream}"
+    return f"{step.name} ({where})"

@@ -1,0 +1,128 @@
+"""The queues of a simulated GPU: which steps of a plan run beside which, and when each begins.
+
+The host enqueues the steps in order. Steps of a stream run one after the other; the engines – one or two for copies,
+one for kernels – carry out one step at a time. A copy from or to pageable memory keeps the host waiting until it ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from gpu_ops.plan import DEFAULT_STREAM, Copy, Engine, HostTask, Plan, Span, Step, engine_of
+
+Where = Callable[[Any], bool]
+"""Whether an array lies in a kind of memory."""
+Cost = Callable[[Step, Engine], float]
+"""How long an engine is busy with a step: in seconds, or in steps where all take as long."""
+
+
+@dataclass(frozen=True)
+class Queues:
+    """The engines of a device. With one of `copy_engines` uploads and downloads take turns. `in_order`: an engine
+    begins steps in the order in which the host enqueued them, as before compute capability 3.5; a step that waits then
+    holds up all behind it, whatever their streams."""
+
+    copy_engines: int = 2
+    in_order: bool = False
+
+
+@dataclass(eq=False)
+class _Operation:
+    step: Step
+    engine: Engine
+    queue: str
+    needs: list[_Operation]
+    issued: float
+    start: float = -1.0
+    end: float = -1.0
+
+    @property
+    def done(self) -> bool:
+        return self.end >= 0
+
+
+class Timeline:
+    """The spans of a plan on such queues, by `run`."""
+
+    def __init__(self, plan: Plan, is_host: Where, is_pageable: Where, queues: Queues, cost: Cost) -> None:
+        self._plan, self._queues, self._cost = plan, queues, cost
+        self._is_host, self._is_pageable = is_host, is_pageable
+        self._issued: list[_Operation] = []
+        self._waiting: list[_Operation] = []
+        self._free: dict[str, float] = {}
+        self._host = 0.0
+
+    def run(self) -> tuple[Span, ...]:
+        """The spans in the order of the steps."""
+        done: list[_Operation] = [self._do(step) for step in self._plan.steps]
+        self._wait_for(self._issued)
+        return tuple(Span.of(o.step, o.start, o.end, self._is_host) for o in done)
+
+    def _do(self, step: Step) -> _Operation:
+        """The host comes to a step."""
+        engine = engine_of(step, self._is_host)
+        if isinstance(step, HostTask):
+            self._wait_for(self._issued if step.synchronizes else self._named(step.after))
+            start, self._host = self._host, self._host + self._cost(step, engine)
+            return _Operation(step, engine, "host", [], start, start, self._host)
+        operation = _Operation(step, engine, self._queue(engine), list(self._needs(step)), self._host)
+        self._issued.append(operation)
+        self._waiting.append(operation)
+        if isinstance(step, Copy) and (self._is_pageable(step.source) or self._is_pageable(step.target)):
+            self._wait_for([operation])
+        return operation
+
+    def _queue(self, engine: Engine) -> str:
+        if engine == "device":
+            return "kernel"
+        return "copy" if self._queues.copy_engines < 2 and engine in ("upload", "download") else engine
+
+    def _needs(self, step: Step) -> Iterator[_Operation]:
+        """What must end before a step begins."""
+        earlier = self._issued[::-1]
+        yield from (o for o in earlier if o.step.stream == step.stream)
+        yield from self._named(step.after)
+        if self._plan.blocking:
+            is_default = step.stream == DEFAULT_STREAM
+            yield from (o for o in earlier if is_default or o.step.stream == DEFAULT_STREAM)
+
+    def _named(self, names: Iterable[str]) -> list[_Operation]:
+        return [o for o in self._issued if o.step.name in set(names)]
+
+    def _wait_for(self, operations: Iterable[_Operation]) -> None:
+        """The host waits until these have ended."""
+        for operation in operations:
+            while not operation.done:
+                self._begin_next()
+            self._host = max(self._host, operation.end)
+
+    def _begin_next(self) -> None:
+        """Begin the step that can begin first."""
+        ready = [(self._start(o), place) for place, o in enumerate(self._waiting) if self._may_begin(place)]
+        start, place = min(ready)
+        operation = self._waiting.pop(place)
+        operation.start, operation.end = start, start + self._cost(operation.step, operation.engine)
+        self._free[operation.queue] = operation.end
+
+    def _may_begin(self, place: int) -> bool:
+        operation = self._waiting[place]
+        held_up = self._queues.in_order and any(o.queue == operation.queue for o in self._waiting[:place])
+        return not held_up and all(o.done for o in operation.needs)
+
+    def _start(self, operation: _Operation) -> float:
+        ends = [o.end for o in operation.needs]
+        return max([operation.issued, self._free.get(operation.queue, 0.0), *ends])
+
+
+def overlap(spans: Iterable[Span]) -> float:
+    """How well uploads, kernels and downloads overlap: the time of the engine that is busy longest, divided by the time
+    in all. 1 where that engine never waits."""
+    busy: dict[Engine, float] = {}
+    first, last = float("inf"), 0.0
+    for span in spans:
+        busy[span.engine] = busy.get(span.engine, 0.0) + span.end - span.start
+        first, last = min(first, span.start), max(last, span.end)
+    longest = max((seconds for engine, seconds in busy.items() if engine != "host"), default=0.0)
+    return longest / (last - first) if last > first else 0.0

@@ -1,0 +1,69 @@
+"""Pageable memory through a ring of pinned buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.filters.transfer.pipeline import Array, Chunk, Pipeline, pieces
+from gpu_ops.plan import Copy, HostTask, Step
+
+
+class Staging:
+    """The steps of the chunks of a pipeline, each through one of `buffers` pairs of pinned buffers and in a stream of
+    its own. `threads` threads of the host fill a buffer while the copies and kernels of earlier chunks run, and empty
+    one when its download has ended."""
+
+    def __init__(self, pipeline: Pipeline, source: Array, target: Array, buffers: int, threads: int) -> None:
+        self._pipeline, self._source, self._target, self._many = pipeline, source, target, buffers
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._threads = threads
+        most = max(chunk.band.high - chunk.band.low for chunk in pipeline.chunks)
+        rows, device = source.shape[1:], pipeline.device
+        pinned = partial(device.allocate, "pinned", (most, *rows), source.dtype)
+        self._ring = [(pinned(), pinned()) for _ in range(min(buffers, len(pipeline.chunks)))]
+
+    def steps(self) -> Iterator[Step]:
+        """In the order of their enqueueing."""
+        chunks, behind = self._pipeline.chunks, self._many - 1
+        for place, chunk in enumerate(chunks):
+            yield from self._forward(place, chunk)
+            if place >= behind:
+                yield self._empty(place - behind, chunks[place - behind])
+        for place in range(max(0, len(chunks) - behind), len(chunks)):
+            yield self._empty(place, chunks[place])
+
+    def _forward(self, place: int, chunk: Chunk) -> Iterator[Step]:
+        """Fill a buffer, copy it, launch, and copy the result into the buffer beside it."""
+        slot = place % self._many
+        band, (pinned, result) = chunk.band, self._ring[slot]
+        rows = pinned[: band.high - band.low]
+        earlier = (f"upload {chunk.number - self._many}",) if place >= self._many else ()
+        pairs = [(rows[to], self._source[where]) for to, where in pieces(band.low, band.high, len(self._source))]
+        reads = tuple(source for _, source in pairs)
+        yield HostTask(self._copy, (pairs,), chunk.named("fill"), earlier, reads, (rows,))
+        yield Copy(chunk.x, rows, chunk.named("upload"), slot + 1)
+        yield from self._pipeline.launches(chunk, slot + 1)
+        yield Copy(result[: band.stop - band.start], chunk.out[band.inner], chunk.named("download"), slot + 1)
+
+    def _empty(self, place: int, chunk: Chunk) -> Step:
+        """Copy a result from its pinned buffer to where it belongs."""
+        band, result = chunk.band, self._ring[place % self._many][1]
+        pair = self._target[band.start : band.stop], result[: band.stop - band.start]
+        return HostTask(self._copy, ([pair],), chunk.named("empty"), (chunk.named("download"),), pair[1:], pair[:1])
+
+    def _copy(self, pairs: list[tuple[Array, Array]]) -> None:
+        """Copy, shared between the threads by rows."""
+        if self._pool is None:
+            for target, source in pairs:
+                np.copyto(target, source)
+            return
+        parts: list[tuple[Any, Any]] = []
+        for target, source in pairs:
+            step = max(1, -(-len(target) // self._threads))
+            parts += [(target[k : k + step], source[k : k + step]) for k in range(0, len(target), step)]
+        list(self._pool.map(lambda pair: np.copyto(*pair), parts))
