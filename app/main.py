@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gpu_ops.types import Filter
 
-COMMANDS = ("list", "run", "bench", "sweep", "claims", "figures", "tables", "compile", "doctor", "xray")
+COMMANDS = ("list", "run", "bench", "sweep", "claims", "figures", "tables", "compile", "doctor", "xray", "timeline")
 WINDOW_BENCH = "window-bench"
 WINDOW_SIDES = 100, 16384
 """Pixels of a window's side."""

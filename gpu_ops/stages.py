@@ -27,7 +27,13 @@ class Stage:
 STAGES: Mapping[str, Stage] = {
     stage.id: stage
     for stage in (
-        Stage("kernel", "kernel", "kernel", "Median time of the steps alone, without copies.", on_cpu="computing"),
+        Stage(
+            "kernel",
+            "kernel",
+            "kernel",
+            "Median time of the steps alone, without copies; of transfers, whose steps are copies as well, with them.",
+            on_cpu="computing",
+        ),
         Stage("upload", "upload", "upload", "The copy of the input from pageable memory to the device."),
         Stage("download", "download", "download", "A copy of the same size from the device to pageable memory."),
         Stage(

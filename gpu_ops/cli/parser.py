@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from gpu_ops import __version__
-from gpu_ops.cli import batch, benches, figures, info, measure, outputs, parts, result_tables, xray
+from gpu_ops.cli import batch, benches, figures, info, measure, outputs, parts, result_tables, timelines, xray
 from gpu_ops.cli.limits import KERNEL_MIB, positive
 from gpu_ops.cli.streams import Parser
 from gpu_ops.devices.coalescing import RULES
@@ -40,6 +40,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     for name, help in MEASURING.items():
         _add_measuring(commands.add_parser(name, help=help, description=help), name, _named_filters(argv))
     _add_xray(commands, _named_filters(argv))
+    _add_timeline(commands, _named_filters(argv))
     _add_info(commands)
     args = parser.parse_args(_filter_first(argv))
     if args.name == "run":
@@ -228,6 +229,31 @@ def _add_xray(commands: argparse._SubParsersAction[Parser], filters: list[Filter
     how.add_argument("--coalescing", choices=tuple(RULES), default="today", help=rules)
     _add_limits(parser, "the simulation")
     how.add_argument("--whole", action="store_true", help="simulate all of a large input instead of its centre")
+    parser.add_argument("--json", metavar="FILE", help="write the result here as JSON; - for standard output")
+
+
+def _add_timeline(commands: argparse._SubParsersAction[Parser], filters: list[Filter]) -> None:
+    help = "which copies and kernels run beside which, measured on a GPU or by a model of its queues"
+    parser = commands.add_parser("timeline", help=help, description=f"{help}; best with the filter transfer.")
+    parser.set_defaults(command=timelines.run)
+    parser.add_argument("filter", metavar="FILTER", help="such as transfer, or a filter's id (kernelscope list)")
+    parser.add_argument("variants", nargs="*", metavar="VARIANT", help="variants (default: those that a window shows)")
+    parser.add_argument("--device", metavar="DEVICE", help="cuda:N, sim or sim:sm_90 (default: a GPU where one is)")
+    _add_input(parser)
+    _add_values(parser, filters)
+    model = parser.add_argument_group("the model of a simulated GPU")
+    model.add_argument("--copy-engines", type=int, choices=(1, 2), default=2, help="engines for copies (default 2)")
+    model.add_argument(
+        "--in-order",
+        action="store_true",
+        help="an engine begins steps in the order of enqueueing, as before compute capability 3.5",
+    )
+    for name, what in (("h2d", "copies to the device"), ("d2h", "copies to the host"), ("kernel-rate", "kernels")):
+        model.add_argument(f"--{name}", type=positive, metavar="GB/s", help=f"predict times with this rate of {what}")
+    model.add_argument("--host-rate", type=positive, default=10.0, metavar="GB/s", help="rate of host tasks (10)")
+    model.add_argument("--latency", type=positive, default=5.0, metavar="µs", help="of every step (default 5)")
+    parser.add_argument("--trace", metavar="FILE.json", help="write a trace here, which ui.perfetto.dev opens")
+    parser.add_argument("--width", type=int, default=72, metavar="N", help="columns of a drawn line (default 72)")
     parser.add_argument("--json", metavar="FILE", help="write the result here as JSON; - for standard output")
 
 

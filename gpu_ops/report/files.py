@@ -29,8 +29,10 @@ MOST_DIGITS = 300
 
 def row(run: Run, experiment: Experiment, with_roofs: bool = True) -> Row:
     """One run as a report's row. Speed-ups are added by `with_speedups`, which sees the other rows. Without roofs
-    there is a bandwidth but no share; with them the device's are measured on first use, which takes seconds."""
+    there is a bandwidth but no share; with them the device's are measured on first use, which takes seconds. Transfers
+    have no share: their bandwidth is the bus's."""
     result, kernel = Row.of(run, experiment), run.timings.get("kernel")
+    with_roofs = with_roofs and not result.end_to_end
     return replace(result, **_against_roofs(run, kernel)) if kernel and with_roofs else result
 
 

@@ -186,6 +186,11 @@ class Row:
         return is_simulated(self.device) or self.clock == "simulated" or bool(kernel and kernel.clock == "simulated")
 
     @property
+    def end_to_end(self) -> bool:
+        """Whether its steps include the copies from and to host memory."""
+        return any(self.filter == filter.id and filter.end_to_end for filter in FILTERS)
+
+    @property
     def faulty(self) -> bool:
         """Whether a simulated GPU found an error: then the result is wrong, whatever it looks like."""
         return any(f.get("severity") == "error" for f in self.findings)

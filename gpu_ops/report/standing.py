@@ -59,7 +59,7 @@ class FairBar(NamedTuple):
 _BARS: tuple[tuple[str, str, Callable[[Row], bool]], ...] = (
     ("cpu_one", "kernel", lambda row: row.device == "cpu" and row.variant == "serial"),
     ("cpu_best", "kernel", lambda row: row.device == "cpu"),
-    ("gpu_kernel", "kernel", lambda row: row.device != "cpu"),
+    ("gpu_kernel", "kernel", lambda row: row.device != "cpu" and not row.end_to_end),
     ("gpu_pageable", "elapsed", lambda row: row.device != "cpu"),
     ("gpu_pinned", "elapsed_pinned", lambda row: row.device != "cpu"),
 )

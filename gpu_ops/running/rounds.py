@@ -25,8 +25,9 @@ def time_attempts(attempts: list[Attempt], x: DeviceArray, watch: Watch) -> Iter
     """Time the attempts of one experiment on one device together, in as few groups as fit its memory."""
     device, experiment = attempts[0].device, attempts[0].experiment
     device.sampler([_nothing()], "wall")  # pays first-use costs before any attempt is timed
-    shared = time_transfers(device, experiment.input.array, x, watch.stop)
-    inputs = _rotation(device, experiment.mode, x, len(attempts), watch)
+    copies = attempts[0].filter.end_to_end  # the steps themselves are copies, of host memory that they have
+    shared = {} if copies else time_transfers(device, experiment.input.array, x, watch.stop)
+    inputs = [x] if copies else _rotation(device, experiment.mode, x, len(attempts), watch)
     waiting = list(attempts)
     while waiting:
         samplers, waiting, failed = _samplers(waiting, inputs, watch)
@@ -72,7 +73,8 @@ def _samplers(
         check_stop(watch.stop)
         try:
             more = [attempt.make_plan(x) for x in inputs[1:]]
-            samplers[id(attempt)] = attempt.session.sampler([attempt.plan, *more], attempt.experiment.mode)
+            mode: Mode = "wall" if attempt.filter.end_to_end else attempt.experiment.mode
+            samplers[id(attempt)] = attempt.session.sampler([attempt.plan, *more], mode)
         except DeviceMemoryError:
             return samplers, attempts[place:], failed
         except FOR_ALL:

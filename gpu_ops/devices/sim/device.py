@@ -120,6 +120,7 @@ class SimDevice:
         if out is None:
             return np.array(array)
         np.copyto(out, array)
+        self._memory.mark(out)  # the host's view of memory that kernels access
         return out
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
@@ -222,6 +223,8 @@ class SimDevice:
                 self.fill(step.target, step.value)
             elif isinstance(step, HostTask):
                 step.function(*step.args)
+                for array in step.writes:
+                    self._memory.mark(array)
             elif isinstance(step, Call):
                 raise KernelError(f"{step.name} calls a library; the simulated GPU runs kernels only.")
         elapsed = time.perf_counter() - start

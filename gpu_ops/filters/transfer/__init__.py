@@ -47,9 +47,8 @@ def _variant(
     def plan(device: Device, task: Task) -> Plan:
         return strategy(device, task, workloads.of(task))
 
-    few = Rule(
-        lambda task: task.knobs["chunks"] > task.meta.shape[0], "{chunks} chunks need as many rows; choose fewer"
-    )
+    too_many = "{chunks} chunks need as many rows, this input has {meta.shape[0]}; choose fewer"
+    few = Rule(lambda task: task.knobs["chunks"] > task.meta.shape[0], too_many)
     rules = (*((few,) if chunked else ()), Rule(workloads.refusal, "{found}"))
     return Variant(id, title, idea, plan, "cuda", (), knobs, source="S1", rules=rules, largest=workloads.largest)
 

@@ -1,0 +1,97 @@
+"""Timelines of variants: which step runs beside which, as text, JSON, and a trace for Perfetto."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from gpu_ops.batch.choosing import knobs_of
+from gpu_ops.cli.inputs import check_flags, make_job, todays_ids
+from gpu_ops.cli.measure import emit, job_title
+from gpu_ops.cli.tables import align, seconds
+from gpu_ops.devices import device_statuses
+from gpu_ops.devices.sim.queues import Queues
+from gpu_ops.errors import ParamError, counted
+from gpu_ops.explaining.timeline import ENGINES, MARKS, Rates, Timeline, timeline
+from gpu_ops.input_kinds import INPUT_KINDS
+from gpu_ops.io import replacing
+from gpu_ops.io.steps.apply import title_of
+from gpu_ops.running.runner import runs_on
+from gpu_ops.types import Filter, Variant
+
+BASES = {
+    "measured": "Measured by events around each step; the time in all without them.",
+    "predicted": "Predicted from the given rates by a model of the queues.",
+    "order": "The order alone, by a model of the queues: every step is as long as the others.",
+}
+
+
+def run(args: argparse.Namespace) -> int:
+    """Draw the timeline of each variant that is named."""
+    input, filter, values, params = make_job(args)
+    gpus = [s.name for s in device_statuses() if s.available and s.kind == "cuda"]
+    device = args.device or (gpus or ["sim"])[0]
+    variants = [filter.variant(id) for id in todays_ids(args, filter, args.variants, input.meta, values)]
+    variants = variants or _default(filter, device)
+    check_flags(args, filter, variants, {})
+    found = []
+    for variant in variants:
+        if not runs_on(variant, device):
+            raise ParamError(f"{filter.id} {variant.id} does not run on {device}; name another --device.")
+        how = knobs_of(variant, values), _rates(args), Queues(args.copy_engines, args.in_order)
+        found.append(timeline(filter, variant, device, input, params, *how))
+    if args.trace is not None:
+        _write_trace(args.trace, found)
+    if args.json is not None:
+        emit(args.json, {"schema": "kernelscope-timelines/1", "timelines": [one.to_json() for one in found]})
+    if args.json != "-":
+        size = INPUT_KINDS[input.kind].size_text(input.array.shape)
+        print(job_title(filter.id, f"{title_of(input)}, {size} {input.array.dtype.name}", params))
+        _print(found, args.width)
+    return 0
+
+
+def _default(filter: Filter, device: str) -> list[Variant]:
+    """The picked variants that run there, else the last that does."""
+    there = [v for v in filter.variants if runs_on(v, device)]
+    if not there:
+        raise ParamError(f"No variant of {filter.id} runs on {device}; name another --device.")
+    return [v for v in there if v.id in filter.picked] or there[-1:]
+
+
+def _rates(args: argparse.Namespace) -> Rates | None:
+    given = args.h2d, args.d2h, args.kernel_rate
+    if all(rate is None for rate in given):
+        return None
+    if any(rate is None for rate in given):
+        raise ParamError("A prediction needs --h2d, --d2h and --kernel-rate, each in GB/s; give all three.")
+    h2d, d2h, kernel = (rate * 1e9 for rate in given)
+    return Rates(h2d, d2h, kernel, args.host_rate * 1e9, args.latency * 1e-6)
+
+
+def _write_trace(path: str, found: list[Timeline]) -> None:
+    events = []
+    for number, one in enumerate(found, start=1):
+        events += [{**event, "pid": number} for event in one.trace()["traceEvents"]]
+    with replacing(Path(path)) as file:
+        file.write(json.dumps({"traceEvents": events, "displayTimeUnit": "ns"}).encode())
+
+
+def _print(found: list[Timeline], width: int) -> None:
+    for one in found:
+        print(f"\n{one.variant} on {one.device}")
+        print("\n".join(f"  {line}" for line in one.chart(width)))
+    print(f"\n  {MARKS}\n")
+    used = [engine for engine in ENGINES if any(engine in one.busy for one in found)]
+    lines = [["variant", "in all", *(ENGINES[e] for e in used), "overlap"]]
+    for one in found:
+        busy = [_time(one, one.busy[e]) if e in one.busy else "" for e in used]
+        lines.append([one.variant, _time(one, one.elapsed), *busy, f"{one.overlap:.2f}"])
+    print(align(lines, frozenset(range(1, len(lines[0])))))
+    print("Overlap is the time of the engine that is busy longest, divided by the time in all.")
+    print(BASES[found[0].basis])
+
+
+def _time(one: Timeline, value: float) -> str:
+    return counted(round(value), "step") if one.basis == "order" else seconds(value)

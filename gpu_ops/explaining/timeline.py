@@ -1,0 +1,196 @@
+"""When the steps of a variant begin and end, and on what: measured on a device, or by a model of its queues."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from gpu_ops.devices import open_device
+from gpu_ops.devices.sim.device import SimDevice
+from gpu_ops.devices.sim.queues import Queues, overlap
+from gpu_ops.errors import ParamError
+from gpu_ops.params import Values, check_values
+from gpu_ops.plan import DEFAULT_STREAM, Copy, Engine, HostTask, Launch, Plan, Span, Step
+from gpu_ops.running.declared import make_plan
+from gpu_ops.running.suitable import check_input
+from gpu_ops.running.verify import full_meta
+from gpu_ops.task import Task
+from gpu_ops.types import Filter, Input, Variant
+
+Basis = Literal["measured", "predicted", "order"]
+"""Measured by events; predicted from rates; or the order alone, with every step as long as the others."""
+REPEATS = 7
+ENGINES: Mapping[Engine, str] = {
+    "host": "host",
+    "upload": "copy to device",
+    "kernel": "kernels",
+    "device": "copies in device",
+    "download": "copy to host",
+}
+SYMBOLS: Mapping[Engine, str] = {"host": "=", "upload": ">", "kernel": "#", "device": "+", "download": "<"}
+MARKS = ", ".join(f"{SYMBOLS[e]} {name}" for e, name in ENGINES.items())
+
+
+@dataclass(frozen=True)
+class Rates:
+    """How fast the parts of a machine are: bytes per second of each, and the seconds that a step takes beside its
+    bytes. A kernel's bytes are those of the arrays that it is given."""
+
+    upload: float
+    download: float
+    kernel: float
+    host: float = 10e9
+    latency: float = 5e-6
+
+    def cost(self, step: Step, engine: Engine) -> float:
+        """The seconds that a step keeps its engine busy."""
+        rates = {"upload": self.upload, "download": self.download, "host": self.host}
+        return self.latency + _bytes_of(step) / rates.get(engine, self.kernel)
+
+
+def _bytes_of(step: Step) -> int:
+    if isinstance(step, Launch):
+        return sum(int(arg.nbytes) for arg in step.args if getattr(arg, "ndim", 0))
+    if isinstance(step, HostTask):
+        return sum(int(array.nbytes) for array in step.writes)
+    array = step.source if isinstance(step, Copy) else getattr(step, "target", None)
+    return 0 if array is None else int(array.nbytes)
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """The spans of a variant on a device, in seconds, or in steps where only the order is known. `elapsed` is the time
+    in all, without the events around each step where it was measured."""
+
+    filter: str
+    variant: str
+    device: str
+    basis: Basis
+    spans: tuple[Span, ...]
+    elapsed: float
+
+    @property
+    def overlap(self) -> float:
+        """See `gpu_ops.devices.sim.queues.overlap`."""
+        return overlap(self.spans)
+
+    @property
+    def busy(self) -> dict[Engine, float]:
+        """For each engine the time that it worked."""
+        found: dict[Engine, float] = {}
+        for span in self.spans:
+            found[span.engine] = found.get(span.engine, 0.0) + span.end - span.start
+        return {engine: found[engine] for engine in ENGINES if engine in found}
+
+    @property
+    def lanes(self) -> list[str]:
+        """What has a row of its own: the host, then each stream."""
+        streams = sorted({span.stream for span in self.spans if span.engine != "host"})
+        host = ["host"] if any(span.engine == "host" for span in self.spans) else []
+        return host + [stream_name(stream) for stream in streams]
+
+    def of_lane(self, lane: str) -> list[Span]:
+        """The spans of a row, in the order of their beginnings."""
+        own = (s for s in self.spans if lane_of(s) == lane)
+        return sorted(own, key=lambda span: span.start)
+
+    def chart(self, width: int = 72) -> list[str]:
+        """A line of text for each row: a character stands for the step that runs at that time."""
+        end = max((span.end for span in self.spans), default=0.0) or 1.0
+        widest = max(map(len, self.lanes), default=0)
+        lines = []
+        for lane in self.lanes:
+            cells = [" "] * width
+            for span in self.of_lane(lane):
+                first = min(int(span.start / end * width), width - 1)
+                last = max(first + 1, round(span.end / end * width))
+                cells[first:last] = SYMBOLS[span.engine] * (last - first)
+            lines.append(f"{lane:{widest}}  {''.join(cells[:width]).rstrip()}")
+        return lines
+
+    def to_json(self) -> dict[str, Any]:
+        """The timeline as JSON."""
+        spans = [{**vars(span), "lane": lane_of(span)} for span in self.spans]
+        what = {"filter": self.filter, "variant": self.variant, "device": self.device, "basis": self.basis}
+        return {**what, "unit": self.unit, "elapsed": self.elapsed, "overlap": self.overlap, "spans": spans}
+
+    @property
+    def unit(self) -> str:
+        """The unit of times."""
+        return "steps" if self.basis == "order" else "s"
+
+    def trace(self) -> dict[str, Any]:
+        """The timeline in Chrome's trace event format, which Perfetto opens: microseconds, a step as one of them."""
+        scale = 1.0 if self.basis == "order" else 1e6
+        process = f"{self.filter} {self.variant} on {self.device}, {self.basis}"
+        events: list[dict[str, Any]] = [_named("process_name", 0, process)]
+        for number, lane in enumerate(self.lanes, start=1):
+            events.append(_named("thread_name", number, lane))
+            events += [_event(span, number, scale) for span in self.of_lane(lane)]
+        return {"traceEvents": events, "displayTimeUnit": "ns"}
+
+
+def _named(what: str, thread: int, name: str) -> dict[str, Any]:
+    return {"name": what, "ph": "M", "pid": 1, "tid": thread, "args": {"name": name}}
+
+
+def _event(span: Span, thread: int, scale: float) -> dict[str, Any]:
+    times = {"ts": span.start * scale, "dur": (span.end - span.start) * scale}
+    details = {"bytes": span.nbytes, "stream": span.stream}
+    return {"name": span.name, "cat": span.engine, "ph": "X", "pid": 1, "tid": thread, **times, "args": details}
+
+
+def stream_name(stream: int) -> str:
+    """A stream as a row is called."""
+    return "default stream" if stream == DEFAULT_STREAM else f"stream {stream}"
+
+
+def lane_of(span: Span) -> str:
+    """The row of a span."""
+    return "host" if span.engine == "host" else stream_name(span.stream)
+
+
+def timeline(
+    filter: Filter,
+    variant: Variant,
+    device: str,
+    input: Input,
+    params: Values,
+    knobs: Values,
+    rates: Rates | None = None,
+    queues: Queues | None = None,
+) -> Timeline:
+    """The timeline of a variant on a device: of a CPU or a GPU that is there the execution of median length of REPEATS,
+    after one more. A simulated GPU has `queues` like today's unless others are given; with `rates` its times are
+    predicted.
+
+    Raises ParamError for what the filter or the variant does not take, KernelError, DeviceError.
+    """
+    opened = open_device(device)
+    session = opened.session({})
+    task = Task.of(
+        full_meta(input),
+        check_values(filter.params, params, filter.id),
+        check_values(variant.knobs, knobs, variant.id),
+        opened.limits,
+    )
+    check_input(filter, input, task.params)
+    if reason := variant.refusal(task):
+        raise ParamError(f"{variant.id} cannot do this: {reason}.")
+    plan = make_plan(filter, variant, session, task.on(session.upload(input.array)))
+    if isinstance(session, SimDevice):
+        how: dict[str, Any] = {} if rates is None else {"cost": rates.cost}
+        spans = session.timeline(plan, queues or Queues(), **how)
+        basis: Basis = "order" if rates is None else "predicted"
+        return Timeline(filter.id, variant.id, device, basis, spans, max((s.end for s in spans), default=0.0))
+    spans, elapsed = _measured(session, plan)
+    return Timeline(filter.id, variant.id, device, "measured", spans, elapsed)
+
+
+def _measured(session: Any, plan: Plan) -> tuple[tuple[Span, ...], float]:
+    session.execute(plan, trace=True)
+    elapsed = statistics.median(session.execute(plan).elapsed for _ in range(REPEATS))
+    traced = sorted((session.execute(plan, trace=True) for _ in range(REPEATS)), key=lambda one: float(one.elapsed))
+    return traced[REPEATS // 2].spans, float(elapsed)
