@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from gpu_ops.devices import open_device
 from gpu_ops.devices.sim.device import SimDevice
-from gpu_ops.devices.sim.queues import Queues, overlap
+from gpu_ops.devices.sim.queues import Queues, busy, overlap
 from gpu_ops.errors import ParamError
 from gpu_ops.params import Values, check_values
 from gpu_ops.plan import DEFAULT_STREAM, Copy, Engine, HostTask, Launch, Plan, Span, Step
@@ -78,10 +78,8 @@ class Timeline:
 
     @property
     def busy(self) -> dict[Engine, float]:
-        """For each engine the time that it worked."""
-        found: dict[Engine, float] = {}
-        for span in self.spans:
-            found[span.engine] = found.get(span.engine, 0.0) + span.end - span.start
+        """For each engine that takes part the time in which it has something to do."""
+        found = busy(self.spans)
         return {engine: found[engine] for engine in ENGINES if engine in found}
 
     @property

@@ -11,12 +11,12 @@ from gpu_ops.filters.mean import MEAN1D, MEAN2D
 from gpu_ops.filters.reduce import REDUCE1D, REDUCE2D
 from gpu_ops.filters.registry import Registry
 from gpu_ops.filters.scan import SCAN1D, SCAN2D
-from gpu_ops.filters.transfer import transfer
+from gpu_ops.filters.transfer import transfers_of
 from gpu_ops.filters.wavelet import WAVELET1D, WAVELET2D
 from gpu_ops.types import Filter
 
-TRANSFER1D = transfer("signal", ((MEAN1D, "vector"), (MEAN1D, "naive")))
-TRANSFER2D = transfer("image", ((CONV3X3, "rows"), (CONV3X3, "bytes"), (MEAN2D, "rows"), (MEAN2D, "naive")))
+TRANSFER1D = transfers_of("signal", ((MEAN1D, "vector"), (MEAN1D, "naive")))
+TRANSFER2D = transfers_of("image", ((CONV3X3, "rows"), (CONV3X3, "bytes"), (MEAN2D, "rows"), (MEAN2D, "naive")))
 FILTERS = Registry(
     (
         *(MEAN1D, MEAN2D, BOX, CONV3X3, HISTOGRAM1D, HISTOGRAM2D, REDUCE1D, REDUCE2D, SCAN1D, SCAN2D),

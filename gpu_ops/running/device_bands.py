@@ -121,7 +121,8 @@ class DeviceBands:
 
     def _memory(self, strip: Array) -> _Held:
         """A band on the device with a plan for it: the last plan where its size is the same, else a new one."""
-        if self._held is not None and self._held.x.shape == strip.shape:
+        reusable = not self.attempt.filter.end_to_end  # such a plan has the samples in memory of its own
+        if reusable and self._held is not None and self._held.x.shape == strip.shape:
             self._held.session.upload(strip, out=self._held.x)
             return self._held
         self._held = None

@@ -57,8 +57,8 @@ def m() -> Machine:
 def test_one_stream_runs_in_order_and_three_overlap(m: Machine) -> None:
     one = m.spans(*(replace(step, stream=1) for step in m.chunks(3)))
     three = m.spans(*m.chunks(3))
-    assert max(s.end for s in one.values()) == 9 and overlap(one.values()) == pytest.approx(1 / 3)
-    assert max(s.end for s in three.values()) == 5 and overlap(three.values()) == 0.6
+    assert max(s.end for s in one.values()) == 9 and overlap([*one.values()]) == pytest.approx(1 / 3)
+    assert max(s.end for s in three.values()) == 5 and overlap([*three.values()]) == 0.6
     assert [three[f"up {k}"].start for k in range(3)] == [0, 1, 2] == [three[f"work {k}"].start - 1 for k in range(3)]
 
 

@@ -18,8 +18,6 @@ from gpu_ops.plan import DEFAULT_STREAM, Call, Copy, Fill, HostTask, Launch, Lim
 _DYNAMIC_SHARED = 8
 """CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"""
 _WITHOUT_OPT_IN = 48 << 10
-_HOST = -1
-"""cudaCpuDeviceId"""
 
 
 class Prepared:
@@ -101,11 +99,20 @@ class Prepared:
 
     def _prefetch(self, step: Prefetch, stream: Any) -> Callable[[], Any]:
         import cupy
+        from cuda.bindings import driver
 
         self._keep.append(step.target)
-        to = cupy.cuda.Device().id if step.to == "device" else _HOST
-        where = step.target.data.ptr, step.target.nbytes
-        return partial(cupy.cuda.runtime.memPrefetchAsync, *where, to, stream.ptr)
+        kinds, to = driver.CUmemLocationType, driver.CUmemLocation()
+        to.type = kinds.CU_MEM_LOCATION_TYPE_DEVICE if step.to == "device" else kinds.CU_MEM_LOCATION_TYPE_HOST
+        to.id = cupy.cuda.Device().id if step.to == "device" else 0
+        prefetch = getattr(driver, "cuMemPrefetchAsync_v2", driver.cuMemPrefetchAsync)  # of CUDA 12, else of 13
+
+        def enqueue() -> None:
+            (status,) = prefetch(step.target.data.ptr, step.target.nbytes, to, 0, stream.ptr)
+            if status != driver.CUresult.CUDA_SUCCESS:
+                raise cupy.cuda.driver.CUDADriverError(int(status))
+
+        return enqueue
 
     def _launch(self, step: Launch, stream: Any, limits: Limits) -> Callable[[], Any]:
         from cupy.cuda import driver

@@ -6,7 +6,7 @@ one for kernels – carry out one step at a time. A copy from or to pageable mem
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,13 +116,21 @@ class Timeline:
         return max([operation.issued, self._free.get(operation.queue, 0.0), *ends])
 
 
-def overlap(spans: Iterable[Span]) -> float:
+def busy(spans: Iterable[Span]) -> dict[Engine, float]:
+    """For each engine the time in which it has something to do. A measured span begins when its stream comes to the
+    step, which may then wait for its engine, so that spans of one engine may meet."""
+    found: dict[Engine, float] = {}
+    ends: dict[Engine, float] = {}
+    for span in sorted(spans, key=lambda span: span.start):
+        start = max(span.start, ends.get(span.engine, 0.0))
+        found[span.engine] = found.get(span.engine, 0.0) + max(span.end - start, 0.0)
+        ends[span.engine] = max(span.end, start)
+    return found
+
+
+def overlap(spans: Sequence[Span]) -> float:
     """How well uploads, kernels and downloads overlap: the time of the engine that is busy longest, divided by the time
     in all. 1 where that engine never waits."""
-    busy: dict[Engine, float] = {}
-    first, last = float("inf"), 0.0
-    for span in spans:
-        busy[span.engine] = busy.get(span.engine, 0.0) + span.end - span.start
-        first, last = min(first, span.start), max(last, span.end)
-    longest = max((seconds for engine, seconds in busy.items() if engine != "host"), default=0.0)
+    first, last = min((s.start for s in spans), default=0.0), max((s.end for s in spans), default=0.0)
+    longest = max((seconds for engine, seconds in busy(spans).items() if engine != "host"), default=0.0)
     return longest / (last - first) if last > first else 0.0

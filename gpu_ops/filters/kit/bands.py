@@ -8,6 +8,7 @@ the border's rule holds as it does in the whole, and only with the border wrap i
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -59,14 +60,19 @@ def wraps(task: Task) -> bool:
 
 
 def split(filter: Filter, task: Task, rows: int) -> list[Band]:
-    """Bands of `rows` rows, the last one of what is left. At an edge they take more rows from inside: a window may be
-    no longer than what it slides over."""
+    """Bands of `rows` rows, the last one of what is left."""
+    count = task.meta.shape[0]
+    return split_at(filter, task, [*range(rows, count, rows), count])
+
+
+def split_at(filter: Filter, task: Task, stops: Sequence[int]) -> list[Band]:
+    """Bands that end before these rows. At an edge they take more rows from inside: a window may be no longer than what
+    it slides over."""
     count, halo = task.meta.shape[0], reach(filter, task)
     low, high = (-halo, count + halo) if wraps(task) else (0, count)
     least = min(2 * halo + 1, high - low)
     bands = []
-    for start in range(0, count, rows):
-        stop = min(start + rows, count)
+    for start, stop in zip((0, *stops), stops, strict=False):
         first = min(max(start - halo, low), high - least)
         bands.append(Band(start, stop, first, max(min(stop + halo, high), first + least)))
     return bands

@@ -20,8 +20,8 @@ STREAMS = Param("streams", 4, 1, 8, help="streams that the chunks take turns in"
 CHUNKS = Param("chunks", 8, 1, 64, help="parts of the input")
 ORDER = Param("order", "depth first", choices=("depth first", "breadth first"), help="the order of enqueueing")
 BUFFERS = Param("buffers", 4, 2, 8, help="pairs of pinned buffers")
-THREADS = Param("threads", 4, 1, 16, help="threads of the host that copy")
-CHUNK = Param("chunk", 4, 1, 64, unit="MiB", help="size of a buffer")
+THREADS = Param("threads", 8, 1, 16, help="threads of the host that copy")
+CHUNK = Param("chunk", 8, 1, 64, unit="MiB", help="size of a buffer")
 PREFETCH = Param("prefetch", "no", choices=("no", "yes"), help="migrate pages ahead of their use")
 SUMMARY = "A kernel with the copies of its input and its result, by every strategy: memory kinds, chunks, streams."
 
@@ -38,7 +38,7 @@ DEVICE_ALLOCATION = "Device memory is allocated and set behind each chunk: the d
 CARVEOUT = "The share of shared memory in L1 is switched behind each chunk: kernels with another one wait."
 PAGEABLE_STREAMS = "The same streams with pageable memory: every copy keeps the host waiting, so nothing overlaps."
 GRAPH = "The same streams as one CUDA graph: the driver enqueues all steps by one call."
-FAST = "Chunks of 4 MiB in four streams: the copy that cannot overlap is short, and each copy runs at full speed."
+FAST = "Chunks of 4 MiB in three streams as one graph: each copy runs at full speed, and only two run alone."
 
 
 def _variant(
@@ -97,7 +97,7 @@ def _variants(workloads: Workloads) -> tuple[Variant, ...]:
     )
 
 
-def transfer(accepts: Kind, kernels: Sequence[tuple[Filter, str]]) -> Filter:
+def transfers_of(accepts: Kind, kernels: Sequence[tuple[Filter, str]]) -> Filter:
     """The filter of transfers for one kind of input, with these variants of other filters as its kernels."""
     workloads = Workloads(*kernels)
     return Filter(

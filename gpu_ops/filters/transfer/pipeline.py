@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.filters.kit.bands import Band, part_task, split
+from gpu_ops.filters.kit.bands import Band, part_task, split_at
 from gpu_ops.filters.transfer.workload import Workload
 from gpu_ops.plan import Copy, Device, DeviceArray, MemoryKind, Plan, Step
 from gpu_ops.task import Task
@@ -35,21 +35,21 @@ class Chunk:
 
 @dataclass
 class Pipeline:
-    """The chunks of a task on a device. They take turns on `slots` parts of the device's memory, one for each stream,
-    so that a chunk's memory is free when the steps before it in its stream have ended."""
+    """The chunks of a task on a device, which end before the rows `stops`; by default one. They take turns on `slots`
+    parts of the device's memory, one for each stream, so that a chunk's memory is free when the steps before it in its
+    stream have ended."""
 
     device: Device
     task: Task
     workload: Workload
-    count: int = 1
+    stops: Sequence[int] = ()
     slots: int = 1
     inner: Task = field(init=False)
     chunks: list[Chunk] = field(init=False)
 
     def __post_init__(self) -> None:
         self.inner = self.workload.task(self.task)
-        rows = self.task.meta.shape[0]
-        bands = split(self.workload.filter, self.inner, -(-rows // self.count))
+        bands = split_at(self.workload.filter, self.inner, self.stops or [self.task.meta.shape[0]])
         memory: dict[tuple[int, int], tuple[DeviceArray, Plan]] = {}
         self.chunks = []
         for place, band in enumerate(bands):
@@ -98,6 +98,12 @@ class Pipeline:
 def in_stream(steps: Sequence[Step], stream: int, name: Name) -> list[Step]:
     """Steps of a plan in one stream, with other names."""
     return [replace(step, name=name(step.name), stream=stream, after=()) for step in steps]
+
+
+def even(rows: int, count: int) -> list[int]:
+    """Where `count` chunks of as many rows end, the last one of what is left."""
+    each = -(-rows // count)
+    return [*range(each, rows, each), rows]
 
 
 def pieces(low: int, high: int, count: int) -> Iterator[tuple[slice, slice]]:

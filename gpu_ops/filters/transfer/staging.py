@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any
-
-import numpy as np
 
 from gpu_ops.filters.transfer.pipeline import Array, Chunk, Pipeline, pieces
 from gpu_ops.plan import Copy, HostTask, Step
@@ -19,8 +15,10 @@ class Staging:
     one when its download has ended."""
 
     def __init__(self, pipeline: Pipeline, source: Array, target: Array, buffers: int, threads: int) -> None:
+        from gpu_ops.filters.transfer.host import copy  # loads Numba
+
+        self._copy = copy
         self._pipeline, self._source, self._target, self._many = pipeline, source, target, buffers
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
         self._threads = threads
         most = max(chunk.band.high - chunk.band.low for chunk in pipeline.chunks)
         rows, device = source.shape[1:], pipeline.device
@@ -45,7 +43,7 @@ class Staging:
         earlier = (f"upload {chunk.number - self._many}",) if place >= self._many else ()
         pairs = [(rows[to], self._source[where]) for to, where in pieces(band.low, band.high, len(self._source))]
         reads = tuple(source for _, source in pairs)
-        yield HostTask(self._copy, (pairs,), chunk.named("fill"), earlier, reads, (rows,))
+        yield HostTask(self._copy, (pairs, self._threads), chunk.named("fill"), earlier, reads, (rows,))
         yield Copy(chunk.x, rows, chunk.named("upload"), slot + 1)
         yield from self._pipeline.launches(chunk, slot + 1)
         yield Copy(result[: band.stop - band.start], chunk.out[band.inner], chunk.named("download"), slot + 1)
@@ -54,16 +52,6 @@ class Staging:
         """Copy a result from its pinned buffer to where it belongs."""
         band, result = chunk.band, self._ring[place % self._many][1]
         pair = self._target[band.start : band.stop], result[: band.stop - band.start]
-        return HostTask(self._copy, ([pair],), chunk.named("empty"), (chunk.named("download"),), pair[1:], pair[:1])
-
-    def _copy(self, pairs: list[tuple[Array, Array]]) -> None:
-        """Copy, shared between the threads by rows."""
-        if self._pool is None:
-            for target, source in pairs:
-                np.copyto(target, source)
-            return
-        parts: list[tuple[Any, Any]] = []
-        for target, source in pairs:
-            step = max(1, -(-len(target) // self._threads))
-            parts += [(target[k : k + step], source[k : k + step]) for k in range(0, len(target), step)]
-        list(self._pool.map(lambda pair: np.copyto(*pair), parts))
+        return HostTask(
+            self._copy, ([pair], self._threads), chunk.named("empty"), (chunk.named("download"),), pair[1:], pair[:1]
+        )

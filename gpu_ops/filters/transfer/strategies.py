@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.filters.transfer.pipeline import Array, Pipeline, in_stream
+from gpu_ops.filters.transfer.pipeline import Array, Pipeline, even, in_stream
 from gpu_ops.filters.transfer.staging import Staging
 from gpu_ops.filters.transfer.workload import Workload
 from gpu_ops.plan import DEFAULT_STREAM, Device, DeviceArray, Fill, HostTask, MemoryKind, Plan, Prefetch, Step
@@ -20,7 +20,8 @@ Interruption = Callable[[Device, int], Step]
 PAGE = 4096
 CHUNK_BYTES = 4 << 20
 """A copy of this size runs at full speed, and the first and the last one, beside which nothing runs, are short."""
-MOST_CHUNKS = 64
+STREAMS = 3
+"""One each for an upload, a kernel and a download at a time."""
 
 
 def whole(kind: MemoryKind) -> Strategy:
@@ -39,7 +40,7 @@ def streamed(kind: MemoryKind = "pinned", graph: bool = False, interruption: Int
 
     def plan(device: Device, task: Task, workload: Workload) -> Plan:
         count, streams = task.knobs["chunks"], task.knobs["streams"]
-        pipeline = Pipeline(device, task, workload, count, streams)
+        pipeline = Pipeline(device, task, workload, even(task.meta.shape[0], count), streams)
         source, target = pipeline.host(kind)
         order = _breadth_first if task.knobs.get("order") == "breadth first" else _depth_first
         steps = list(order(pipeline, source, target, streams, interruption))
@@ -50,13 +51,12 @@ def streamed(kind: MemoryKind = "pinned", graph: bool = False, interruption: Int
 
 
 def fast(device: Device, task: Task, workload: Workload) -> Plan:
-    """Chunks of CHUNK_BYTES in four streams; an input of two chunks or less whole."""
-    count = min(-(-task.meta.nbytes // CHUNK_BYTES), MOST_CHUNKS, task.meta.shape[0])
-    count = count if count > 2 else 1
-    streams = min(count, 4)
-    pipeline = Pipeline(device, task, workload, count, streams)
+    """Chunks of CHUNK_BYTES in three streams, as one graph; an input of two chunks or less whole."""
+    rows, count = task.meta.shape[0], -(-task.meta.nbytes // CHUNK_BYTES)
+    stops = even(rows, min(count, rows)) if count > 2 else [rows]
+    pipeline = Pipeline(device, task, workload, stops, STREAMS)
     source, target = pipeline.host("pinned")
-    return pipeline.plan(list(_depth_first(pipeline, source, target, streams)), target)
+    return pipeline.plan(list(_depth_first(pipeline, source, target, STREAMS)), target, graph=True)
 
 
 def _depth_first(
@@ -105,7 +105,7 @@ def staged(device: Device, task: Task, workload: Workload) -> Plan:
     rows, buffers = task.meta.shape[0], task.knobs["buffers"]
     row_bytes = max(task.meta.nbytes // rows, 1)
     count = max(1, -(-rows // max(task.knobs["chunk"] * (1 << 20) // row_bytes, 1)))
-    pipeline = Pipeline(device, task, workload, min(count, rows), buffers)
+    pipeline = Pipeline(device, task, workload, even(rows, min(count, rows)), buffers)
     source, target = pipeline.host("pageable")
     return pipeline.plan(list(Staging(pipeline, source, target, buffers, task.knobs["threads"]).steps()), target)
 
