@@ -77,6 +77,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "compile": ("mean1d/1_naive.cu", "--gpu", "sm_75"),
     "doctor": ("--skip-roofs",),
     "xray": ("mean1d", "naive", "--sample", "noise", "--length", "64"),
+    "timeline": ("transfer", "streams", "--sample", "noise", "--length", "64", "--trace", "trace.json"),
 }
 WINDOW = ("a.tif", "--variant", "serial", "--screenshot", "w.png")
 SCRIPT = """

@@ -11,7 +11,7 @@ from gpu_ops.cli.inputs import check_flags, make_job, todays_ids
 from gpu_ops.cli.measure import emit, job_title
 from gpu_ops.cli.tables import align, seconds
 from gpu_ops.devices import device_statuses
-from gpu_ops.devices.sim.queues import Queues
+from gpu_ops.devices.sim.streams.queues import Queues
 from gpu_ops.errors import ParamError, counted
 from gpu_ops.explaining.timeline import ENGINES, MARKS, Rates, Timeline, timeline
 from gpu_ops.input_kinds import INPUT_KINDS
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json != "-":
         size = INPUT_KINDS[input.kind].size_text(input.array.shape)
         print(job_title(filter.id, f"{title_of(input)}, {size} {input.array.dtype.name}", params))
-        _print(found, args.width)
+        _print(found, args.chart_width)
     return 0
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from gpu_ops.devices import open_device
 from gpu_ops.devices.sim.device import SimDevice
-from gpu_ops.devices.sim.queues import Queues, busy, overlap
+from gpu_ops.devices.sim.streams.queues import Queues, busy, overlap
 from gpu_ops.errors import ParamError
 from gpu_ops.params import Values, check_values
 from gpu_ops.plan import DEFAULT_STREAM, Copy, Engine, HostTask, Launch, Plan, Span, Step
@@ -73,7 +73,7 @@ class Timeline:
 
     @property
     def overlap(self) -> float:
-        """See `gpu_ops.devices.sim.queues.overlap`."""
+        """See `gpu_ops.devices.sim.streams.queues.overlap`."""
         return overlap(self.spans)
 
     @property

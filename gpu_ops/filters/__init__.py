@@ -15,8 +15,8 @@ from gpu_ops.filters.transfer import transfers_of
 from gpu_ops.filters.wavelet import WAVELET1D, WAVELET2D
 from gpu_ops.types import Filter
 
-TRANSFER1D = transfers_of("signal", ((MEAN1D, "vector"), (MEAN1D, "naive")))
-TRANSFER2D = transfers_of("image", ((CONV3X3, "rows"), (CONV3X3, "bytes"), (MEAN2D, "rows"), (MEAN2D, "naive")))
+TRANSFER1D = transfers_of("signal", ("vector", MEAN1D), ("naive", MEAN1D))
+TRANSFER2D = transfers_of("image", ("rows", CONV3X3), ("bytes", CONV3X3), ("rows", MEAN2D), ("naive", MEAN2D))
 FILTERS = Registry(
     (
         *(MEAN1D, MEAN2D, BOX, CONV3X3, HISTOGRAM1D, HISTOGRAM2D, REDUCE1D, REDUCE2D, SCAN1D, SCAN2D),

@@ -31,6 +31,8 @@ CALLS = [
     ["bench", *ONE, "--quick", "--json", f"missing{EVIL}/a.json"],
     ["bench", *ONE, "--baseline", EVIL],
     ["sweep", *ONE, "--over", f"{EVIL}=3"],
+    ["timeline", "transfer", EVIL],
+    ["timeline", "transfer", "pinned", "--sample", "noise", "--length", "64", "--trace", f"missing{EVIL}/a.json"],
     ["list", EVIL],
     ["claims", "--report", MISSING],
     ["figures", EVIL],

@@ -37,7 +37,7 @@ def runs(picks: list[Pick], image: np.ndarray = IMAGE, **params: Any) -> list[An
 def test_every_strategy_gives_the_filters_own_result(border: str) -> None:
     knobs = {"streams": 3, "chunks": 7}
     picks = [Pick(id, "sim", {k: v for k, v in knobs.items() if k in names(id)}) for id in KERNELS]
-    found = runs([Pick("serial", "cpu"), *picks], border=border, launches=2, work="mean2d-naive")
+    found = runs([Pick("serial", "cpu"), *picks], border=border, repeats=2, work="mean2d-naive")
     assert [(run.pick.variant, run.ok, run.failure) for run in found if not run.ok] == []
     assert all(np.array_equal(run.outputs["mean2d"], found[0].outputs["mean2d"]) for run in found)
     direct = Experiment("mean2d", from_array(IMAGE), {"border": border}, (Pick("serial", "cpu"),), "none")
@@ -61,7 +61,7 @@ def test_chunks_take_turns_in_the_streams() -> None:
     uploads = [step for step in plan.steps if isinstance(step, Copy) and step.name.startswith("upload")]
     assert [step.stream for step in uploads] == [1, 2, 1, 2, 1] and not plan.graph and not plan.blocking
     assert sum(isinstance(step, Launch) for step in plan.steps) == 5
-    launches = plan_of("streams", {"launches": 3}, chunks=5).steps
+    launches = plan_of("streams", {"repeats": 3}, chunks=5).steps
     assert len({step.name for step in launches}) == len(launches) == 5 * (1 + 3 + 1)
 
 

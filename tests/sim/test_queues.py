@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from gpu_ops.devices.sim.device import SimDevice
-from gpu_ops.devices.sim.ordering import check_order
-from gpu_ops.devices.sim.queues import Queues, Timeline, overlap
+from gpu_ops.devices.sim.streams.ordering import check_order
+from gpu_ops.devices.sim.streams.queues import Queues, Timeline, overlap
 from gpu_ops.errors import KernelError
 from gpu_ops.plan import DEFAULT_STREAM, Copy, Fill, HostTask, Plan, Prefetch, Span
 

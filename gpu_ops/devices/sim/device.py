@@ -27,9 +27,9 @@ from gpu_ops.devices.limits import limits_of
 from gpu_ops.devices.sim.findings import Findings
 from gpu_ops.devices.sim.launch import Options, run_launch
 from gpu_ops.devices.sim.memory import Memory, Region
-from gpu_ops.devices.sim.ordering import check_order
 from gpu_ops.devices.sim.ptx.kernels import LoadedKernel, load_kernel
-from gpu_ops.devices.sim.queues import Cost, Queues, Timeline
+from gpu_ops.devices.sim.streams.ordering import check_order
+from gpu_ops.devices.sim.streams.queues import Cost, Queues, Timeline
 from gpu_ops.devices.sim.textures import SimTexture
 from gpu_ops.errors import DeviceError, KernelError
 from gpu_ops.host import free_memory

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 from gpu_ops.filters.kit.planning import BORDER
@@ -15,7 +14,7 @@ from gpu_ops.plan import Device, Plan
 from gpu_ops.task import Task
 from gpu_ops.types import DTYPES, Filter, Locality, Rule, Variant
 
-LAUNCHES = Param("launches", 1, 1, 256, help="launches of the kernel on each chunk: more make it take longer")
+REPEATS = Param("repeats", 1, 1, 256, help="launches of the kernel on each chunk, which make it take longer")
 STREAMS = Param("streams", 4, 1, 8, help="streams that the chunks take turns in")
 CHUNKS = Param("chunks", 8, 1, 64, help="parts of the input")
 ORDER = Param("order", "depth first", choices=("depth first", "breadth first"), help="the order of enqueueing")
@@ -59,7 +58,10 @@ def _host(workloads: Workloads, id: str, title: str, idea: str) -> Variant:
         found = workload.filter.variant(id).plan(device, workload.task(task))
         return Plan(found.steps, {workload.filter.id: found.outputs[workload.output.id]})
 
-    return Variant(id, title, idea, plan, "cpu", source="S1", largest=workloads.largest)
+    def largest(task: Task) -> float:
+        return workloads.largest(task, id)
+
+    return Variant(id, title, idea, plan, "cpu", source="S1", largest=largest)
 
 
 def _variants(workloads: Workloads) -> tuple[Variant, ...]:
@@ -97,7 +99,7 @@ def _variants(workloads: Workloads) -> tuple[Variant, ...]:
     )
 
 
-def transfers_of(accepts: Kind, kernels: Sequence[tuple[Filter, str]]) -> Filter:
+def transfers_of(accepts: Kind, *kernels: tuple[str, Filter]) -> Filter:
     """The filter of transfers for one kind of input, with these variants of other filters as its kernels."""
     workloads = Workloads(*kernels)
     return Filter(
@@ -107,7 +109,7 @@ def transfers_of(accepts: Kind, kernels: Sequence[tuple[Filter, str]]) -> Filter
         summary=SUMMARY,
         accepts=accepts,
         dtypes=DTYPES,
-        params=(workloads.param, LAUNCHES, BORDER),
+        params=(workloads.param, REPEATS, BORDER),
         outputs=workloads.outputs,
         reference=workloads.reference,
         work=workloads.work,

@@ -78,7 +78,7 @@ class Pipeline:
 
     def launches(self, chunk: Chunk, stream: int) -> list[Step]:
         """The kernel's launches on a chunk, as often as the task asks for."""
-        many = self.task.params["launches"]
+        many = self.task.params["repeats"]
         return [step for k in range(many) for step in in_stream(chunk.plan.steps, stream, self._namer(chunk, k, many))]
 
     def _namer(self, chunk: Chunk, place: int, many: int) -> Name:

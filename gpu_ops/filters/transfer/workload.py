@@ -40,8 +40,8 @@ class Workload:
 class Workloads:
     """The workloads of one kind of input, and the parts of a filter that depend on which of them is chosen."""
 
-    def __init__(self, *kernels: tuple[Filter, str]) -> None:
-        found = (Workload(filter, filter.variant(variant)) for filter, variant in kernels)
+    def __init__(self, *kernels: tuple[str, Filter]) -> None:
+        found = (Workload(filter, filter.variant(variant)) for variant, filter in kernels)
         self._by_id = {workload.id: workload for workload in found}
 
     @property
@@ -77,7 +77,7 @@ class Workloads:
         """The bytes that are copied in and out, and the filter's operations, once for each launch."""
         workload = self.of(task)
         one = workload.filter.work(workload.task(task))
-        return Work(task.meta.nbytes, task.meta.nbytes, one.flops * task.params["launches"])
+        return Work(task.meta.nbytes, task.meta.nbytes, one.flops * task.params["repeats"])
 
     def halo(self, task: Task) -> tuple[int, ...]:
         """How far a result depends on its input, along rows and columns."""
@@ -90,10 +90,10 @@ class Workloads:
         workload = self.of(task)
         return workload.variant.refusal(workload.task(task))
 
-    def largest(self, task: Task) -> float:
-        """The largest magnitude that the kernel takes."""
+    def largest(self, task: Task, variant: str = "") -> float:
+        """The largest magnitude that the kernel takes, or another variant of its filter."""
         workload = self.of(task)
-        most = workload.variant.largest
+        most = (workload.filter.variant(variant) if variant else workload.variant).largest
         return math.inf if most is None else most(workload.task(task))
 
 

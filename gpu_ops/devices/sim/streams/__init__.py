@@ -1,0 +1,1 @@
+"""Streams of a simulated GPU: when steps begin, and which are ordered."""
