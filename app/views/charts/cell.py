@@ -7,7 +7,6 @@ from typing import Protocol
 from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from app.models.curves.span import AxisView
 from app.models.pictures.layer import State
 from app.models.pictures.plane import Plane
 from app.models.results.origin import WHOLE, Origin
@@ -25,10 +24,10 @@ class Area(Protocol):
 
 
 class Cell(QWidget):
-    """Title, verdict and findings above an area; below it the value under the cursor of its AxisView, or a line about
+    """Title, verdict and findings above an area; below it the value under the cursor of its Plane, or a line about
     the result, and the mark of a simulated one."""
 
-    def __init__(self, area: QWidget, span: AxisView | Plane, parent: QWidget | None = None) -> None:
+    def __init__(self, area: QWidget, plane: Plane, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("resultCell")
         self.area: Area = area  # type: ignore[assignment]  # a widget that is an Area as well
@@ -45,7 +44,7 @@ class Cell(QWidget):
         self.status.setObjectName("cellStatus")
         self._widget = area
         self._arrange()
-        span.cursor_moved.connect(self._show_value)
+        plane.cursor_moved.connect(self._show_value)
 
     def _arrange(self) -> None:
         unit = self.fontMetrics().averageCharWidth()

@@ -8,7 +8,6 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
-from app.models.curves.span import AxisView
 from app.models.pictures.display import Display
 from app.models.pictures.layer import State
 from app.models.pictures.plane import Plane
@@ -16,7 +15,7 @@ from app.models.results.entry import Entry
 from app.models.results.origin import Origin
 from app.models.results.view_data import ViewData
 from app.views.charts.cell import Cell
-from app.views.charts.plot_area import Plot
+from app.views.charts.plot_area import Plot, ranges
 from app.views.pictures.panes import PaneGrid, best_columns
 from app.views.results.pager import Pager
 from app.views.scrolled import Scrolled
@@ -27,9 +26,8 @@ ASPECT = 1.7
 
 
 class CellView(QWidget):
-    """Cells by key. `make(span, parent)` creates the area of a cell; `plot` draws it and is None where there is no
-    axis. All areas have one range and one cursor: those of `span`, or of a `plane`. Cells are created once and
-    reused."""
+    """Cells by key. `make(plane, parent)` creates the area of a cell; `plot` draws it and is None where there is no
+    axis. All areas have one range and one cursor: those of `plane`. Cells are created once and reused."""
 
     grid: PaneGrid | None = None
     display: Display | None = None
@@ -37,15 +35,15 @@ class CellView(QWidget):
 
     def __init__(
         self,
-        make: Callable[[AxisView, QWidget], QWidget],
+        make: Callable[[Plane, QWidget], QWidget],
         plot: Plot | None = None,
         parent: QWidget | None = None,
         plane: Plane | None = None,
     ) -> None:
         super().__init__(parent)
         self.setObjectName("cellView")
-        self.span = AxisView(self)
-        self.moves: AxisView | Plane = plane or self.span
+        self.plane = plane or Plane(upward=False)
+        self.plane.setParent(self)
         self.cells: dict[str, Cell] = {}
         self._make, self._plot, self._scale = make, plot, ""
         self._keys: list[str] = []
@@ -96,7 +94,7 @@ class CellView(QWidget):
         self._lay()
 
     def _new_cell(self) -> Cell:
-        return Cell(self._make(self.span, self), self.moves, self._page)
+        return Cell(self._make(self.plane, self), self.plane, self._page)
 
     def put(self, key: str, drawn: ViewData, origin: Origin) -> None:
         self.cells[key].show_drawn(drawn, self._scale, origin)
@@ -108,15 +106,12 @@ class CellView(QWidget):
     def _limit(self) -> None:
         """Give all cells one range, so that differences are visible."""
         shown = [cell.drawn for cell in self.cells.values() if cell.drawn is not None]
-        if self._plot is None or not shown:
-            return
-        lows, highs, steps = zip(*(self._plot.extent(drawn) for drawn in shown), strict=True)
-        bottoms, tops = zip(*(self._plot.limits(drawn, self._scale) for drawn in shown), strict=True)
-        self.span.set_limits(min(lows), max(highs), min(steps), min(bottoms), max(tops))
+        if self._plot is not None and shown:
+            self.plane.set_limits(*ranges(self._plot, shown, self._scale))
 
     def start_over(self, drawn: ViewData | None) -> None:
-        self.moves.set_cursor(None)
-        self.moves.fit()
+        self.plane.set_cursor(None)
+        self.plane.fit()
 
     def level(self, drawn: ViewData) -> None:
         """The limits follow the drawn values already."""
@@ -144,13 +139,13 @@ class CellView(QWidget):
     # Navigation
 
     def fit(self) -> None:
-        self.moves.fit()
+        self.plane.fit()
 
     def zoom(self, factor: float) -> None:
-        self.moves.zoom(factor)
+        self.plane.zoom(factor)
 
     def one_to_one(self) -> None:
-        self.moves.one_to_one()
+        self.plane.one_to_one()
 
     def value_text(self, key: str) -> str:
         return self.cells[key].area.value_text()

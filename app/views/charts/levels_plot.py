@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication, QPointF, QRectF
 from PySide6.QtGui import QColor, QPainter, QPalette, QPen
 
 from app.models.results.view_data import Array, ViewData
-from app.views.charts.plot_area import Frame
+from app.views.charts.frame import Frame
 from app.views.parts import number
 from app.views.results.reading import band_name, reading_text, values_text
 from gpu_ops.output_kinds import Axis, Band
@@ -43,6 +43,9 @@ class LevelsPlot:
     def _bands(self, drawn: ViewData) -> list[Band]:
         return sorted(drawn.form.bands, key=lambda band: (-band.level, band.start))
 
+    def named(self, drawn: ViewData) -> bool:
+        return False
+
     def rows(self, drawn: ViewData) -> list[str]:
         return [band_name(band) for band in self._bands(drawn)]
 
@@ -73,7 +76,7 @@ class LevelsPlot:
         """A line for each column of pixels from the lowest to the highest value in it, or one for each coefficient."""
         count = len(heights)
         step = whole / max(1, count)
-        first, last = max(0, int(frame.start / step)), min(count, math.ceil(frame.stop / step))
+        first, last = max(0, int(frame.across[0] / step)), min(count, math.ceil(frame.across[1] / step))
         cut = np.nan_to_num(heights[first:last])
         columns = max(1, int(frame.box.width()))
         if len(cut) > columns:

@@ -7,7 +7,7 @@ from PySide6.QtCore import QCoreApplication, QRectF, Qt
 from PySide6.QtGui import QPainter, QPalette, QPen
 
 from app.models.results.view_data import Array, ViewData
-from app.views.charts.plot_area import Frame
+from app.views.charts.frame import Frame
 from app.views.parts import number
 from app.views.results.reading import quantity, reading_text
 from gpu_ops.output_kinds import Axis
@@ -45,13 +45,16 @@ class SpansPlot:
     def _streams(self, drawn: ViewData) -> list[int]:
         return sorted({int(stream) for stream in drawn.array[:, STREAM]})
 
+    def named(self, drawn: ViewData) -> bool:
+        return False
+
     def rows(self, drawn: ViewData) -> list[str]:
         names = [translate("Spans", "stream {number}").format(number=number(s)) for s in self._streams(drawn)]
         return names or [translate("Spans", "no activity")]
 
     def paint(self, painter: QPainter, frame: Frame, drawn: ViewData, scale: str) -> None:
         streams = self._streams(drawn)
-        seen = (drawn.array[:, END] >= frame.start) & (drawn.array[:, START] <= frame.stop)
+        seen = (drawn.array[:, END] >= frame.across[0]) & (drawn.array[:, START] <= frame.across[1])
         for span in _told_apart(frame, drawn.array[seen]):
             box = self._box(frame, span, streams)
             series = frame.colours.series[streams.index(int(span[STREAM])) % len(frame.colours.series)]
@@ -107,7 +110,7 @@ class SpansPlot:
 
 def _told_apart(frame: Frame, spans: Array) -> Array:
     """The spans to draw: one of those that share the pixels of a row."""
-    scale = frame.box.width() / (frame.stop - frame.start)
+    scale = frame.box.width() / (frame.across[1] - frame.across[0])
     pixels = np.floor(np.stack([spans[:, START], spans[:, END]], axis=1) * scale)
     keys = np.column_stack([pixels, spans[:, STREAM], spans[:, BYTES] > 0])
     kept: Array = np.unique(keys, axis=0, return_index=True)[1]

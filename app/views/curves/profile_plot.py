@@ -44,8 +44,7 @@ class ProfilePlot(QWidget):
         self.values: Array = np.zeros((0, 0))
         self.axis = Axis("")
         self._line: Line | None = None
-        for signal in (self.pane.line.sigPositionChanged, self.pane.line.visibleChanged):
-            signal.connect(self._point)
+        self.pane.plane.cursor_moved.connect(self._point)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         self.pane.plot.setMinimumHeight(LEAST * self.fontMetrics().height())

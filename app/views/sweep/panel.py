@@ -56,7 +56,7 @@ class SweepSheet(Squeezed):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.findings.setObjectName("sweepFindings")
         self.plot, self.legend = SweepPlot(self), SweepLegend(self)
-        self.occupancy = SweepOccupancy(self.plot.axis, self)
+        self.occupancy = SweepOccupancy(self.plot, self)
         plots = QVBoxLayout()
         plots.addWidget(self.plot, 3)
         plots.addWidget(self.occupancy, 2)
