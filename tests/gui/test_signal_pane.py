@@ -203,7 +203,7 @@ def test_values_under_the_cursor(qtbot: QtBot) -> None:
     qtbot.keyClick(pane.plot, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
     assert "one 13" in pane.status.text()
     qtbot.mouseMove(pane.plot.viewport(), QPoint(200, 100))
-    assert pane.cursor_x == pytest.approx(pane.x_at(QPointF(200, 100)), abs=0.05)
+    qtbot.waitUntil(lambda: pane.cursor_x == pytest.approx(pane.x_at(QPointF(200, 100)), abs=0.05))
     pane.set_cursor(None)
     assert pane.status.text() == "100 samples"
 
