@@ -259,6 +259,19 @@ def test_the_legend_names_visible_curves(qtbot: QtBot) -> None:
     assert pane._entries[0].accessibleName() == "first"
 
 
+@pytest.mark.parametrize("width", [700, 1000, 1400])
+def test_names_in_the_legend_are_whole_where_three_lines_have_room(qtbot: QtBot, width: int) -> None:
+    names = ["input", "CPU, one core, lead I", "CPU, one core, lead II", "constant memory, with a long name", "naive"]
+    pane = shown(qtbot, *((name, np.ones(9), None, True) for name in names))
+    for curve in pane.curves:
+        pane.set_state(curve.key, "fresh", "", True)
+    pane.resize(width, 400)
+    settle()
+    labels = [entry.label for entry in pane._entries]
+    assert [label.shown_text() for label in labels] == names
+    assert len({label.mapTo(pane, QPoint()).y() for label in labels}) <= 3
+
+
 @pytest.mark.parametrize("count", few((40, 300), 40))
 def test_results_leave_nothing_behind(qtbot: QtBot, count: int) -> None:
     y = [np.random.default_rng(i).standard_normal(300) for i in range(2)]

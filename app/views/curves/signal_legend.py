@@ -72,11 +72,12 @@ class LegendEntry(QWidget):
         self._fit_mark()
 
     def sizeHint(self) -> QSize:
-        unit = self.fontMetrics().averageCharWidth()
+        """With the whole name and mark, and the word of the verdict."""
         mark = mark_size(self.chip, self.chip.text) if self.chip.text else QSize(0, 0)
-        width = unit * 8 + self.fontMetrics().horizontalAdvance(self.label.text()) + mark.width()
-        width += self.verdict.least_width()
-        return QSize(width, max(self.fontMetrics().height(), mark.height()))
+        parts = [mark.width(), self.verdict.least_width()]
+        gaps = (1 + sum(part > 0 for part in parts)) * self.layout().spacing()
+        width = self.fontMetrics().averageCharWidth() * 6 + self.fontMetrics().horizontalAdvance(self.label.text()) + 2
+        return QSize(width + sum(parts) + gaps, max(self.fontMetrics().height(), mark.height()))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -139,9 +140,9 @@ class LegendGrid(QGridLayout):
 
     @staticmethod
     def _columns(shown: Sequence[LegendEntry], width: int) -> int:
-        """As many as leave the marks whole, unless that takes too many lines; no more than the lines need."""
+        """As many as leave names and marks whole, unless that takes too many lines; no more than the lines need."""
         count = max(1, len(shown))
-        whole = max((e.sizeHint().width() for e in shown if e.chip.text), default=0)
+        whole = max((e.sizeHint().width() for e in shown), default=1)
         least = max((e.least_width() for e in shown), default=1)
         for wide in (max(whole, least), least):
             lines = -(-count // max(1, width // wide))
