@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QTextBrowser, QWidget
+
+from app.views.boxes import in_column, in_row
 
 
 class TextPage(QWidget):
@@ -25,12 +27,8 @@ class TextPage(QWidget):
         self.browser.setObjectName(f"{name}.text")
         self.browser.setAccessibleName(title)
         self.browser.setOpenLinks(False)
-        self.top = QHBoxLayout()
-        self.top.addWidget(self.summary, 1)
-        self.top.addWidget(self.copy_button)
-        layout = QVBoxLayout(self)
-        layout.addLayout(self.top)
-        layout.addWidget(self.browser, 1)
+        self.top = in_row((self.summary, 1), self.copy_button)
+        in_column(self.top, (self.browser, 1), on=self, margins=None)
 
     def html(self) -> str:
         raise NotImplementedError

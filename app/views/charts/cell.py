@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Protocol
 
 from PySide6.QtCore import QEvent
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from app.models.pictures.layer import State
 from app.models.pictures.plane import Plane
 from app.models.results.origin import WHOLE, Origin
 from app.models.results.view_data import ViewData
+from app.views.boxes import in_column
 from app.views.parts import ElidedLabel, MarkChip, StateChip, mark_size, mark_texts
 from app.views.results.findings_bar import FindingsBar
 
@@ -60,13 +61,9 @@ class Cell(QWidget):
         foot.addWidget(self.mark)
         self.setMinimumWidth(unit * 18)  # all cells have the same width, whatever their texts
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, unit // 2, 0, unit // 2)
-        layout.setSpacing(unit // 2)
-        layout.addLayout(head)
-        layout.addWidget(self.findings)
-        layout.addWidget(self._widget, 1)
-        layout.addLayout(foot)
+        in_column(
+            head, self.findings, (self._widget, 1), foot, on=self, margins=(0, unit // 2, 0, unit // 2), gap=unit // 2
+        )
 
     def set_title(self, title: str) -> None:
         self.title.setText(title)

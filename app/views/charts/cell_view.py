@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.models.pictures.display import Display
 from app.models.pictures.layer import State
@@ -14,6 +14,7 @@ from app.models.pictures.plane import Plane
 from app.models.results.entry import Entry
 from app.models.results.origin import Origin
 from app.models.results.view_data import ViewData
+from app.views.boxes import in_column
 from app.views.charts.cell import Cell
 from app.views.charts.plot_area import Plot, ranges
 from app.views.pictures.panes import PaneGrid, best_columns
@@ -58,11 +59,7 @@ class CellView(QWidget):
         self._grid.setSpacing(unit)
         self._scroll = Scrolled(self._page, self)
         self._scroll.room_changed.connect(self._relay)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(unit // 2)
-        layout.addWidget(self.pager)
-        layout.addWidget(self._scroll, 1)
+        in_column(self.pager, (self._scroll, 1), on=self, gap=unit // 2)
 
     @property
     def widget(self) -> QWidget:

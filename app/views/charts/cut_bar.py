@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QSignalBlocker, QTimer, Slot
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QWidget
 
 from app.models.background import Background
 from app.models.curves.magnitudes import Magnitudes, details
@@ -15,6 +15,7 @@ from app.models.experiment.change import Change
 from app.models.experiment.session import Session
 from app.models.experiment.subject import Subject
 from app.models.results.view_data import Array, OutputData
+from app.views.boxes import in_column
 from app.views.charts.cut_plot import CutPlot
 from app.views.parts import Combo, ElidedLabel, number
 from app.views.results.reading import band_name, with_unit
@@ -76,11 +77,7 @@ class CutBar(QWidget):
         row.setSpacing(unit)
         for widget, stretch in ((title, 0), (self.bands, 0), (self.words, 1)):
             row.addWidget(widget, stretch)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(unit, unit // 2, unit, unit // 2)
-        column.setSpacing(unit // 2)
-        column.addLayout(row)
-        column.addWidget(self.plot)
+        in_column(row, self.plot, on=self, margins=(unit, unit // 2, unit, unit // 2), gap=unit // 2)
 
     @property
     def cut(self) -> Cut | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QSignalBlocker, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QSizePolicy, QWidget
 
 from app.models.curves.lanes import ChannelChoice
+from app.views.boxes import in_row
 from app.views.parts import Combo, ElidedLabel
 from app.views.results.choice_button import ChoiceButton
 
@@ -31,11 +32,7 @@ class ChannelBar(QWidget):
         self.list.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.list.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.label.setBuddy(self.list)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(unit, 0, unit, 0)
-        row.setSpacing(unit)
-        row.addWidget(self.label)
-        row.addWidget(self.list)
+        row = in_row(self.label, self.list, on=self, margins=(unit, 0, unit, 0), gap=unit)
         row.addSpacing(unit)
         self.overlaid, self.stacked = self._button(self.tr("Overlaid"), False), self._button(self.tr("Stacked"), True)
         self.overlaid.setToolTip(self.tr("All channels in one plot (key S)"))

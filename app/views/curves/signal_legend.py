@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QCoreApplication, QPointF, QSize
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from app.models.curves.curve import Curve, is_faint
 from app.models.curves.stroke import input_stroke
 from app.models.results.origin import Origin
 from app.models.results.view_data import INPUT
+from app.views.boxes import in_row
 from app.views.parts import ElidedLabel, MarkChip, StateChip, is_dark, mark_size, mark_texts
 from app.views.strokes import pen
 
@@ -35,12 +36,7 @@ class LegendEntry(QWidget):
         self.chip = MarkChip(self)
         self.verdict = StateChip(self)
         unit = self.fontMetrics().averageCharWidth()
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(unit * 6, 0, 0, 0)
-        layout.addWidget(self.label, 1)
-        layout.addWidget(self.chip)
-        layout.addWidget(self.verdict)
-        layout.addStretch(0)
+        self._row = in_row((self.label, 1), self.chip, self.verdict, 0, on=self, margins=(unit * 6, 0, 0, 0))
 
     def show_curve(self, curve: Curve, name: str, note: str = "", faint: bool = False, leads: bool = True) -> None:
         """Show a name with a note, the curve's stroke and its mark; hidden if the curve is, or if another one `leads`
@@ -75,7 +71,7 @@ class LegendEntry(QWidget):
         """With the whole name and mark, and the word of the verdict."""
         mark = mark_size(self.chip, self.chip.text) if self.chip.text else QSize(0, 0)
         parts = [mark.width(), self.verdict.least_width()]
-        gaps = (1 + sum(part > 0 for part in parts)) * self.layout().spacing()
+        gaps = (1 + sum(part > 0 for part in parts)) * self._row.spacing()
         width = self.fontMetrics().averageCharWidth() * 6 + self.fontMetrics().horizontalAdvance(self.label.text()) + 2
         return QSize(width + sum(parts) + gaps, max(self.fontMetrics().height(), mark.height()))
 

@@ -6,10 +6,11 @@ import math
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QLocale, QPointF, Slot
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from app.models.curves.curve import Curve, Trace
 from app.models.pictures.layer import State
+from app.views.boxes import in_column, in_row
 from app.views.curves.curve_plot import CurvePlot
 from app.views.curves.signal_legend import LegendEntry, LegendGrid
 from app.views.parts import ElidedLabel, number
@@ -42,13 +43,8 @@ class SignalPane(QWidget):
     def _arrange(self) -> None:
         unit = self.fontMetrics().averageCharWidth()
         self._legend = LegendGrid(unit)
-        self.foot = QHBoxLayout()
-        self.foot.setContentsMargins(unit, 0, unit, 0)
-        self.foot.addWidget(self.status)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, unit // 2, 0, unit // 2)
-        layout.setSpacing(unit // 2)
-        layout.addLayout(self._legend)
+        self.foot = in_row(self.status, margins=(unit, 0, unit, 0))
+        layout = in_column(self._legend, on=self, margins=(0, unit // 2, 0, unit // 2), gap=unit // 2)
         self._bars = QVBoxLayout()
         self._bars.setSpacing(unit // 2)
         layout.addLayout(self._bars)

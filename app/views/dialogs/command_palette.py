@@ -14,12 +14,12 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.base.tips import tip_text
 from app.models.search import matches
+from app.views.boxes import in_column
 from app.views.dialogs.catalogue import Offer
 
 MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
@@ -61,9 +61,7 @@ class CommandPalette(QFrame):
         self.list.header().setStretchLastSection(False)
         self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.list.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
-        layout = QVBoxLayout(self)
-        layout.addWidget(self.line)
-        layout.addWidget(self.list)
+        in_column(self.line, self.list, on=self, margins=None)
         self.line.installEventFilter(self)
         self.line.textChanged.connect(self._filter)
         self.list.itemClicked.connect(lambda item: self._trigger(item))

@@ -9,7 +9,6 @@ from typing import Any
 from PySide6.QtCore import QEvent, QLocale, QSize, Slot
 from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QHeaderView,
     QLabel,
     QPlainTextEdit,
@@ -17,13 +16,13 @@ from PySide6.QtWidgets import (
     QTabWidget,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.base.theme import fixed_font
 from app.base.tips import tip_text
 from app.models.log import LOG_LINES, Log
+from app.views.boxes import in_column, in_row
 
 
 class DiagnosticsPage(QWidget):
@@ -66,12 +65,8 @@ class DiagnosticsPage(QWidget):
         text = self.tr("If something goes wrong, copy this into a bug report. The log names the files you opened.")
         hint = QLabel(text, self)
         hint.setWordWrap(True)
-        top = QHBoxLayout()
-        top.addWidget(hint, 1)
-        top.addWidget(self.copy_button)
-        layout = QVBoxLayout(self)
-        layout.addLayout(top)
-        layout.addWidget(self.tabs, 1)
+        top = in_row((hint, 1), self.copy_button)
+        in_column(top, (self.tabs, 1), on=self, margins=None)
         self._adapt()
 
     def set_doctor(self, doctor: Mapping[str, Any]) -> None:

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QDialog,
     QDialogButtonBox,
-    QHBoxLayout,
     QLabel,
     QSizePolicy,
     QVBoxLayout,
@@ -29,6 +28,7 @@ from app.models.files.importing import (
     toggled,
     values_words,
 )
+from app.views.boxes import in_row
 from app.views.dialogs.import_table import ImportTable
 from app.views.experiment.editors import ChoiceEditor, TextEditor
 from app.views.experiment.form import ParameterForm
@@ -99,10 +99,7 @@ class ImportDialog(QDialog):
         unit = self.fontMetrics().averageCharWidth()
         self._form_column = QVBoxLayout()
         self._form_column.addStretch(1)
-        self._top = QHBoxLayout()
-        self._top.setSpacing(4 * unit)
-        self._top.addLayout(self._form_column, 1)
-        self._top.addWidget(self._scroll, 1)
+        self._top = in_row((self._form_column, 1), (self._scroll, 1), gap=4 * unit)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(2 * unit, 2 * unit, 2 * unit, 2 * unit)
         layout.setSpacing(unit)

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QSpinBox,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -24,6 +23,7 @@ from app.base.tips import set_tip
 from app.models.pictures.display import COLORMAPS, colors
 from app.models.settings import RECENT_LIMIT, SCHEMES
 from app.shell.context import Context
+from app.views.boxes import in_column, in_row
 from app.views.dialogs.recent_menu import RecentMenu
 from app.views.parts import Combo, TickBox
 
@@ -48,13 +48,8 @@ class PreferencesPage(QWidget):
         self.reset_button = QPushButton(self.tr("Reset to &defaults"), self)
         self.reset_button.setToolTip(self.tr("Reset every preference to its default; recent files stay"))
         self.reset_button.clicked.connect(self._reset)
-        layout = QVBoxLayout(self)
-        for group in (self._appearance(), self._start(), self._running(), self._files()):
-            layout.addWidget(group)
-        layout.addStretch(1)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(self.reset_button)
+        layout = in_column(self._appearance(), self._start(), self._running(), self._files(), 1, on=self, margins=None)
+        foot = in_row(1, self.reset_button)
         layout.addLayout(foot)
         for button in (self.clear_button, self.forget_button, self.reset_button):
             button.setAutoDefault(False)  # Return must only finish typing
@@ -132,10 +127,7 @@ class PreferencesPage(QWidget):
         self.clear_button.setEnabled(clear.isEnabled())
         self.clear_button.clicked.connect(clear.trigger)
         clear.enabledChanged.connect(self.clear_button.setEnabled)
-        row = QHBoxLayout()
-        row.addWidget(self.most)
-        row.addWidget(self.clear_button)
-        row.addStretch(1)
+        row = in_row(self.most, self.clear_button, 1)
         # A row with two widgets has no buddy by itself.
         label = QLabel(self.tr("&Recent files:"), self)
         label.setBuddy(self.most)
@@ -151,10 +143,7 @@ class PreferencesPage(QWidget):
         self.forget_button.setObjectName("preferences.forget_imports")
         self.forget_button.setToolTip(self.tr("Ask again how to read such files; Open with choices… asks as well"))
         self.forget_button.clicked.connect(self._forget_imports)
-        row = QHBoxLayout()
-        row.addWidget(self.imports)
-        row.addWidget(self.forget_button)
-        row.addStretch(1)
+        row = in_row(self.imports, self.forget_button, 1)
         return row
 
     @Slot()

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVB
 
 from app.base.theme import colours_of, inked
 from app.base.tips import set_tip
+from app.views.boxes import in_row
 from app.views.experiment.editors import (
     BoolEditor,
     ChoiceEditor,
@@ -103,9 +104,7 @@ class ParameterForm(QWidget):
         self.reset_button.setToolTip(self.tr("Set every parameter to its default"))
         self.reset_button.setAccessibleName(self.tr("Reset all"))
         self.reset_button.clicked.connect(self.reset)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        row.addWidget(self.reset_button)
+        row = in_row(1, self.reset_button)
         return row
 
     def editor(self, name: str) -> Editor:

@@ -15,6 +15,7 @@ from app.models.experiment.session import Session
 from app.models.experiment.steps import title_with_steps
 from app.models.pictures.nonfinite import INFINITE_COLOR, NAN_COLOR, count_words, drawn_words
 from app.models.search import filter_words
+from app.views.boxes import in_column, in_row
 from app.views.experiment.form import ParameterForm
 from app.views.experiment.noise_control import NoiseControl
 from app.views.experiment.preset_chooser import LETTER, PresetChooser
@@ -105,14 +106,8 @@ class ExperimentPanel(QWidget):
         self._column.addWidget(self.variants, 1)
         scroll = Upright(self)
         scroll.setWidget(content)
-        buttons = QHBoxLayout()
-        buttons.setContentsMargins(gap, 0, gap, gap)
-        buttons.addWidget(self.run_button)
-        buttons.addWidget(self.measure_button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(scroll, 1)
-        layout.addLayout(buttons)
+        buttons = in_row(self.run_button, self.measure_button, margins=(gap, 0, gap, gap))
+        in_column((scroll, 1), buttons, on=self)
 
     def _listen(self) -> None:
         session = self._session

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QSignalBlocker, Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QWidget
 
+from app.views.boxes import in_row
 from app.views.experiment.search_combo import disable
 from app.views.parts import Combo
 from gpu_ops.types import Filter
@@ -34,10 +35,7 @@ class PresetChooser(QWidget):
         self.combo.setToolTip(self.tr("Common values for several parameters at once"))
         label = QLabel(self.tr("&Preset"), self)
         label.setBuddy(self.combo)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(label)
-        layout.addWidget(self.combo, 1)
+        in_row(label, (self.combo, 1), on=self)
         self.combo.activated.connect(self._activated)
 
     def set_filter(self, filter: Filter) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
+
+from app.views.boxes import in_column
 
 
 class _Line(QLineEdit):
@@ -36,10 +38,7 @@ class RowFinder(QWidget):
         self._nothing.setTextFormat(Qt.TextFormat.PlainText)
         self._nothing.setWordWrap(True)
         self._nothing.hide()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.line)
-        layout.addWidget(self._nothing)
+        in_column(self.line, self._nothing, on=self)
         self.line.textChanged.connect(self.typed)
         self.line.left.connect(self.leave)
         self.hide()

@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QSlider,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -26,6 +25,7 @@ from app.base.tips import set_tip
 from app.models.experiment.change import Change
 from app.models.experiment.session import Session
 from app.models.experiment.steps import GAUSSIAN, Steps, first_values, inside, noise_of, offered, step_text, step_title
+from app.views.boxes import in_column, in_row
 from app.views.experiment.form import ParameterForm
 from app.views.parts import ElidedLabel, TickBox
 from gpu_ops import find_step
@@ -67,9 +67,7 @@ class StepRow(QWidget):
         row.addWidget(self.words, 1)
         for button in (self.edit, self.up, self.down, self.remove):
             row.addWidget(button)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.addLayout(row)
+        self._column = in_column(row, on=self)
         self.show_step(step)
 
     def _button(self, title: str, do: Callable[[], None], arrow: Qt.ArrowType = Qt.ArrowType.NoArrow) -> QToolButton:
@@ -153,13 +151,8 @@ class StepsSection(QWidget):
         self.menu.setStyle(boxes())
         self.menu.setToolTipsVisible(True)
         self.add.setMenu(self.menu)
-        head = QHBoxLayout()
-        head.addWidget(self.title, 1)
-        head.addWidget(self.add)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(self.fontMetrics().averageCharWidth() // 2)
-        self._column.addLayout(head)
+        head = in_row((self.title, 1), self.add)
+        self._column = in_column(head, on=self, gap=self.fontMetrics().averageCharWidth() // 2)
         self.setEnabled(False)
         session.changed.connect(self._changed)
 

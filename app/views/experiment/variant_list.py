@@ -14,7 +14,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
-    QHBoxLayout,
     QLabel,
     QMenu,
     QSizePolicy,
@@ -25,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from app.base.theme import boxes
 from app.models.search import matches
+from app.views.boxes import in_column, in_row
 from app.views.experiment.form import ParameterForm
 from app.views.experiment.row_finder import RowFinder
 from app.views.experiment.variant_row import VariantRow
@@ -63,13 +63,7 @@ class VariantList(QWidget):
         self.knobs_stack = QStackedWidget(self)
         self.knobs_stack.setObjectName("knobs")
         self.knobs_stack.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addLayout(self._top)
-        layout.addWidget(self.finder)
-        layout.addWidget(self._scroll, 1)
-        layout.addWidget(self._knob_title)
-        layout.addWidget(self.knobs_stack)
+        in_column(self._top, self.finder, (self._scroll, 1), self._knob_title, self.knobs_stack, on=self)
 
     def hasHeightForWidth(self) -> bool:  # noqa: N802
         """No: a column gives what has one all that it asks for, and takes it from the others; this one scrolls."""
@@ -85,9 +79,7 @@ class VariantList(QWidget):
         self.baseline_combo.activated.connect(lambda place: self._choose(self.baseline_combo.itemData(place)))
         label.setBuddy(self.baseline_combo)
         self.letters = {letter(label.text())}
-        self._top = QHBoxLayout()
-        self._top.addWidget(label)
-        self._top.addWidget(self.baseline_combo, 1)
+        self._top = in_row(label, (self.baseline_combo, 1))
         # One menu for all rows: a new menu for each click would never be freed.
         self.menu = QMenu(self)
         self.menu.setStyle(boxes())

@@ -12,15 +12,14 @@ from PySide6.QtGui import (
     QPalette,
 )
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QLabel,
     QSizePolicy,
     QStyle,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.base.theme import colours_of, inked, selected
+from app.views.boxes import in_column, in_row
 from app.views.parts import TickBox
 from gpu_ops.types import Variant
 
@@ -69,18 +68,9 @@ class VariantRow(QWidget):
         return label
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.addWidget(self.tick)
-        head.addStretch(1)
-        head.addWidget(self.chip)
-        self._body = QVBoxLayout()
-        self._body.addWidget(self.idea)
-        self._body.addWidget(self.reason)
-        self._body.setSpacing(0)
-        self._column = QVBoxLayout(self)
-        self._column.setSpacing(0)
-        self._column.addLayout(head)
-        self._column.addLayout(self._body)
+        head = in_row(self.tick, 1, self.chip)
+        self._body = in_column(self.idea, self.reason, gap=0)
+        self._column = in_column(head, self._body, on=self, margins=None, gap=0)
 
     def set_marks(self, baseline: bool) -> None:
         """The texts at the right: the device, the library, and whether it is the baseline."""

@@ -8,10 +8,11 @@ from typing import Literal
 
 from PySide6.QtCore import QEvent, QLocale, QPointF, QRectF, QSignalBlocker, QSize, Qt, Slot
 from PySide6.QtGui import QColor, QIcon, QKeyEvent, QPainter, QPalette, QPixmap, QPolygonF
-from PySide6.QtWidgets import QLabel, QSlider, QSpinBox, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QSlider, QSpinBox, QToolButton, QWidget
 
 from app.base.tips import set_tip
 from app.controllers.frames import PROJECTIONS, FrameController
+from app.views.boxes import in_column
 from app.views.folding import Folding
 from app.views.parts import Combo, TickBox
 
@@ -107,9 +108,7 @@ class FrameBar(QWidget):
         self._row.two.addStretch(1)
         self._row.two.addWidget(self.way)
         self.real.setMinimumWidth(self.real.fontMetrics().horizontalAdvance(self._real_text(FASTEST + 0.9, True)))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._row)
+        in_column(self._row, on=self)
 
     def _paint_icons(self) -> None:
         side = self.fontMetrics().height()

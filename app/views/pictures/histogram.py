@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -21,6 +20,7 @@ from app.base.tips import set_tip
 from app.models.pictures.display import COLORMAPS, Display, StatisticsLike, colors
 from app.models.pictures.nonfinite import drawn_words
 from app.models.pictures.pyramid import Array
+from app.views.boxes import in_column
 from app.views.flow import FlowLayout
 from app.views.parts import Combo, TickBox, mixed, number
 
@@ -263,13 +263,7 @@ class HistogramBar(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         for widget in (self.auto, self.full, self.most, self.maps, self.logarithmic):
             row.addWidget(widget)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(unit, unit, unit, unit)
-        layout.setSpacing(unit)
-        layout.addWidget(self.canvas, 1)
-        layout.addLayout(grid)
-        layout.addLayout(row)
-        layout.addWidget(self.words)
+        in_column((self.canvas, 1), grid, row, self.words, on=self, margins=unit, gap=unit)
 
     def set_statistics(self, statistics: StatisticsLike | None) -> None:
         """Show these figures; the levels stay as they are."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.base.tips import set_tip
 from app.models.pictures.display import Display, StatisticsLike
@@ -11,6 +11,7 @@ from app.models.pictures.layer import Layer, default_levels
 from app.models.pictures.pyramid import Array
 from app.models.results.origin import WHOLE, Origin
 from app.models.results.view_data import ViewData
+from app.views.boxes import in_column, in_row
 from app.views.parts import ElidedLabel, StateChip, mark_texts, number
 from app.views.pictures.image_canvas import ImageCanvas
 from app.views.results.findings_bar import FindingsBar
@@ -47,21 +48,11 @@ class ImagePane(QWidget):
 
     def _arrange(self) -> None:
         unit = self.fontMetrics().averageCharWidth()
-        bar = QHBoxLayout()
-        bar.setContentsMargins(unit, 0, unit, 0)
-        bar.setSpacing(unit)
-        bar.addWidget(self.title, 1)
-        bar.addWidget(self.chip)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(unit, 0, unit, 0)
-        foot.addWidget(self.status)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, unit // 2, 0, unit // 2)
-        layout.setSpacing(unit // 2)
-        layout.addLayout(bar)
-        layout.addWidget(self.findings)
-        layout.addWidget(self.canvas, 1)
-        layout.addLayout(foot)
+        bar = in_row((self.title, 1), self.chip, margins=(unit, 0, unit, 0), gap=unit)
+        foot = in_row(self.status, margins=(unit, 0, unit, 0))
+        in_column(
+            bar, self.findings, (self.canvas, 1), foot, on=self, margins=(0, unit // 2, 0, unit // 2), gap=unit // 2
+        )
         self.chip.setMinimumHeight(self.chip.sizeHint().height())
         self.title.setMinimumHeight(self.chip.sizeHint().height())  # the title does not jump when a verdict comes
 

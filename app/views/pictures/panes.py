@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QStackedWidget,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -24,6 +23,7 @@ from app.models.pictures.display import Display, StatisticsLike
 from app.models.pictures.layer import Layer
 from app.models.pictures.pyramid import Array
 from app.models.results.origin import WHOLE, Origin
+from app.views.boxes import in_column
 from app.views.folding import Folding
 from app.views.parts import Combo, ElidedLabel, number
 from app.views.pictures.image_canvas import ImageCanvas
@@ -139,10 +139,9 @@ class PaneGrid(QWidget):
         self._scroll = Scrolled(self._grid_page, self)
         self._scroll.room_changed.connect(self._relayout)
         self._compare_page = QWidget(self)
-        column = QVBoxLayout(self._compare_page)
-        column.setContentsMargins(0, unit // 2, 0, unit // 2)
-        column.setSpacing(unit // 2)
-        column.addWidget(self.compare, 1)
+        column = in_column(
+            (self.compare, 1), on=self._compare_page, margins=(0, unit // 2, 0, unit // 2), gap=unit // 2
+        )
         self.values = ElidedLabel(parent=self._compare_page)
         self.values.setObjectName("compareValues")
         self.values.setContentsMargins(unit, 0, unit, 0)
@@ -150,11 +149,7 @@ class PaneGrid(QWidget):
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self._scroll)
         self._pages.addWidget(self._compare_page)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(unit // 2)
-        layout.addWidget(self._bar)
-        layout.addWidget(self._pages, 1)
+        in_column(self._bar, (self._pages, 1), on=self, gap=unit // 2)
 
     def set_choosing(self, choosing: bool) -> None:
         """Show or hide the controls for comparisons."""

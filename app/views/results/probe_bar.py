@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QStackedWidget,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -23,6 +22,7 @@ from app.models.experiment.session import Session
 from app.models.pictures.probe import Probe
 from app.models.pictures.profile import length
 from app.models.pictures.region import Measuring
+from app.views.boxes import in_column
 from app.views.parts import ElidedLabel, number
 from app.views.results.choice_button import ChoiceButton
 from app.views.results.pictures import Pictures
@@ -111,11 +111,7 @@ class ProbeBar(QWidget):
         self.pages = QStackedWidget(self)
         for page in (self.hint, self.table):
             self.pages.addWidget(page)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(unit, unit // 2, unit, unit // 2)
-        column.setSpacing(unit // 2)
-        column.addLayout(head)
-        column.addWidget(self.pages, 1)
+        in_column(head, (self.pages, 1), on=self, margins=(unit, unit // 2, unit, unit // 2), gap=unit // 2)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
 
     def sizeHint(self) -> QSize:  # noqa: N802

@@ -9,13 +9,14 @@ from html import escape
 import numpy as np
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QBrush, QPalette
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QWidget
 
 from app.base.numbers import count, number
 from app.models.curves.stroke import variant_stroke
 from app.models.pictures.plane import Plane
 from app.models.ticks import log_ticks
 from app.models.timing.laws import LawCurve, LawPicture, Place
+from app.views.boxes import in_column
 from app.views.charts.chart import Chart, Drawn, padded
 from app.views.charts.frame import Frame, Side, axis_side
 from app.views.parts import is_dark
@@ -116,11 +117,7 @@ class LawSheet(Squeezed):
         for plot in (self.speedup, self.efficiency):
             self._across.addWidget(plot, 1)
         gap = self.fontMetrics().averageCharWidth()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(gap, gap // 2, gap, gap // 2)
-        layout.addWidget(self.heading)
-        layout.addLayout(self._across, 1)
-        layout.addWidget(self.words)
+        in_column(self.heading, (self._across, 1), self.words, on=self, margins=(gap, gap // 2, gap, gap // 2))
         self.picture: LawPicture | None = None
 
     def show_picture(self, picture: LawPicture | None) -> None:

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPushButton,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -21,6 +20,7 @@ from app.base.tips import tip_text
 from app.controllers.sweep import SweepController
 from app.models.timing.laws import LawPicture
 from app.models.timing.sweep import Option, Sweep
+from app.views.boxes import in_column
 from app.views.flow import FlowLayout
 from app.views.parts import Combo
 from app.views.picture_file import export_sheet, write_text
@@ -57,19 +57,14 @@ class SweepSheet(Squeezed):
         self.findings.setObjectName("sweepFindings")
         self.plot, self.legend = SweepPlot(self), SweepLegend(self)
         self.occupancy = SweepOccupancy(self.plot, self)
-        plots = QVBoxLayout()
-        plots.addWidget(self.plot, 3)
-        plots.addWidget(self.occupancy, 2)
+        plots = in_column((self.plot, 3), (self.occupancy, 2))
         self._across = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._across.addLayout(plots, 1)
         self._across.addWidget(self.legend)
         gap = self.fontMetrics().averageCharWidth()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(gap, gap // 2, gap, gap // 2)
-        layout.addWidget(self.heading)
-        layout.addWidget(self.findings)
-        layout.addLayout(self._across, 1)
-        layout.addWidget(self.more)
+        in_column(
+            self.heading, self.findings, (self._across, 1), self.more, on=self, margins=(gap, gap // 2, gap, gap // 2)
+        )
 
     def show_sweep(self, sweep: Sweep | None) -> None:
         """Show this sweep as far as it has run."""
@@ -180,9 +175,7 @@ class SweepPanel(Squeezed):
         below = Upright(self)
         below.setWidget(self.laws)
         self.stack.addWidget(below)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addLayout(controls)
+        layout = in_column(controls, on=self)
         for label in (self.reason, self.state):
             label.setContentsMargins(gap, 0, gap, 0)
             layout.addWidget(label)

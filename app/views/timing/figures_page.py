@@ -7,10 +7,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.base.theme import colours_of, fixed_font, inked
 from app.base.tips import set_tip
+from app.views.boxes import in_row
 from app.views.labels import sentence_label
 from app.views.parts import Combo
 from app.views.picture_file import export_sheet, write_text
@@ -156,11 +157,7 @@ class FiguresPage(QWidget):
     def _arrange(self) -> None:
         label = QLabel(self.tr("&Figure"), self)
         label.setBuddy(self.choice)
-        top = QHBoxLayout()
-        top.addWidget(label)
-        top.addWidget(self.choice, 1)
-        for button in (self.report_button, self.copy_button, self.save_button):
-            top.addWidget(button)
+        top = in_row(label, (self.choice, 1), self.report_button, self.copy_button, self.save_button)
         layout = QVBoxLayout(self)
         layout.addLayout(top)
         inside = Upright(self)

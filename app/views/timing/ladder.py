@@ -21,12 +21,10 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
-    QHBoxLayout,
     QLabel,
     QPlainTextEdit,
     QScrollArea,
     QToolTip,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -34,6 +32,7 @@ from app.base.terms import counter_name, counter_tip
 from app.base.tips import show_tip, tip_text
 from app.models.experiment.slot import RowSlot
 from app.models.results.results import Results
+from app.views.boxes import in_column, in_row
 from app.views.flow import FlowLayout
 from app.views.parts import Combo, TickBox
 from app.views.picture_file import NO_FACTS, Draw, Facts, drawn_image, write_picture
@@ -235,20 +234,12 @@ class TimingLadder(QWidget):
 
     def _lay_out(self) -> None:
         top = FlowLayout()
-        counted = QHBoxLayout(self.counted)
-        counted.setContentsMargins(0, 0, 0, 0)
-        counted.addWidget(self.counters_label)
-        counted.addWidget(self.counters)
+        in_row(self.counters_label, self.counters, on=self.counted)
         top.addWidget(self.counted)
         top.addWidget(self.log_box)
         unit = self.fontMetrics().height()
         top.setContentsMargins(unit // 2, unit // 4, unit // 2, 0)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addLayout(top)
-        layout.addWidget(self.empty, 1)
-        layout.addWidget(self._scroll, 1)
-        layout.addWidget(self.details)
+        in_column(top, (self.empty, 1), (self._scroll, 1), self.details, on=self)
         self.setTabOrder(self.log_box, self.canvas)
         self.setTabOrder(self.canvas, self.details)
 

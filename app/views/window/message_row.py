@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QPalette, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QWidget
 
 from app.base.theme import Role, checkable, colours_of, fixed_font, inked, mix
 from app.base.tips import set_tip
 from app.models.messages import Kind, Message
+from app.views.boxes import in_column
 from app.views.eliding import shortened
 
 DETAIL_LINES = 8
@@ -75,10 +76,7 @@ class MessageRow(QWidget):
         self._row.addLayout(self._buttons)
         for layout in (sentence_row, self._choices, self._buttons, self._row):
             layout.setSpacing(self.fontMetrics().height() // 3)
-        self._column = QVBoxLayout(self)
-        self._column.setSpacing(0)
-        self._column.addLayout(self._row)
-        self._column.addWidget(self._details)
+        self._column = in_column(self._row, self._details, on=self, margins=None, gap=0)
 
     def _offer(self, message: Message) -> None:
         """Make a button for each answer that the message offers."""

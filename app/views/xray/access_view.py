@@ -13,6 +13,7 @@ from app.base.theme import colours_of, inked
 from app.base.tips import show_tip
 from app.models.xray.access_text import bank_text, gap_text, lane_text, piece_text, sentence, warp_title, what
 from app.models.xray.access_trace import WARP, TracedAccess, WarpTrace
+from app.views.boxes import in_column
 from app.views.labels import sentence_label
 from app.views.parts import Combo
 from app.views.scrolled import Scrolled
@@ -197,14 +198,7 @@ class AccessView(QWidget):
         self.number.setWordWrap(False)
         steps.addWidget(self.number)
         scroll = Scrolled(self.canvas, self)
-        inner = QVBoxLayout(self.parts)
-        inner.setContentsMargins(0, 0, 0, 0)
-        inner.addLayout(above)
-        inner.addLayout(steps)
-        inner.addWidget(self.what)
-        inner.addWidget(scroll, 1)
-        inner.addWidget(self.sentence)
-        inner.addWidget(self.detail)
+        in_column(above, steps, self.what, (scroll, 1), self.sentence, self.detail, on=self.parts)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(gap, gap, gap, gap)
         layout.addWidget(self.empty, 0, Qt.AlignmentFlag.AlignTop)

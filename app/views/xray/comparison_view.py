@@ -8,8 +8,9 @@ from typing import Any
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QTextBrowser, QWidget
 
+from app.views.boxes import in_column, in_row
 from app.views.parts import Combo
 from app.views.xray.text import comparison
 from gpu_ops.types import Variant
@@ -37,14 +38,9 @@ class ComparisonView(QWidget):
         self.text.setFrameShape(QFrame.Shape.NoFrame)
         named = QLabel(self.tr("Compare with"), self)
         named.setBuddy(self.variants)
-        row = QHBoxLayout()
-        row.addWidget(named)
-        row.addWidget(self.variants, 1)
+        row = in_row(named, (self.variants, 1))
         gap = self.fontMetrics().averageCharWidth()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, gap, 0, 0)
-        layout.addLayout(row)
-        layout.addWidget(self.text, 1)
+        in_column(row, (self.text, 1), on=self, margins=(0, gap, 0, 0))
         self.variants.activated.connect(lambda place: self.chosen.emit(self.variants.itemData(place)))
 
     def show_variants(self, variants: Sequence[Variant], shown: str, against: str) -> None:

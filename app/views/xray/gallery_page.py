@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QCoreApplication, QEvent, QRectF, Qt
 from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QResizeEvent, QShowEvent, QStandardItemModel
-from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.base.theme import colours_of, inked
 from app.models.xray.access_text import sentence
 from app.models.xray.gallery import RULES, TIME, Card, card_lines, cards
+from app.views.boxes import in_column, in_row
 from app.views.labels import sentence_label
 from app.views.parts import Combo
 from app.views.scrolled import Scrolled
@@ -115,14 +116,8 @@ class GalleryPage(QWidget):
     def _arrange(self) -> None:
         label = QLabel(self.tr("Order &by"), self)
         label.setBuddy(self.rules)
-        top = QHBoxLayout()
-        top.addWidget(label)
-        top.addWidget(self.rules, 1)
-        top.addWidget(self.copy_button)
-        layout = QVBoxLayout(self)
-        layout.addLayout(top)
-        layout.addWidget(self.note)
-        layout.addWidget(Scrolled(self.inside, self), 1)
+        top = in_row(label, (self.rules, 1), self.copy_button)
+        in_column(top, self.note, (Scrolled(self.inside, self), 1), on=self, margins=None)
         self.grid.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.grid.setHorizontalSpacing(3 * self.fontMetrics().averageCharWidth())
         names = {"global": self.tr("Global memory"), "shared": self.tr("Shared memory")}

@@ -7,12 +7,13 @@ from typing import Any
 
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPainter, QPalette, QPen, QPolygonF
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QWidget
 
 from app.base.numbers import count
 from app.base.theme import colours_of
 from app.models.pictures.plane import Plane
 from app.models.timing.occupancy import LIMITERS, BlockOccupancy, Curve, curve, limiter_name
+from app.views.boxes import in_column
 from app.views.charts.chart import Chart
 from app.views.charts.frame import Frame, Side
 
@@ -239,9 +240,7 @@ class BlockSizes(QScrollArea):
         self.plot = OccupancyPlot(inside)
         self.now, self.sentence = QLabel(inside), QLabel(inside)
         gap = self.fontMetrics().averageCharWidth()
-        layout = QVBoxLayout(inside)
-        layout.setContentsMargins(0, gap, 0, gap)
-        layout.addWidget(self.plot, 1)
+        layout = in_column((self.plot, 1), on=inside, margins=(0, gap, 0, gap))
         for label, name in ((self.now, "xray.blocks.now"), (self.sentence, "xray.blocks.sentence")):
             label.setObjectName(name)
             label.setWordWrap(True)

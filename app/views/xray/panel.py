@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QSplitter,
     QTabWidget,
     QTextBrowser,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -24,6 +23,7 @@ from app.base.theme import colours_of, inked
 from app.base.tips import set_tip, tip_text
 from app.controllers.xray import XRayController
 from app.models.xray.xray import KernelView, views
+from app.views.boxes import in_column
 from app.views.labels import sentence_label
 from app.views.parts import Combo
 from app.views.picture_file import Facts, export_sheet, write_text
@@ -101,10 +101,7 @@ class XRayPanel(Squeezed):
         counted.setBuddy(self.counters)
         for widget, stretch in ((variant, 0), (self.variants, 1), (self.kernels, 1)):
             above.addWidget(widget, stretch)
-        labels = QVBoxLayout()
-        labels.addWidget(self.title)
-        labels.addWidget(self.state)
-        labels.addStretch(1)
+        labels = in_column(self.title, self.state, 1)
         row.addLayout(labels, 1)
         row.addWidget(self.again, 0, Qt.AlignmentFlag.AlignTop)
         beside.addWidget(counted)
@@ -115,12 +112,7 @@ class XRayPanel(Squeezed):
         for part, share in zip((self.files, self.tabs), SHARES, strict=True):
             self.splitter.addWidget(part)
             self.splitter.setStretchFactor(self.splitter.indexOf(part), share)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(gap, gap, gap, gap)
-        layout.addLayout(above)
-        layout.addLayout(row)
-        layout.addLayout(beside)
-        layout.addWidget(self.splitter, 1)
+        in_column(above, row, beside, (self.splitter, 1), on=self, margins=gap)
 
     def _listen(self) -> None:
         controller = self._controller

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QTabBar, QWidget
 
 from app.base.numbers import percent
 from app.models.xray.xray import SETS, FileView, KernelView
+from app.views.boxes import in_column
 from app.views.parts import ElidedLabel
 from app.views.xray.source_view import Place, SourceView
 
@@ -40,10 +41,7 @@ class SourceTabs(QWidget):
         self.bar.setExpanding(False)
         self.bar.setUsesScrollButtons(True)
         self.source = SourceView(self)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.bar)
+        layout = in_column(self.bar, on=self, gap=0)
         self.compiled = [ElidedLabel(parent=self) for _ in range(SETS + 1)]
         for place, label in enumerate(self.compiled):
             label.setObjectName(f"xray.compiled.{place}")
