@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QSignalBlocker, QTimer, Slot
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
 
 from app.models.background import Background
 from app.models.curves.magnitudes import Magnitudes, details
@@ -17,6 +17,7 @@ from app.models.experiment.subject import Subject
 from app.models.results.view_data import Array, OutputData
 from app.views.boxes import in_column
 from app.views.charts.cut_plot import CutPlot
+from app.views.labels import buddy, named
 from app.views.parts import Combo, ElidedLabel, number
 from app.views.results.reading import band_name, with_unit
 from gpu_ops.output_kinds import Band
@@ -57,13 +58,10 @@ class CutBar(QWidget):
         self._background.finished.connect(self._take)
         self.plot = CutPlot(self)
         self.plot.moved.connect(self._move)
-        self.bands = Combo(self)
-        self.bands.setObjectName("cutBands")
-        self.bands.setAccessibleName(self.tr("Coefficients"))
+        self.bands = named(Combo(self), "cutBands", title=self.tr("Coefficients"))
         self.bands.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.bands.activated.connect(self._show)
-        self.words = ElidedLabel(parent=self)
-        self.words.setObjectName("cutWords")
+        self.words = named(ElidedLabel(parent=self), "cutWords")
         self._arrange()
         session.changed.connect(self._changed)
         self.forget()
@@ -71,8 +69,7 @@ class CutBar(QWidget):
 
     def _arrange(self) -> None:
         unit = self.fontMetrics().averageCharWidth()
-        title = QLabel(self.tr("Threshold in"), self)
-        title.setBuddy(self.bands)
+        title = buddy(self.tr("Threshold in"), self.bands)
         row = QHBoxLayout()
         row.setSpacing(unit)
         for widget, stretch in ((title, 0), (self.bands, 0), (self.words, 1)):

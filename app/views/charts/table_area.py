@@ -15,6 +15,7 @@ from app.base.tips import tip_text
 from app.models.pictures.plane import Plane
 from app.models.results.view_data import ViewData
 from app.views.charts.frame import FAINT
+from app.views.labels import named
 from app.views.results.reading import name_of, place_text, reading_text, values_text
 
 Index = QModelIndex | QPersistentModelIndex
@@ -79,9 +80,8 @@ class TableArea(QWidget):
         self.plane = plane
         self.current = True
         self.model = Figures(self)
-        self.table = QTableView(self)
+        self.table = named(QTableView(self), title=self.tr("Figures"))
         self.table.setModel(self.model)
-        self.table.setAccessibleName(self.tr("Figures"))
         self.table.setEditTriggers(QTableView.EditTrigger.NoEditTriggers)
         self.table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
         self.table.setAlternatingRowColors(True)

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QSizePolicy, QWidget
 
 from app.models.curves.lanes import ChannelChoice
 from app.views.boxes import in_row
+from app.views.labels import named
 from app.views.parts import Combo, ElidedLabel
 from app.views.results.choice_button import ChoiceButton
 
@@ -40,8 +41,7 @@ class ChannelBar(QWidget):
         row.addWidget(self.overlaid)
         row.addSpacing(-unit // 2)
         row.addWidget(self.stacked)
-        self.words = ElidedLabel(parent=self)
-        self.words.setObjectName("channelWords")
+        self.words = named(ElidedLabel(parent=self), "channelWords")
         row.addWidget(self.words, 1)
         self.list.activated.connect(self._choose)
         choice.changed.connect(self.refresh)
@@ -61,9 +61,8 @@ class ChannelBar(QWidget):
         self.refresh()
 
     def _button(self, title: str, stacked: bool) -> ChoiceButton:
-        button = ChoiceButton(self)
+        button = named(ChoiceButton(self), title=title)
         button.setText(title)
-        button.setAccessibleName(title)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         button.clicked.connect(lambda: self._stack(stacked))
         return button

@@ -13,6 +13,7 @@ from app.models.pictures.layer import State
 from app.views.boxes import in_column, in_row
 from app.views.curves.curve_plot import CurvePlot
 from app.views.curves.signal_legend import LegendEntry, LegendGrid
+from app.views.labels import named
 from app.views.parts import ElidedLabel, number
 from app.views.results.findings_bar import FindingsBar
 from app.views.results.reading import name_of, values_text, with_unit
@@ -34,8 +35,7 @@ class SignalPane(QWidget):
         self.curves, self.items = self.plot.curves, self.plot.curve_items
         self._entries: list[LegendEntry] = []
         self.findings: dict[str, FindingsBar] = {}
-        self.status = ElidedLabel(parent=self)
-        self.status.setObjectName("signalStatus")
+        self.status = named(ElidedLabel(parent=self), "signalStatus")
         self._arrange()
         self.plane.changed.connect(self._show_values)
         self.plane.cursor_moved.connect(self._show_values)

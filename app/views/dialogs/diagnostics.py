@@ -23,6 +23,7 @@ from app.base.theme import fixed_font
 from app.base.tips import tip_text
 from app.models.log import LOG_LINES, Log
 from app.views.boxes import in_column, in_row
+from app.views.labels import named
 
 
 class DiagnosticsPage(QWidget):
@@ -33,17 +34,13 @@ class DiagnosticsPage(QWidget):
         self.setObjectName("diagnostics_page")
         self.setWindowTitle(self.tr("Diagnostics"))
         self._doctor: dict[str, Any] = {}
-        self.tree = QTreeWidget(self)
-        self.tree.setObjectName("doctor")
-        self.tree.setAccessibleName(self.tr("Devices and libraries"))
+        self.tree = named(QTreeWidget(self), "doctor", title=self.tr("Devices and libraries"))
         self.tree.setHeaderLabels([self.tr("Item"), self.tr("Value")])
         self.tree.setAlternatingRowColors(True)
         self.tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         self.tree.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         self.tree.header().setStretchLastSection(False)
-        self.log = QPlainTextEdit(self)
-        self.log.setObjectName("log")
-        self.log.setAccessibleName(self.tr("Log"))
+        self.log = named(QPlainTextEdit(self), "log", title=self.tr("Log"))
         self.log.setReadOnly(True)
         self.log.setTabChangesFocus(True)
         self.log.setMaximumBlockCount(LOG_LINES)
@@ -53,8 +50,7 @@ class DiagnosticsPage(QWidget):
         self.log.moveCursor(QTextCursor.MoveOperation.End)
         self.log.moveCursor(QTextCursor.MoveOperation.StartOfLine)
         log.added.connect(self.append_log)
-        self.tabs = QTabWidget(self)
-        self.tabs.setObjectName("diagnostics_tabs")
+        self.tabs = named(QTabWidget(self), "diagnostics_tabs")
         self.tabs.setDocumentMode(True)
         self.tabs.addTab(self.tree, self.tr("&Doctor"))
         self.tabs.addTab(self.log, self.tr("&Log"))

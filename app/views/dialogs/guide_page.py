@@ -10,6 +10,7 @@ from app.base.tips import set_tip
 from app.models.guide import FOLDER, INDEX, guide_page, guide_pages
 from app.views.boxes import in_column, in_row
 from app.views.dialogs.guide_look import dress, fit_pictures, heading_block
+from app.views.labels import named
 
 
 class GuideBrowser(QTextBrowser):
@@ -45,16 +46,13 @@ class GuidePage(QWidget):
         super().__init__(parent)
         self.setObjectName("guide_page")
         self.setWindowTitle(self.tr("Guide"))
-        self.list = QListWidget(self)
-        self.list.setObjectName("guide_page.pages")
-        self.list.setAccessibleName(self.tr("Pages of the guide"))
+        self.list = named(QListWidget(self), "guide_page.pages", title=self.tr("Pages of the guide"))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.addItems([page.title for page in guide_pages()])
         self.back_button = QPushButton(self.tr("&Back"), self)
         self.back_button.setObjectName("guide_page.back")
         set_tip(self.back_button, self.tr("Go back to the previous position"))
-        self.browser = GuideBrowser(self)
-        self.browser.setAccessibleName(self.tr("Guide"))
+        self.browser = named(GuideBrowser(self), title=self.tr("Guide"))
         side = in_column((self.list, 1), self.back_button)
         in_row(side, (self.browser, 1), on=self, margins=None)
         self._shown = INDEX

@@ -32,6 +32,7 @@ from app.views.boxes import in_row
 from app.views.dialogs.import_table import ImportTable
 from app.views.experiment.editors import ChoiceEditor, TextEditor
 from app.views.experiment.form import ParameterForm
+from app.views.labels import named
 from app.views.parts import ElidedLabel, TickBox
 from app.views.upright import Upright
 from gpu_ops.io.opening import COLUMNS, MEMBER, Survey
@@ -72,8 +73,7 @@ class ImportDialog(QDialog):
         self.name.setFont(font)
         self.what = QLabel(self)
         self.what.setWordWrap(True)
-        self.facts = QLabel(self)
-        self.facts.setObjectName("importFacts")
+        self.facts = named(QLabel(self), "importFacts")
         self.facts.setWordWrap(True)
         self.facts.setTextFormat(Qt.TextFormat.RichText)
         self.facts.setAlignment(Qt.AlignmentFlag.AlignTop)

@@ -22,6 +22,7 @@ from app.views.experiment.editors import (
 )
 from app.views.experiment.look_editor import LookEditor
 from app.views.keys import keyed, letter, yielding
+from app.views.labels import named
 from gpu_ops import KernelscopeError
 from gpu_ops.params import Param, Value
 
@@ -79,9 +80,8 @@ class ParameterForm(QWidget):
             field.set_value(param.default)
             set_tip(field, param.help)
             field.edited.connect(lambda commit, name=param.name: self._edited(name, commit))
-            label = QLabel(text, self)
+            label = named(QLabel(text, self), tip=param.help)
             label.setBuddy(field.control())
-            set_tip(label, param.help)
             field.name_controls(label.text().replace("&", ""), param.help)
             reason = QLabel(self)
             reason.setObjectName(f"reason.{param.name}")

@@ -23,6 +23,7 @@ from app.views.experiment.search_combo import WORDS, SearchCombo, disable
 from app.views.experiment.steps_section import StepsSection
 from app.views.experiment.variant_list import VariantList
 from app.views.keys import ELSEWHERE, letter, menu_letters
+from app.views.labels import named
 from app.views.parts import Combo, MarkChip
 from app.views.scrolled import Squeezed
 from app.views.upright import Upright
@@ -45,8 +46,7 @@ class ExperimentPanel(QWidget):
         self.setObjectName("experimentPanel")
         self._session = session
         self._missing_gpu = self.tr("the engine is still starting")
-        self.input_label = QLabel(self.tr("No input yet: open a file or a sample."), self)
-        self.input_label.setObjectName("inputLabel")
+        self.input_label = named(QLabel(self.tr("No input yet: open a file or a sample."), self), "inputLabel")
         self.input_label.setWordWrap(True)
         self.input_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.not_finite = NonFiniteLegend(self)
@@ -55,8 +55,7 @@ class ExperimentPanel(QWidget):
         self.filters = self._combo(SearchCombo(self), "filters", self.tr("Filter"))
         self.devices = self._combo(Combo(self), "devices", self.tr("GPU"))
         self.devices.setMinimumContentsLength(6)  # beside it there is space for the chip
-        self.simulated = MarkChip(self)
-        self.simulated.setObjectName("simulatedDevice")
+        self.simulated = named(MarkChip(self), "simulatedDevice")
         self.presets = PresetChooser(self)
         self.form: ParameterForm | None = None
         self._shown_filter = ""

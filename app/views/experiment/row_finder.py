@@ -7,6 +7,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
 from app.views.boxes import in_column
+from app.views.labels import named
 
 
 class _Line(QLineEdit):
@@ -33,8 +34,7 @@ class RowFinder(QWidget):
         self.line.setPlaceholderText(title)
         self.line.setAccessibleName(title)
         self.line.setClearButtonEnabled(True)
-        self._nothing = QLabel(self)
-        self._nothing.setObjectName("nothing")
+        self._nothing = named(QLabel(self), "nothing")
         self._nothing.setTextFormat(Qt.TextFormat.PlainText)
         self._nothing.setWordWrap(True)
         self._nothing.hide()

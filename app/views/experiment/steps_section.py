@@ -27,6 +27,7 @@ from app.models.experiment.session import Session
 from app.models.experiment.steps import GAUSSIAN, Steps, first_values, inside, noise_of, offered, step_text, step_title
 from app.views.boxes import in_column, in_row
 from app.views.experiment.form import ParameterForm
+from app.views.labels import named
 from app.views.parts import ElidedLabel, TickBox
 from gpu_ops import find_step
 from gpu_ops.input_kinds import INPUT_KINDS, Kind
@@ -71,10 +72,9 @@ class StepRow(QWidget):
         self.show_step(step)
 
     def _button(self, title: str, do: Callable[[], None], arrow: Qt.ArrowType = Qt.ArrowType.NoArrow) -> QToolButton:
-        button = QToolButton(self)
+        button = named(QToolButton(self), tip=title)
         button.setAutoRaise(True)
         button.setArrowType(arrow)
-        set_tip(button, title)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         button.clicked.connect(lambda: do())
         return button

@@ -29,6 +29,7 @@ from app.views.experiment.form import ParameterForm
 from app.views.experiment.row_finder import RowFinder
 from app.views.experiment.variant_row import VariantRow
 from app.views.keys import letter
+from app.views.labels import named
 from app.views.parts import Combo
 from app.views.upright import Upright
 from gpu_ops import KernelscopeError
@@ -57,11 +58,9 @@ class VariantList(QWidget):
         self._build_list()
         self.finder = RowFinder(self.tr("Find a variant"), self)
         self.finder.typed.connect(self._find)
-        self._knob_title = QLabel(self)
-        self._knob_title.setObjectName("knob_title")
+        self._knob_title = named(QLabel(self), "knob_title")
         self._knob_title.setWordWrap(True)
-        self.knobs_stack = QStackedWidget(self)
-        self.knobs_stack.setObjectName("knobs")
+        self.knobs_stack = named(QStackedWidget(self), "knobs")
         self.knobs_stack.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         in_column(self._top, self.finder, (self._scroll, 1), self._knob_title, self.knobs_stack, on=self)
 
@@ -71,9 +70,7 @@ class VariantList(QWidget):
 
     def _build_baseline(self) -> None:
         label = QLabel(self.tr("Speed-&ups relative to:"), self)
-        self.baseline_combo = Combo(self)
-        self.baseline_combo.setObjectName("baseline")
-        self.baseline_combo.setAccessibleName(self.tr("Baseline of speed-ups"))
+        self.baseline_combo = named(Combo(self), "baseline", title=self.tr("Baseline of speed-ups"))
         self.baseline_combo.setMinimumContentsLength(8)
         self.baseline_combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.baseline_combo.activated.connect(lambda place: self._choose(self.baseline_combo.itemData(place)))
@@ -92,9 +89,7 @@ class VariantList(QWidget):
         self.menu.addActions([self.baseline_action, self.only_action, self.all_action])
 
     def _build_list(self) -> None:
-        self._scroll = Upright(self)
-        self._scroll.setObjectName("variants")
-        self._scroll.setAccessibleName(self.tr("Variants"))
+        self._scroll = named(Upright(self), "variants", title=self.tr("Variants"))
         self._scroll.setFrameShape(QFrame.Shape.StyledPanel)
         self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._scroll.viewport().setBackgroundRole(QPalette.ColorRole.Base)
@@ -151,8 +146,7 @@ class VariantList(QWidget):
         if variant.id != REFERENCE:
             self.baseline_combo.addItem(variant.title, variant.id)
         if variant.knobs:
-            form = ParameterForm(variant.knobs, self.knobs_stack, taken=self._taken)
-            form.setObjectName(f"knobs.{variant.id}")
+            form = named(ParameterForm(variant.knobs, self.knobs_stack, taken=self._taken), f"knobs.{variant.id}")
             form.set_values({k: v for k, v in knobs.items() if _fits(variant, k, v)})
             form.changed.connect(lambda values, id=variant.id: self.knobs_changed.emit(id, values))
             self._forms[variant.id] = form

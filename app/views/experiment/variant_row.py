@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.base.theme import colours_of, inked, selected
 from app.views.boxes import in_column, in_row
+from app.views.labels import named
 from app.views.parts import TickBox
 from gpu_ops.types import Variant
 
@@ -44,13 +45,11 @@ class VariantRow(QWidget):
         self.variant, self.reason_text = variant, reason
         self._selected = False
         self.setObjectName(f"variant.{variant.id}")
-        self.tick = TickBox(variant.title.replace("&", "&&"), self)
-        self.tick.setObjectName(f"tick.{variant.id}")
+        self.tick = named(TickBox(variant.title.replace("&", "&&"), self), f"tick.{variant.id}")
         self.tick.setEnabled(not reason)
         self.tick.toggled.connect(self.ticked)
         self.tick.installEventFilter(self)
-        self.chip = QLabel(self)
-        self.chip.setObjectName(f"chip.{variant.id}")
+        self.chip = named(QLabel(self), f"chip.{variant.id}")
         self.idea = self._text(variant.idea, f"idea.{variant.id}")
         self.reason = self._text("", f"reason.{variant.id}")
         self.reason.setVisible(bool(reason))
@@ -60,8 +59,7 @@ class VariantRow(QWidget):
         self._adapt()
 
     def _text(self, text: str, name: str) -> QLabel:
-        label = QLabel(text, self)
-        label.setObjectName(name)
+        label = named(QLabel(text, self), name)
         label.setWordWrap(True)
         label.setTextFormat(Qt.TextFormat.PlainText)
         label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)

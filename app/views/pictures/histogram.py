@@ -22,6 +22,7 @@ from app.models.pictures.nonfinite import drawn_words
 from app.models.pictures.pyramid import Array
 from app.views.boxes import in_column
 from app.views.flow import FlowLayout
+from app.views.labels import buddy, named
 from app.views.parts import Combo, TickBox, mixed, number
 
 
@@ -182,9 +183,8 @@ class HistogramBar(QWidget):
         for name, title in zip(COLORMAPS, self._map_titles(), strict=True):
             self.maps.addItem(title, name)
         self.maps.activated.connect(lambda index: self.display.set_colormap(self.maps.itemData(index)))
-        self.words = QLabel(self)
+        self.words = named(QLabel(self), "histogramWords")
         self.words.setWordWrap(True)
-        self.words.setObjectName("histogramWords")
         self._name()
         self._arrange()
         self._listen(display)
@@ -231,8 +231,7 @@ class HistogramBar(QWidget):
         return self.tr("Gray"), self.tr("Viridis"), self.tr("Cividis"), self.tr("Magma")
 
     def _spin(self, name: str) -> QDoubleSpinBox:
-        spin = QDoubleSpinBox(self)
-        spin.setObjectName(name)
+        spin = named(QDoubleSpinBox(self), name)
         spin.setRange(-1e300, 1e300)
         spin.setDecimals(2)
         spin.setKeyboardTracking(False)
@@ -253,11 +252,10 @@ class HistogramBar(QWidget):
         unit = self.fontMetrics().averageCharWidth()
         grid = QGridLayout()
         grid.setHorizontalSpacing(unit)
-        for column, (text, buddy) in enumerate(((self.tr("Low"), self.low), (self.tr("High"), self.high))):
-            label = QLabel(text, self)
-            label.setBuddy(buddy)
+        for column, (text, level) in enumerate(((self.tr("Low"), self.low), (self.tr("High"), self.high))):
+            label = buddy(text, level)
             grid.addWidget(label, 0, 2 * column)
-            grid.addWidget(buddy, 0, 2 * column + 1)
+            grid.addWidget(level, 0, 2 * column + 1)
             grid.setColumnStretch(2 * column + 1, 1)
         row = FlowLayout(gap=unit)
         row.setContentsMargins(0, 0, 0, 0)

@@ -12,6 +12,7 @@ from app.models.pictures.pyramid import Array
 from app.models.results.origin import WHOLE, Origin
 from app.models.results.view_data import ViewData
 from app.views.boxes import in_column, in_row
+from app.views.labels import named
 from app.views.parts import ElidedLabel, StateChip, mark_texts, number
 from app.views.pictures.image_canvas import ImageCanvas
 from app.views.results.findings_bar import FindingsBar
@@ -29,8 +30,7 @@ class ImagePane(QWidget):
         self.layer = Layer(self)
         self.canvas = ImageCanvas(display, self)
         self.canvas.set_layers([self.layer])
-        self.title = ElidedLabel(parent=self)
-        self.title.setObjectName("imageTitle")
+        self.title = named(ElidedLabel(parent=self), "imageTitle")
         font = self.title.font()
         font.setBold(True)
         self.title.setFont(font)

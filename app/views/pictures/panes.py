@@ -25,6 +25,7 @@ from app.models.pictures.pyramid import Array
 from app.models.results.origin import WHOLE, Origin
 from app.views.boxes import in_column
 from app.views.folding import Folding
+from app.views.labels import named
 from app.views.parts import Combo, ElidedLabel, number
 from app.views.pictures.image_canvas import ImageCanvas
 from app.views.pictures.image_canvas import Mode as CanvasMode
@@ -73,8 +74,7 @@ class PaneGrid(QWidget):
         self._spare: list[ImagePane] = []
         self._pair: list[Layer] = []
         self.difference = Difference(self)
-        self.compare = ImageCanvas(display, self)
-        self.compare.setObjectName("compareCanvas")
+        self.compare = named(ImageCanvas(display, self), "compareCanvas")
         self._make_bar()
         self.pager = Pager(self._bar)
         self._arrange()
@@ -89,20 +89,16 @@ class PaneGrid(QWidget):
         self._modes = QButtonGroup(self)
         texts = self.tr("Side by side"), self.tr("Swipe"), self.tr("Flicker"), self.tr("Difference")
         for index, text in enumerate(texts):
-            button = ChoiceButton(self._bar)
+            button = named(ChoiceButton(self._bar), f"mode{index}", title=text.replace("&", ""))
             button.setText(text)
-            button.setAccessibleName(text.replace("&", ""))
-            button.setObjectName(f"mode{index}")
             self._modes.addButton(button, index)
         self._modes.button(1).setToolTip(self.tr("Two results in one picture, with a divider to drag"))
         self._modes.button(2).setToolTip(self.tr("One result, and the other while Space is held"))
         self._modes.button(3).setToolTip(self.tr("The first picture minus the second, with colours for the sign"))
         self._modes.idClicked.connect(lambda index: self.set_mode(MODES[index]))
         self.first, self.second = Combo(self._bar), Combo(self._bar)
-        self.hold = QToolButton(self._bar)
+        self.hold = named(QToolButton(self._bar), "flickerHold", tip=self.tr("Hold to show the second picture"))
         self.hold.setText(self.tr("Other"))
-        self.hold.setObjectName("flickerHold")
-        self.hold.setToolTip(self.tr("Hold to show the second picture"))
         self.hold.pressed.connect(lambda: self._flicker(True))
         self.hold.released.connect(lambda: self._flicker(False))
         names = (
@@ -142,8 +138,7 @@ class PaneGrid(QWidget):
         column = in_column(
             (self.compare, 1), on=self._compare_page, margins=(0, unit // 2, 0, unit // 2), gap=unit // 2
         )
-        self.values = ElidedLabel(parent=self._compare_page)
-        self.values.setObjectName("compareValues")
+        self.values = named(ElidedLabel(parent=self._compare_page), "compareValues")
         self.values.setContentsMargins(unit, 0, unit, 0)
         column.addWidget(self.values)
         self._pages = QStackedWidget(self)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QPlainTex
 
 from app.base.numbers import number
 from app.base.theme import Role, checkable, colours_of, fixed_font, inked, mix
-from app.base.tips import set_tip
+from app.views.labels import named
 from app.views.parts import ElidedLabel
 
 DETAIL_LINES = 6
@@ -30,19 +30,15 @@ class FindingsBar(QFrame):
         self._findings: tuple[Finding, ...] = ()
         self._printed: tuple[str, ...] = ()
         self._symbol = QLabel(self)
-        self.sentence = ElidedLabel(parent=self)
-        self.sentence.setObjectName("finding")
-        self.more = QLabel(self)
-        self.more.setObjectName("moreFindings")
+        self.sentence = named(ElidedLabel(parent=self), "finding")
+        self.more = named(QLabel(self), "moreFindings")
         self.details_button = self._button(self.tr("Details"), "findingDetails", self.tr("Show or hide all findings"))
         checkable(self.details_button)
         self.copy_button = self._button(self.tr("Copy"), "findingCopy", self.tr("Copy all findings"))
         self.copy_button.clicked.connect(self.copy)
-        self.details = QPlainTextEdit(self)
-        self.details.setObjectName("findingsDetails")
+        self.details = named(QPlainTextEdit(self), "findingsDetails", title=self.tr("All findings"))
         self.details.setReadOnly(True)
         self.details.setTabChangesFocus(True)
-        self.details.setAccessibleName(self.tr("All findings"))
         self.details.setFrameShape(QFrame.Shape.NoFrame)
         self.details.hide()
         self.details_button.toggled.connect(self.details.setVisible)
@@ -50,10 +46,8 @@ class FindingsBar(QFrame):
         self.hide()
 
     def _button(self, text: str, name: str, tip: str) -> QToolButton:
-        button = QToolButton(self)
+        button = named(QToolButton(self), name, tip=tip)
         button.setText(text)
-        button.setObjectName(name)
-        set_tip(button, tip)
         button.setAccessibleDescription(tip)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         button.setAutoRaise(True)

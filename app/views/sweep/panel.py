@@ -22,6 +22,7 @@ from app.models.timing.laws import LawPicture
 from app.models.timing.sweep import Option, Sweep
 from app.views.boxes import in_column
 from app.views.flow import FlowLayout
+from app.views.labels import buddy, named
 from app.views.parts import Combo
 from app.views.picture_file import export_sheet, write_text
 from app.views.scrolled import Squeezed
@@ -111,19 +112,17 @@ class SweepPanel(Squeezed):
         self.setObjectName("sweepPanel")
         self.controller = controller
         self.varies = self._combo("sweepVaries", self.tr("What varies"), 16)
-        self.values = QLineEdit(self)
-        self.values.setObjectName("sweepValues")
-        self.values.setAccessibleName(self.tr("Values"))
+        self.values = named(
+            QLineEdit(self), "sweepValues", title=self.tr("Values"), tip=self.tr("Whole numbers, such as 4, 8, 16, 32")
+        )
         self.values.setMinimumWidth(22 * self.fontMetrics().averageCharWidth())
-        self.values.setToolTip(self.tr("Whole numbers, such as 4, 8, 16, 32"))
         self.button = QPushButton(self.tr("Sweep"), self)
         self.button.setObjectName("sweepStart")
         self.button.setToolTip(
             self.tr("Time the ticked variants quickly at each value, and verify every result in full")
         )
         self.source = self._combo("sweepSource", self.tr("Sweep to show"), 14)
-        self.rows = QPushButton(self.tr("Rows"), self)
-        self.rows.setObjectName("sweepRows")
+        self.rows = named(QPushButton(self.tr("Rows"), self), "sweepRows")
         checkable(self.rows)
         self.rows.setToolTip(self.tr("Show the rows as a table instead of the plot"))
         self.reason, self.state = QLabel(self), QLabel(self)
@@ -140,9 +139,7 @@ class SweepPanel(Squeezed):
         self._colour()
 
     def _combo(self, name: str, title: str, letters: int) -> QComboBox:
-        combo = Combo(self)
-        combo.setObjectName(name)
-        combo.setAccessibleName(title)
+        combo = named(Combo(self), name, title=title)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         combo.setMinimumContentsLength(letters)
         return combo
@@ -157,8 +154,7 @@ class SweepPanel(Squeezed):
             (self.tr("Shown"), self.source, self.rows),
         )
         for title, widget, button in pairs:
-            label = QLabel(title, self)
-            label.setBuddy(widget)
+            label = buddy(title, widget)
             pair, row = QWidget(self), QHBoxLayout()
             row.setContentsMargins(0, 0, 0, 0)
             row.addWidget(label)

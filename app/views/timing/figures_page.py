@@ -7,12 +7,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QPushButton, QVBoxLayout, QWidget
 
 from app.base.theme import colours_of, fixed_font, inked
-from app.base.tips import set_tip
 from app.views.boxes import in_row
-from app.views.labels import sentence_label
+from app.views.labels import buddy, named, sentence_label
 from app.views.parts import Combo
 from app.views.picture_file import export_sheet, write_text
 from app.views.scrolled import Squeezed
@@ -131,9 +130,7 @@ class FiguresPage(QWidget):
         super().__init__(parent)
         self.setObjectName("figures_page")
         self.setWindowTitle(self.tr("Figures"))
-        self.choice = Combo(self)
-        self.choice.setObjectName("figures_page.figure")
-        self.choice.setAccessibleName(self.tr("Figure to show"))
+        self.choice = named(Combo(self), "figures_page.figure", title=self.tr("Figure to show"))
         self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.choice.setMinimumContentsLength(16)
         self.report_button = self._button("report", self.tr("&Report…"), self.tr("Show the points of another report"))
@@ -149,14 +146,11 @@ class FiguresPage(QWidget):
         self.save_button.clicked.connect(lambda: self.save_asked.emit(self))
 
     def _button(self, name: str, text: str, tip: str) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setObjectName(f"figures_page.{name}")
-        set_tip(button, tip)
+        button = named(QPushButton(text, self), f"figures_page.{name}", tip=tip)
         return button
 
     def _arrange(self) -> None:
-        label = QLabel(self.tr("&Figure"), self)
-        label.setBuddy(self.choice)
+        label = buddy(self.tr("&Figure"), self.choice)
         top = in_row(label, (self.choice, 1), self.report_button, self.copy_button, self.save_button)
         layout = QVBoxLayout(self)
         layout.addLayout(top)

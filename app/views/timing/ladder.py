@@ -34,6 +34,7 @@ from app.models.experiment.slot import RowSlot
 from app.models.results.results import Results
 from app.views.boxes import in_column, in_row
 from app.views.flow import FlowLayout
+from app.views.labels import buddy, named
 from app.views.parts import Combo, TickBox
 from app.views.picture_file import NO_FACTS, Draw, Facts, drawn_image, write_picture
 from app.views.timing.ladder_layout import Builder, Geometry, Line
@@ -193,8 +194,7 @@ class TimingLadder(QWidget):
         self._results = results
         self.canvas = LadderCanvas(results, self)
         self.canvas.current_changed.connect(self._show_details)
-        self._scroll = QScrollArea(self)
-        self._scroll.setObjectName("ladder_scroll")
+        self._scroll = named(QScrollArea(self), "ladder_scroll")
         self._scroll.setWidgetResizable(True)
         self._scroll.setFrameShape(QFrame.Shape.NoFrame)
         self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -213,15 +213,12 @@ class TimingLadder(QWidget):
         self.counters.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.counters.activated.connect(self._choose_counter)
         self.counted = QWidget(self)
-        self.counters_label = QLabel(self.tr("Counted:"), self)
-        self.counters_label.setBuddy(self.counters)
+        self.counters_label = buddy(self.tr("Counted:"), self.counters)
         self.empty = QLabel(self.tr("No measurements yet: tick variants and choose Run → Measure."), self)
         self.empty.setObjectName("ladder_empty")
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.empty.setWordWrap(True)
-        self.details = QPlainTextEdit(self)
-        self.details.setObjectName("ladder_details")
-        self.details.setAccessibleName(self.tr("Details of the current row"))
+        self.details = named(QPlainTextEdit(self), "ladder_details", title=self.tr("Details of the current row"))
         self.details.setReadOnly(True)
         self.details.setTabChangesFocus(True)
         self.details.setFrameShape(QFrame.Shape.NoFrame)

@@ -13,6 +13,7 @@ from app.base.tips import set_tip
 from app.models.messages import Kind, Message
 from app.views.boxes import in_column
 from app.views.eliding import shortened
+from app.views.labels import named
 
 DETAIL_LINES = 8
 LONGEST = 240
@@ -35,11 +36,9 @@ class MessageRow(QWidget):
         self._text.setTextFormat(Qt.TextFormat.PlainText)
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._build_buttons()
-        self._details = QPlainTextEdit(self)
-        self._details.setObjectName("details")
+        self._details = named(QPlainTextEdit(self), "details", title=self.tr("Details of the message"))
         self._details.setReadOnly(True)
         self._details.setTabChangesFocus(True)
-        self._details.setAccessibleName(self.tr("Details of the message"))
         self._details.hide()
         self._lay_out()
         self._adapt()
@@ -87,8 +86,7 @@ class MessageRow(QWidget):
         self.choice_buttons = [self._choice(text, handler) for text, handler in message.choices.items()]
 
     def _choice(self, text: str, handler: Callable[[], object]) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setObjectName("choice_button")
+        button = named(QPushButton(text, self), "choice_button")
         button.clicked.connect(lambda: self._choose(handler))
         self._choices.addWidget(button)
         return button

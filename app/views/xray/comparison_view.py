@@ -8,9 +8,10 @@ from typing import Any
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QTextBrowser, QWidget
+from PySide6.QtWidgets import QComboBox, QFrame, QTextBrowser, QWidget
 
 from app.views.boxes import in_column, in_row
+from app.views.labels import buddy
 from app.views.parts import Combo
 from app.views.xray.text import comparison
 from gpu_ops.types import Variant
@@ -36,8 +37,7 @@ class ComparisonView(QWidget):
         self.text.setAccessibleName(self.tr("Counts of both variants, and what changed"))
         self.text.setOpenLinks(False)
         self.text.setFrameShape(QFrame.Shape.NoFrame)
-        named = QLabel(self.tr("Compare with"), self)
-        named.setBuddy(self.variants)
+        named = buddy(self.tr("Compare with"), self.variants)
         row = in_row(named, (self.variants, 1))
         gap = self.fontMetrics().averageCharWidth()
         in_column(row, (self.text, 1), on=self, margins=(0, gap, 0, 0))

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QSplitter,
     QTabWidget,
@@ -20,11 +19,11 @@ from PySide6.QtWidgets import (
 
 from app.base.terms import counter_name, counter_tip
 from app.base.theme import colours_of, inked
-from app.base.tips import set_tip, tip_text
+from app.base.tips import tip_text
 from app.controllers.xray import XRayController
 from app.models.xray.xray import KernelView, views
 from app.views.boxes import in_column
-from app.views.labels import sentence_label
+from app.views.labels import buddy, named, sentence_label
 from app.views.parts import Combo
 from app.views.picture_file import Facts, export_sheet, write_text
 from app.views.scrolled import Squeezed
@@ -60,9 +59,7 @@ class XRayPanel(Squeezed):
         self.state = sentence_label("xray.state", self)
         self.files = SourceTabs(self)
         self.source = self.files.source
-        self.report = QTextBrowser(self)
-        self.report.setObjectName("xray.report")
-        self.report.setAccessibleName(self.tr("Findings, explanations and totals"))
+        self.report = named(QTextBrowser(self), "xray.report", title=self.tr("Findings, explanations and totals"))
         self.report.setOpenLinks(False)
         self.report.setFrameShape(QFrame.Shape.NoFrame)
         self.accesses, self.blocks, self.comparison = AccessView(self), BlockSizes(self), ComparisonView(self)
@@ -74,19 +71,14 @@ class XRayPanel(Squeezed):
         self._show()
 
     def _combo(self, name: str, title: str) -> QComboBox:
-        combo = Combo(self)
-        combo.setObjectName(name)
-        combo.setAccessibleName(title)
-        set_tip(combo, title)
+        combo = named(Combo(self), name, title=title, tip=title)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         combo.setMinimumContentsLength(8)
         return combo
 
     def _add_tabs(self) -> None:
         """Make the tabs below the source."""
-        self.tabs = QTabWidget(self)
-        self.tabs.setObjectName("xray.tabs")
-        self.tabs.setAccessibleName(self.tr("Results of the X-ray"))
+        self.tabs = named(QTabWidget(self), "xray.tabs", title=self.tr("Results of the X-ray"))
         self.tabs.setDocumentMode(True)
         self.tabs.addTab(self.report, self.tr("Report"))
         self.tabs.addTab(self.accesses, self.tr("Addresses"))
@@ -96,9 +88,7 @@ class XRayPanel(Squeezed):
     def _arrange(self) -> None:
         gap = self.fontMetrics().averageCharWidth()
         above, row, beside = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
-        variant, counted = QLabel(self.tr("Variant"), self), QLabel(self.tr("Beside lines"), self)
-        variant.setBuddy(self.variants)
-        counted.setBuddy(self.counters)
+        variant, counted = buddy(self.tr("Variant"), self.variants), buddy(self.tr("Beside lines"), self.counters)
         for widget, stretch in ((variant, 0), (self.variants, 1), (self.kernels, 1)):
             above.addWidget(widget, stretch)
         labels = in_column(self.title, self.state, 1)
@@ -106,8 +96,7 @@ class XRayPanel(Squeezed):
         row.addWidget(self.again, 0, Qt.AlignmentFlag.AlignTop)
         beside.addWidget(counted)
         beside.addWidget(self.counters, 1)
-        self.splitter = QSplitter(Qt.Orientation.Vertical, self)
-        self.splitter.setObjectName("xray.splitter")
+        self.splitter = named(QSplitter(Qt.Orientation.Vertical, self), "xray.splitter")
         self.splitter.setChildrenCollapsible(False)
         for part, share in zip((self.files, self.tabs), SHARES, strict=True):
             self.splitter.addWidget(part)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QTabBar, QWidget
 from app.base.numbers import percent
 from app.models.xray.xray import SETS, FileView, KernelView
 from app.views.boxes import in_column
+from app.views.labels import named
 from app.views.parts import ElidedLabel
 from app.views.xray.source_view import Place, SourceView
 
@@ -34,9 +35,7 @@ class SourceTabs(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.bar = FileBar(self)
-        self.bar.setObjectName("xray.files")
-        self.bar.setAccessibleName(self.tr("Files of the kernel"))
+        self.bar = named(FileBar(self), "xray.files", title=self.tr("Files of the kernel"))
         self.bar.setDocumentMode(True)
         self.bar.setExpanding(False)
         self.bar.setUsesScrollButtons(True)
