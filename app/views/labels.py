@@ -30,10 +30,12 @@ def buddy(text: str, widget: QWidget) -> QLabel:
     return label
 
 
-def sentence_label(name: str, parent: QWidget) -> QLabel:
+def sentence_label(name: str, parent: QWidget, selectable: bool = False) -> QLabel:
     """A label for sentences: it wraps them and shows them as plain text."""
     label = QLabel(parent)
     label.setObjectName(name)
     label.setWordWrap(True)
     label.setTextFormat(Qt.TextFormat.PlainText)
+    if selectable:
+        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label

@@ -7,15 +7,7 @@ from html import escape
 from pathlib import PurePath
 
 from PySide6.QtCore import QEvent, Qt, Slot
-from PySide6.QtWidgets import (
-    QAbstractSpinBox,
-    QDialog,
-    QDialogButtonBox,
-    QLabel,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractSpinBox, QDialog, QDialogButtonBox, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app.base.theme import colours_of, inked
 from app.controllers.importing import ImportController
@@ -32,7 +24,7 @@ from app.views.boxes import in_row
 from app.views.dialogs.import_table import ImportTable
 from app.views.experiment.editors import ChoiceEditor, TextEditor
 from app.views.experiment.form import ParameterForm
-from app.views.labels import named
+from app.views.labels import named, sentence_label
 from app.views.parts import ElidedLabel, TickBox
 from app.views.upright import Upright
 from gpu_ops.io.opening import COLUMNS, MEMBER, Survey
@@ -81,11 +73,9 @@ class ImportDialog(QDialog):
         self._scroll = Upright(self)
         self._scroll.setWidget(self.facts)
         self._scroll.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-        self.hint, self.found, self.reason = QLabel(self), QLabel(self), QLabel(self)
-        for label, name in ((self.hint, "importHint"), (self.found, "importFound"), (self.reason, "importReason")):
-            label.setObjectName(name)
-            label.setWordWrap(True)
-            label.setTextFormat(Qt.TextFormat.PlainText)
+        self.hint, self.found, self.reason = (
+            sentence_label(f"import{name}", self) for name in ("Hint", "Found", "Reason")
+        )
         self.table = ImportTable(self)
         self.remember = TickBox(self.tr("Read &files like this one so from now on, and do not ask"), self)
         self.remember.setObjectName("importRemember")

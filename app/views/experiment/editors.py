@@ -7,15 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from PySide6.QtCore import QCoreApplication, QLocale, Qt, Signal
-from PySide6.QtWidgets import (
-    QGridLayout,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QSizePolicy,
-    QSlider,
-    QWidget,
-)
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QLineEdit, QSizePolicy, QSlider, QWidget
 
 from app.models.number_input import parse_number
 from app.views.experiment.spins import FloatSpin, IntSpin, nice_step

@@ -22,7 +22,7 @@ from app.views.experiment.editors import (
 )
 from app.views.experiment.look_editor import LookEditor
 from app.views.keys import keyed, letter, yielding
-from app.views.labels import named
+from app.views.labels import named, sentence_label
 from gpu_ops import KernelscopeError
 from gpu_ops.params import Param, Value
 
@@ -83,10 +83,7 @@ class ParameterForm(QWidget):
             label = named(QLabel(text, self), tip=param.help)
             label.setBuddy(field.control())
             field.name_controls(label.text().replace("&", ""), param.help)
-            reason = QLabel(self)
-            reason.setObjectName(f"reason.{param.name}")
-            reason.setWordWrap(True)
-            reason.setTextFormat(Qt.TextFormat.PlainText)
+            reason = sentence_label(f"reason.{param.name}", self)
             reason.hide()
             label.setMinimumHeight(field.control().sizeHint().height())  # beside the first line of a high editor
             grid.addWidget(label, 2 * place, 0, Qt.AlignmentFlag.AlignTop)

@@ -13,6 +13,7 @@ from app.models.experiment.noise import Noise, span_of, usual_sigma
 from app.views.boxes import in_row
 from app.views.experiment.editors import FloatEditor, IntEditor
 from app.views.keys import letter
+from app.views.labels import sentence_label
 from app.views.parts import TickBox
 from gpu_ops import NOISE, KernelscopeError
 
@@ -39,10 +40,7 @@ class NoiseControl(QWidget):
         self.slider.setRange(1, STOPS)
         self.slider.setPageStep(STOPS // 10)
         self.sigma, self.seed = FloatEditor(NOISE[0], self), IntEditor(NOISE[1], self)
-        self._seed_label, self._reason = QLabel(self.tr("Seed"), self), QLabel(self)
-        self._reason.setObjectName("reason.noise")
-        self._reason.setWordWrap(True)
-        self._reason.setTextFormat(Qt.TextFormat.PlainText)
+        self._seed_label, self._reason = QLabel(self.tr("Seed"), self), sentence_label("reason.noise", self)
         self._name()
         self._arrange()
         self.tick.toggled.connect(self._toggled)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QSignalBlocker, Signal
-from PySide6.QtWidgets import QComboBox, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.views.boxes import in_row
 from app.views.experiment.search_combo import disable
@@ -31,8 +31,7 @@ class PresetChooser(QWidget):
         self.combo = named(
             Combo(self), "preset", title=self.tr("Preset"), tip=self.tr("Common values for several parameters at once")
         )
-        self.combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.combo.setMinimumContentsLength(12)
+        self.combo.set_letters(12)
         label = buddy(self.tr("&Preset"), self.combo)
         in_row(label, (self.combo, 1), on=self)
         self.combo.activated.connect(self._activated)

@@ -5,36 +5,70 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import (
-    QAction,
-    QContextMenuEvent,
-    QPalette,
-)
-from PySide6.QtWidgets import (
-    QComboBox,
-    QFrame,
-    QLabel,
-    QMenu,
-    QSizePolicy,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QAction, QContextMenuEvent, QKeyEvent, QPalette
+from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QMenu, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
 from app.base.theme import boxes
 from app.models.search import matches
 from app.views.boxes import in_column, in_row
 from app.views.experiment.form import ParameterForm
-from app.views.experiment.row_finder import RowFinder
 from app.views.experiment.variant_row import VariantRow
 from app.views.keys import letter
-from app.views.labels import named
+from app.views.labels import named, sentence_label
 from app.views.parts import Combo
 from app.views.upright import Upright
 from gpu_ops import KernelscopeError
 from gpu_ops.params import Value
 from gpu_ops.types import REFERENCE, Filter, Variant
+
+
+class _Line(QLineEdit):
+    left = Signal()
+
+    def event(self, event: QEvent) -> bool:
+        """Let Esc close the search before it cancels a run."""
+        if isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
+            if event.type() == QEvent.Type.KeyPress:
+                self.left.emit()
+            event.accept()
+            return True
+        return super().event(event)
+
+
+class RowFinder(QWidget):
+    """Hidden until the user searches; Esc shows all rows again. `typed(text)`: the search text changed."""
+
+    typed = Signal(str)
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.line = _Line(self)
+        self.line.setPlaceholderText(title)
+        self.line.setAccessibleName(title)
+        self.line.setClearButtonEnabled(True)
+        self._nothing = sentence_label("nothing", self)
+        self._nothing.hide()
+        in_column(self.line, self._nothing, on=self)
+        self.line.textChanged.connect(self.typed)
+        self.line.left.connect(self.leave)
+        self.hide()
+
+    def present(self) -> None:
+        """Start a search."""
+        self.show()
+        self.line.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.line.selectAll()
+
+    def leave(self) -> None:
+        """End the search."""
+        self.line.clear()
+        self.hide()
+
+    def show_count(self, count: int) -> None:
+        """Take the number of matching rows."""
+        self._nothing.setText(self.tr("Nothing matches “{typed}”.").format(typed=self.line.text().strip()))
+        self._nothing.setVisible(not count)
 
 
 class VariantList(QWidget):
@@ -71,8 +105,7 @@ class VariantList(QWidget):
     def _build_baseline(self) -> None:
         label = QLabel(self.tr("Speed-&ups relative to:"), self)
         self.baseline_combo = named(Combo(self), "baseline", title=self.tr("Baseline of speed-ups"))
-        self.baseline_combo.setMinimumContentsLength(8)
-        self.baseline_combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.baseline_combo.set_letters(8)
         self.baseline_combo.activated.connect(lambda place: self._choose(self.baseline_combo.itemData(place)))
         label.setBuddy(self.baseline_combo)
         self.letters = {letter(label.text())}

@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import (
-    QFocusEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPalette,
-)
-from PySide6.QtWidgets import (
-    QLabel,
-    QSizePolicy,
-    QStyle,
-    QWidget,
-)
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette
+from PySide6.QtWidgets import QLabel, QSizePolicy, QStyle, QWidget
 
 from app.base.theme import colours_of, inked, selected
 from app.views.boxes import in_column, in_row
-from app.views.labels import named
+from app.views.labels import named, sentence_label
 from app.views.parts import TickBox
 from gpu_ops.types import Variant
 
@@ -59,9 +47,8 @@ class VariantRow(QWidget):
         self._adapt()
 
     def _text(self, text: str, name: str) -> QLabel:
-        label = named(QLabel(text, self), name)
-        label.setWordWrap(True)
-        label.setTextFormat(Qt.TextFormat.PlainText)
+        label = sentence_label(name, self)
+        label.setText(text)
         label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         return label
 

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Slot
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QBoxLayout,
-    QComboBox,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QPushButton,
-    QStackedWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QBoxLayout, QComboBox, QHBoxLayout, QLineEdit, QPushButton, QStackedWidget, QWidget
 
 from app.base.theme import checkable, colours_of, inked
 from app.base.tips import tip_text
@@ -22,7 +13,7 @@ from app.models.timing.laws import LawPicture
 from app.models.timing.sweep import Option, Sweep
 from app.views.boxes import in_column
 from app.views.flow import FlowLayout
-from app.views.labels import buddy, named
+from app.views.labels import buddy, named, sentence_label
 from app.views.parts import Combo
 from app.views.picture_file import export_sheet, write_text
 from app.views.scrolled import Squeezed
@@ -50,12 +41,8 @@ class SweepSheet(Squeezed):
         super().__init__(parent)
         self.setObjectName("sweepSheet")
         self.setAutoFillBackground(True)
-        self.heading, self.findings, self.more = QLabel(self), QLabel(self), QLabel(self)
-        for label in (self.heading, self.findings, self.more):
-            label.setWordWrap(True)
-            label.setTextFormat(Qt.TextFormat.PlainText)
-            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.findings.setObjectName("sweepFindings")
+        names = ("sweepHeading", "sweepFindings", "sweepMore")
+        self.heading, self.findings, self.more = (sentence_label(name, self, True) for name in names)
         self.plot, self.legend = SweepPlot(self), SweepLegend(self)
         self.occupancy = SweepOccupancy(self.plot, self)
         plots = in_column((self.plot, 3), (self.occupancy, 2))
@@ -125,12 +112,9 @@ class SweepPanel(Squeezed):
         self.rows = named(QPushButton(self.tr("Rows"), self), "sweepRows")
         checkable(self.rows)
         self.rows.setToolTip(self.tr("Show the rows as a table instead of the plot"))
-        self.reason, self.state = QLabel(self), QLabel(self)
-        self.reason.setObjectName("sweepReason")
-        for label in (self.reason, self.state):
-            label.setWordWrap(True)
-            label.setTextFormat(Qt.TextFormat.PlainText)
-            label.hide()
+        self.reason, self.state = (sentence_label(name, self) for name in ("sweepReason", "sweepState"))
+        self.reason.hide()
+        self.state.hide()
         self.sheet, self.table, self.laws = SweepSheet(self), SweepTable(self), LawSheet(self)
         self._arrange()
         self._listen()
@@ -140,8 +124,7 @@ class SweepPanel(Squeezed):
 
     def _combo(self, name: str, title: str, letters: int) -> QComboBox:
         combo = named(Combo(self), name, title=title)
-        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        combo.setMinimumContentsLength(letters)
+        combo.set_letters(letters)
         return combo
 
     def _arrange(self) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app.base.theme import colours_of, fixed_font, inked
 from app.views.boxes import in_row
@@ -34,10 +34,8 @@ class FigureSheet(Squeezed):
         self.setAutoFillBackground(True)
         names = ("heading", "origin", "text", "words", "missing", "commands")
         self.heading, self.origin, self.text, self.words, self.missing, self.commands = (
-            sentence_label(f"figureSheet.{name}", self) for name in names
+            sentence_label(f"figureSheet.{name}", self, True) for name in names
         )
-        for label in (self.heading, self.origin, self.text, self.words, self.missing, self.commands):
-            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.plot, self.legend = FigurePlot(self), Legend(self)
         gap = self.fontMetrics().averageCharWidth()
         layout = QVBoxLayout(self)
@@ -131,8 +129,7 @@ class FiguresPage(QWidget):
         self.setObjectName("figures_page")
         self.setWindowTitle(self.tr("Figures"))
         self.choice = named(Combo(self), "figures_page.figure", title=self.tr("Figure to show"))
-        self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.choice.setMinimumContentsLength(16)
+        self.choice.set_letters(16)
         self.report_button = self._button("report", self.tr("&Report…"), self.tr("Show the points of another report"))
         self.copy_button = self._button("copy", self.tr("Cop&y"), self.tr("Copy all points as a table"))
         tip = self.tr("Save the figure as PNG or SVG, or its points as CSV or JSON")

@@ -18,15 +18,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import (
-    QComboBox,
-    QFrame,
-    QLabel,
-    QPlainTextEdit,
-    QScrollArea,
-    QToolTip,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPlainTextEdit, QScrollArea, QToolTip, QWidget
 
 from app.base.terms import counter_name, counter_tip
 from app.base.tips import show_tip, tip_text

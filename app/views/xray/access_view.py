@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSlider, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSlider, QVBoxLayout, QWidget
 
 from app.base.numbers import count
 from app.base.theme import colours_of, inked
@@ -165,8 +165,7 @@ class AccessView(QWidget):
         self._traces: Sequence[WarpTrace] = ()
         self._warp: tuple[tuple[int, int, int], int] | None = None
         self.warps = named(Combo(self), "access.warps", title=self.tr("Warp to show"))
-        self.warps.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.warps.setMinimumContentsLength(8)
+        self.warps.set_letters(8)
         self.slider = named(QSlider(Qt.Orientation.Horizontal, self), "access.number", title=self.tr("Access to show"))
         self.slider.setPageStep(8)
         self.number, self.what, self.sentence, self.detail, self.empty = (

@@ -8,7 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QComboBox, QFrame, QTextBrowser, QWidget
+from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
 from app.views.boxes import in_column, in_row
 from app.views.labels import buddy
@@ -30,8 +30,7 @@ class ComparisonView(QWidget):
         self.variants.setObjectName("xray.against")
         self.variants.setAccessibleName(self.tr("Variant to compare with"))
         self.variants.setToolTip(self.tr("A second variant, simulated on the same part of the same input"))
-        self.variants.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.variants.setMinimumContentsLength(8)
+        self.variants.set_letters(8)
         self.text = QTextBrowser(self)
         self.text.setObjectName("xray.comparison.text")
         self.text.setAccessibleName(self.tr("Counts of both variants, and what changed"))

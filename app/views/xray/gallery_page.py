@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QCoreApplication, QEvent, QRectF, Qt
 from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QResizeEvent, QShowEvent, QStandardItemModel
-from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.base.theme import colours_of, inked
 from app.models.xray.access_text import sentence
@@ -82,8 +82,7 @@ class GalleryPage(QWidget):
         self.setObjectName("gallery")
         self.setWindowTitle(self.tr("Memory layouts"))
         self.rules = named(Combo(self), "gallery.rule", title=self.tr("Order of the layouts"))
-        self.rules.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.rules.setMinimumContentsLength(12)
+        self.rules.set_letters(12)
         for rule, text in RULES.items():
             self.rules.addItem(QCoreApplication.translate("Gallery", text), rule)
         self.rules.addItem("", TIME)

@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPainter, QPalette, QPen, QPolygonF
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from app.base.numbers import count
 from app.base.theme import colours_of
@@ -16,6 +16,7 @@ from app.models.timing.occupancy import LIMITERS, BlockOccupancy, Curve, curve, 
 from app.views.boxes import in_column
 from app.views.charts.chart import Chart
 from app.views.charts.frame import Frame, Side
+from app.views.labels import sentence_label
 
 MOST_THREADS = 1024
 TICKS = 256
@@ -238,15 +239,9 @@ class BlockSizes(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         inside = QWidget(self)
         self.plot = OccupancyPlot(inside)
-        self.now, self.sentence = QLabel(inside), QLabel(inside)
+        self.now, self.sentence = (sentence_label(f"xray.blocks.{name}", inside) for name in ("now", "sentence"))
         gap = self.fontMetrics().averageCharWidth()
-        layout = in_column((self.plot, 1), on=inside, margins=(0, gap, 0, gap))
-        for label, name in ((self.now, "xray.blocks.now"), (self.sentence, "xray.blocks.sentence")):
-            label.setObjectName(name)
-            label.setWordWrap(True)
-            label.setTextFormat(Qt.TextFormat.PlainText)
-            layout.addWidget(label)
-        layout.addStretch(0)
+        in_column((self.plot, 1), self.now, self.sentence, 0, on=inside, margins=(0, gap, 0, gap))
         self.setWidget(inside)
         self.plot.current_changed.connect(self._tell)
 

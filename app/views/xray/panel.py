@@ -6,16 +6,7 @@ import json
 
 from PySide6.QtCore import QEvent, QSize, Qt, QUrl, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QComboBox,
-    QFrame,
-    QHBoxLayout,
-    QPushButton,
-    QSplitter,
-    QTabWidget,
-    QTextBrowser,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QPushButton, QSplitter, QTabWidget, QTextBrowser, QWidget
 
 from app.base.terms import counter_name, counter_tip
 from app.base.theme import colours_of, inked
@@ -72,8 +63,7 @@ class XRayPanel(Squeezed):
 
     def _combo(self, name: str, title: str) -> QComboBox:
         combo = named(Combo(self), name, title=title, tip=title)
-        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        combo.setMinimumContentsLength(8)
+        combo.set_letters(8)
         return combo
 
     def _add_tabs(self) -> None:
