@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 from app.base.theme import Series
 from app.models.results.view_data import Array, ViewData
 from app.views.charts.frame import Frame
+from app.views.charts.plot_area import Plot
 from app.views.parts import number
 from app.views.results.reading import channel_names, name_of, reading_text, values_text, with_unit
 from gpu_ops.output_kinds import Axis
@@ -25,10 +26,8 @@ EMPTY = 0.8
 """The lowest value of a logarithmic axis of counts: a little below one."""
 
 
-class BarsPlot:
+class BarsPlot(Plot):
     """Bars of counts. Where there are more bars than pixels, each pixel shows the tallest one."""
-
-    aspect = 1.7
 
     def axis(self, drawn: ViewData) -> Axis:
         return drawn.form.axes[-1]
@@ -53,9 +52,6 @@ class BarsPlot:
 
     def named(self, drawn: ViewData) -> bool:
         return len(channel_names(drawn)) > 1
-
-    def rows(self, drawn: ViewData) -> list[str]:
-        return []
 
     def paint(self, painter: QPainter, frame: Frame, drawn: ViewData, scale: str) -> None:
         counts, names = np.atleast_2d(drawn.array), channel_names(drawn)

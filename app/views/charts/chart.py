@@ -81,6 +81,8 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         self.setObjectName(name)
         self.setAccessibleName(title)
         self.plane, self.current = plane, True
+        if plane.parent() is None:
+            plane.setParent(self)
         self.tags: Sequence[tuple[float, float, str]] = ()
         self._lines: list[Drawn] = []
         self._dragged: QPointF | None = None

@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QPainter, QPalette, QPen
 
 from app.models.results.view_data import Array, ViewData
 from app.views.charts.frame import Frame
+from app.views.charts.plot_area import Plot
 from app.views.parts import number
 from app.views.results.reading import band_name, reading_text, values_text
 from gpu_ops.output_kinds import Axis, Band
@@ -19,7 +20,7 @@ ROOM = 0.42
 """The share of a row's height that its largest coefficient reaches."""
 
 
-class LevelsPlot:
+class LevelsPlot(Plot):
     """Coarse bands above, fine ones below; each row by its own largest coefficient. Coefficient k of n stands at the
     share k / n of the signal, which counts twice the coefficients of its finest detail."""
 
@@ -31,20 +32,8 @@ class LevelsPlot:
     def extent(self, drawn: ViewData) -> tuple[float, float, float]:
         return 0.0, 2.0 * max((band.shape[0] for band in drawn.form.bands), default=1), 2.0
 
-    def limits(self, drawn: ViewData, scale: str) -> tuple[float, float]:
-        return 0.0, 1.0
-
-    def log(self, scale: str) -> bool:
-        return False
-
-    def value_title(self, drawn: ViewData) -> str:
-        return ""
-
     def _bands(self, drawn: ViewData) -> list[Band]:
         return sorted(drawn.form.bands, key=lambda band: (-band.level, band.start))
-
-    def named(self, drawn: ViewData) -> bool:
-        return False
 
     def rows(self, drawn: ViewData) -> list[str]:
         return [band_name(band) for band in self._bands(drawn)]

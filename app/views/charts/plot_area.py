@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from math import log10
-from typing import Protocol
 
 from PySide6.QtCore import QPoint, QPointF, QRectF
 from PySide6.QtGui import QColor, QPainter, QPalette, QPen
@@ -19,38 +19,48 @@ from app.views.charts.frame import FAINT, Frame, Side, axis_side, short
 from gpu_ops.output_kinds import Axis
 
 
-class Plot(Protocol):
+class Plot(ABC):
     """Draws results of one kind. `aspect` is the best ratio of width to height."""
 
-    aspect: float
+    aspect = 1.7
 
+    @abstractmethod
     def axis(self, drawn: ViewData) -> Axis:
         """The x axis."""
 
+    @abstractmethod
     def extent(self, drawn: ViewData) -> tuple[float, float, float]:
         """The first and the last place, and the distance of neighbouring values."""
 
     def limits(self, drawn: ViewData, scale: str) -> tuple[float, float]:
         """The lowest and the highest value to draw."""
+        return 0.0, 1.0
 
     def log(self, scale: str) -> bool:
         """Whether the limits are logarithms to the base of ten."""
+        return False
 
     def value_title(self, drawn: ViewData) -> str:
         """The title of the y axis; empty where rows have names."""
+        return ""
 
     def named(self, drawn: ViewData) -> bool:
         """Whether names of channels take a line above the plot."""
+        return False
 
     def rows(self, drawn: ViewData) -> list[str]:
         """Names of rows, from the top; none where y is a value."""
+        return []
 
+    @abstractmethod
     def paint(self, painter: QPainter, frame: Frame, drawn: ViewData, scale: str) -> None:
         """Draw the result, clipped to the frame."""
 
+    @abstractmethod
     def spot(self, drawn: ViewData, place: float, row: float) -> tuple[float, float] | None:
         """The start and end, along x, of the value that the cursor reads at a place."""
 
+    @abstractmethod
     def text(self, drawn: ViewData, place: float, row: float) -> str:
         """The value at a place, in a row if there are rows; empty where there is none."""
 

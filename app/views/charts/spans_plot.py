@@ -8,6 +8,7 @@ from PySide6.QtGui import QPainter, QPalette, QPen
 
 from app.models.results.view_data import Array, ViewData
 from app.views.charts.frame import Frame
+from app.views.charts.plot_area import Plot
 from app.views.parts import number
 from app.views.results.reading import quantity, reading_text
 from gpu_ops.output_kinds import Axis
@@ -16,7 +17,7 @@ translate = QCoreApplication.translate
 START, END, STREAM, BYTES = range(4)
 
 
-class SpansPlot:
+class SpansPlot(Plot):
     """A timeline (S, 4) of start and end in seconds, stream and bytes. Spans that move bytes are hatched."""
 
     aspect = 2.5
@@ -33,20 +34,8 @@ class SpansPlot:
         low, high = float(spans[:, START].min()), float(spans[:, END].max())
         return low, high, min(shortest, high - low or 1.0)
 
-    def limits(self, drawn: ViewData, scale: str) -> tuple[float, float]:
-        return 0.0, 1.0
-
-    def log(self, scale: str) -> bool:
-        return False
-
-    def value_title(self, drawn: ViewData) -> str:
-        return ""
-
     def _streams(self, drawn: ViewData) -> list[int]:
         return sorted({int(stream) for stream in drawn.array[:, STREAM]})
-
-    def named(self, drawn: ViewData) -> bool:
-        return False
 
     def rows(self, drawn: ViewData) -> list[str]:
         names = [translate("Spans", "stream {number}").format(number=number(s)) for s in self._streams(drawn)]

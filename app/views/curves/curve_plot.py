@@ -36,7 +36,6 @@ class CurvePlot(Chart):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(Plane(upward=False), parent, "signalPlot", self.tr("Curves"))
-        self.plane.setParent(self)
         self.curves: list[Curve] = []
         self.curve_items: list[pg.PlotCurveItem] = []
         self.fixed: tuple[float, float] | None = None

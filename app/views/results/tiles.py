@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
+from app.views.boxes import in_column, in_row
+from app.views.labels import named
+from app.views.parts import ElidedLabel, StateChip
+from app.views.results.findings_bar import FindingsBar
 from app.views.results.pager import Pager
 from app.views.scrolled import Scrolled
 
@@ -29,6 +34,33 @@ def best_columns(
 
     possible = [columns for columns in range(1, count + 1) if width / columns >= narrowest] or [1]
     return max(possible, key=lambda columns: (round(shown(columns), 3), -columns))
+
+
+class Tile(QWidget):
+    """Title, verdict and findings above a widget that shows a result, and a line below it."""
+
+    def __init__(self, inner: QWidget, parent: QWidget | None = None, beside: QWidget | None = None) -> None:
+        """`beside` stands at the end of the line."""
+        super().__init__(parent)
+        unit = self.fontMetrics().averageCharWidth()
+        self.title, self.chip, self.findings = ElidedLabel(parent=self), StateChip(self), FindingsBar(self)
+        font = self.title.font()
+        font.setBold(True)
+        self.title.setFont(font)
+        self.title.setMinimumHeight(self.chip.sizeHint().height())  # it does not jump when a verdict comes
+        self.status = named(ElidedLabel(parent=self, keep=": "), "tileStatus")  # the value
+        head = in_row((self.title, 1), self.chip, margins=(unit, 0, unit, 0), gap=unit)
+        foot = in_row((self.status, 1), *filter(None, [beside]), margins=(unit, 0, unit, 0), gap=unit)
+        around = (0, unit // 2, 0, unit // 2)
+        in_column(head, self.findings, (inner, 1), foot, on=self, margins=around, gap=unit // 2)
+
+    def share_width(self) -> None:
+        """Cut the verdict's text before the name."""
+        rest = self.width() - self.title.fontMetrics().horizontalAdvance(self.title.text())
+        self.chip.setMaximumWidth(max(self.chip.least_width(), rest - 4 * self.fontMetrics().averageCharWidth()))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        self.share_width()
 
 
 class Tiles(Scrolled, Generic[W]):

@@ -79,7 +79,6 @@ class FigurePlot(Chart):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Plane(), parent, "figurePlot")
-        self.plane.setParent(self)
         self.drawn: DrawnFigure | None = None
 
     def show_figure(self, drawn: DrawnFigure) -> None:

@@ -35,7 +35,6 @@ class LawPlot(Chart):
 
     def __init__(self, title: str, value: Callable[[Place], float], share: bool, parent: QWidget | None = None) -> None:
         super().__init__(Plane(), parent, title=title)
-        self.plane.setParent(self)
         self.title, self.value, self.share = title, value, share
         self.picture: LawPicture | None = None
 

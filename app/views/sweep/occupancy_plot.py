@@ -35,7 +35,6 @@ class SweepOccupancy(Chart):
         """`times` is the plot above, with which it has the axis in common."""
         title = self.tr("Theoretical occupancy over the varied quantity")
         super().__init__(Plane(upward=False, x=times.plane.x), parent, "sweepOccupancy", title)
-        self.plane.setParent(self)
         self.sweep: Sweep | None = None
         self.lines: tuple[Line, ...] = ()
         self._times = times

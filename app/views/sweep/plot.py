@@ -62,7 +62,6 @@ class SweepPlot(Chart):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Plane(), parent, "sweepPlot", self.tr("Kernel time over the varied quantity"))
-        self.plane.setParent(self)
         self.sweep: Sweep | None = None
         self.lines: tuple[Line, ...] = ()
         self.marks: tuple[Mark, ...] = ()

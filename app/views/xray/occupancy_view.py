@@ -64,7 +64,6 @@ class OccupancyPlot(Chart):
     def __init__(self, parent: QWidget | None = None) -> None:
         title = self.tr("Warps per multiprocessor over threads per block")
         super().__init__(Plane(), parent, "xray.occupancy", title)
-        self.plane.setParent(self)
         self.curve: Curve | None = None
         self.held: BlockOccupancy | None = None
         self.plane.cursor_moved.connect(self._point)
