@@ -10,7 +10,7 @@ from PySide6.QtGui import QCursor, QKeyEvent
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.models.messages import Kind, Message, Messages
-from app.views.shallow import Shallow
+from app.views.upright import Shallow
 from app.views.window.message_row import MessageRow
 
 MOST_ROWS = 3
