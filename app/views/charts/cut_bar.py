@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QSignalBlocker, QTimer, Slot
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from app.models.background import Background
 from app.models.curves.magnitudes import Magnitudes, details
@@ -15,7 +15,7 @@ from app.models.experiment.change import Change
 from app.models.experiment.session import Session
 from app.models.experiment.subject import Subject
 from app.models.results.view_data import Array, OutputData
-from app.views.boxes import in_column
+from app.views.boxes import in_column, in_row
 from app.views.charts.cut_plot import CutPlot
 from app.views.labels import buddy, named
 from app.views.parts import Combo, ElidedLabel, number
@@ -69,11 +69,7 @@ class CutBar(QWidget):
 
     def _arrange(self) -> None:
         unit = self.fontMetrics().averageCharWidth()
-        title = buddy(self.tr("Threshold in"), self.bands)
-        row = QHBoxLayout()
-        row.setSpacing(unit)
-        for widget, stretch in ((title, 0), (self.bands, 0), (self.words, 1)):
-            row.addWidget(widget, stretch)
+        row = in_row(buddy(self.tr("Threshold in"), self.bands), self.bands, (self.words, 1), gap=unit)
         in_column(row, self.plot, on=self, margins=(unit, unit // 2, unit, unit // 2), gap=unit // 2)
 
     @property

@@ -20,7 +20,7 @@ from app.models.files.importing import (
     toggled,
     values_words,
 )
-from app.views.boxes import in_row
+from app.views.boxes import in_column, in_row
 from app.views.dialogs.import_table import ImportTable
 from app.views.experiment.editors import ChoiceEditor, TextEditor
 from app.views.experiment.form import ParameterForm
@@ -90,18 +90,8 @@ class ImportDialog(QDialog):
         self._form_column = QVBoxLayout()
         self._form_column.addStretch(1)
         self._top = in_row((self._form_column, 1), (self._scroll, 1), gap=4 * unit)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(2 * unit, 2 * unit, 2 * unit, 2 * unit)
-        layout.setSpacing(unit)
-        layout.addWidget(self.name)
-        layout.addWidget(self.what)
-        layout.addLayout(self._top)
-        layout.addWidget(self.found)
-        layout.addWidget(self.hint)
-        layout.addWidget(self.table, 1)
-        layout.addWidget(self.reason)
-        layout.addWidget(self.remember)
-        layout.addWidget(self.buttons)
+        above, below = (self.name, self.what, self._top, self.found, self.hint), (self.reason, self.remember)
+        in_column(*above, (self.table, 1), *below, self.buttons, on=self, margins=2 * unit, gap=unit)
 
     # What is shown
 

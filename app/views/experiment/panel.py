@@ -6,7 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import QLocale, QRectF, QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.base.tips import set_tip, tip_text
 from app.models.experiment.change import Change
@@ -23,7 +23,7 @@ from app.views.experiment.search_combo import WORDS, SearchCombo, disable
 from app.views.experiment.steps_section import StepsSection
 from app.views.experiment.variant_list import VariantList
 from app.views.keys import ELSEWHERE, letter, menu_letters
-from app.views.labels import named
+from app.views.labels import buddy, named
 from app.views.parts import Combo, MarkChip
 from app.views.scrolled import Squeezed
 from app.views.upright import Upright
@@ -88,16 +88,11 @@ class ExperimentPanel(QWidget):
         content = Squeezed(self)
         self._column, self._labels = QVBoxLayout(content), list[QLabel]()
         self._column.setContentsMargins(gap, gap, gap, gap)
-        self._column.addWidget(self.input_label)
-        self._column.addWidget(self.not_finite)
-        self._column.addWidget(self.steps)
-        self._column.addWidget(self.noise)
+        for widget in (self.input_label, self.not_finite, self.steps, self.noise):
+            self._column.addWidget(widget)
         for title, combo in ((self.tr("F&ilter"), self.filters), (self.tr("&GPU"), self.devices)):
-            row, label = QHBoxLayout(), QLabel(title, self)
-            label.setBuddy(combo)
-            self._labels.append(label)
-            row.addWidget(label)
-            row.addWidget(combo, 1)
+            self._labels.append(buddy(title, combo))
+            row = in_row(self._labels[-1], (combo, 1))
             self._column.addLayout(row)
         row.addWidget(self.simulated)  # beside the GPU
         self._column.addWidget(self.presets)

@@ -9,7 +9,7 @@ from weakref import ref
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QPushButton, QSizePolicy, QSlider, QToolButton, QWidget
+from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QSizePolicy, QSlider, QToolButton, QWidget
 
 from app.base.theme import boxes, checkable
 from app.base.tips import set_tip
@@ -53,12 +53,8 @@ class StepRow(QWidget):
         self.down = self._button(self.tr("Move down"), lambda: self.moved.emit(1), Qt.ArrowType.DownArrow)
         self.remove = self._button(self.tr("Remove"), lambda: self.removed.emit())
         self.remove.setText("✕")
-        row = QHBoxLayout()
-        row.setSpacing(self.fontMetrics().averageCharWidth() // 2)
-        row.addWidget(self.tick)
-        row.addWidget(self.words, 1)
-        for button in (self.edit, self.up, self.down, self.remove):
-            row.addWidget(button)
+        gap, buttons = self.fontMetrics().averageCharWidth() // 2, (self.edit, self.up, self.down, self.remove)
+        row = in_row(self.tick, (self.words, 1), *buttons, gap=gap)
         self._column = in_column(row, on=self)
         self.show_step(step)
 

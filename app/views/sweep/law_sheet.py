@@ -9,14 +9,14 @@ from html import escape
 import numpy as np
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QBrush, QPalette
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from app.base.numbers import count, number
 from app.models.curves.stroke import variant_stroke
 from app.models.pictures.plane import Plane
 from app.models.ticks import log_ticks
 from app.models.timing.laws import LawCurve, LawPicture, Place
-from app.views.boxes import in_column
+from app.views.boxes import in_column, in_row
 from app.views.charts.chart import Chart, Drawn, padded
 from app.views.charts.frame import Frame, Side, axis_side
 from app.views.parts import is_dark
@@ -112,11 +112,8 @@ class LawSheet(Squeezed):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.speedup = LawPlot(self.tr("speed-up S"), lambda place: place.speedup, False, self)
         self.efficiency = LawPlot(self.tr("efficiency E"), lambda place: place.efficiency, True, self)
-        self._across: QBoxLayout = QHBoxLayout()
-        for plot in (self.speedup, self.efficiency):
-            self._across.addWidget(plot, 1)
-        gap = self.fontMetrics().averageCharWidth()
-        in_column(self.heading, (self._across, 1), self.words, on=self, margins=(gap, gap // 2, gap, gap // 2))
+        gap, across = self.fontMetrics().averageCharWidth(), in_row((self.speedup, 1), (self.efficiency, 1))
+        in_column(self.heading, (across, 1), self.words, on=self, margins=(gap, gap // 2, gap, gap // 2))
         self.picture: LawPicture | None = None
 
     def show_picture(self, picture: LawPicture | None) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Slot
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QComboBox, QHBoxLayout, QLineEdit, QPushButton, QStackedWidget, QWidget
+from PySide6.QtWidgets import QBoxLayout, QComboBox, QLineEdit, QPushButton, QStackedWidget, QWidget
 
 from app.base.theme import checkable, colours_of, inked
 from app.base.tips import tip_text
 from app.controllers.sweep import SweepController
 from app.models.timing.laws import LawPicture
 from app.models.timing.sweep import Option, Sweep
-from app.views.boxes import in_column
+from app.views.boxes import in_column, in_row
 from app.views.flow import FlowLayout
 from app.views.labels import buddy, named, sentence_label
 from app.views.parts import Combo
@@ -138,11 +138,8 @@ class SweepPanel(Squeezed):
         )
         for title, widget, button in pairs:
             label = buddy(title, widget)
-            pair, row = QWidget(self), QHBoxLayout()
-            row.setContentsMargins(0, 0, 0, 0)
-            row.addWidget(label)
-            row.addWidget(widget)
-            pair.setLayout(row)
+            pair = QWidget(self)
+            in_row(label, widget, on=pair)
             controls.addWidget(pair)
             if button is not None:
                 controls.addWidget(button)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QEvent, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.base.theme import colours_of, fixed_font, inked
-from app.views.boxes import in_row
+from app.views.boxes import in_column, in_row
 from app.views.labels import buddy, named, sentence_label
 from app.views.parts import Combo
 from app.views.picture_file import export_sheet, write_text
@@ -38,12 +38,8 @@ class FigureSheet(Squeezed):
         )
         self.plot, self.legend = FigurePlot(self), Legend(self)
         gap = self.fontMetrics().averageCharWidth()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(gap, gap // 2, gap, gap // 2)
-        parts: list[QWidget] = [self.heading, self.origin, self.text, self.plot]
-        parts += [self.legend, self.words, self.missing, self.commands]
-        for part in parts:
-            layout.addWidget(part, int(part is self.plot))
+        above, below = (self.heading, self.origin, self.text), (self.legend, self.words, self.missing, self.commands)
+        in_column(*above, (self.plot, 1), *below, on=self, margins=(gap, gap // 2, gap, gap // 2))
         self.drawn: DrawnFigure | None = None
 
     def show_figure(self, drawn: DrawnFigure) -> None:
@@ -149,11 +145,9 @@ class FiguresPage(QWidget):
     def _arrange(self) -> None:
         label = buddy(self.tr("&Figure"), self.choice)
         top = in_row(label, (self.choice, 1), self.report_button, self.copy_button, self.save_button)
-        layout = QVBoxLayout(self)
-        layout.addLayout(top)
         inside = Upright(self)
         inside.setWidget(self.sheet)
-        layout.addWidget(inside, 1)
+        in_column(top, (inside, 1), on=self, margins=None)
 
     def set_figures(self, drawn: Sequence[DrawnFigure]) -> None:
         """Show these figures; the chosen one stays."""

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QSlider, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSlider, QWidget
 
 from app.base.numbers import count
 from app.base.theme import colours_of, inked
 from app.base.tips import show_tip
 from app.models.xray.access_text import bank_text, gap_text, lane_text, piece_text, sentence, warp_title, what
 from app.models.xray.access_trace import WARP, TracedAccess, WarpTrace
-from app.views.boxes import in_column
+from app.views.boxes import in_column, in_row
 from app.views.labels import buddy, named, sentence_label
 from app.views.parts import Combo
 from app.views.scrolled import Scrolled
@@ -182,20 +182,12 @@ class AccessView(QWidget):
 
     def _arrange(self) -> None:
         gap = self.fontMetrics().averageCharWidth()
-        above, steps = QHBoxLayout(), QHBoxLayout()
-        warp, access = buddy(self.tr("Warp"), self.warps), buddy(self.tr("Access"), self.slider)
-        above.addWidget(warp)
-        above.addWidget(self.warps, 1)
-        steps.addWidget(access)
-        steps.addWidget(self.slider, 1)
         self.number.setWordWrap(False)
-        steps.addWidget(self.number)
+        above = in_row(buddy(self.tr("Warp"), self.warps), (self.warps, 1))
+        steps = in_row(buddy(self.tr("Access"), self.slider), (self.slider, 1), self.number)
         scroll = Scrolled(self.canvas, self)
         in_column(above, steps, self.what, (scroll, 1), self.sentence, self.detail, on=self.parts)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(gap, gap, gap, gap)
-        layout.addWidget(self.empty, 0, Qt.AlignmentFlag.AlignTop)
-        layout.addWidget(self.parts, 1)
+        in_column(self.empty, (self.parts, 1), on=self, margins=gap).setAlignment(self.empty, Qt.AlignmentFlag.AlignTop)
 
     # What is shown
 

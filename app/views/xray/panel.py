@@ -6,14 +6,14 @@ import json
 
 from PySide6.QtCore import QEvent, QSize, Qt, QUrl, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QPushButton, QSplitter, QTabWidget, QTextBrowser, QWidget
+from PySide6.QtWidgets import QComboBox, QFrame, QPushButton, QSplitter, QTabWidget, QTextBrowser, QWidget
 
 from app.base.terms import counter_name, counter_tip
 from app.base.theme import colours_of, inked
 from app.base.tips import tip_text
 from app.controllers.xray import XRayController
 from app.models.xray.xray import KernelView, views
-from app.views.boxes import in_column
+from app.views.boxes import in_column, in_row
 from app.views.labels import buddy, named, sentence_label
 from app.views.parts import Combo
 from app.views.picture_file import Facts, export_sheet, write_text
@@ -77,15 +77,10 @@ class XRayPanel(Squeezed):
 
     def _arrange(self) -> None:
         gap = self.fontMetrics().averageCharWidth()
-        above, row, beside = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
         variant, counted = buddy(self.tr("Variant"), self.variants), buddy(self.tr("Beside lines"), self.counters)
-        for widget, stretch in ((variant, 0), (self.variants, 1), (self.kernels, 1)):
-            above.addWidget(widget, stretch)
-        labels = in_column(self.title, self.state, 1)
-        row.addLayout(labels, 1)
-        row.addWidget(self.again, 0, Qt.AlignmentFlag.AlignTop)
-        beside.addWidget(counted)
-        beside.addWidget(self.counters, 1)
+        above, beside = in_row(variant, (self.variants, 1), (self.kernels, 1)), in_row(counted, (self.counters, 1))
+        row = in_row((in_column(self.title, self.state, 1), 1), self.again)
+        row.setAlignment(self.again, Qt.AlignmentFlag.AlignTop)
         self.splitter = named(QSplitter(Qt.Orientation.Vertical, self), "xray.splitter")
         self.splitter.setChildrenCollapsible(False)
         for part, share in zip((self.files, self.tabs), SHARES, strict=True):
