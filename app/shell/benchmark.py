@@ -119,20 +119,20 @@ def _signal(quick: bool) -> Figures:
         stage.open_noise(length=10_000_000, dtype="float32")
         stage.run_until(lambda: sharp.at is not None)
         show = stage.since_arrival(sharp)
-        pane.zoom_at(4.0, sum(pane.view_range()) / 2)
+        pane.plane.zoom(4.0)
         stage.run_for(0.3)
         width = pane.view_range()[1] - pane.view_range()[0]
         frames = []
         for turn in range(20 if quick else 60):
             way = 1 if turn // 10 % 2 else -1
-            pan = partial(pane.pan, way * width / 50)
+            pan = partial(pane.plane.pan, way * width / 50, 0.0)
             frames.append(stage.frame(pane.plot.viewport(), pan, lambda: _settled(pane)))
         return {"show": show, "pan": statistics.median(frames), "pan_max": max(frames)}
 
 
 def _settled(pane: Any) -> bool:
     """Whether the plot has the points of the range it shows."""
-    return bool(pane.curves) and pane.curves[0].pyramid is not None and pane.settled
+    return bool(pane.curves) and pane.curves[0].pyramid is not None and pane.plot.settled
 
 
 def _image(quick: bool) -> Figures:

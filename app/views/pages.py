@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QTextBrowser, QWidget
+
+from app.views.boxes import in_column, in_row
+from app.views.labels import named
 
 
 class TextPage(QWidget):
@@ -14,23 +17,16 @@ class TextPage(QWidget):
         super().__init__(parent)
         self.setObjectName(name)
         self.setWindowTitle(title)
-        self.summary = QLabel(self)
-        self.summary.setObjectName(f"{name}.summary")
+        self.summary = named(QLabel(self), f"{name}.summary")
         self.summary.setWordWrap(True)
         self.copy_button = QPushButton(self.tr("Cop&y"), self)
         self.copy_button.setObjectName(f"{name}.copy")
         self.copy_button.setToolTip(self.tr("Copy the page as text"))
         self.copy_button.clicked.connect(self.copy)
-        self.browser = QTextBrowser(self)
-        self.browser.setObjectName(f"{name}.text")
-        self.browser.setAccessibleName(title)
+        self.browser = named(QTextBrowser(self), f"{name}.text", title=title)
         self.browser.setOpenLinks(False)
-        self.top = QHBoxLayout()
-        self.top.addWidget(self.summary, 1)
-        self.top.addWidget(self.copy_button)
-        layout = QVBoxLayout(self)
-        layout.addLayout(self.top)
-        layout.addWidget(self.browser, 1)
+        self.top = in_row((self.summary, 1), self.copy_button)
+        in_column(self.top, (self.browser, 1), on=self, margins=None)
 
     def html(self) -> str:
         raise NotImplementedError

@@ -87,6 +87,11 @@ class TickBox(QCheckBox):
 class Combo(QComboBox):
     """A drop-down whose current entry is cut with … where it does not fit; Fusion cuts within a letter."""
 
+    def set_letters(self, count: int) -> None:
+        """Take the width of so many letters at least, whatever the entries are."""
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(count)
+
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         painter, option = QStylePainter(self), QStyleOptionComboBox()
         self.initStyleOption(option)

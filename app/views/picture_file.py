@@ -10,7 +10,7 @@ from typing import Any
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QImage, QPainter, QPalette
 from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.base.theme import colours_of
 from app.models.files.small_print import small_print
@@ -104,7 +104,12 @@ def export_sheet(sheet: QWidget, path: str | Path, title: str, facts: Facts = NO
     """Write what a widget shows, as `write_picture` does."""
 
     def draw(painter: QPainter) -> None:
+        held = QApplication.focusWidget()
+        if held is not None:
+            held.clearFocus()  # its frame is no part of the picture
         sheet.render(painter, QPoint())
+        if held is not None:
+            held.setFocus()
 
     write_picture(path, sheet.size(), draw, title, sheet.logicalDpiX(), facts)
 

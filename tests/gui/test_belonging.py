@@ -255,7 +255,7 @@ def test_a_new_signal_is_fitted(window: MainWindow) -> None:
     pane.fix_y((-0.1, 0.1))
     engine(window).show(signal(np.arange(300.0), 100.0))
     assert pane.view_range() == pytest.approx((0, 2.99))
-    assert pane.box.viewRange()[1][1] >= 299 and pane.cursor_x is None
+    assert pane.plot.box.viewRange()[1][1] >= 299 and pane.cursor_x is None
 
 
 def test_curves_of_an_earlier_choice_are_faint_and_say_so(window: MainWindow) -> None:

@@ -131,10 +131,10 @@ def test_stacked_channels_fill_their_own_lanes(window: MainWindow, qtbot: QtBot)
         bottom = 2 - k % 3
         assert bottom < y.min() < bottom + 0.1 and bottom + 0.9 < y.max() < bottom + 1
     pane = view(window).pane
-    assert pane.view_range() == before and pane.box.viewRange()[1] == [0, 3]
+    assert pane.view_range() == before and pane.plot.box.viewRange()[1] == [0, 3]
     assert legend(window) == ["input", window.stack.titles()["serial"]]
-    assert [name for name, _ in pane.lane_names.shown()] == list(LEADS)
-    ticks = pane.item.getAxis("left")._tickLevels[0]
+    assert [name for name, _ in pane.plot.lane_names()] == list(LEADS)
+    ticks = pane.plot.item.getAxis("left")._tickLevels[0]
     assert all(pane.lanes.place(c, float(text.replace(",", ""))) == pytest.approx(y)
                for y, text in ticks for c in [2 - int(y)])  # fmt: skip
     assert {int(y) for y, _ in ticks} == {0, 1, 2}
@@ -142,8 +142,8 @@ def test_stacked_channels_fill_their_own_lanes(window: MainWindow, qtbot: QtBot)
     assert f"{waves(3)[100, 2]:.4g}"[:3] in pane.status.text().replace(",", "").replace("\u202f", "")
     qtbot.mouseClick(bar(window).overlaid, Qt.MouseButton.LeftButton)
     settle()
-    assert max(y.max() for y in drawn(window)) > 200 and pane.item.getAxis("left")._tickLevels is None
-    assert not pane.lane_names.shown()
+    assert max(y.max() for y in drawn(window)) > 200 and (200.0, "200") in pane.plot.item.getAxis("left")._tickLevels[0]
+    assert not pane.plot.lane_names()
 
 
 def test_channels_are_shown_one_by_one_with_keys(window: MainWindow, qtbot: QtBot) -> None:
@@ -205,7 +205,7 @@ def test_many_channels(window: MainWindow, dark: bool) -> None:
     bar(window).choice.show_all(True)
     settle()
     pane = view(window).pane
-    assert pane.lanes.order == tuple(range(64)) and not pane.lane_names.shown()
+    assert pane.lanes.order == tuple(range(64)) and not pane.plot.lane_names()
     bar(window).list.activated.emit(3)
     assert pane.lanes.order == tuple(range(192, 256))
     bar(window).choice.step(1)
@@ -215,7 +215,7 @@ def test_many_channels(window: MainWindow, dark: bool) -> None:
     window.controller.session.set_picks(())
     settle()
     assert pane.lanes.order == tuple(range(256)) and not bar(window).words.text()
-    ticks = pane.item.getAxis("left")._tickLevels[0]
+    ticks = pane.plot.item.getAxis("left")._tickLevels[0]
     assert ticks[0][1] == "channel 1" and 5 < len(ticks) < 80
     corner = pane.plot.mapTo(pane, QPoint(3, 3))
     assert (pane.grab().toImage().pixelColor(corner).lightness() < 50) == dark
@@ -288,7 +288,7 @@ def test_lost_samples_are_marked_in_the_lane_of_their_channel(window: MainWindow
     array = waves(3)
     array[50, 1], array[120, 2] = np.nan, np.inf
     show(window, array, LEADS)
-    gaps = view(window).pane.gaps
+    gaps = view(window).pane.plot.gaps
     assert sorted(gaps.places) == [0.5, 1.2]
     bar(window).choice.show_all(True)
     settle()

@@ -49,18 +49,19 @@ def test_published_values_are_dashed_ghosts_named_with_their_gpu(page: FiguresPa
     for place, drawn in enumerate(page.drawn):
         plot, texts = turn(page, place), page.sheet.legend.texts()
         assert texts[0] == "published, Jetson TX2" and set(texts) >= {one.name for one in drawn.series}
-        for series, items in zip(drawn.series, plot._items, strict=False):
+        for series, items in zip(drawn.series, plot._lines, strict=False):
             ghost = series.basis == "published"
             pen = look_of(drawn, series, page.palette()).pen()
             assert not ghost or pen.style() == Qt.PenStyle.CustomDashLine
             assert items.band.isVisible() == bool(series.tops)
             assert items.dots.isVisible() == (series.basis == "measured" or not (series.tops or series.joined))
-        assert not any(items.line.isVisible() for items in plot._items[len(drawn.series) :])
+        assert not any(items.line.isVisible() for items in plot._lines[len(drawn.series) :])
 
 
 def test_every_point_lies_in_the_plot_and_is_told_at_the_cursor(page: FiguresPage) -> None:
     plot = turn(page, THREADS)
-    (x, y), box = plot.ranges(), plot.item.getViewBox()
+    frame, box = plot.frame(), plot.item.getViewBox()
+    x, y = frame.across, frame.upward
     assert x[0] < np.log10(32) < np.log10(1024) < x[1] and y[0] == 0 and y[1] > 1
     assert plot.item.getAxis("bottom").labelText == "threads a block"
     line = page.drawn[THREADS].measured[0]

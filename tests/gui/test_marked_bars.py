@@ -82,11 +82,11 @@ def point(area: BarsArea, bar: int) -> QPoint:
 
 
 def drag(area: BarsArea, first: int, last: int, release: bool = True) -> None:
-    QTest.mousePress(area, Qt.MouseButton.LeftButton, pos=point(area, first))
-    QTest.mouseMove(area, point(area, (first + last) // 2))
-    QTest.mouseMove(area, point(area, last))
+    QTest.mousePress(area.viewport(), Qt.MouseButton.LeftButton, pos=point(area, first))
+    QTest.mouseMove(area.viewport(), point(area, (first + last) // 2))
+    QTest.mouseMove(area.viewport(), point(area, last))
     if release:
-        QTest.mouseRelease(area, Qt.MouseButton.LeftButton, pos=point(area, last))
+        QTest.mouseRelease(area.viewport(), Qt.MouseButton.LeftButton, pos=point(area, last))
 
 
 def canvas_of(window: MainWindow) -> Any:
@@ -105,7 +105,7 @@ def opaque(window: MainWindow) -> np.ndarray[Any, Any]:
 def test_a_drag_marks_the_pixels_of_its_bars_while_it_goes_on(window: MainWindow, stack: ExitStack) -> None:
     view = gray(window, stack)
     area, array = area_of(view), picture()
-    before = view.span.start, view.span.stop
+    before = view.plane.x.start, view.plane.x.stop
     drag(area, 100, 160, release=False)
     first, last = view.marks.bars or (0, 0)
     assert abs(first - 100) <= 1 and abs(last - 160) <= 1
@@ -114,19 +114,19 @@ def test_a_drag_marks_the_pixels_of_its_bars_while_it_goes_on(window: MainWindow
     share = f"{100 * wanted.mean():.3g} %"
     assert canvas_of(window).meaning == f"pixels from {first} to {last}: {share}"
     assert view.value_text("serial") == f"from {first} to {last}: {share}"
-    QTest.mouseMove(area, point(area, 60))
+    QTest.mouseMove(area.viewport(), point(area, 60))
     assert (view.marks.bars or (0, 0))[1] == first, "the drag turned around"
-    QTest.mouseRelease(area, Qt.MouseButton.LeftButton, pos=point(area, 60))
-    QTest.mouseMove(area, point(area, 220))
+    QTest.mouseRelease(area.viewport(), Qt.MouseButton.LeftButton, pos=point(area, 60))
+    QTest.mouseMove(area.viewport(), point(area, 220))
     assert (view.marks.bars or (0, 0))[1] == first, "the drag is over"
-    assert (view.span.start, view.span.stop) == before, "a drag does not pan"
+    assert (view.plane.x.start, view.plane.x.stop) == before, "a drag does not pan"
 
 
 def test_keys_mark_move_and_remove(window: MainWindow, stack: ExitStack) -> None:
     view = gray(window, stack)
     area = area_of(view)
     area.setFocus()
-    view.span.set_cursor((120.5, 0.0))
+    view.plane.set_cursor((120.5, 0.0))
     QTest.keyClick(area, Qt.Key.Key_Space)
     assert view.marks.bars == (120, 120)
     for _ in range(3):
@@ -139,7 +139,7 @@ def test_keys_mark_move_and_remove(window: MainWindow, stack: ExitStack) -> None
         QTest.keyClick(area, Qt.Key.Key_Right, Qt.KeyboardModifier.ControlModifier)
     assert view.marks.bars == (122, 122), "an end stops at the other one"
     QTest.keyClick(area, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
-    assert view.marks.bars == (122, 122) and view.span.cursor == (121.5, 0.0), "Shift moves the cursor"
+    assert view.marks.bars == (122, 122) and view.plane.cursor == (121.5, 0.0), "Shift moves the cursor"
     QTest.keyClick(area, Qt.Key.Key_Escape)
     assert view.marks.bars is None and canvas_of(window).overlay is None and canvas_of(window).meaning == ""
 
@@ -150,12 +150,12 @@ def test_a_click_removes_the_range_and_the_middle_button_pans(window: MainWindow
     drag(area, 40, 90)
     assert view.marks.bars is not None
     view.zoom(4)
-    start = view.span.start
-    QTest.mousePress(area, Qt.MouseButton.MiddleButton, pos=QPoint(100, 60))
-    QTest.mouseMove(area, QPoint(160, 60))
-    QTest.mouseRelease(area, Qt.MouseButton.MiddleButton, pos=QPoint(160, 60))
-    assert view.span.start < start and view.marks.bars is not None
-    QTest.mouseClick(area, Qt.MouseButton.LeftButton, pos=QPoint(100, 60))
+    start = view.plane.x.start
+    QTest.mousePress(area.viewport(), Qt.MouseButton.MiddleButton, pos=QPoint(100, 60))
+    QTest.mouseMove(area.viewport(), QPoint(160, 60))
+    QTest.mouseRelease(area.viewport(), Qt.MouseButton.MiddleButton, pos=QPoint(160, 60))
+    assert view.plane.x.start < start and view.marks.bars is not None
+    QTest.mouseClick(area.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(100, 60))
     assert view.marks.bars is None and canvas_of(window).overlay is None
 
 
@@ -218,7 +218,7 @@ def test_the_cumulative_scale_rises_to_all(window: MainWindow, stack: ExitStack)
     window.stack.set_scale("cumulative")
     drawn = view.first()
     assert drawn is not None and drawn.unit == "%" and (np.diff(drawn.array) >= 0).all() and drawn.array[-1] == 100
-    view.span.set_cursor((120.5, 0.0))
+    view.plane.set_cursor((120.5, 0.0))
     array = picture()
     one, below = 100 * (array == 120).mean(), 100 * (array <= 120).mean()
     said = f"{(array == 120).sum()} ({one:.3g} %, {below:.3g} % up to here)"

@@ -113,16 +113,16 @@ def test_marks_stand_below_gaps_however_short(qtbot) -> None:
     signal[40_000] = np.nan
     signal[70_000:80_000] = np.inf
     pane.set_curves([Trace("a", signal, time_axis(100.0))])
-    places = pane.gaps.places
+    places = pane.plot.gaps.places
     assert places.min() == pytest.approx(400) and places.max() == pytest.approx(799.99, abs=2)
     assert 30 < len(places) < pane.width(), "one a pixel at most"
     image = pane.grab().toImage()
     assert (pixels.rgb(image) == NAN_COLOR).all(axis=-1).sum() > 100 and "NaN" in pane.plot.toolTip()
     pane.set_range(0, 300)
-    assert pane.gaps.places.size == 0 and pane.plot.toolTip() == ""
+    assert pane.plot.gaps.places.size == 0 and pane.plot.toolTip() == ""
     pane.set_curves([Trace("a", np.full(50, np.nan), time_axis(None))])
     pane.fit()
-    assert pane.gaps.places.tolist() == list(range(50)), "where nothing can be drawn as well"
+    assert pane.plot.gaps.places.tolist() == list(range(50)), "where nothing can be drawn as well"
 
 
 def test_a_cleared_curve_has_no_gaps() -> None:

@@ -164,7 +164,7 @@ def test_everything_lies_inside_and_apart(qtbot, qapp, view, scheme, presenter: 
     image, ratio = plot.grab().toImage(), plot.devicePixelRatio()
     for held in plot.points()[::6]:
         at = plot.place(held)
-        ink, ground = image.pixelColor((at * ratio).toPoint()), plot.palette().window().color()
+        ink, ground = image.pixelColor((at * ratio).toPoint()), plot.palette().base().color()
         assert theme.contrast(ink, ground) >= theme.SHAPE_CONTRAST, held.text
 
 
@@ -177,27 +177,27 @@ def test_the_kernels_own_block_is_marked_though_it_is_no_whole_number_of_warps(v
 def test_mouse_and_keys_tell_the_numbers_of_a_block_size(qtbot, view) -> None:
     plot = view.plot
     wanted = next(held for held in plot.points() if held.threads == 512)
-    QTest.mouseMove(plot, plot.place(wanted).toPoint())
-    qtbot.waitUntil(lambda: plot.current == wanted)
+    QTest.mouseMove(plot.viewport(), plot.place(wanted).toPoint())
+    qtbot.waitUntil(lambda: plot.held == wanted)
     assert view.now.text() == wanted.text and wanted.text.startswith("512 threads per block: 3 blocks, 48 of 64 warps")
     at = plot.place(wanted).toPoint()
-    QApplication.sendEvent(plot, QHelpEvent(QEvent.Type.ToolTip, at, plot.mapToGlobal(at)))
+    QApplication.sendEvent(plot.viewport(), QHelpEvent(QEvent.Type.ToolTip, at, plot.mapToGlobal(at)))
     assert QToolTip.text() == wanted.text
     QApplication.sendEvent(plot, QEvent(QEvent.Type.Leave))
     assert view.now.text().startswith("100 threads")
     view.activateWindow()
     plot.setFocus()
-    qtbot.waitUntil(lambda: plot.current == plot.curve.own)
+    qtbot.waitUntil(lambda: plot.held == plot.curve.own)
     QTest.keyClick(plot, Qt.Key.Key_Right)
-    assert plot.current.threads == 128 and plot.accessibleDescription() == plot.current.text == view.now.text()
+    assert plot.held.threads == 128 and plot.accessibleDescription() == plot.held.text == view.now.text()
     QTest.keyClick(plot, Qt.Key.Key_Left)
     QTest.keyClick(plot, Qt.Key.Key_Left)
-    assert plot.current.threads == 96
+    assert plot.held.threads == 96
     QTest.keyClick(plot, Qt.Key.Key_End)
     QTest.keyClick(plot, Qt.Key.Key_Right)
-    assert plot.current.threads == 1024
+    assert plot.held.threads == 1024
     QTest.keyClick(plot, Qt.Key.Key_Home)
-    assert plot.current.threads == 32
+    assert plot.held.threads == 32
 
 
 def test_the_tab_shows_the_kernel_that_is_chosen(qtbot, qapp) -> None:

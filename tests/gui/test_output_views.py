@@ -78,13 +78,13 @@ def point_at(window: MainWindow, name: str) -> None:
     places: dict[str, Any] = {
         "histogram": (3.0, 0.0),
         "colours": (3.5, 0.0),
-        "spans": (2e-3, 2.5),
-        "levels": (9.0, 3.5),
+        "spans": (2e-3, 1 - 2.5 / 3),
+        "levels": (9.0, 1 - 3.5 / 4),
         "figures": (1, 1),
         "mean": None,
     }
     if name in places:
-        view.span.set_cursor(places[name])
+        view.plane.set_cursor(places[name])
     elif view.grid is not None:
         view.display.set_cursor(5.5, 7.5)
     else:
@@ -163,7 +163,7 @@ def test_coordinates_have_units(window: MainWindow, stack_of_outputs: ExitStack)
     assert window.stack.view.value_text("serial") == f"frequency 12.5 Hz: {both}"
     assert both in window.stack.view.pane.status.text()  # type: ignore[attr-defined]
     assert "frequency 12.5 Hz" in window.stack.view.pane.status.text()  # type: ignore[attr-defined]
-    assert "Frequency (Hz)" in window.stack.view.pane.item.getAxis("bottom").labelString()  # type: ignore[attr-defined]
+    assert "frequency (Hz)" in window.stack.view.pane.plot.item.getAxis("bottom").labelString()  # type: ignore[attr-defined]
     window.stack.bar.scales.button("linear").click()
     assert window.stack.view.value_text("serial") == f"frequency 12.5 Hz: {both}", "the scale changes only the picture"
     window.stack.bar.scales.button("phase").click()
@@ -177,7 +177,7 @@ def test_phase_is_offered_of_complex_values_only(window: MainWindow, stack_of_ou
     bring(window, "parallel", {"spectrum": made()["power"]})
     window.controller.session.set_picks(("parallel",))
     bring(window, "parallel", {"spectrum": made()["power"]})
-    assert "dB" in window.stack.view.pane.item.getAxis("left").labelText  # type: ignore[attr-defined]
+    assert "dB" in window.stack.view.pane.plot.item.getAxis("left").labelText  # type: ignore[attr-defined]
 
 
 def test_a_whole_spectrum_has_zero_in_the_middle(window: MainWindow, stack_of_outputs: ExitStack) -> None:
@@ -232,7 +232,7 @@ def test_rows_of_a_signals_pyramid(window: MainWindow, stack_of_outputs: ExitSta
     view: Any = window.stack.view
     cell = view.cells["serial"]
     assert cell.area.plot.rows(cell.drawn) == ["approximation 3", "detail 3", "detail 2", "detail 1"]
-    view.span.set_cursor((9.0, 3.5))
+    view.plane.set_cursor((9.0, 1 - 3.5 / 4))
     band = next(b for b in result.bands if b.level == 1)
     value = result.array[band.start[0] + 4]
     text = view.value_text("serial")
@@ -247,7 +247,7 @@ def ranges(window: MainWindow) -> tuple[Any, ...]:
         return (view.display.centre, view.display.scale)
     if hasattr(view, "pane"):
         return tuple(view.pane.view_range())
-    return view.span.start, view.span.stop, view.span.letters
+    return view.plane.x.start, view.plane.x.stop, view.plane.x.letters
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -309,7 +309,7 @@ def test_a_range_is_common_and_stays_when_parameters_change(window: MainWindow, 
     act(window, "zoom_in")
     act(window, "zoom_in")
     kept = ranges(window)
-    assert [cell.area.span for cell in view.cells.values()] == [view.span] * 2
+    assert [cell.area.plane for cell in view.cells.values()] == [view.plane] * 2
     session = window.controller.session
     session.set_params({**session.choice.params, "window": 9})
     bring(window, "serial", {"histogram": made()["histogram"]})
@@ -325,22 +325,22 @@ def test_bars_by_mouse_and_keys(qtbot: Any, window: MainWindow, stack_of_outputs
     area = view.cells["serial"].area
     frame = area.frame()
     x, y = round(frame.x(100.0)), round(frame.box.center().y())
-    QTest.mouseMove(area, frame.box.center().toPoint())
-    QTest.mouseMove(area, type(frame.box.center().toPoint())(x, y))
+    QTest.mouseMove(area.viewport(), frame.box.center().toPoint())
+    QTest.mouseMove(area.viewport(), type(frame.box.center().toPoint())(x, y))
     assert view.cells["parallel"].status.text().startswith("bin ")
     area.setFocus()
-    view.span.set_cursor((3.0, 0.0))
+    view.plane.set_cursor((3.0, 0.0))
     qtbot.keyClick(area, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
     assert view.value_text("serial").startswith("bin 4,")
     qtbot.keyClick(area, Qt.Key.Key_Plus)
-    assert view.span.stop - view.span.start < 256
-    start = view.span.start
+    assert view.plane.x.stop - view.plane.x.start < 256
+    start = view.plane.x.start
     qtbot.keyClick(area, Qt.Key.Key_Left)
-    assert view.span.start < start
+    assert view.plane.x.start < start
     qtbot.keyClick(area, Qt.Key.Key_0)
-    assert (view.span.start, view.span.stop) == (-0.5, 255.5)
+    assert (view.plane.x.start, view.plane.x.stop) == (-0.5, 255.5)
     window.stack.bar.scales.button("logarithmic").click()
-    assert area.frame().log and 10**view.span.bottom < 1 < 10**view.span.top
+    assert area.frame().log and 10**view.plane.y.start < 1 < 10**view.plane.y.stop
 
 
 def test_a_tables_cell_is_chosen_in_all(window: MainWindow, stack_of_outputs: ExitStack) -> None:
@@ -402,4 +402,4 @@ def test_sums_of_a_signal_have_limits_of_their_own_below_the_input(window: MainW
     view: Any = window.stack.view
     beside: Any = window.stack.view_with(INPUT)
     assert view is not beside and window.stack.placed
-    assert view.pane.box.viewRange()[1][1] > 20_000 and beside.pane.box.viewRange()[1][1] < 3
+    assert view.pane.plot.box.viewRange()[1][1] > 20_000 and beside.pane.plot.box.viewRange()[1][1] < 3

@@ -17,7 +17,8 @@ from app.models.pictures.difference_levels import figures_of
 from app.models.pictures.display import Display
 from app.views.parts import number
 from app.views.pictures.histogram import HistogramBar
-from app.views.pictures.panes import PaneGrid, best_columns
+from app.views.pictures.panes import PaneGrid
+from app.views.results.tiles import best_columns
 
 
 def shown(qtbot: QtBot, keys: list[str], size: tuple[int, int] = (800, 600)) -> PaneGrid:

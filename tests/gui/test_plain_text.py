@@ -7,13 +7,15 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from fake_engine import FakeEngine
 from PySide6.QtGui import QAction, Qt, QTextDocument
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from app.base.tips import set_tip, tip_text
-from app.views.curves.signal_plot import calm_plot, label
+from app.models.curves.curve import Trace
+from app.views.curves.signal_pane import SignalPane
 from gpu_ops.output_kinds import Axis
 
 ROOT = Path(__file__).parent.parent.parent
@@ -89,9 +91,8 @@ def test_nothing_in_the_window_is_html_of_a_file(window, qtbot, tmp_path: Path) 
 
 
 def test_the_axes_of_a_plot_name_units_letter_by_letter(qtbot) -> None:
-    parent = QWidget()
-    qtbot.addWidget(parent)
-    plot = calm_plot(parent)
-    label(plot.getPlotItem(), Axis("time", NASTY, 0.0, 1.0), NASTY, False)
-    texts = [plot.getPlotItem().getAxis(side).label for side in ("left", "bottom")]
+    pane = SignalPane()
+    qtbot.addWidget(pane)
+    pane.set_curves([Trace("a", np.ones(9), Axis("time", NASTY, 0.0, 1.0), unit=NASTY)])
+    texts = [pane.plot.item.getAxis(side).label for side in ("left", "bottom")]
     assert all(NASTY in text.toPlainText() and "<img" not in text.toHtml() for text in texts)

@@ -357,8 +357,8 @@ def test_in_the_window(qtbot: QtBot) -> None:
     play.trigger()
     assert play.isChecked() and window.messages.current() is None
     library.turn(44100)
-    qtbot.waitUntil(lambda: window.signal_pane.heard.isVisible() and window.signal_pane.heard.value() == 1.0)
+    qtbot.waitUntil(lambda: window.signal_pane.plot.heard.isVisible() and window.signal_pane.plot.heard.value() == 1.0)
     window.close()
     assert not playback.playing and library.streams[0].calls[-1] == "close"
-    assert not window.signal_pane.heard.isVisible()
+    assert not window.signal_pane.plot.heard.isVisible()
     engine.close()

@@ -578,7 +578,7 @@ def drag_curves(window: MainWindow, begin: float, end: float) -> None:
     pane = window.signal_pane
 
     def point(sample: float) -> QPoint:
-        scene = pane.box.mapViewToScene(QPointF(sample / RATE, 0.0))
+        scene = pane.plot.box.mapViewToScene(QPointF(sample / RATE, 0.0))
         return QPoint(round(pane.plot.mapFromScene(scene).x()), 90)
 
     viewport = pane.plot.viewport()

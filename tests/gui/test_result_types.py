@@ -389,8 +389,8 @@ def test_marks_lie_on_curves_of_any_name(qtbot: Any, window: MainWindow, engine:
         made = {"beats": Made("signal", signal, (time,)), "found": Made("table", table, (Axis("row"), columns))}
         bring(window, "serial", made)
         view: Any = window.stack.view
-        assert [(x, text) for x, _, text in view.marks.shown] == [(0.14, "140 ms"), (0.7, "700 ms")]
-        assert len(view.marks.named()) == 2
+        assert [(x, text) for x, _, text in view.pane.plot.tags] == [(0.14, "140 ms"), (0.7, "700 ms")]
+        assert len(view.pane.plot.named()) == 2
         window.controller.session.set_filter("box")
 
 

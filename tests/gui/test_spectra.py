@@ -17,8 +17,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.models.pictures.heat import Heat
 from app.models.pictures.nonfinite import NAN_COLOR
-from app.views.charts.heat_area import HeatArea
-from app.views.charts.heat_paint import scale_marks
+from app.views.charts.heat_area import HeatArea, scale_marks
 from app.views.results.view_table import PLANES
 from app.views.window.main_window import MainWindow
 from gpu_ops import find_filter
@@ -136,8 +135,8 @@ def test_time_and_frequency_fill_the_pane(window: MainWindow, stack_of_outputs: 
 def test_the_cursor_reads_time_frequency_and_level(window: MainWindow, stack_of_outputs: ExitStack) -> None:
     view = show_plane(window, stack_of_outputs)
     area = area_of(view)
-    QTest.mouseMove(area, area.frame().box.center().toPoint())
-    QTest.mouseMove(area, area.frame().point(15.04, 10.1).toPoint())
+    QTest.mouseMove(area.viewport(), area.frame().box.center().toPoint())
+    QTest.mouseMove(area.viewport(), area.frame().point(15.04, 10.1).toPoint())
     for variant in PICKS:
         text = view.cells[variant].status.text()
         assert text == view.value_text(variant)
@@ -153,7 +152,7 @@ def test_the_cursor_reads_time_frequency_and_level(window: MainWindow, stack_of_
 def wheel(area: HeatArea, at: QPointF, keys: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
     none, up = Qt.MouseButton.NoButton, QPoint(0, 120)
     event = QWheelEvent(at, at, QPoint(), up, none, keys, Qt.ScrollPhase.NoScrollPhase, False)
-    QApplication.sendEvent(area, event)
+    QApplication.sendEvent(area.viewport(), event)
 
 
 def test_either_axis_zooms_by_itself(qtbot: Any, window: MainWindow, stack_of_outputs: ExitStack) -> None:
@@ -186,10 +185,10 @@ def test_either_axis_zooms_by_itself(qtbot: Any, window: MainWindow, stack_of_ou
     qtbot.keyClick(area, Qt.Key.Key_Right)
     qtbot.keyClick(area, Qt.Key.Key_Up)
     assert plane.x.start > start[0] and plane.y.start > start[1]
-    QTest.mousePress(area, Qt.MouseButton.LeftButton, pos=middle.toPoint())
+    QTest.mousePress(area.viewport(), Qt.MouseButton.LeftButton, pos=middle.toPoint())
     held = area.frame().place(middle)
-    QTest.mouseMove(area, middle.toPoint() + QPoint(30, -10))
-    QTest.mouseRelease(area, Qt.MouseButton.LeftButton, pos=middle.toPoint() + QPoint(30, -10))
+    QTest.mouseMove(area.viewport(), middle.toPoint() + QPoint(30, -10))
+    QTest.mouseRelease(area.viewport(), Qt.MouseButton.LeftButton, pos=middle.toPoint() + QPoint(30, -10))
     assert area.frame().place(middle + QPointF(30, -10)) == pytest.approx(held, abs=0.2)
     plane.set_cursor((5.05, 10.0))
     qtbot.keyClick(area, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)

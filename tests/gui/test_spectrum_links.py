@@ -377,25 +377,24 @@ def curve_shown(window: MainWindow, peaks: int = 1) -> Any:
 
 def test_peaks_are_marked_on_the_curve(window: MainWindow) -> None:
     view = curve_shown(window)
-    named = view.marks.named()
+    named = view.pane.plot.named()
     assert [text for _, _, text in named] == ["12.5 Hz"] and named[0][1] is not None
-    mark, x = named[0][0], view.pane.x_at(named[0][0])
-    assert x == pytest.approx(12.5, abs=0.2)
-    assert view.marks.shown[0][1] == pytest.approx(20 * math.log10(1.0))
+    assert view.pane.x_at(named[0][0]) == pytest.approx(12.5, abs=0.2)
+    assert view.pane.plot.tags[0][1] == pytest.approx(20 * math.log10(1.0))
     window.stack.bar.scales.button("linear").click()
-    assert view.marks.shown[0][1] == 1.0
-    view.pane.zoom_at(4, 40.0)
-    assert view.marks.named() == [], "out of view"
+    assert view.pane.plot.tags[0][1] == 1.0
+    view.pane.plane.zoom_at(4, 1, 40.0, 0)
+    assert view.pane.plot.named() == [], "out of view"
     view.fit()
-    assert view.marks.named()[0][0].x() == pytest.approx(mark.x(), abs=1)
+    assert view.pane.x_at(view.pane.plot.named()[0][0]) == pytest.approx(12.5, abs=0.2)
 
 
 def test_peaks_belong_to_the_run_of_the_curve(window: MainWindow) -> None:
     view, session = curve_shown(window), window.controller.session
     session.set_params({**session.params, "window": "Hann"})
-    assert view.marks.shown == (), "stale peaks are not marked"
+    assert view.pane.plot.tags == (), "stale peaks are not marked"
     curve_shown(window, peaks=0)
-    assert view.marks.shown == ()
+    assert view.pane.plot.tags == ()
 
 
 def test_a_table_leaves_out_its_unused_rows(window: MainWindow) -> None:
@@ -420,7 +419,7 @@ def test_a_logarithmic_axis_of_frequencies(qtbot: Any, window: MainWindow) -> No
     x = pane.items[0].getData()[0]
     assert np.all(np.diff(x) >= 0) and x[0] == pytest.approx(math.log10(step))
     assert any(abs(10**place - 12.5) < 0.1 for place in x)
-    assert view.marks.named() and pane.x_at(view.marks.named()[0][0]) == pytest.approx(12.5, rel=0.02)
+    assert view.pane.plot.named() and pane.x_at(view.pane.plot.named()[0][0]) == pytest.approx(12.5, rel=0.02)
     middle = math.sqrt(pane.view_range()[0] * pane.view_range()[1])
     qtbot.keyClick(pane.plot, Qt.Key.Key_Plus)
     low, high = pane.view_range()
@@ -439,8 +438,8 @@ def test_units_without_prefixes_keep_their_numbers(window: MainWindow) -> None:
     radial = Made("spectrum", np.arange(1.0, 24.0), (Axis("radius", "cycles/px", 0, 1 / SIDE),))
     bring(window, "numpy", {"radial": radial})
     window.grab()
-    bottom = window.stack.view.pane.item.getAxis("bottom")  # type: ignore[attr-defined]
-    assert bottom.autoSIPrefixScale == 1.0 and "Radius (cycles/px)" in bottom.labelString()
+    bottom = window.stack.view.pane.plot.item.getAxis("bottom")  # type: ignore[attr-defined]
+    assert bottom.autoSIPrefixScale == 1.0 and "radius (cycles/px)" in bottom.labelString()
 
 
 def test_phases_of_a_signal_are_not_drawn_over_time(window: MainWindow) -> None:

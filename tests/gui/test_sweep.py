@@ -431,7 +431,7 @@ def test_occupancy_stands_beside_the_times_and_needs_none(window: MainWindow, en
     shown = sheet.occupancy
     assert shown.isVisible() and [(value, h.share) for _, value, h in shown.points()] == [(16, 0.25), (128, 1.0)]
     assert [p.value for p in sheet.plot.lines[0].points] == [16, 128], "the CPU's time stands at every value"
-    assert [t for _, t in sheet.plot.axis(shown.width()).ticks] == ["16", "128"]
+    assert [t for _, t in shown.bottom(shown.frame()).marks] == ["16", "128"]
     assert "block is not full (16)." in sheet.findings.text()
     assert "occupancy on sm_75, no times" in sheet.legend.texts()
     place = shown.item.getViewBox().mapViewToScene(QPointF(np.log10(16), 0.5))

@@ -56,7 +56,7 @@ def test_a_person_looks_at_coefficients_and_drags_their_threshold(qtbot: Any, wi
     assert names == ["approximation 4", "detail 4", "detail 3", "detail 2", "detail 1"]
     area = view.cells["serial"].area
     frame = area.frame()
-    qtbot.mouseMove(area, QPoint(int(frame.x(513)), int(frame.box.bottom() - 2)))
+    qtbot.mouseMove(area.viewport(), QPoint(int(frame.x(513)), int(frame.box.bottom() - 2)))
     found = re.fullmatch(r"detail 1, coefficient (\d+), near sample (\d+): (.+)", view.cells["serial"].status.text())
     assert found is not None
     index, sample, value = (float(text) for text in found.groups())

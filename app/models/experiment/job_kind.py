@@ -48,17 +48,7 @@ LIVE = JobKind(
     in_line=True,
     patience_ms=LIVE_MS,
 )
-PLAY = JobKind(
-    "play",
-    QT_TRANSLATE_NOOP("Jobs", "running"),
-    "run/job",
-    run=True,
-    new=True,
-    simulated="after",
-    checks="off",
-    in_line=True,
-    patience_ms=LIVE_MS,
-)
+PLAY = replace(LIVE, id="play", checks="off")
 """A live run of one frame of many: its results are shown unverified, so that the next frame need not wait."""
 SIMULATE = JobKind("simulate", QT_TRANSLATE_NOOP("Jobs", "running"), "simulate", run=True, in_line=True, patience_ms=0)
 TIME = JobKind(

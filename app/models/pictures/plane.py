@@ -1,4 +1,4 @@
-"""The state that linked views of a plane share: two ranges and a cursor. No widgets."""
+"""The state that linked charts share: two ranges and a cursor. No widgets."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ Range = tuple[float, float, float]
 
 
 class Plane(QObject):
-    """Shared by all panes of a group: an AxisView along `x` and one along `y`, each with a zoom of its own. `cursor` is
-    the place (x, y) in all panes, or None.
+    """Shared by all charts of a group: an AxisView along `x` and one along `y`. Both zoom and pan if `upward`; else y
+    always shows its whole range. `cursor` is the place (x, y) in all charts, or None.
 
     `changed`: paint again; `cursor_moved`: the cursor reads another value.
     """
@@ -19,18 +19,23 @@ class Plane(QObject):
     changed = Signal()
     cursor_moved = Signal()
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None, upward: bool = True, x: AxisView | None = None) -> None:
+        """`x` is the axis of another plane, with which this one moves."""
         super().__init__(parent)
-        self.x, self.y = AxisView(self), AxisView(self)
+        self.x, self.y, self.upward = x or AxisView(self), AxisView(self), upward
         self.cursor: tuple[float, float] | None = None
         for span in (self.x, self.y):
             span.changed.connect(self.changed)
 
     def set_limits(self, across: Range, up: Range) -> None:
         """Set the first and the last place, and the distance of neighbouring values, along x and along y."""
-        for span, (low, high, step) in ((self.x, across), (self.y, up)):
-            if (span.low, span.high, span.step) != (low, high, step):
-                span.set_limits(low, high, step, 0.0, 1.0)
+        self.x.set_limits(*across)
+        self.y.set_limits(*up)
+
+    @property
+    def _free(self) -> tuple[AxisView, ...]:
+        """The axes that zoom and pan."""
+        return (self.x, self.y) if self.upward else (self.x,)
 
     def fit(self) -> None:
         """Show everything."""
@@ -39,23 +44,23 @@ class Plane(QObject):
 
     def zoom_at(self, across: float, up: float, x: float, y: float) -> None:
         """Magnify by a factor along either axis; the place (x, y) stays where it is."""
-        self.x.zoom_at(across, x)
-        self.y.zoom_at(up, y)
+        for span, factor, place in zip(self._free, (across, up), (x, y), strict=False):
+            span.zoom_at(factor, place)
 
     def zoom(self, factor: float) -> None:
         """Magnify about the middle."""
-        self.x.zoom(factor)
-        self.y.zoom(factor)
+        for span in self._free:
+            span.zoom(factor)
 
     def one_to_one(self) -> None:
         """Show one value per pixel around the present middle."""
-        self.x.one_to_one()
-        self.y.one_to_one()
+        for span in self._free:
+            span.one_to_one()
 
     def pan(self, across: float, up: float) -> None:
         """Move by places."""
-        self.x.pan(across)
-        self.y.pan(up)
+        for span, places in zip(self._free, (across, up), strict=False):
+            span.pan(places)
 
     def set_cursor(self, cursor: tuple[float, float] | None) -> None:
         """Set the place where the views read values, or None."""

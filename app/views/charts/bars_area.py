@@ -4,29 +4,25 @@ from __future__ import annotations
 
 from math import floor
 
-from PySide6.QtCore import QCoreApplication, QEvent, QPointF, QRectF, Qt
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
-from app.models.curves.marked import Marks, ends, shares
-from app.models.curves.span import AxisView
+from app.models.curves.marked import Marks
+from app.models.pictures.plane import Plane
 from app.models.results.view_data import ViewData
 from app.views.charts.bars_plot import BarsPlot
-from app.views.charts.plot_area import Frame, PlotArea
-from app.views.parts import number
-from app.views.results.reading import channel_names
-
-MARK = QColor(230, 0, 130)
-"""The colour of what is marked, here and in the input."""
-translate = QCoreApplication.translate
+from app.views.charts.frame import MARK, Frame
+from app.views.charts.plot_area import PlotArea
+from app.views.results.reading import range_text
 
 
 class BarsArea(PlotArea):
     """A PlotArea whose drag marks bars; the middle button pans. Keys: Space marks the bar at the cursor; then the left
     and right arrows move the range's end, with Ctrl its beginning, and Escape removes it."""
 
-    def __init__(self, plot: BarsPlot, span: AxisView, marks: Marks, parent: QWidget | None = None) -> None:
-        super().__init__(plot, span, parent)
+    def __init__(self, plot: BarsPlot, plane: Plane, marks: Marks, parent: QWidget | None = None) -> None:
+        super().__init__(plot, plane, parent)
         self.marks = marks
         self._anchor: int | None = None
         self._dragging = False
@@ -36,7 +32,7 @@ class BarsArea(PlotArea):
                 " Space marks its bar, then arrows move the range's end, Ctrl+arrows its beginning, Escape removes it"
             )
         )
-        marks.changed.connect(self.update)
+        marks.changed.connect(self.viewport().update)
 
     @property
     def count(self) -> int:
@@ -49,9 +45,10 @@ class BarsArea(PlotArea):
     def value_text(self) -> str:
         """The bar at the cursor; the marked range while there is no cursor, and while it is dragged."""
         text = "" if self._dragging else super().value_text()
-        return text or (range_text(self.drawn, self.marks.bars, "") if self.drawn and self.marks.bars else "")
+        marked = self.marks.bars if self.drawn is not None else None
+        return text or (range_text(self.drawn, marked, "") if self.drawn is not None and marked else "")
 
-    def _paint_cursor(self, painter: QPainter, frame: Frame, drawn: ViewData) -> None:
+    def paint_cursor(self, painter: QPainter, frame: Frame, drawn: ViewData) -> None:
         if self.marks.bars is not None:
             axis = self.plot.axis(drawn)
             left, right = (frame.x(axis.at(bar)) for bar in (self.marks.bars[0], self.marks.bars[1] + 1))
@@ -62,7 +59,7 @@ class BarsArea(PlotArea):
             painter.setPen(QPen(MARK, 1))
             for x in (area.left(), area.right()):
                 painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
-        super()._paint_cursor(painter, frame, drawn)
+        super().paint_cursor(painter, frame, drawn)
 
     # Events
 
@@ -70,11 +67,11 @@ class BarsArea(PlotArea):
         if event.button() != Qt.MouseButton.LeftButton or self.drawn is None:
             super().mousePressEvent(event)
             return
-        self._anchor = self._bar_at(self._point(event.position())[0])
+        self._anchor = self._bar_at(self.frame().place(event.position())[0])
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if self._anchor is not None:
-            bar = self._bar_at(self._point(event.position())[0])
+            bar = self._bar_at(self.frame().place(event.position())[0])
             if self._dragging or bar != self._anchor:
                 self._dragging = True
                 self.marks.mark(self._anchor, bar, self.count)
@@ -91,7 +88,7 @@ class BarsArea(PlotArea):
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride and self._takes(event):
             event.accept()
             return True
-        return super().event(event)
+        return bool(super().event(event))
 
     def _takes(self, event: QKeyEvent) -> bool:
         return self.marks.bars is not None and (event.key() == Qt.Key.Key_Escape or self._move(event) is not None)
@@ -102,8 +99,8 @@ class BarsArea(PlotArea):
             self.marks.move(*move, self.count)
         elif event.key() == Qt.Key.Key_Escape and self.marks.bars is not None:
             self.marks.clear()
-        elif event.key() == Qt.Key.Key_Space and self.drawn is not None and self.span.cursor is not None:
-            bar = self._bar_at(self.span.cursor[0])
+        elif event.key() == Qt.Key.Key_Space and self.drawn is not None and self.plane.cursor is not None:
+            bar = self._bar_at(self.plane.cursor[0])
             self.marks.mark(bar, bar, self.count)
         else:
             super().keyPressEvent(event)
@@ -116,26 +113,3 @@ class BarsArea(PlotArea):
         if self.marks.bars is None or event.key() not in steps or plain not in which:
             return None
         return which[plain], steps[Qt.Key(event.key())]
-
-
-def range_text(drawn: ViewData, bars: tuple[int, int], element: str) -> str:
-    """What is marked, in words: "pixels from 34 to 57: 12.3 %"; `element` is what the input consists of, or ""."""
-    counts, names = drawn.values, channel_names(drawn)
-    axis, whole = drawn.form.axes[-1], float(drawn.form.axes[-1].step).is_integer()
-    low, high = ends(axis, bars, counts.shape[-1], whole and float(axis.start).is_integer())
-    parts = [
-        " ".join(t for t in (name, translate("Bars", "{share} %").format(share=short_share(share))) if t)
-        for name, share in zip(names, shares(counts, bars), strict=True)
-    ]
-    words = {
-        "": translate("Bars", "from {low} to {high}: {share}"),
-        "pixel": translate("Bars", "pixels from {low} to {high}: {share}"),
-        "sample": translate("Bars", "samples from {low} to {high}: {share}"),
-    }
-    low_text, high_text = (number(float(f"{end:.5g}") if end % 1 else end) for end in (low, high))
-    return words[element].format(low=low_text, high=high_text, share=", ".join(parts))
-
-
-def short_share(share: float) -> str:
-    """A share in three digits."""
-    return number(float(f"{share:.3g}"))

@@ -10,7 +10,8 @@ from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
 from app.base.theme import Series
 from app.models.results.view_data import Array, ViewData
-from app.views.charts.plot_area import Frame
+from app.views.charts.frame import Frame
+from app.views.charts.plot_area import Plot
 from app.views.parts import number
 from app.views.results.reading import channel_names, name_of, reading_text, values_text, with_unit
 from gpu_ops.output_kinds import Axis
@@ -25,10 +26,8 @@ EMPTY = 0.8
 """The lowest value of a logarithmic axis of counts: a little below one."""
 
 
-class BarsPlot:
+class BarsPlot(Plot):
     """Bars of counts. Where there are more bars than pixels, each pixel shows the tallest one."""
-
-    aspect = 1.7
 
     def axis(self, drawn: ViewData) -> Axis:
         return drawn.form.axes[-1]
@@ -51,8 +50,8 @@ class BarsPlot:
     def value_title(self, drawn: ViewData) -> str:
         return drawn.unit or translate("Bars", "count")
 
-    def rows(self, drawn: ViewData) -> list[str]:
-        return []
+    def named(self, drawn: ViewData) -> bool:
+        return len(channel_names(drawn)) > 1
 
     def paint(self, painter: QPainter, frame: Frame, drawn: ViewData, scale: str) -> None:
         counts, names = np.atleast_2d(drawn.array), channel_names(drawn)
@@ -65,12 +64,12 @@ class BarsPlot:
             if len(counts) > 1:
                 self._outline(painter, frame, edges, heights, QPen(series.colour, 1.5, series.dash))
         if len(names) > 1:
-            _name_channels(painter, frame, names, self.value_title(drawn))
+            _name_channels(painter, frame, names)
 
     def _columns(self, frame: Frame, axis: Axis, values: Array) -> tuple[Array, Array]:
         """Edges (n + 1,) along x in pixels, and the heights (n,) between them, of the visible bars."""
-        first = max(0, math.floor(axis.index(frame.start)))
-        last = min(len(values), math.ceil(axis.index(frame.stop)))
+        first = max(0, math.floor(axis.index(frame.across[0])))
+        last = min(len(values), math.ceil(axis.index(frame.across[1])))
         cut = values[first:last].astype(np.float64)
         places = axis.start + axis.step * np.arange(first, last + 1)
         most = max(1, int(2 * frame.box.width()))
@@ -79,13 +78,13 @@ class BarsPlot:
             cut, places = np.maximum.reduceat(cut, starts), np.append(places[starts], places[-1])
         if frame.log:
             cut = np.log10(np.maximum(cut, 1e-300))
-        edges = frame.box.left() + (places - frame.start) / (frame.stop - frame.start) * frame.box.width()
-        return edges, np.clip(np.nan_to_num(cut), frame.bottom, frame.top)
+        edges = frame.box.left() + (places - frame.across[0]) / (frame.across[1] - frame.across[0]) * frame.box.width()
+        return edges, np.clip(np.nan_to_num(cut), frame.upward[0], frame.upward[1])
 
     def _fill(self, painter: QPainter, frame: Frame, edges: Array, heights: Array, fill: QColor, apart: bool) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(fill)
-        ground = frame.y(0.0 if frame.bottom < 0 < frame.top and not frame.log else frame.bottom)
+        ground = frame.y(0.0 if frame.upward[0] < 0 < frame.upward[1] and not frame.log else frame.upward[0])
         wide = len(heights) and (edges[-1] - edges[0]) / len(heights) >= APART
         if wide and apart:
             for left, right, height in zip(edges, edges[1:], heights, strict=False):
@@ -155,28 +154,22 @@ def _looks(frame: Frame, names: list[str]) -> list[Series]:
 
 def _steps(frame: Frame, edges: Array, heights: Array) -> list[QPointF]:
     """The line along the tops of bars."""
-    tops = frame.box.bottom() - (heights - frame.bottom) / (frame.top - frame.bottom) * frame.box.height()
+    tops = frame.box.bottom() - (heights - frame.upward[0]) / (frame.upward[1] - frame.upward[0]) * frame.box.height()
     xs, ys = np.repeat(edges, 2)[1:-1], np.repeat(tops, 2)
     return [QPointF(x, y) for x, y in zip(xs.tolist(), ys.tolist(), strict=True)]
 
 
-def _name_channels(painter: QPainter, frame: Frame, names: list[str], title: str) -> None:
-    """Draw a legend of the channels: above the plot at the right, or in its corner where there is no room."""
+def _name_channels(painter: QPainter, frame: Frame, names: list[str]) -> None:
+    """Draw a legend of the channels above the plot, from its right end as far as there is room."""
     pad, line = frame.letters.averageCharWidth(), frame.letters.height()
-    widths = [frame.letters.horizontalAdvance(name) + 7 * pad for name in names]
-    beside = frame.box.right() - sum(widths) > 2 * pad + frame.letters.horizontalAdvance(title)
-    if beside:
-        lefts = [frame.box.right() - sum(widths[place:]) for place in range(len(names))]
-        places = [(left, frame.box.top() - line) for left in lefts]
-        painter.setClipping(False)
-    else:
-        left = frame.box.right() - max(widths)
-        places = [(left, frame.box.top() + (place + 0.6) * line) for place in range(len(names))]
-        ground = QColor(frame.palette.base().color())
-        ground.setAlpha(150)
-        painter.fillRect(QRectF(left - pad, frame.box.top(), max(widths) + pad, (len(names) + 0.3) * line), ground)
-    for (left, y), name, series in zip(places, names, _looks(frame, names), strict=True):
+    right, y = frame.box.right(), frame.box.top() - 0.8 * line
+    painter.setClipping(False)
+    for name, series in zip(reversed(names), reversed(_looks(frame, names)), strict=True):
+        left = right - frame.letters.horizontalAdvance(name) - 5 * pad
+        if left < 0:
+            return
         painter.setPen(QPen(series.colour, 2, series.dash))
         painter.drawLine(QPointF(left, y), QPointF(left + 4 * pad, y))
         painter.setPen(frame.palette.text().color())
         painter.drawText(QPointF(left + 5 * pad, y + 0.3 * line), name)
+        right = left - 2 * pad

@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtWidgets import QWidget
 
 from app.models.curves.marked import Marks
-from app.models.curves.span import AxisView
 from app.models.results.origin import Origin
 from app.models.results.view_data import ViewData
 from app.views.charts.bars_area import BarsArea
@@ -19,10 +18,7 @@ class BarsView(CellView):
     def __init__(self, parent: QWidget | None = None) -> None:
         self.marks, plot = Marks(), BarsPlot()
 
-        def area(span: AxisView, parent: QWidget) -> QWidget:
-            return BarsArea(plot, span, self.marks, parent)
-
-        super().__init__(area, plot, parent)
+        super().__init__(lambda plane, parent: BarsArea(plot, plane, self.marks, parent), plot, parent)
         self.marks.setParent(self)
         self.marks.changed.connect(self._refresh)
 

@@ -6,20 +6,20 @@ from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
-from app.models.curves.span import AxisView
 from app.models.pictures.display import Display
 from app.models.pictures.layer import State
 from app.models.pictures.plane import Plane
 from app.models.results.entry import Entry
 from app.models.results.origin import Origin
 from app.models.results.view_data import ViewData
+from app.views.boxes import in_column
 from app.views.charts.cell import Cell
-from app.views.charts.plot_area import Plot
-from app.views.pictures.panes import PaneGrid, best_columns
+from app.views.charts.plot_area import Plot, ranges
+from app.views.pictures.panes import PaneGrid
 from app.views.results.pager import Pager
-from app.views.scrolled import Scrolled
+from app.views.results.tiles import Tiles
 from gpu_ops.types import Filter
 
 ASPECT = 1.7
@@ -27,9 +27,8 @@ ASPECT = 1.7
 
 
 class CellView(QWidget):
-    """Cells by key. `make(span, parent)` creates the area of a cell; `plot` draws it and is None where there is no
-    axis. All areas have one range and one cursor: those of `span`, or of a `plane`. Cells are created once and
-    reused."""
+    """Cells by key. `make(plane, parent)` creates the area of a cell; `plot` draws it and is None where there is no
+    axis. All areas have one range and one cursor: those of `plane`. Cells are created once and reused."""
 
     grid: PaneGrid | None = None
     display: Display | None = None
@@ -37,34 +36,20 @@ class CellView(QWidget):
 
     def __init__(
         self,
-        make: Callable[[AxisView, QWidget], QWidget],
+        make: Callable[[Plane, QWidget], QWidget],
         plot: Plot | None = None,
         parent: QWidget | None = None,
         plane: Plane | None = None,
     ) -> None:
         super().__init__(parent)
         self.setObjectName("cellView")
-        self.span = AxisView(self)
-        self.moves: AxisView | Plane = plane or self.span
-        self.cells: dict[str, Cell] = {}
+        self.plane = plane or Plane(upward=False)
+        self.plane.setParent(self)
         self._make, self._plot, self._scale = make, plot, ""
-        self._keys: list[str] = []
-        self._spare: list[Cell] = []
-        self._columns = 1
         self.pager = Pager(self, pinned=0)
-        self.pager.turned.connect(self._lay)
-        unit = self.fontMetrics().averageCharWidth()
-        self._page = QWidget(self)
-        self._grid = QGridLayout(self._page)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setSpacing(unit)
-        self._scroll = Scrolled(self._page, self)
-        self._scroll.room_changed.connect(self._relay)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(unit // 2)
-        layout.addWidget(self.pager)
-        layout.addWidget(self._scroll, 1)
+        self._tiles = Tiles[Cell](self._new_cell, Cell.clear, self.pager, self._best_aspect, 26, self)
+        self.cells = self._tiles.tiles
+        in_column(self.pager, (self._tiles, 1), on=self, gap=self.fontMetrics().averageCharWidth() // 2)
 
     @property
     def widget(self) -> QWidget:
@@ -72,7 +57,7 @@ class CellView(QWidget):
 
     @property
     def sheet(self) -> QWidget:
-        return self._page
+        return self._tiles.sheet
 
     def sizeHint(self) -> QSize:
         unit = self.fontMetrics().averageCharWidth()
@@ -81,22 +66,15 @@ class CellView(QWidget):
     # What is shown
 
     def arrange(self, keys: Sequence[str], titles: Mapping[str, str], filter: Filter) -> None:
-        for gone in [key for key in self.cells if key not in keys]:
-            cell = self.cells.pop(gone)
-            cell.hide()
-            cell.clear()
-            self._spare.append(cell)
+        self._tiles.set_keys(keys, "cell")
         for key in keys:
-            if key not in self.cells:
-                self.cells[key] = self._spare.pop() if self._spare else self._new_cell()
-                self.cells[key].setObjectName(f"cell-{key}")
             self.cells[key].set_title(titles[key])
-        self._keys = list(keys)
-        self.pager.set_keys(keys)
-        self._lay()
 
-    def _new_cell(self) -> Cell:
-        return Cell(self._make(self.span, self), self.moves, self._page)
+    def _new_cell(self, parent: QWidget) -> Cell:
+        return Cell(self._make(self.plane, self), self.plane, parent)
+
+    def _best_aspect(self) -> float:
+        return self._plot.aspect if self._plot else self.aspect
 
     def put(self, key: str, drawn: ViewData, origin: Origin) -> None:
         self.cells[key].show_drawn(drawn, self._scale, origin)
@@ -108,15 +86,12 @@ class CellView(QWidget):
     def _limit(self) -> None:
         """Give all cells one range, so that differences are visible."""
         shown = [cell.drawn for cell in self.cells.values() if cell.drawn is not None]
-        if self._plot is None or not shown:
-            return
-        lows, highs, steps = zip(*(self._plot.extent(drawn) for drawn in shown), strict=True)
-        bottoms, tops = zip(*(self._plot.limits(drawn, self._scale) for drawn in shown), strict=True)
-        self.span.set_limits(min(lows), max(highs), min(steps), min(bottoms), max(tops))
+        if self._plot is not None and shown:
+            self.plane.set_limits(*ranges(self._plot, shown, self._scale))
 
     def start_over(self, drawn: ViewData | None) -> None:
-        self.moves.set_cursor(None)
-        self.moves.fit()
+        self.plane.set_cursor(None)
+        self.plane.fit()
 
     def level(self, drawn: ViewData) -> None:
         """The limits follow the drawn values already."""
@@ -144,41 +119,16 @@ class CellView(QWidget):
     # Navigation
 
     def fit(self) -> None:
-        self.moves.fit()
+        self.plane.fit()
 
     def zoom(self, factor: float) -> None:
-        self.moves.zoom(factor)
+        self.plane.zoom(factor)
 
     def one_to_one(self) -> None:
-        self.moves.one_to_one()
+        self.plane.one_to_one()
 
     def value_text(self, key: str) -> str:
         return self.cells[key].area.value_text()
 
     def picture(self) -> QImage | None:
-        return self._page.grab().toImage() if any(cell.drawn for cell in self.cells.values()) else None
-
-    # Layout
-
-    def _best(self) -> int:
-        size, unit = self._scroll.room, self.fontMetrics().averageCharWidth()
-        extra, aspect = self.fontMetrics().height() * 3.5, self._plot.aspect if self._plot else self.aspect
-        return best_columns(len(self.pager.in_sight()), size.width(), size.height(), aspect, extra, unit * 26)
-
-    def _lay(self) -> None:
-        shown = self.pager.in_sight()
-        self._columns = columns = self._best() if shown else 1
-        for key, cell in self.cells.items():
-            self._grid.removeWidget(cell)
-            cell.setVisible(key in shown)
-        for place, key in enumerate(shown):
-            self._grid.addWidget(self.cells[key], place // columns, place % columns)
-        rows = -(-len(shown) // columns)
-        for column in range(self._grid.columnCount()):
-            self._grid.setColumnStretch(column, int(column < columns))
-        for row in range(self._grid.rowCount()):
-            self._grid.setRowStretch(row, int(row < rows))
-
-    def _relay(self) -> None:
-        if self._keys and self._best() != self._columns:
-            self._lay()
+        return self.sheet.grab().toImage() if any(cell.drawn for cell in self.cells.values()) else None

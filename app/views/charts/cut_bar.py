@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QSignalBlocker, QTimer, Slot
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from app.models.background import Background
 from app.models.curves.magnitudes import Magnitudes, details
@@ -15,7 +15,9 @@ from app.models.experiment.change import Change
 from app.models.experiment.session import Session
 from app.models.experiment.subject import Subject
 from app.models.results.view_data import Array, OutputData
+from app.views.boxes import in_column, in_row
 from app.views.charts.cut_plot import CutPlot
+from app.views.labels import buddy, named
 from app.views.parts import Combo, ElidedLabel, number
 from app.views.results.reading import band_name, with_unit
 from gpu_ops.output_kinds import Band
@@ -56,13 +58,10 @@ class CutBar(QWidget):
         self._background.finished.connect(self._take)
         self.plot = CutPlot(self)
         self.plot.moved.connect(self._move)
-        self.bands = Combo(self)
-        self.bands.setObjectName("cutBands")
-        self.bands.setAccessibleName(self.tr("Coefficients"))
+        self.bands = named(Combo(self), "cutBands", title=self.tr("Coefficients"))
         self.bands.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.bands.activated.connect(self._show)
-        self.words = ElidedLabel(parent=self)
-        self.words.setObjectName("cutWords")
+        self.words = named(ElidedLabel(parent=self), "cutWords")
         self._arrange()
         session.changed.connect(self._changed)
         self.forget()
@@ -70,17 +69,8 @@ class CutBar(QWidget):
 
     def _arrange(self) -> None:
         unit = self.fontMetrics().averageCharWidth()
-        title = QLabel(self.tr("Threshold in"), self)
-        title.setBuddy(self.bands)
-        row = QHBoxLayout()
-        row.setSpacing(unit)
-        for widget, stretch in ((title, 0), (self.bands, 0), (self.words, 1)):
-            row.addWidget(widget, stretch)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(unit, unit // 2, unit, unit // 2)
-        column.setSpacing(unit // 2)
-        column.addLayout(row)
-        column.addWidget(self.plot)
+        row = in_row(buddy(self.tr("Threshold in"), self.bands), self.bands, (self.words, 1), gap=unit)
+        in_column(row, self.plot, on=self, margins=(unit, unit // 2, unit, unit // 2), gap=unit // 2)
 
     @property
     def cut(self) -> Cut | None:

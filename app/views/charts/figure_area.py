@@ -6,9 +6,9 @@ from PySide6.QtCore import QPointF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.models.curves.span import AxisView
+from app.models.pictures.plane import Plane
 from app.models.results.view_data import ViewData
-from app.views.charts.plot_area import FAINT
+from app.views.charts.frame import FAINT
 from app.views.results.reading import values_text, with_unit
 
 SHARE = 0.45, 0.8
@@ -20,16 +20,16 @@ UNIT = 0.5
 
 
 class FigureArea(QWidget):
-    """A number as large as fits, or as its AxisView says, with a smaller unit beside it."""
+    """A number as large as fits, or as its Plane says, with a smaller unit beside it."""
 
-    def __init__(self, span: AxisView, parent: QWidget | None = None) -> None:
+    def __init__(self, plane: Plane, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("figureArea")
-        self.span = span
+        self.plane = plane
         self.drawn: ViewData | None = None
         self.current, self.missing = True, ""
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        span.changed.connect(self.update)
+        plane.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
         unit = self.fontMetrics().averageCharWidth()
@@ -62,7 +62,7 @@ class FigureArea(QWidget):
         figure, unit = QFont(self.font()), QFont(self.font())
         figure.setBold(True)
         own = figure.pointSizeF()
-        times = self.span.letters
+        times = self.plane.x.letters
         if not times and self.drawn is not None:
             text, beside = self._texts()
             metrics = QFontMetricsF(figure)

@@ -6,20 +6,9 @@ import math
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Slot
-from PySide6.QtGui import (
-    QFontMetricsF,
-    QImage,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPalette,
-    QPen,
-    QResizeEvent,
-    QWheelEvent,
-)
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import QPointF, QRectF, Qt, Slot
+from PySide6.QtGui import QImage, QPainter, QPalette, QPen
+from PySide6.QtWidgets import QWidget
 
 from app.models.background import Background
 from app.models.curves.span import AxisView
@@ -27,15 +16,18 @@ from app.models.pictures.display import Display
 from app.models.pictures.heat import Heat
 from app.models.pictures.layer import LARGE, Tone
 from app.models.pictures.plane import Plane, Range
-from app.models.pictures.pyramid import to_uint8
+from app.models.pictures.pyramid import GRAY, to_uint8
+from app.models.results.marks import Marked
 from app.models.results.view_data import TIMES, Array, ViewData
-from app.models.ticks import PREFIXED
-from app.views.charts.heat_paint import PlaneFrame, axis_ticks, draw_colour_scale, draw_plane_axes, scale_marks
-from app.views.charts.plot_area import FAINT, PAN, ZOOM
+from app.models.ticks import PREFIXED, ticks
+from app.views.charts.chart import Chart
+from app.views.charts.frame import FAINT, Frame, Side, axis_side, short
 from app.views.parts import draw_tag, number
 from app.views.pictures.canvas_paint import DARK_AND_LIGHT
 from app.views.results.reading import drawn_text, place_text, quantity, reading_text
 from gpu_ops.output_kinds import CHANNEL, Axis
+
+LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
 def lies_across(drawn: ViewData) -> int:
@@ -53,46 +45,26 @@ def limits(drawn: ViewData) -> tuple[Range, Range]:
     return ranges[0], ranges[1]
 
 
-class HeatArea(QWidget):
-    """Paints one plane; both ranges and the cursor are those of its Plane, levels and colours those of its Display.
-    Mouse: wheel zooms both axes – with Ctrl or over the numbers below, only the one across; with Shift or over the
-    numbers at the left, only the one upward –, drag pans, double-click fits. Keys while focused: + − 0 1; T and F zoom
-    into time or frequency, with Shift out of it; arrows pan, Shift+arrows move the cursor."""
+class HeatArea(Chart):
+    """Paints one plane; both ranges and the cursor are those of its Plane, levels and colours those of its Display."""
 
-    takes_letters = True
+    least = 24, 11
 
     def __init__(self, plane: Plane, display: Display, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("heatArea")
-        self.plane, self.display = plane, display
+        super().__init__(plane, parent, "heatArea")
+        self.display = display
         self.drawn: ViewData | None = None
         self.heat: Heat | None = None
-        self.current, self.missing = True, ""
         self.image: QImage | None = None
         self._key: tuple[Any, ...] = ()
-        self._dragged: QPointF | None = None
-        self._background = Background(self)
-        self._background.finished.connect(self._on_built)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMouseTracking(True)
-        self.setCursor(Qt.CursorShape.CrossCursor)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setAccessibleDescription(
-            self.tr(
-                "Plus and minus zoom, T and F zoom into time or frequency and with Shift out of it, 0 fits, "
-                "1 shows value by value, arrows pan, Shift+arrows move the cursor"
-            )
-        )
-        for signal in (plane.changed, plane.cursor_moved, display.levels_changed, display.colormap_changed):
-            signal.connect(self.update)
-
-    def sizeHint(self) -> QSize:
-        unit = self.fontMetrics().averageCharWidth()
-        return QSize(unit * 40, unit * 24)
-
-    def minimumSizeHint(self) -> QSize:
-        unit = self.fontMetrics().averageCharWidth()
-        return QSize(unit * 24, unit * 11)
+        self._building = Background(self)
+        self._building.finished.connect(self._on_built)
+        self.item.showGrid(x=False, y=False)
+        for side in ("left", "bottom"):
+            self.item.getAxis(side).setStyle(tickLength=4)
+        for signal in (display.levels_changed, display.colormap_changed):
+            signal.connect(self.refresh)
+        self.set_missing("")
 
     # What is shown
 
@@ -100,23 +72,28 @@ class HeatArea(QWidget):
         """Paint this; `current` says whether it fits the present choice."""
         self.current = current
         if drawn is not self.drawn:
-            self._background.cancel()
+            self._building.cancel()
             self.drawn, self.heat = drawn, None
             if drawn is not None:
                 self.heat = heat = Heat(_upright(drawn))
                 if heat.values.size <= LARGE:
                     heat.build()
                 else:
-                    self._background.start(lambda stop: heat if heat.build(stop) else None)
-        self.update()
+                    self._building.start(lambda stop: heat if heat.build(stop) else None)
+        self.set_missing(self.missing)
+        self.refresh()
 
-    def set_missing(self, text: str) -> None:
-        self.missing = text
-        self.update()
+    def show_marks(self, marked: Marked) -> None:
+        """Mark places of the plane, the highest numbers first."""
+        ranked = sorted(marked.marks, key=lambda mark: -mark.label)
+        swapped = self.drawn is not None and not lies_across(self.drawn)
+        places = [(mark.y, mark.x) if swapped else (mark.x, mark.y) for mark in ranked]
+        words = [quantity(float(f"{mark.label:.5g}"), marked.unit) for mark in ranked]
+        self.show_tags([(*place, text) for place, text in zip(places, words, strict=True)])
 
     @Slot(object)
     def _on_built(self, _heat: object) -> None:
-        self.update()
+        self.viewport().update()
 
     def _axes(self) -> tuple[Axis, Axis]:
         """The axes across and upward."""
@@ -147,53 +124,36 @@ class HeatArea(QWidget):
         lowest, highest = (figures.minimum, figures.maximum) if figures else (self.display.low, self.display.high)
         return scale_marks(self.tone(), lowest, highest, int(height / (2.2 * self.fontMetrics().height())))
 
-    def frame(self) -> PlaneFrame:
-        """The present geometry."""
-        letters = QFontMetricsF(self.font())
-        pad, line = letters.averageCharWidth(), letters.height()
-        height = max(1.0, self.height() - 3.8 * line)
-        left = right = 2 * pad
-        if self.drawn is not None:
-            up, span = self._axes()[1], self.plane.y
-            words = [word for _, word in axis_ticks(up, span.start, span.stop, int(height / (2.2 * line)))[0]]
-            left += max((letters.horizontalAdvance(word) for word in words), default=0.0)
-            beside = max(letters.horizontalAdvance(word) for _, word in self._marks(height))
-            right += beside + 3.5 * pad
-        box = QRectF(left, 1.4 * line, max(1.0, self.width() - left - right), height)
-        return PlaneFrame(box, QRectF(box.right() + 1.5 * pad, box.top(), 2 * pad, height), self.plane)
+    # As a chart
 
-    # Painting
+    def margins(self) -> tuple[float, float]:
+        """The scale of colours lies at the right, its unit above it."""
+        metrics, marks = self.fontMetrics(), self._marks(self.height()) if self.drawn is not None else []
+        beside = max((metrics.horizontalAdvance(word) for _, word in marks), default=0)
+        return 1.4 * metrics.height(), beside + 5.5 * metrics.averageCharWidth()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter, palette = QPainter(self), self.palette()
-        painter.setFont(self.font())
-        painter.fillRect(self.rect(), palette.color(QPalette.ColorRole.Base))
+    def left(self, frame: Frame) -> Side:
         if self.drawn is None:
-            painter.setPen(palette.color(QPalette.ColorRole.PlaceholderText))
-            flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-            painter.drawText(self.rect(), int(flags), self.missing or self.tr("No result yet"))
-        else:
-            self._paint_plane(painter, self.drawn)
-        if self.hasFocus():
-            painter.setPen(QPen(palette.color(QPalette.ColorRole.Highlight), 0))
-            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
-        painter.end()
+            return Side(())
+        return axis_side(self._axes()[1], frame.upward, frame.tall)
 
-    def _paint_plane(self, painter: QPainter, drawn: ViewData) -> None:
-        frame = self.frame()
-        self.plane.x.set_width(frame.box.width())
-        self.plane.y.set_width(frame.box.height())
+    def bottom(self, frame: Frame) -> Side:
+        if self.drawn is None:
+            return Side(())
+        return axis_side(self._axes()[0], frame.across, frame.wide)
+
+    def paint(self, painter: QPainter, frame: Frame) -> None:
+        assert self.drawn is not None
         self._render(frame.box)
         if self.image is not None:
             painter.setOpacity(1.0 if self.current else FAINT)
             painter.drawImage(frame.box.topLeft(), self.image)
             painter.setOpacity(1.0)
-        draw_plane_axes(painter, frame, *self._axes(), self.palette())
         marks = self._marks(frame.box.height())
-        draw_colour_scale(painter, frame, self.tone(), marks, drawn.unit, self.palette())
-        self._paint_notes(painter, frame, drawn)
+        draw_colour_scale(painter, frame, self.tone(), marks, self.drawn.unit)
+        self._paint_notes(painter, frame, self.drawn)
 
-    def _paint_notes(self, painter: QPainter, frame: PlaneFrame, drawn: ViewData) -> None:
+    def _paint_notes(self, painter: QPainter, frame: Frame, drawn: ViewData) -> None:
         """Paint the cursor, which of several channels this is, and whether all values are in."""
         box, pad = frame.box, self.fontMetrics().averageCharWidth()
         if self.plane.cursor is not None:
@@ -204,6 +164,8 @@ class HeatArea(QWidget):
                 painter.drawLine(QPointF(at.x(), box.top()), QPointF(at.x(), box.bottom()))
                 painter.drawLine(QPointF(box.left(), at.y()), QPointF(box.right(), at.y()))
             painter.setClipping(False)
+        painter.setPen(QPen(frame.colours.muted, 1))
+        painter.drawRect(box)
         channels = _channels(drawn)
         if channels > 1:
             text = self.tr("channel 1 of {count}").format(count=number(channels))
@@ -233,72 +195,6 @@ class HeatArea(QWidget):
         self.image.pixels = pixels  # type: ignore[attr-defined]  # the QImage does not own its bytes
         self._key = key
 
-    # Events
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        self.update()
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        frame, point, keys = self.frame(), event.position(), event.modifiers()
-        notches = (event.angleDelta().y() or event.angleDelta().x()) / 120
-        only_up = bool(keys & Qt.KeyboardModifier.ShiftModifier) or point.x() < frame.box.left()
-        only_across = bool(keys & Qt.KeyboardModifier.ControlModifier) or point.y() > frame.box.bottom()
-        factor = ZOOM**notches
-        self.plane.zoom_at(1.0 if only_up else factor, 1.0 if only_across else factor, *frame.place(point))
-        event.accept()
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        self._dragged = event.position()
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        frame, point = self.frame(), event.position()
-        if self._dragged is not None:
-            (x, y), (was_x, was_y) = frame.place(point), frame.place(self._dragged)
-            self._dragged = point
-            self.plane.pan(was_x - x, was_y - y)
-        self.plane.set_cursor(self.frame().place(point) if frame.box.contains(point) else None)
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        self._dragged = None
-
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        self.plane.fit()
-
-    def leaveEvent(self, event: QEvent) -> None:
-        self.plane.set_cursor(None)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        key, plane = event.key(), self.plane
-        shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-        sides = {Qt.Key.Key_Left: (-1, 0), Qt.Key.Key_Right: (1, 0), Qt.Key.Key_Up: (0, 1), Qt.Key.Key_Down: (0, -1)}
-        if key in sides:
-            across, up = sides[Qt.Key(key)]
-            if shift:
-                plane.set_cursor((self._next(plane.x, 0, across), self._next(plane.y, 1, up)))
-            else:
-                plane.pan(across * PAN * (plane.x.stop - plane.x.start), up * PAN * (plane.y.stop - plane.y.start))
-        elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
-            plane.zoom(ZOOM)
-        elif key == Qt.Key.Key_Minus:
-            plane.zoom(1 / ZOOM)
-        elif key == Qt.Key.Key_T:
-            plane.x.zoom(1 / ZOOM if shift else ZOOM)
-        elif key == Qt.Key.Key_F:
-            plane.y.zoom(1 / ZOOM if shift else ZOOM)
-        elif key == Qt.Key.Key_0:
-            plane.fit()
-        elif key == Qt.Key.Key_1:
-            plane.one_to_one()
-        else:
-            super().keyPressEvent(event)
-
-    def _next(self, span: AxisView, place: int, steps: int) -> float:
-        """The middle of the value so many steps from the cursor, or from the middle of the view, along an axis."""
-        cursor = self.plane.cursor
-        now = cursor[place] if cursor is not None else (span.start + span.stop) / 2
-        step = (math.floor((now - span.low) / span.step) + steps + 0.5) * span.step + span.low
-        return min(max(step, span.low + span.step / 2), span.high - span.step / 2)
-
 
 def _place(axis: Axis, index: int) -> str:
     """A place along an axis: its unit says which axis it is, else its name does."""
@@ -323,3 +219,31 @@ def _edges(axis: Axis, span: AxisView, count: int) -> Array:
     pixel = (span.stop - span.start) / count
     places = (round(span.start / pixel) + np.arange(count + 1)) * pixel
     return np.asarray((places - axis.start) / axis.step + 0.5)
+
+
+def scale_marks(tone: Tone, lowest: float, highest: float, most: int) -> list[tuple[float, str]]:
+    """The values that the scale of colours names: both ends, and round numbers between them. An end says so where its
+    colour stands for all values beyond it as well."""
+    room = (tone.high - tone.low) / max(2, most)
+    low = ("≤ " if lowest < tone.low else "") + short(float(f"{tone.low:.4g}"))
+    high = ("≥ " if highest > tone.high else "") + short(float(f"{tone.high:.4g}"))
+    inner = [v for v in ticks(tone.low, tone.high, most) if tone.low + room < v < tone.high - room]
+    return [(tone.low, low), *((value, short(value)) for value in inner), (tone.high, high)]
+
+
+def draw_colour_scale(painter: QPainter, frame: Frame, tone: Tone, marks: list[tuple[float, str]], unit: str) -> None:
+    """Draw the bar of colours beside the plane, from the lowest at its foot, the numbers beside it, and the unit
+    above."""
+    line, pad = frame.letters.height(), frame.letters.averageCharWidth()
+    bar = QRectF(frame.box.right() + 1.5 * pad, frame.box.top(), 2 * pad, frame.box.height())
+    table = GRAY if tone.lut is None else tone.lut
+    image = QImage(table[::-1].tobytes(), 1, len(table), 3, QImage.Format.Format_RGB888)
+    painter.drawImage(bar, image)
+    painter.setPen(QPen(frame.palette.color(QPalette.ColorRole.Text), 1))
+    for value, word in marks:
+        y = bar.bottom() - (value - tone.low) / (tone.high - tone.low) * bar.height()
+        painter.drawLine(QPointF(bar.right(), y), QPointF(bar.right() + 0.4 * pad, y))
+        painter.drawText(QRectF(bar.right() + 0.8 * pad, y - line / 2, 20 * pad, line), LEFT, word)
+    painter.drawText(QRectF(bar.left(), 0, 20 * pad, 1.3 * line), LEFT, unit)
+    painter.setPen(QPen(frame.colours.muted, 1))
+    painter.drawRect(bar)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import cast
+
 from PySide6.QtWidgets import QWidget
 
 from app.models.pictures.display import Display
 from app.models.pictures.plane import Plane
+from app.models.results.marks import Marked
 from app.models.results.origin import Origin
 from app.models.results.view_data import ViewData
 from app.views.charts.cell_view import CellView
@@ -21,9 +25,7 @@ class HeatView(CellView):
     aspect = 3.0
 
     def __init__(self, display: Display, parent: QWidget | None = None) -> None:
-        self.plane = plane = Plane()
-        super().__init__(lambda _span, parent: HeatArea(plane, display, parent), parent=parent, plane=plane)
-        plane.setParent(self)
+        super().__init__(lambda plane, parent: HeatArea(plane, display, parent), parent=parent, plane=Plane())
         self.display: Display = display
         display.set_colormap(COLOURS)
 
@@ -37,6 +39,11 @@ class HeatView(CellView):
             self.level(drawn)
             self.plane.set_limits(*limits(drawn))
         self.plane.fit()
+
+    def set_marks(self, marked: Mapping[str, Marked]) -> None:
+        """Mark places over the planes of results."""
+        for key, cell in self.cells.items():
+            cast(HeatArea, cell.area).show_marks(marked.get(key, Marked((), "")))
 
     def level(self, drawn: ViewData) -> None:
         self.display.set_figures(drawn.statistics, drawn.levels)

@@ -9,7 +9,8 @@ from PySide6.QtCore import QCoreApplication, QPointF, QRectF
 from PySide6.QtGui import QColor, QPainter, QPalette, QPen
 
 from app.models.results.view_data import Array, ViewData
-from app.views.charts.plot_area import Frame
+from app.views.charts.frame import Frame
+from app.views.charts.plot_area import Plot
 from app.views.parts import number
 from app.views.results.reading import band_name, reading_text, values_text
 from gpu_ops.output_kinds import Axis, Band
@@ -19,7 +20,7 @@ ROOM = 0.42
 """The share of a row's height that its largest coefficient reaches."""
 
 
-class LevelsPlot:
+class LevelsPlot(Plot):
     """Coarse bands above, fine ones below; each row by its own largest coefficient. Coefficient k of n stands at the
     share k / n of the signal, which counts twice the coefficients of its finest detail."""
 
@@ -30,15 +31,6 @@ class LevelsPlot:
 
     def extent(self, drawn: ViewData) -> tuple[float, float, float]:
         return 0.0, 2.0 * max((band.shape[0] for band in drawn.form.bands), default=1), 2.0
-
-    def limits(self, drawn: ViewData, scale: str) -> tuple[float, float]:
-        return 0.0, 1.0
-
-    def log(self, scale: str) -> bool:
-        return False
-
-    def value_title(self, drawn: ViewData) -> str:
-        return ""
 
     def _bands(self, drawn: ViewData) -> list[Band]:
         return sorted(drawn.form.bands, key=lambda band: (-band.level, band.start))
@@ -73,7 +65,7 @@ class LevelsPlot:
         """A line for each column of pixels from the lowest to the highest value in it, or one for each coefficient."""
         count = len(heights)
         step = whole / max(1, count)
-        first, last = max(0, int(frame.start / step)), min(count, math.ceil(frame.stop / step))
+        first, last = max(0, int(frame.across[0] / step)), min(count, math.ceil(frame.across[1] / step))
         cut = np.nan_to_num(heights[first:last])
         columns = max(1, int(frame.box.width()))
         if len(cut) > columns:

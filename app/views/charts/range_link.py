@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
 import numpy as np
 from PySide6.QtCore import QObject, Slot
 
 from app.models.curves.marked import Marks, marked_samples, picture_mask
 from app.models.results.view_data import INPUT, ViewData
-from app.views.charts.bars_area import MARK, range_text
-from app.views.charts.bars_view import BarsView
+from app.views.charts.frame import MARK
 from app.views.pictures.image_canvas import ImageCanvas
+from app.views.results.reading import range_text
 
 if TYPE_CHECKING:
     from app.views.curves.curve_view import CurveView
@@ -21,6 +21,15 @@ if TYPE_CHECKING:
 
 ALPHA = 165
 """The opacity of marked pixels."""
+
+
+@runtime_checkable
+class Bars(Protocol):
+    """A view of bars, which is imported with pyqtgraph when it is first needed."""
+
+    marks: Marks
+
+    def first(self) -> ViewData | None: ...
 
 
 class RangeLink(QObject):
@@ -39,7 +48,7 @@ class RangeLink(QObject):
     def _bind(self) -> None:
         """The visible view may be another one."""
         view = self._pictures.view
-        marks = view.marks if isinstance(view, BarsView) else None
+        marks = view.marks if isinstance(view, Bars) else None
         if marks is not self._marks:
             if self._marks is not None:
                 self._marks.changed.disconnect(self._show)
@@ -52,7 +61,7 @@ class RangeLink(QObject):
     @Slot()
     def _show(self) -> None:
         view = self._pictures.view
-        drawn = view.first() if isinstance(view, BarsView) else None
+        drawn = view.first() if isinstance(view, Bars) else None
         bars = self._marks.bars if self._marks is not None else None
         if drawn is None or bars is None:
             self._remove()

@@ -7,7 +7,8 @@ from PySide6.QtCore import QCoreApplication, QRectF, Qt
 from PySide6.QtGui import QPainter, QPalette, QPen
 
 from app.models.results.view_data import Array, ViewData
-from app.views.charts.plot_area import Frame
+from app.views.charts.frame import Frame
+from app.views.charts.plot_area import Plot
 from app.views.parts import number
 from app.views.results.reading import quantity, reading_text
 from gpu_ops.output_kinds import Axis
@@ -16,7 +17,7 @@ translate = QCoreApplication.translate
 START, END, STREAM, BYTES = range(4)
 
 
-class SpansPlot:
+class SpansPlot(Plot):
     """A timeline (S, 4) of start and end in seconds, stream and bytes. Spans that move bytes are hatched."""
 
     aspect = 2.5
@@ -33,15 +34,6 @@ class SpansPlot:
         low, high = float(spans[:, START].min()), float(spans[:, END].max())
         return low, high, min(shortest, high - low or 1.0)
 
-    def limits(self, drawn: ViewData, scale: str) -> tuple[float, float]:
-        return 0.0, 1.0
-
-    def log(self, scale: str) -> bool:
-        return False
-
-    def value_title(self, drawn: ViewData) -> str:
-        return ""
-
     def _streams(self, drawn: ViewData) -> list[int]:
         return sorted({int(stream) for stream in drawn.array[:, STREAM]})
 
@@ -51,7 +43,7 @@ class SpansPlot:
 
     def paint(self, painter: QPainter, frame: Frame, drawn: ViewData, scale: str) -> None:
         streams = self._streams(drawn)
-        seen = (drawn.array[:, END] >= frame.start) & (drawn.array[:, START] <= frame.stop)
+        seen = (drawn.array[:, END] >= frame.across[0]) & (drawn.array[:, START] <= frame.across[1])
         for span in _told_apart(frame, drawn.array[seen]):
             box = self._box(frame, span, streams)
             series = frame.colours.series[streams.index(int(span[STREAM])) % len(frame.colours.series)]
@@ -107,7 +99,7 @@ class SpansPlot:
 
 def _told_apart(frame: Frame, spans: Array) -> Array:
     """The spans to draw: one of those that share the pixels of a row."""
-    scale = frame.box.width() / (frame.stop - frame.start)
+    scale = frame.box.width() / (frame.across[1] - frame.across[0])
     pixels = np.floor(np.stack([spans[:, START], spans[:, END]], axis=1) * scale)
     keys = np.column_stack([pixels, spans[:, STREAM], spans[:, BYTES] > 0])
     kept: Array = np.unique(keys, axis=0, return_index=True)[1]

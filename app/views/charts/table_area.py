@@ -12,9 +12,10 @@ from PySide6.QtWidgets import QHeaderView, QLabel, QSizePolicy, QStackedLayout, 
 
 from app.base.theme import mix
 from app.base.tips import tip_text
-from app.models.curves.span import AxisView
+from app.models.pictures.plane import Plane
 from app.models.results.view_data import ViewData
-from app.views.charts.plot_area import FAINT
+from app.views.charts.frame import FAINT
+from app.views.labels import named
 from app.views.results.reading import name_of, place_text, reading_text, values_text
 
 Index = QModelIndex | QPersistentModelIndex
@@ -70,18 +71,17 @@ class Figures(QAbstractTableModel):
 
 
 class TableArea(QWidget):
-    """The table, or a text where there is none. Tables with the same AxisView share the selected cell and the font
+    """The table, or a text where there is none. Tables with the same Plane share the selected cell and the font
     size."""
 
-    def __init__(self, span: AxisView, parent: QWidget | None = None) -> None:
+    def __init__(self, plane: Plane, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("tableArea")
-        self.span = span
+        self.plane = plane
         self.current = True
         self.model = Figures(self)
-        self.table = QTableView(self)
+        self.table = named(QTableView(self), title=self.tr("Figures"))
         self.table.setModel(self.model)
-        self.table.setAccessibleName(self.tr("Figures"))
         self.table.setEditTriggers(QTableView.EditTrigger.NoEditTriggers)
         self.table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
         self.table.setAlternatingRowColors(True)
@@ -99,8 +99,8 @@ class TableArea(QWidget):
         self.layers.addWidget(self.table)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.table.selectionModel().currentChanged.connect(self._choose)
-        span.changed.connect(self._resize)
-        span.cursor_moved.connect(self._follow)
+        plane.changed.connect(self._resize)
+        plane.cursor_moved.connect(self._follow)
         self.set_missing("")
 
     def show_drawn(self, drawn: ViewData | None, scale: str, current: bool) -> None:
@@ -120,25 +120,25 @@ class TableArea(QWidget):
 
     def value_text(self) -> str:
         """The selected cell with the names of its row and column."""
-        if self.span.cursor is None:
+        if self.plane.cursor is None:
             return ""
-        row, column = self.span.cursor
+        row, column = self.plane.cursor
         return self.model.cell_text(int(row), int(column))
 
     def _choose(self, now: QModelIndex, _before: QModelIndex) -> None:
         if now.isValid():
-            self.span.set_cursor((now.row(), now.column()))
+            self.plane.set_cursor((now.row(), now.column()))
 
     def _follow(self) -> None:
         """Select the cell that another table selected."""
-        if self.span.cursor is not None:
-            index = self.model.index(int(self.span.cursor[0]), int(self.span.cursor[1]))
+        if self.plane.cursor is not None:
+            index = self.model.index(int(self.plane.cursor[0]), int(self.plane.cursor[1]))
             if index.isValid() and index != self.table.currentIndex():
                 self.table.setCurrentIndex(index)
 
     def _resize(self) -> None:
         font = QFont(self.font())
-        font.setPointSizeF(font.pointSizeF() * (self.span.letters or 1.0))
+        font.setPointSizeF(font.pointSizeF() * (self.plane.x.letters or 1.0))
         for part in (self.table, self.table.horizontalHeader(), self.table.verticalHeader()):
             part.setFont(font)
 

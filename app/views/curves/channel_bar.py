@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QSignalBlocker, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QSizePolicy, QWidget
 
 from app.models.curves.lanes import ChannelChoice
+from app.views.boxes import in_row
+from app.views.labels import named
 from app.views.parts import Combo, ElidedLabel
 from app.views.results.choice_button import ChoiceButton
 
@@ -31,11 +33,7 @@ class ChannelBar(QWidget):
         self.list.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.list.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.label.setBuddy(self.list)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(unit, 0, unit, 0)
-        row.setSpacing(unit)
-        row.addWidget(self.label)
-        row.addWidget(self.list)
+        row = in_row(self.label, self.list, on=self, margins=(unit, 0, unit, 0), gap=unit)
         row.addSpacing(unit)
         self.overlaid, self.stacked = self._button(self.tr("Overlaid"), False), self._button(self.tr("Stacked"), True)
         self.overlaid.setToolTip(self.tr("All channels in one plot (key S)"))
@@ -43,8 +41,7 @@ class ChannelBar(QWidget):
         row.addWidget(self.overlaid)
         row.addSpacing(-unit // 2)
         row.addWidget(self.stacked)
-        self.words = ElidedLabel(parent=self)
-        self.words.setObjectName("channelWords")
+        self.words = named(ElidedLabel(parent=self), "channelWords")
         row.addWidget(self.words, 1)
         self.list.activated.connect(self._choose)
         choice.changed.connect(self.refresh)
@@ -64,9 +61,8 @@ class ChannelBar(QWidget):
         self.refresh()
 
     def _button(self, title: str, stacked: bool) -> ChoiceButton:
-        button = ChoiceButton(self)
+        button = named(ChoiceButton(self), title=title)
         button.setText(title)
-        button.setAccessibleName(title)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         button.clicked.connect(lambda: self._stack(stacked))
         return button

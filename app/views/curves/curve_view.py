@@ -8,7 +8,7 @@ from math import log10
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication, QPointF, QRectF
+from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -22,7 +22,6 @@ from app.models.results.marks import Mark, Marked
 from app.models.results.origin import Origin
 from app.models.results.view_data import DECIBEL, INPUT, Array, ViewData
 from app.views.curves.channel_bar import ChannelBar
-from app.views.curves.curve_marks import CurveMarks
 from app.views.curves.signal_pane import SignalPane
 from app.views.parts import mark_texts
 from app.views.results.reading import channel_names, drawn_text, quantity, reading_text
@@ -48,13 +47,13 @@ class CurveView:
         self.channels = ChannelBar(self.choice, self.pane.plot, self.pane)
         cast("QVBoxLayout", self.pane.layout()).insertWidget(0, self.channels)
         self.choice.changed.connect(self._draw_channels)
+        self.pane.plane.changed.connect(self._place_marks)
         self._states: dict[str, tuple[State | None, str, bool]] = {}
         self._keys: tuple[str, ...] = ()
         self._titles: Mapping[str, str] = {}
         self._filter: Filter | None = None
         self._drawn: dict[str, tuple[ViewData, Origin]] = {}
         self._chosen: tuple[str, Array] | None = None
-        self.marks: CurveMarks | None = None
         self._marked: Mapping[str, Marked] = {}
 
     @property
@@ -165,33 +164,20 @@ class CurveView:
     def set_marks(self, marked: Mapping[str, Marked]) -> None:
         """Mark the curves of the first result that has marks."""
         self._marked = marked
-        if marked and self.marks is None:
-            box = self.pane.box
-            self.marks = CurveMarks(self.pane.plot.viewport(), self._screen)
-            for signal in (box.sigRangeChanged, box.sigResized, self.choice.changed):
-                signal.connect(self._place_marks)
         self._place_marks()
 
     def _place_marks(self) -> None:
-        if self.marks is None:
-            return
         key, marked = next(iter(self._marked.items()), ("", Marked((), "")))
-        area, drawn = (
-            QRectF(self.pane.plot.mapFromScene(self.pane.box.sceneBoundingRect()).boundingRect()),
-            self.drawn(key),
-        )
+        drawn = self.drawn(key)
         visible = self.choice.visible(len(channel_names(drawn))) if drawn is not None else []
         ranked = sorted((mark for mark in marked.marks if mark.channel in visible), key=lambda mark: -mark.y)
-        self.marks.show_marks([self._placed(drawn, m, marked.unit) for m in ranked if drawn is not None], area)
+        self.pane.plot.show_tags([self._placed(drawn, m, marked.unit) for m in ranked if drawn is not None])
 
     def _placed(self, drawn: ViewData, mark: Mark, unit: str) -> tuple[float, float, str]:
         """A mark in the plot's coordinates, with its label."""
         height = drawn.decade * log10(max(mark.y, 1e-300)) if drawn.unit == DECIBEL else mark.y
         height = self.pane.lanes.place(mark.channel, height)
         return self.pane.scale.coordinate(mark.x), height, quantity(float(f"{mark.label:.5g}"), unit)
-
-    def _screen(self, x: float, y: float) -> QPointF:
-        return QPointF(self.pane.plot.mapFromScene(self.pane.box.mapViewToScene(QPointF(x, y))))
 
     def set_state(self, key: str, state: State | None, text: str, current: bool) -> None:
         self._states[key] = state, text, current
@@ -212,11 +198,10 @@ class CurveView:
         self.pane.fit()
 
     def zoom(self, factor: float) -> None:
-        start, stop = self.pane.view_range()
-        self.pane.zoom_at(factor, (start + stop) / 2)
+        self.pane.plane.zoom(factor)
 
     def one_to_one(self) -> None:
-        self.pane.one_to_one()
+        self.pane.plane.one_to_one()
 
     def value_text(self, key: str) -> str:
         x = self.pane.cursor_x

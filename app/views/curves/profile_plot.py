@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.models.curves.curve import Trace
 from app.models.curves.stroke import input_stroke, variant_stroke
@@ -17,6 +17,7 @@ from app.models.pictures.probe import Line
 from app.models.pictures.profile import axis_of, profile, steps
 from app.models.pictures.region_figures import Sampled
 from app.models.results.view_data import INPUT, Array
+from app.views.boxes import in_column
 from app.views.curves.signal_pane import SignalPane
 from app.views.scrolled import Scrolled
 from gpu_ops.output_kinds import Axis
@@ -44,12 +45,9 @@ class ProfilePlot(QWidget):
         self.values: Array = np.zeros((0, 0))
         self.axis = Axis("")
         self._line: Line | None = None
-        for signal in (self.pane.line.sigPositionChanged, self.pane.line.visibleChanged):
-            signal.connect(self._point)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
+        self.pane.plane.cursor_moved.connect(self._point)
         self.pane.plot.setMinimumHeight(LEAST * self.fontMetrics().height())
-        layout.addWidget(Scrolled(self.pane, self))
+        in_column(Scrolled(self.pane, self), on=self)
 
     def show_line(self, sources: Sequence[Sampled], line: Line, pixel: Pixel | None, filter: Filter) -> None:
         """Show the values of each source along a line."""

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QCoreApplication, QPointF, QSize
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from app.models.curves.curve import Curve, is_faint
 from app.models.curves.stroke import input_stroke
 from app.models.results.origin import Origin
 from app.models.results.view_data import INPUT
+from app.views.boxes import in_row
 from app.views.parts import ElidedLabel, MarkChip, StateChip, is_dark, mark_size, mark_texts
 from app.views.strokes import pen
 
@@ -35,12 +36,7 @@ class LegendEntry(QWidget):
         self.chip = MarkChip(self)
         self.verdict = StateChip(self)
         unit = self.fontMetrics().averageCharWidth()
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(unit * 6, 0, 0, 0)
-        layout.addWidget(self.label, 1)
-        layout.addWidget(self.chip)
-        layout.addWidget(self.verdict)
-        layout.addStretch(0)
+        self._row = in_row((self.label, 1), self.chip, self.verdict, 0, on=self, margins=(unit * 6, 0, 0, 0))
 
     def show_curve(self, curve: Curve, name: str, note: str = "", faint: bool = False, leads: bool = True) -> None:
         """Show a name with a note, the curve's stroke and its mark; hidden if the curve is, or if another one `leads`
@@ -72,11 +68,12 @@ class LegendEntry(QWidget):
         self._fit_mark()
 
     def sizeHint(self) -> QSize:
-        unit = self.fontMetrics().averageCharWidth()
+        """With the whole name and mark, and the word of the verdict."""
         mark = mark_size(self.chip, self.chip.text) if self.chip.text else QSize(0, 0)
-        width = unit * 8 + self.fontMetrics().horizontalAdvance(self.label.text()) + mark.width()
-        width += self.verdict.least_width()
-        return QSize(width, max(self.fontMetrics().height(), mark.height()))
+        parts = [mark.width(), self.verdict.least_width()]
+        gaps = (1 + sum(part > 0 for part in parts)) * self._row.spacing()
+        width = self.fontMetrics().averageCharWidth() * 6 + self.fontMetrics().horizontalAdvance(self.label.text()) + 2
+        return QSize(width + sum(parts) + gaps, max(self.fontMetrics().height(), mark.height()))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -139,9 +136,9 @@ class LegendGrid(QGridLayout):
 
     @staticmethod
     def _columns(shown: Sequence[LegendEntry], width: int) -> int:
-        """As many as leave the marks whole, unless that takes too many lines; no more than the lines need."""
+        """As many as leave names and marks whole, unless that takes too many lines; no more than the lines need."""
         count = max(1, len(shown))
-        whole = max((e.sizeHint().width() for e in shown if e.chip.text), default=0)
+        whole = max((e.sizeHint().width() for e in shown), default=1)
         least = max((e.least_width() for e in shown), default=1)
         for wide in (max(whole, least), least):
             lines = -(-count // max(1, width // wide))

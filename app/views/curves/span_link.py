@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QPointF, Qt, QTimer, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPalette
 
 from app.models.experiment.change import Change
@@ -99,7 +99,7 @@ class SpanLink(QObject):
 
         item = self._items[pane] = LinearRegionItem(movable=False)
         item.setZValue(-1)  # behind the curves
-        pane.item.addItem(item, ignoreBounds=True)
+        pane.plot.item.addItem(item, ignoreBounds=True)
         return item
 
     # Events
@@ -139,8 +139,7 @@ class SpanLink(QObject):
     @staticmethod
     def _screen(pane: SignalPane, place: float) -> float:
         """The x coordinate of a place in the plot's viewport."""
-        scene = pane.box.mapViewToScene(QPointF(pane.scale.coordinate(place), 0.0))
-        return float(pane.plot.mapFromScene(scene).x())
+        return pane.plot.frame().x(pane.scale.coordinate(place))
 
     def _on_mouse(self, pane: SignalPane, event: QMouseEvent) -> bool:
         kind, x = event.type(), event.position().x()
@@ -175,7 +174,7 @@ class SpanLink(QObject):
         self._held = None
         if self.probe.tool != "region":
             for pane in self._panes:
-                pane.plot.viewport().unsetCursor()
+                pane.plot.viewport().setCursor(Qt.CursorShape.CrossCursor)
 
     def _drag(self, pane: SignalPane, event: QMouseEvent) -> None:
         assert self._held is not None

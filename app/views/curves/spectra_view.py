@@ -34,7 +34,6 @@ class SpectraView(CurveView):
         """Show the frequencies on a logarithmic or a linear axis."""
         self.pane.set_log(log)
         self.log.setChecked(log)
-        self._place_marks()
 
     def _turn_axis(self) -> None:
         self.set_log(not self.pane.scale.log)

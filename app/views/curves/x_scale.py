@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from app.models.ticks import log_ticks
-from app.views.parts import number
+from app.views.charts.frame import Side, axis_side, short
+from gpu_ops.output_kinds import Axis
 
 
 class XScale:
@@ -29,10 +30,7 @@ class XScale:
     def place(self, coordinate: float) -> float:
         return float(10.0**coordinate) if self.log else coordinate
 
-    def marks(self, start: float, stop: float, most: int) -> list[list[tuple[float, str]]] | None:
-        """The ticks of a logarithmic axis between two places, as pyqtgraph takes them; None of a linear one, which
-        makes its own."""
-        if not self.log:
-            return None
-        places = log_ticks(start, stop, most)
-        return [[(self.coordinate(place), number(float(f"{place:.6g}"))) for place in places], []]
+    def side(self, axis: Axis, ends: tuple[float, float], most: int) -> Side:
+        """A logarithmic axis between two places."""
+        marks = [(self.coordinate(place), short(place)) for place in log_ticks(*ends, most)]
+        return Side(marks, axis_side(Axis(axis.name), ends, most).title + (f" ({axis.unit})" if axis.unit else ""))

@@ -14,13 +14,14 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.base.tips import tip_text
 from app.models.search import matches
+from app.views.boxes import in_column
 from app.views.dialogs.catalogue import Offer
+from app.views.labels import named
 
 MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
@@ -43,14 +44,10 @@ class CommandPalette(QFrame):
         self._others: list[Offer] = []
         self._items: list[QTreeWidgetItem] = []
         self._before: QWidget | None = None
-        self.line = QLineEdit(self)
-        self.line.setObjectName("paletteLine")
+        self.line = named(QLineEdit(self), "paletteLine", title=self.tr("Search for an action"))
         self.line.setPlaceholderText(self.tr("Type an action, a filter or a preset"))
-        self.line.setAccessibleName(self.tr("Search for an action"))
         self.line.setClearButtonEnabled(True)
-        self.list = QTreeWidget(self)
-        self.list.setObjectName("paletteList")
-        self.list.setAccessibleName(self.tr("Matching actions"))
+        self.list = named(QTreeWidget(self), "paletteList", title=self.tr("Matching actions"))
         self.list.setColumnCount(2)
         self.list.setHeaderHidden(True)
         self.list.setRootIsDecorated(False)
@@ -61,9 +58,7 @@ class CommandPalette(QFrame):
         self.list.header().setStretchLastSection(False)
         self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.list.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
-        layout = QVBoxLayout(self)
-        layout.addWidget(self.line)
-        layout.addWidget(self.list)
+        in_column(self.line, self.list, on=self, margins=None)
         self.line.installEventFilter(self)
         self.line.textChanged.connect(self._filter)
         self.list.itemClicked.connect(lambda item: self._trigger(item))

@@ -9,7 +9,6 @@ from typing import Any
 from PySide6.QtCore import QEvent, QLocale, QSize, Slot
 from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QHeaderView,
     QLabel,
     QPlainTextEdit,
@@ -17,13 +16,14 @@ from PySide6.QtWidgets import (
     QTabWidget,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.base.theme import fixed_font
 from app.base.tips import tip_text
 from app.models.log import LOG_LINES, Log
+from app.views.boxes import in_column, in_row
+from app.views.labels import named
 
 
 class DiagnosticsPage(QWidget):
@@ -34,17 +34,13 @@ class DiagnosticsPage(QWidget):
         self.setObjectName("diagnostics_page")
         self.setWindowTitle(self.tr("Diagnostics"))
         self._doctor: dict[str, Any] = {}
-        self.tree = QTreeWidget(self)
-        self.tree.setObjectName("doctor")
-        self.tree.setAccessibleName(self.tr("Devices and libraries"))
+        self.tree = named(QTreeWidget(self), "doctor", title=self.tr("Devices and libraries"))
         self.tree.setHeaderLabels([self.tr("Item"), self.tr("Value")])
         self.tree.setAlternatingRowColors(True)
         self.tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         self.tree.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         self.tree.header().setStretchLastSection(False)
-        self.log = QPlainTextEdit(self)
-        self.log.setObjectName("log")
-        self.log.setAccessibleName(self.tr("Log"))
+        self.log = named(QPlainTextEdit(self), "log", title=self.tr("Log"))
         self.log.setReadOnly(True)
         self.log.setTabChangesFocus(True)
         self.log.setMaximumBlockCount(LOG_LINES)
@@ -54,8 +50,7 @@ class DiagnosticsPage(QWidget):
         self.log.moveCursor(QTextCursor.MoveOperation.End)
         self.log.moveCursor(QTextCursor.MoveOperation.StartOfLine)
         log.added.connect(self.append_log)
-        self.tabs = QTabWidget(self)
-        self.tabs.setObjectName("diagnostics_tabs")
+        self.tabs = named(QTabWidget(self), "diagnostics_tabs")
         self.tabs.setDocumentMode(True)
         self.tabs.addTab(self.tree, self.tr("&Doctor"))
         self.tabs.addTab(self.log, self.tr("&Log"))
@@ -66,12 +61,8 @@ class DiagnosticsPage(QWidget):
         text = self.tr("If something goes wrong, copy this into a bug report. The log names the files you opened.")
         hint = QLabel(text, self)
         hint.setWordWrap(True)
-        top = QHBoxLayout()
-        top.addWidget(hint, 1)
-        top.addWidget(self.copy_button)
-        layout = QVBoxLayout(self)
-        layout.addLayout(top)
-        layout.addWidget(self.tabs, 1)
+        top = in_row((hint, 1), self.copy_button)
+        in_column(top, (self.tabs, 1), on=self, margins=None)
         self._adapt()
 
     def set_doctor(self, doctor: Mapping[str, Any]) -> None:

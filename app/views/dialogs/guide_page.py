@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, QUrl, Slot
 from PySide6.QtGui import QDesktopServices, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QListWidget, QPushButton, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QListWidget, QPushButton, QTextBrowser, QWidget
 
 from app.base.tips import set_tip
 from app.models.guide import FOLDER, INDEX, guide_page, guide_pages
+from app.views.boxes import in_column, in_row
 from app.views.dialogs.guide_look import dress, fit_pictures, heading_block
+from app.views.labels import named
 
 
 class GuideBrowser(QTextBrowser):
@@ -44,22 +46,15 @@ class GuidePage(QWidget):
         super().__init__(parent)
         self.setObjectName("guide_page")
         self.setWindowTitle(self.tr("Guide"))
-        self.list = QListWidget(self)
-        self.list.setObjectName("guide_page.pages")
-        self.list.setAccessibleName(self.tr("Pages of the guide"))
+        self.list = named(QListWidget(self), "guide_page.pages", title=self.tr("Pages of the guide"))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.addItems([page.title for page in guide_pages()])
         self.back_button = QPushButton(self.tr("&Back"), self)
         self.back_button.setObjectName("guide_page.back")
         set_tip(self.back_button, self.tr("Go back to the previous position"))
-        self.browser = GuideBrowser(self)
-        self.browser.setAccessibleName(self.tr("Guide"))
-        side = QVBoxLayout()
-        side.addWidget(self.list, 1)
-        side.addWidget(self.back_button)
-        layout = QHBoxLayout(self)
-        layout.addLayout(side)
-        layout.addWidget(self.browser, 1)
+        self.browser = named(GuideBrowser(self), title=self.tr("Guide"))
+        side = in_column((self.list, 1), self.back_button)
+        in_row(side, (self.browser, 1), on=self, margins=None)
         self._shown = INDEX
         self._before: list[tuple[str, int]] = []
         self._show(INDEX)

@@ -7,16 +7,7 @@ from html import escape
 from pathlib import PurePath
 
 from PySide6.QtCore import QEvent, Qt, Slot
-from PySide6.QtWidgets import (
-    QAbstractSpinBox,
-    QDialog,
-    QDialogButtonBox,
-    QHBoxLayout,
-    QLabel,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractSpinBox, QDialog, QDialogButtonBox, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app.base.theme import colours_of, inked
 from app.controllers.importing import ImportController
@@ -29,9 +20,11 @@ from app.models.files.importing import (
     toggled,
     values_words,
 )
+from app.views.boxes import in_column, in_row
 from app.views.dialogs.import_table import ImportTable
 from app.views.experiment.editors import ChoiceEditor, TextEditor
 from app.views.experiment.form import ParameterForm
+from app.views.labels import named, sentence_label
 from app.views.parts import ElidedLabel, TickBox
 from app.views.upright import Upright
 from gpu_ops.io.opening import COLUMNS, MEMBER, Survey
@@ -72,8 +65,7 @@ class ImportDialog(QDialog):
         self.name.setFont(font)
         self.what = QLabel(self)
         self.what.setWordWrap(True)
-        self.facts = QLabel(self)
-        self.facts.setObjectName("importFacts")
+        self.facts = named(QLabel(self), "importFacts")
         self.facts.setWordWrap(True)
         self.facts.setTextFormat(Qt.TextFormat.RichText)
         self.facts.setAlignment(Qt.AlignmentFlag.AlignTop)
@@ -81,11 +73,9 @@ class ImportDialog(QDialog):
         self._scroll = Upright(self)
         self._scroll.setWidget(self.facts)
         self._scroll.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-        self.hint, self.found, self.reason = QLabel(self), QLabel(self), QLabel(self)
-        for label, name in ((self.hint, "importHint"), (self.found, "importFound"), (self.reason, "importReason")):
-            label.setObjectName(name)
-            label.setWordWrap(True)
-            label.setTextFormat(Qt.TextFormat.PlainText)
+        self.hint, self.found, self.reason = (
+            sentence_label(f"import{name}", self) for name in ("Hint", "Found", "Reason")
+        )
         self.table = ImportTable(self)
         self.remember = TickBox(self.tr("Read &files like this one so from now on, and do not ask"), self)
         self.remember.setObjectName("importRemember")
@@ -99,22 +89,9 @@ class ImportDialog(QDialog):
         unit = self.fontMetrics().averageCharWidth()
         self._form_column = QVBoxLayout()
         self._form_column.addStretch(1)
-        self._top = QHBoxLayout()
-        self._top.setSpacing(4 * unit)
-        self._top.addLayout(self._form_column, 1)
-        self._top.addWidget(self._scroll, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(2 * unit, 2 * unit, 2 * unit, 2 * unit)
-        layout.setSpacing(unit)
-        layout.addWidget(self.name)
-        layout.addWidget(self.what)
-        layout.addLayout(self._top)
-        layout.addWidget(self.found)
-        layout.addWidget(self.hint)
-        layout.addWidget(self.table, 1)
-        layout.addWidget(self.reason)
-        layout.addWidget(self.remember)
-        layout.addWidget(self.buttons)
+        self._top = in_row((self._form_column, 1), (self._scroll, 1), gap=4 * unit)
+        above, below = (self.name, self.what, self._top, self.found, self.hint), (self.reason, self.remember)
+        in_column(*above, (self.table, 1), *below, self.buttons, on=self, margins=2 * unit, gap=unit)
 
     # What is shown
 

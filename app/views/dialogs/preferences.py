@@ -16,15 +16,15 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QSpinBox,
-    QVBoxLayout,
     QWidget,
 )
 
-from app.base.tips import set_tip
 from app.models.pictures.display import COLORMAPS, colors
 from app.models.settings import RECENT_LIMIT, SCHEMES
 from app.shell.context import Context
+from app.views.boxes import in_column, in_row
 from app.views.dialogs.recent_menu import RecentMenu
+from app.views.labels import buddy, named
 from app.views.parts import Combo, TickBox
 
 
@@ -48,13 +48,8 @@ class PreferencesPage(QWidget):
         self.reset_button = QPushButton(self.tr("Reset to &defaults"), self)
         self.reset_button.setToolTip(self.tr("Reset every preference to its default; recent files stay"))
         self.reset_button.clicked.connect(self._reset)
-        layout = QVBoxLayout(self)
-        for group in (self._appearance(), self._start(), self._running(), self._files()):
-            layout.addWidget(group)
-        layout.addStretch(1)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(self.reset_button)
+        layout = in_column(self._appearance(), self._start(), self._running(), self._files(), 1, on=self, margins=None)
+        foot = in_row(1, self.reset_button)
         layout.addLayout(foot)
         for button in (self.clear_button, self.forget_button, self.reset_button):
             button.setAutoDefault(False)  # Return must only finish typing
@@ -66,15 +61,12 @@ class PreferencesPage(QWidget):
         return group, QFormLayout(group)
 
     def _box(self, name: str, text: str, tip: str) -> QCheckBox:
-        box = TickBox(text, self)
-        box.setObjectName(f"preferences.{name}")
-        set_tip(box, tip)
+        box = named(TickBox(text, self), f"preferences.{name}", tip=tip)
         return box
 
     def _list(self, name: str, prefix: str, ids: tuple[str, ...]) -> QComboBox:
         """A list with the texts of the actions `prefix_id`."""
-        chooser = Combo(self)
-        chooser.setObjectName(f"preferences.{name}")
+        chooser = named(Combo(self), f"preferences.{name}")
         for id in ids:
             chooser.addItem(self._actions[f"{prefix}_{id}"].text().replace("&", ""), id)
         return chooser
@@ -127,18 +119,13 @@ class PreferencesPage(QWidget):
         self.most.setKeyboardTracking(False)
         self.most.valueChanged.connect(self._choose_most)
         clear = self._actions["clear_recent"]
-        self.clear_button = QPushButton(self.tr("&Clear"), self)
-        set_tip(self.clear_button, clear.toolTip())
+        self.clear_button = named(QPushButton(self.tr("&Clear"), self), tip=clear.toolTip())
         self.clear_button.setEnabled(clear.isEnabled())
         self.clear_button.clicked.connect(clear.trigger)
         clear.enabledChanged.connect(self.clear_button.setEnabled)
-        row = QHBoxLayout()
-        row.addWidget(self.most)
-        row.addWidget(self.clear_button)
-        row.addStretch(1)
+        row = in_row(self.most, self.clear_button, 1)
         # A row with two widgets has no buddy by itself.
-        label = QLabel(self.tr("&Recent files:"), self)
-        label.setBuddy(self.most)
+        label = buddy(self.tr("&Recent files:"), self.most)
         form.addRow(label, row)
         self.most.setAccessibleName(self.tr("Recent files"))
         form.addRow(self._imports())
@@ -151,10 +138,7 @@ class PreferencesPage(QWidget):
         self.forget_button.setObjectName("preferences.forget_imports")
         self.forget_button.setToolTip(self.tr("Ask again how to read such files; Open with choices… asks as well"))
         self.forget_button.clicked.connect(self._forget_imports)
-        row = QHBoxLayout()
-        row.addWidget(self.imports)
-        row.addWidget(self.forget_button)
-        row.addStretch(1)
+        row = in_row(self.imports, self.forget_button, 1)
         return row
 
     @Slot()

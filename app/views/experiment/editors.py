@@ -7,17 +7,10 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from PySide6.QtCore import QCoreApplication, QLocale, Qt, Signal
-from PySide6.QtWidgets import (
-    QGridLayout,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QSizePolicy,
-    QSlider,
-    QWidget,
-)
+from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QSizePolicy, QSlider, QWidget
 
 from app.models.number_input import parse_number
+from app.views.boxes import in_row
 from app.views.experiment.spins import FloatSpin, IntSpin, nice_step
 from app.views.parts import Combo, TickBox
 from gpu_ops import KernelscopeError
@@ -79,10 +72,7 @@ class Editor(QWidget):
             control.setAccessibleDescription(help)
 
     def _place(self, *widgets: QWidget) -> None:
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        for widget in widgets:
-            layout.addWidget(widget, 1 if isinstance(widget, QSlider) else 0)
+        layout = in_row(*((widget, int(isinstance(widget, QSlider))) for widget in widgets), on=self)
         if not any(isinstance(w, QSlider | QLineEdit) for w in widgets):
             layout.addStretch(1)
 

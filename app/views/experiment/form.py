@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVB
 
 from app.base.theme import colours_of, inked
 from app.base.tips import set_tip
+from app.views.boxes import in_row
 from app.views.experiment.editors import (
     BoolEditor,
     ChoiceEditor,
@@ -21,6 +22,7 @@ from app.views.experiment.editors import (
 )
 from app.views.experiment.look_editor import LookEditor
 from app.views.keys import keyed, letter, yielding
+from app.views.labels import named, sentence_label
 from gpu_ops import KernelscopeError
 from gpu_ops.params import Param, Value
 
@@ -78,14 +80,10 @@ class ParameterForm(QWidget):
             field.set_value(param.default)
             set_tip(field, param.help)
             field.edited.connect(lambda commit, name=param.name: self._edited(name, commit))
-            label = QLabel(text, self)
+            label = named(QLabel(text, self), tip=param.help)
             label.setBuddy(field.control())
-            set_tip(label, param.help)
             field.name_controls(label.text().replace("&", ""), param.help)
-            reason = QLabel(self)
-            reason.setObjectName(f"reason.{param.name}")
-            reason.setWordWrap(True)
-            reason.setTextFormat(Qt.TextFormat.PlainText)
+            reason = sentence_label(f"reason.{param.name}", self)
             reason.hide()
             label.setMinimumHeight(field.control().sizeHint().height())  # beside the first line of a high editor
             grid.addWidget(label, 2 * place, 0, Qt.AlignmentFlag.AlignTop)
@@ -103,9 +101,7 @@ class ParameterForm(QWidget):
         self.reset_button.setToolTip(self.tr("Set every parameter to its default"))
         self.reset_button.setAccessibleName(self.tr("Reset all"))
         self.reset_button.clicked.connect(self.reset)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        row.addWidget(self.reset_button)
+        row = in_row(1, self.reset_button)
         return row
 
     def editor(self, name: str) -> Editor:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QEvent, QPointF, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QFont, QPainter, QPaintEvent, QPalette, QPen, QPolygonF
-from PySide6.QtWidgets import QComboBox, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QSizePolicy, QWidget
 
 from app.base.theme import colours_of
 from app.base.tips import set_tip
 from app.models.background import Background
+from app.views.boxes import in_column
 from app.views.eliding import elided_text
 from app.views.experiment.editors import Editor
 from app.views.experiment.search_combo import WORDS, SearchCombo, disable
@@ -33,11 +34,7 @@ class LookEditor(Editor):
         self._ink_headings()
         self.curves = CurveSketch(param.look, self)
         self.combo.currentIndexChanged.connect(self._chosen)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(self.fontMetrics().averageCharWidth() // 2)
-        column.addWidget(self.combo)
-        column.addWidget(self.curves)
+        in_column(self.combo, self.curves, on=self, gap=self.fontMetrics().averageCharWidth() // 2)
 
     def _list(self, look: Look) -> None:
         """List the choices below the headings of their families."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSlider, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QSlider, QWidget
 
 from app.base.theme import colours_of, inked
 from app.base.tips import set_tip
 from app.models.experiment.noise import Noise, span_of, usual_sigma
+from app.views.boxes import in_row
 from app.views.experiment.editors import FloatEditor, IntEditor
 from app.views.keys import letter
+from app.views.labels import sentence_label
 from app.views.parts import TickBox
 from gpu_ops import NOISE, KernelscopeError
 
@@ -38,10 +40,7 @@ class NoiseControl(QWidget):
         self.slider.setRange(1, STOPS)
         self.slider.setPageStep(STOPS // 10)
         self.sigma, self.seed = FloatEditor(NOISE[0], self), IntEditor(NOISE[1], self)
-        self._seed_label, self._reason = QLabel(self.tr("Seed"), self), QLabel(self)
-        self._reason.setObjectName("reason.noise")
-        self._reason.setWordWrap(True)
-        self._reason.setTextFormat(Qt.TextFormat.PlainText)
+        self._seed_label, self._reason = QLabel(self.tr("Seed"), self), sentence_label("reason.noise", self)
         self._name()
         self._arrange()
         self.tick.toggled.connect(self._toggled)
@@ -74,9 +73,7 @@ class NoiseControl(QWidget):
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setColumnStretch(1, 1)
-        row = QHBoxLayout()
-        row.addWidget(self.slider, 1)
-        row.addWidget(self.sigma)
+        row = in_row((self.slider, 1), self.sigma)
         grid.addWidget(self.tick, 0, 0)
         grid.addLayout(row, 0, 1)
         grid.addWidget(self._seed_label, 1, 0)

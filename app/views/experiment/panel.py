@@ -6,7 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import QLocale, QRectF, QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.base.tips import set_tip, tip_text
 from app.models.experiment.change import Change
@@ -15,6 +15,7 @@ from app.models.experiment.session import Session
 from app.models.experiment.steps import title_with_steps
 from app.models.pictures.nonfinite import INFINITE_COLOR, NAN_COLOR, count_words, drawn_words
 from app.models.search import filter_words
+from app.views.boxes import in_column, in_row
 from app.views.experiment.form import ParameterForm
 from app.views.experiment.noise_control import NoiseControl
 from app.views.experiment.preset_chooser import LETTER, PresetChooser
@@ -22,6 +23,7 @@ from app.views.experiment.search_combo import WORDS, SearchCombo, disable
 from app.views.experiment.steps_section import StepsSection
 from app.views.experiment.variant_list import VariantList
 from app.views.keys import ELSEWHERE, letter, menu_letters
+from app.views.labels import buddy, named
 from app.views.parts import Combo, MarkChip
 from app.views.scrolled import Squeezed
 from app.views.upright import Upright
@@ -44,8 +46,7 @@ class ExperimentPanel(QWidget):
         self.setObjectName("experimentPanel")
         self._session = session
         self._missing_gpu = self.tr("the engine is still starting")
-        self.input_label = QLabel(self.tr("No input yet: open a file or a sample."), self)
-        self.input_label.setObjectName("inputLabel")
+        self.input_label = named(QLabel(self.tr("No input yet: open a file or a sample."), self), "inputLabel")
         self.input_label.setWordWrap(True)
         self.input_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.not_finite = NonFiniteLegend(self)
@@ -54,8 +55,7 @@ class ExperimentPanel(QWidget):
         self.filters = self._combo(SearchCombo(self), "filters", self.tr("Filter"))
         self.devices = self._combo(Combo(self), "devices", self.tr("GPU"))
         self.devices.setMinimumContentsLength(6)  # beside it there is space for the chip
-        self.simulated = MarkChip(self)
-        self.simulated.setObjectName("simulatedDevice")
+        self.simulated = named(MarkChip(self), "simulatedDevice")
         self.presets = PresetChooser(self)
         self.form: ParameterForm | None = None
         self._shown_filter = ""
@@ -88,16 +88,11 @@ class ExperimentPanel(QWidget):
         content = Squeezed(self)
         self._column, self._labels = QVBoxLayout(content), list[QLabel]()
         self._column.setContentsMargins(gap, gap, gap, gap)
-        self._column.addWidget(self.input_label)
-        self._column.addWidget(self.not_finite)
-        self._column.addWidget(self.steps)
-        self._column.addWidget(self.noise)
+        for widget in (self.input_label, self.not_finite, self.steps, self.noise):
+            self._column.addWidget(widget)
         for title, combo in ((self.tr("F&ilter"), self.filters), (self.tr("&GPU"), self.devices)):
-            row, label = QHBoxLayout(), QLabel(title, self)
-            label.setBuddy(combo)
-            self._labels.append(label)
-            row.addWidget(label)
-            row.addWidget(combo, 1)
+            self._labels.append(buddy(title, combo))
+            row = in_row(self._labels[-1], (combo, 1))
             self._column.addLayout(row)
         row.addWidget(self.simulated)  # beside the GPU
         self._column.addWidget(self.presets)
@@ -105,14 +100,8 @@ class ExperimentPanel(QWidget):
         self._column.addWidget(self.variants, 1)
         scroll = Upright(self)
         scroll.setWidget(content)
-        buttons = QHBoxLayout()
-        buttons.setContentsMargins(gap, 0, gap, gap)
-        buttons.addWidget(self.run_button)
-        buttons.addWidget(self.measure_button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(scroll, 1)
-        layout.addLayout(buttons)
+        buttons = in_row(self.run_button, self.measure_button, margins=(gap, 0, gap, gap))
+        in_column((scroll, 1), buttons, on=self)
 
     def _listen(self) -> None:
         session = self._session

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QSignalBlocker, Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QWidget
 
+from app.views.boxes import in_row
 from app.views.experiment.search_combo import disable
+from app.views.labels import buddy, named
 from app.views.parts import Combo
 from gpu_ops.types import Filter
 
@@ -26,18 +28,12 @@ class PresetChooser(QWidget):
         super().__init__(parent)
         self.setObjectName("presets")
         self._presets: dict[str, dict[str, Any]] = {}
-        self.combo = Combo(self)
-        self.combo.setObjectName("preset")
-        self.combo.setAccessibleName(self.tr("Preset"))
-        self.combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.combo.setMinimumContentsLength(12)
-        self.combo.setToolTip(self.tr("Common values for several parameters at once"))
-        label = QLabel(self.tr("&Preset"), self)
-        label.setBuddy(self.combo)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(label)
-        layout.addWidget(self.combo, 1)
+        self.combo = named(
+            Combo(self), "preset", title=self.tr("Preset"), tip=self.tr("Common values for several parameters at once")
+        )
+        self.combo.set_letters(12)
+        label = buddy(self.tr("&Preset"), self.combo)
+        in_row(label, (self.combo, 1), on=self)
         self.combo.activated.connect(self._activated)
 
     def set_filter(self, filter: Filter) -> None:

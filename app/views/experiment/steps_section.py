@@ -9,24 +9,16 @@ from weakref import ref
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
-    QMenu,
-    QPushButton,
-    QSizePolicy,
-    QSlider,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QSizePolicy, QSlider, QToolButton, QWidget
 
 from app.base.theme import boxes, checkable
 from app.base.tips import set_tip
 from app.models.experiment.change import Change
 from app.models.experiment.session import Session
 from app.models.experiment.steps import GAUSSIAN, Steps, first_values, inside, noise_of, offered, step_text, step_title
+from app.views.boxes import in_column, in_row
 from app.views.experiment.form import ParameterForm
+from app.views.labels import named
 from app.views.parts import ElidedLabel, TickBox
 from gpu_ops import find_step
 from gpu_ops.input_kinds import INPUT_KINDS, Kind
@@ -61,22 +53,15 @@ class StepRow(QWidget):
         self.down = self._button(self.tr("Move down"), lambda: self.moved.emit(1), Qt.ArrowType.DownArrow)
         self.remove = self._button(self.tr("Remove"), lambda: self.removed.emit())
         self.remove.setText("✕")
-        row = QHBoxLayout()
-        row.setSpacing(self.fontMetrics().averageCharWidth() // 2)
-        row.addWidget(self.tick)
-        row.addWidget(self.words, 1)
-        for button in (self.edit, self.up, self.down, self.remove):
-            row.addWidget(button)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.addLayout(row)
+        gap, buttons = self.fontMetrics().averageCharWidth() // 2, (self.edit, self.up, self.down, self.remove)
+        row = in_row(self.tick, (self.words, 1), *buttons, gap=gap)
+        self._column = in_column(row, on=self)
         self.show_step(step)
 
     def _button(self, title: str, do: Callable[[], None], arrow: Qt.ArrowType = Qt.ArrowType.NoArrow) -> QToolButton:
-        button = QToolButton(self)
+        button = named(QToolButton(self), tip=title)
         button.setAutoRaise(True)
         button.setArrowType(arrow)
-        set_tip(button, title)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         button.clicked.connect(lambda: do())
         return button
@@ -153,13 +138,8 @@ class StepsSection(QWidget):
         self.menu.setStyle(boxes())
         self.menu.setToolTipsVisible(True)
         self.add.setMenu(self.menu)
-        head = QHBoxLayout()
-        head.addWidget(self.title, 1)
-        head.addWidget(self.add)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(self.fontMetrics().averageCharWidth() // 2)
-        self._column.addLayout(head)
+        head = in_row((self.title, 1), self.add)
+        self._column = in_column(head, on=self, gap=self.fontMetrics().averageCharWidth() // 2)
         self.setEnabled(False)
         session.changed.connect(self._changed)
 

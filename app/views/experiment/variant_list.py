@@ -5,35 +5,70 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import (
-    QAction,
-    QContextMenuEvent,
-    QPalette,
-)
-from PySide6.QtWidgets import (
-    QComboBox,
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QMenu,
-    QSizePolicy,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QAction, QContextMenuEvent, QKeyEvent, QPalette
+from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QMenu, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
 from app.base.theme import boxes
 from app.models.search import matches
+from app.views.boxes import in_column, in_row
 from app.views.experiment.form import ParameterForm
-from app.views.experiment.row_finder import RowFinder
 from app.views.experiment.variant_row import VariantRow
 from app.views.keys import letter
+from app.views.labels import named, sentence_label
 from app.views.parts import Combo
 from app.views.upright import Upright
 from gpu_ops import KernelscopeError
 from gpu_ops.params import Value
 from gpu_ops.types import REFERENCE, Filter, Variant
+
+
+class _Line(QLineEdit):
+    left = Signal()
+
+    def event(self, event: QEvent) -> bool:
+        """Let Esc close the search before it cancels a run."""
+        if isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
+            if event.type() == QEvent.Type.KeyPress:
+                self.left.emit()
+            event.accept()
+            return True
+        return super().event(event)
+
+
+class RowFinder(QWidget):
+    """Hidden until the user searches; Esc shows all rows again. `typed(text)`: the search text changed."""
+
+    typed = Signal(str)
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.line = _Line(self)
+        self.line.setPlaceholderText(title)
+        self.line.setAccessibleName(title)
+        self.line.setClearButtonEnabled(True)
+        self._nothing = sentence_label("nothing", self)
+        self._nothing.hide()
+        in_column(self.line, self._nothing, on=self)
+        self.line.textChanged.connect(self.typed)
+        self.line.left.connect(self.leave)
+        self.hide()
+
+    def present(self) -> None:
+        """Start a search."""
+        self.show()
+        self.line.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.line.selectAll()
+
+    def leave(self) -> None:
+        """End the search."""
+        self.line.clear()
+        self.hide()
+
+    def show_count(self, count: int) -> None:
+        """Take the number of matching rows."""
+        self._nothing.setText(self.tr("Nothing matches “{typed}”.").format(typed=self.line.text().strip()))
+        self._nothing.setVisible(not count)
 
 
 class VariantList(QWidget):
@@ -57,19 +92,11 @@ class VariantList(QWidget):
         self._build_list()
         self.finder = RowFinder(self.tr("Find a variant"), self)
         self.finder.typed.connect(self._find)
-        self._knob_title = QLabel(self)
-        self._knob_title.setObjectName("knob_title")
+        self._knob_title = named(QLabel(self), "knob_title")
         self._knob_title.setWordWrap(True)
-        self.knobs_stack = QStackedWidget(self)
-        self.knobs_stack.setObjectName("knobs")
+        self.knobs_stack = named(QStackedWidget(self), "knobs")
         self.knobs_stack.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addLayout(self._top)
-        layout.addWidget(self.finder)
-        layout.addWidget(self._scroll, 1)
-        layout.addWidget(self._knob_title)
-        layout.addWidget(self.knobs_stack)
+        in_column(self._top, self.finder, (self._scroll, 1), self._knob_title, self.knobs_stack, on=self)
 
     def hasHeightForWidth(self) -> bool:  # noqa: N802
         """No: a column gives what has one all that it asks for, and takes it from the others; this one scrolls."""
@@ -77,17 +104,12 @@ class VariantList(QWidget):
 
     def _build_baseline(self) -> None:
         label = QLabel(self.tr("Speed-&ups relative to:"), self)
-        self.baseline_combo = Combo(self)
-        self.baseline_combo.setObjectName("baseline")
-        self.baseline_combo.setAccessibleName(self.tr("Baseline of speed-ups"))
-        self.baseline_combo.setMinimumContentsLength(8)
-        self.baseline_combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.baseline_combo = named(Combo(self), "baseline", title=self.tr("Baseline of speed-ups"))
+        self.baseline_combo.set_letters(8)
         self.baseline_combo.activated.connect(lambda place: self._choose(self.baseline_combo.itemData(place)))
         label.setBuddy(self.baseline_combo)
         self.letters = {letter(label.text())}
-        self._top = QHBoxLayout()
-        self._top.addWidget(label)
-        self._top.addWidget(self.baseline_combo, 1)
+        self._top = in_row(label, (self.baseline_combo, 1))
         # One menu for all rows: a new menu for each click would never be freed.
         self.menu = QMenu(self)
         self.menu.setStyle(boxes())
@@ -100,9 +122,7 @@ class VariantList(QWidget):
         self.menu.addActions([self.baseline_action, self.only_action, self.all_action])
 
     def _build_list(self) -> None:
-        self._scroll = Upright(self)
-        self._scroll.setObjectName("variants")
-        self._scroll.setAccessibleName(self.tr("Variants"))
+        self._scroll = named(Upright(self), "variants", title=self.tr("Variants"))
         self._scroll.setFrameShape(QFrame.Shape.StyledPanel)
         self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._scroll.viewport().setBackgroundRole(QPalette.ColorRole.Base)
@@ -159,8 +179,7 @@ class VariantList(QWidget):
         if variant.id != REFERENCE:
             self.baseline_combo.addItem(variant.title, variant.id)
         if variant.knobs:
-            form = ParameterForm(variant.knobs, self.knobs_stack, taken=self._taken)
-            form.setObjectName(f"knobs.{variant.id}")
+            form = named(ParameterForm(variant.knobs, self.knobs_stack, taken=self._taken), f"knobs.{variant.id}")
             form.set_values({k: v for k, v in knobs.items() if _fits(variant, k, v)})
             form.changed.connect(lambda values, id=variant.id: self.knobs_changed.emit(id, values))
             self._forms[variant.id] = form

@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import (
-    QFocusEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPalette,
-)
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
-    QSizePolicy,
-    QStyle,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette
+from PySide6.QtWidgets import QLabel, QSizePolicy, QStyle, QWidget
 
 from app.base.theme import colours_of, inked, selected
+from app.views.boxes import in_column, in_row
+from app.views.labels import named, sentence_label
 from app.views.parts import TickBox
 from gpu_ops.types import Variant
 
@@ -45,13 +33,11 @@ class VariantRow(QWidget):
         self.variant, self.reason_text = variant, reason
         self._selected = False
         self.setObjectName(f"variant.{variant.id}")
-        self.tick = TickBox(variant.title.replace("&", "&&"), self)
-        self.tick.setObjectName(f"tick.{variant.id}")
+        self.tick = named(TickBox(variant.title.replace("&", "&&"), self), f"tick.{variant.id}")
         self.tick.setEnabled(not reason)
         self.tick.toggled.connect(self.ticked)
         self.tick.installEventFilter(self)
-        self.chip = QLabel(self)
-        self.chip.setObjectName(f"chip.{variant.id}")
+        self.chip = named(QLabel(self), f"chip.{variant.id}")
         self.idea = self._text(variant.idea, f"idea.{variant.id}")
         self.reason = self._text("", f"reason.{variant.id}")
         self.reason.setVisible(bool(reason))
@@ -61,26 +47,15 @@ class VariantRow(QWidget):
         self._adapt()
 
     def _text(self, text: str, name: str) -> QLabel:
-        label = QLabel(text, self)
-        label.setObjectName(name)
-        label.setWordWrap(True)
-        label.setTextFormat(Qt.TextFormat.PlainText)
+        label = sentence_label(name, self)
+        label.setText(text)
         label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         return label
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout()
-        head.addWidget(self.tick)
-        head.addStretch(1)
-        head.addWidget(self.chip)
-        self._body = QVBoxLayout()
-        self._body.addWidget(self.idea)
-        self._body.addWidget(self.reason)
-        self._body.setSpacing(0)
-        self._column = QVBoxLayout(self)
-        self._column.setSpacing(0)
-        self._column.addLayout(head)
-        self._column.addLayout(self._body)
+        head = in_row(self.tick, 1, self.chip)
+        self._body = in_column(self.idea, self.reason, gap=0)
+        self._column = in_column(head, self._body, on=self, margins=None, gap=0)
 
     def set_marks(self, baseline: bool) -> None:
         """The texts at the right: the device, the library, and whether it is the baseline."""

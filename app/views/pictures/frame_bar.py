@@ -8,11 +8,13 @@ from typing import Literal
 
 from PySide6.QtCore import QEvent, QLocale, QPointF, QRectF, QSignalBlocker, QSize, Qt, Slot
 from PySide6.QtGui import QColor, QIcon, QKeyEvent, QPainter, QPalette, QPixmap, QPolygonF
-from PySide6.QtWidgets import QLabel, QSlider, QSpinBox, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QSlider, QSpinBox, QToolButton, QWidget
 
 from app.base.tips import set_tip
 from app.controllers.frames import PROJECTIONS, FrameController
+from app.views.boxes import in_column
 from app.views.folding import Folding
+from app.views.labels import named
 from app.views.parts import Combo, TickBox
 
 FASTEST = 60
@@ -58,13 +60,9 @@ class FrameBar(QWidget):
         return button
 
     def _make_fields(self) -> None:
-        self.slider = QSlider(Qt.Orientation.Horizontal, self._row)
-        self.slider.setObjectName("frameSlider")
-        self.slider.setAccessibleName(self.tr("Frame"))
+        self.slider = named(QSlider(Qt.Orientation.Horizontal, self._row), "frameSlider", title=self.tr("Frame"))
         self.slider.valueChanged.connect(lambda place: self._frames.go(place - 1))
-        self.number = QSpinBox(self._row)
-        self.number.setObjectName("frameNumber")
-        self.number.setAccessibleName(self.tr("Frame"))
+        self.number = named(QSpinBox(self._row), "frameNumber", title=self.tr("Frame"))
         self.number.setKeyboardTracking(False)
         self.number.setPrefix(self.tr("frame "))
         self.number.valueChanged.connect(lambda place: self._frames.go(place - 1))
@@ -80,8 +78,7 @@ class FrameBar(QWidget):
         self.loop.setObjectName("frameLoop")
         self.loop.setToolTip(self.tr("Repeat from the first frame after the last"))
         self.loop.toggled.connect(self._frames.set_loop)
-        self.way = Combo(self._row)
-        self.way.setObjectName("frameProjection")
+        self.way = named(Combo(self._row), "frameProjection")
         titles = self.tr("one frame"), self.tr("maximum of all"), self.tr("mean of all")
         for title, way in zip(titles, PROJECTIONS, strict=True):
             self.way.addItem(title, way)
@@ -107,9 +104,7 @@ class FrameBar(QWidget):
         self._row.two.addStretch(1)
         self._row.two.addWidget(self.way)
         self.real.setMinimumWidth(self.real.fontMetrics().horizontalAdvance(self._real_text(FASTEST + 0.9, True)))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._row)
+        in_column(self._row, on=self)
 
     def _paint_icons(self) -> None:
         side = self.fontMetrics().height()

@@ -7,21 +7,15 @@ import math
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
-from PySide6.QtWidgets import (
-    QDoubleSpinBox,
-    QGridLayout,
-    QLabel,
-    QPushButton,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
 from app.base.tips import set_tip
 from app.models.pictures.display import COLORMAPS, Display, StatisticsLike, colors
 from app.models.pictures.nonfinite import drawn_words
 from app.models.pictures.pyramid import Array
+from app.views.boxes import in_column
 from app.views.flow import FlowLayout
+from app.views.labels import buddy, named
 from app.views.parts import Combo, TickBox, mixed, number
 
 
@@ -182,9 +176,8 @@ class HistogramBar(QWidget):
         for name, title in zip(COLORMAPS, self._map_titles(), strict=True):
             self.maps.addItem(title, name)
         self.maps.activated.connect(lambda index: self.display.set_colormap(self.maps.itemData(index)))
-        self.words = QLabel(self)
+        self.words = named(QLabel(self), "histogramWords")
         self.words.setWordWrap(True)
-        self.words.setObjectName("histogramWords")
         self._name()
         self._arrange()
         self._listen(display)
@@ -231,8 +224,7 @@ class HistogramBar(QWidget):
         return self.tr("Gray"), self.tr("Viridis"), self.tr("Cividis"), self.tr("Magma")
 
     def _spin(self, name: str) -> QDoubleSpinBox:
-        spin = QDoubleSpinBox(self)
-        spin.setObjectName(name)
+        spin = named(QDoubleSpinBox(self), name)
         spin.setRange(-1e300, 1e300)
         spin.setDecimals(2)
         spin.setKeyboardTracking(False)
@@ -253,23 +245,16 @@ class HistogramBar(QWidget):
         unit = self.fontMetrics().averageCharWidth()
         grid = QGridLayout()
         grid.setHorizontalSpacing(unit)
-        for column, (text, buddy) in enumerate(((self.tr("Low"), self.low), (self.tr("High"), self.high))):
-            label = QLabel(text, self)
-            label.setBuddy(buddy)
+        for column, (text, level) in enumerate(((self.tr("Low"), self.low), (self.tr("High"), self.high))):
+            label = buddy(text, level)
             grid.addWidget(label, 0, 2 * column)
-            grid.addWidget(buddy, 0, 2 * column + 1)
+            grid.addWidget(level, 0, 2 * column + 1)
             grid.setColumnStretch(2 * column + 1, 1)
         row = FlowLayout(gap=unit)
         row.setContentsMargins(0, 0, 0, 0)
         for widget in (self.auto, self.full, self.most, self.maps, self.logarithmic):
             row.addWidget(widget)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(unit, unit, unit, unit)
-        layout.setSpacing(unit)
-        layout.addWidget(self.canvas, 1)
-        layout.addLayout(grid)
-        layout.addLayout(row)
-        layout.addWidget(self.words)
+        in_column((self.canvas, 1), grid, row, self.words, on=self, margins=unit, gap=unit)
 
     def set_statistics(self, statistics: StatisticsLike | None) -> None:
         """Show these figures; the levels stay as they are."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.base.tips import set_tip
 from app.models.pictures.display import Display, StatisticsLike
@@ -11,59 +10,28 @@ from app.models.pictures.layer import Layer, default_levels
 from app.models.pictures.pyramid import Array
 from app.models.results.origin import WHOLE, Origin
 from app.models.results.view_data import ViewData
-from app.views.parts import ElidedLabel, StateChip, mark_texts, number
+from app.views.parts import mark_texts, number
 from app.views.pictures.image_canvas import ImageCanvas
-from app.views.results.findings_bar import FindingsBar
 from app.views.results.reading import pixel_text
+from app.views.results.tiles import Tile
 
 
-class ImagePane(QWidget):
+class ImagePane(Tile):
     """Title, verdict and findings above, the canvas, position and value below. All panes of a Display show their own
     value at the position of its cursor, whichever of them it is in."""
 
     def __init__(self, display: Display, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        self.canvas = ImageCanvas(display)
+        super().__init__(self.canvas, parent)
         self.setObjectName("imagePane")
-        self.display = display
-        self.layer = Layer(self)
-        self.canvas = ImageCanvas(display, self)
+        self.display, self.layer = display, Layer(self)
         self.canvas.set_layers([self.layer])
-        self.title = ElidedLabel(parent=self)
-        self.title.setObjectName("imageTitle")
-        font = self.title.font()
-        font.setBold(True)
-        self.title.setFont(font)
-        self.chip = StateChip(self)
-        self.findings = FindingsBar(self)
-        self.status = ElidedLabel(parent=self, keep=": ")  # the value
-        self.status.setObjectName("imageStatus")
-        self._arrange()
         self.layer.described.connect(self._describe)
         self.layer.changed.connect(self._show_value)
         self.layer.changed.connect(self._describe)
         display.cursor_moved.connect(self._show_value)
         display.navigated.connect(self._show_value)
         self._show_value()
-
-    def _arrange(self) -> None:
-        unit = self.fontMetrics().averageCharWidth()
-        bar = QHBoxLayout()
-        bar.setContentsMargins(unit, 0, unit, 0)
-        bar.setSpacing(unit)
-        bar.addWidget(self.title, 1)
-        bar.addWidget(self.chip)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(unit, 0, unit, 0)
-        foot.addWidget(self.status)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, unit // 2, 0, unit // 2)
-        layout.setSpacing(unit // 2)
-        layout.addLayout(bar)
-        layout.addWidget(self.findings)
-        layout.addWidget(self.canvas, 1)
-        layout.addLayout(foot)
-        self.chip.setMinimumHeight(self.chip.sizeHint().height())
-        self.title.setMinimumHeight(self.chip.sizeHint().height())  # the title does not jump when a verdict comes
 
     def set_array(self, array: Array, statistics: StatisticsLike | None, title: str, origin: Origin = WHOLE) -> None:
         """Show an image (H, W) or (H, W, 3 | 4), used in place. Zoom and levels stay: they belong to the Display and
@@ -98,16 +66,8 @@ class ImagePane(QWidget):
         self.setAccessibleName(self.layer.title)
         # A failed result shows its reason in place of the picture.
         self.canvas.set_notes("", self.layer.verdict if self.layer.state == "failed" else "")
-        self._share_width()
+        self.share_width()
         self._show_value()
-
-    def _share_width(self) -> None:
-        """Cut the verdict's text before the name."""
-        rest = self.width() - self.title.fontMetrics().horizontalAdvance(self.layer.title)
-        self.chip.setMaximumWidth(max(self.chip.least_width(), rest - 4 * self.fontMetrics().averageCharWidth()))
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        self._share_width()
 
     def _show_value(self) -> None:
         """Show the value under the cursor; without one the note, else the size."""

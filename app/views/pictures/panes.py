@@ -6,16 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtWidgets import (
-    QButtonGroup,
-    QGridLayout,
-    QLabel,
-    QSizePolicy,
-    QStackedWidget,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QButtonGroup, QLabel, QSizePolicy, QStackedWidget, QToolButton, QWidget
 
 from app.base.tips import set_tip
 from app.models.pictures.comparing import MODES, Mode
@@ -24,7 +15,9 @@ from app.models.pictures.display import Display, StatisticsLike
 from app.models.pictures.layer import Layer
 from app.models.pictures.pyramid import Array
 from app.models.results.origin import WHOLE, Origin
+from app.views.boxes import in_column
 from app.views.folding import Folding
+from app.views.labels import named
 from app.views.parts import Combo, ElidedLabel, number
 from app.views.pictures.image_canvas import ImageCanvas
 from app.views.pictures.image_canvas import Mode as CanvasMode
@@ -32,24 +25,8 @@ from app.views.pictures.image_pane import ImagePane
 from app.views.results.choice_button import ChoiceButton
 from app.views.results.pager import Pager
 from app.views.results.reading import drawn_text, sized_place, values_text
-from app.views.scrolled import Scrolled
+from app.views.results.tiles import Tiles
 from gpu_ops.output_kinds import subtracted
-
-
-def best_columns(
-    count: int, width: float, height: float, aspect: float, extra: float = 0.0, narrowest: float = 0.0
-) -> int:
-    """Columns of a grid of `count` panes in `width` × `height` that show images of `aspect` (width / height) largest;
-    `extra` is the height of a pane's texts, `narrowest` the width they need (where possible)."""
-
-    count = max(1, count)
-
-    def shown(columns: int) -> float:
-        rows = -(-count // columns)
-        return min(width / columns / aspect, max(1.0, height / rows - extra))
-
-    possible = [columns for columns in range(1, count + 1) if width / columns >= narrowest] or [1]
-    return max(possible, key=lambda columns: (round(shown(columns), 3), -columns))
 
 
 class PaneGrid(QWidget):
@@ -66,19 +43,14 @@ class PaneGrid(QWidget):
         super().__init__(parent)
         self.setObjectName("paneGrid")
         self.display = display
-        self.panes: dict[str, ImagePane] = {}
         self.keys: list[str] = []
         self.mode: Mode = "side by side"
-        self.columns = 1
-        self._spare: list[ImagePane] = []
         self._pair: list[Layer] = []
         self.difference = Difference(self)
-        self.compare = ImageCanvas(display, self)
-        self.compare.setObjectName("compareCanvas")
+        self.compare = named(ImageCanvas(display, self), "compareCanvas")
         self._make_bar()
         self.pager = Pager(self._bar)
         self._arrange()
-        self.pager.turned.connect(self._lay)
         self.set_mode("side by side")
         self.difference.changed.connect(self._describe)
         display.cursor_moved.connect(self._show_values)
@@ -89,20 +61,16 @@ class PaneGrid(QWidget):
         self._modes = QButtonGroup(self)
         texts = self.tr("Side by side"), self.tr("Swipe"), self.tr("Flicker"), self.tr("Difference")
         for index, text in enumerate(texts):
-            button = ChoiceButton(self._bar)
+            button = named(ChoiceButton(self._bar), f"mode{index}", title=text.replace("&", ""))
             button.setText(text)
-            button.setAccessibleName(text.replace("&", ""))
-            button.setObjectName(f"mode{index}")
             self._modes.addButton(button, index)
         self._modes.button(1).setToolTip(self.tr("Two results in one picture, with a divider to drag"))
         self._modes.button(2).setToolTip(self.tr("One result, and the other while Space is held"))
         self._modes.button(3).setToolTip(self.tr("The first picture minus the second, with colours for the sign"))
         self._modes.idClicked.connect(lambda index: self.set_mode(MODES[index]))
         self.first, self.second = Combo(self._bar), Combo(self._bar)
-        self.hold = QToolButton(self._bar)
+        self.hold = named(QToolButton(self._bar), "flickerHold", tip=self.tr("Hold to show the second picture"))
         self.hold.setText(self.tr("Other"))
-        self.hold.setObjectName("flickerHold")
-        self.hold.setToolTip(self.tr("Hold to show the second picture"))
         self.hold.pressed.connect(lambda: self._flicker(True))
         self.hold.released.connect(lambda: self._flicker(False))
         names = (
@@ -132,29 +100,19 @@ class PaneGrid(QWidget):
             pair.addWidget(widget, stretch)
         bar.addStretch(0)
         bar.addWidget(self.pager)
-        self._grid_page = QWidget(self)
-        self._grid = QGridLayout(self._grid_page)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setSpacing(unit)
-        self._scroll = Scrolled(self._grid_page, self)
-        self._scroll.room_changed.connect(self._relayout)
+        self._tiles = Tiles[ImagePane](self._new_pane, _cleared, self.pager, self._aspect, 24, self)
+        self.panes = self._tiles.tiles
         self._compare_page = QWidget(self)
-        column = QVBoxLayout(self._compare_page)
-        column.setContentsMargins(0, unit // 2, 0, unit // 2)
-        column.setSpacing(unit // 2)
-        column.addWidget(self.compare, 1)
-        self.values = ElidedLabel(parent=self._compare_page)
-        self.values.setObjectName("compareValues")
+        column = in_column(
+            (self.compare, 1), on=self._compare_page, margins=(0, unit // 2, 0, unit // 2), gap=unit // 2
+        )
+        self.values = named(ElidedLabel(parent=self._compare_page), "compareValues")
         self.values.setContentsMargins(unit, 0, unit, 0)
         column.addWidget(self.values)
         self._pages = QStackedWidget(self)
-        self._pages.addWidget(self._scroll)
+        self._pages.addWidget(self._tiles)
         self._pages.addWidget(self._compare_page)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(unit // 2)
-        layout.addWidget(self._bar)
-        layout.addWidget(self._pages, 1)
+        in_column(self._bar, (self._pages, 1), on=self, gap=unit // 2)
 
     def set_choosing(self, choosing: bool) -> None:
         """Show or hide the controls for comparisons."""
@@ -163,7 +121,7 @@ class PaneGrid(QWidget):
     @property
     def sheet(self) -> QWidget:
         """The pictures without the controls, all of them where they scroll."""
-        return self._compare_page if self._pages.currentIndex() else self._grid_page
+        return self._compare_page if self._pages.currentIndex() else self._tiles.sheet
 
     def sizeHint(self) -> QSize:
         unit = self.fontMetrics().averageCharWidth()
@@ -175,27 +133,14 @@ class PaneGrid(QWidget):
         """Show panes with these keys, in this order: known ones keep their content, new ones are empty."""
         if len(set(keys)) != len(keys):
             raise ValueError(f"the keys of panes must differ, unlike {list(keys)}")
-        self.keys = []  # clearing a pane emits signals: lay nothing out before all panes are there
-        for gone in [key for key in self.panes if key not in keys]:
-            pane = self.panes.pop(gone)
-            pane.hide()
-            pane.clear()
-            pane.layer.set_title("")
-            pane.layer.set_tone(None)
-            self._spare.append(pane)
-        for key in keys:
-            if key not in self.panes:
-                self.panes[key] = self._spare.pop() if self._spare else self._new_pane()
-                self.panes[key].setObjectName(f"pane-{key}")
         self.keys = list(keys)
-        self.pager.set_keys(keys)
-        self._lay()
+        self._tiles.set_keys(keys, "pane")
         self._list_titles()
 
-    def _new_pane(self) -> ImagePane:
-        pane = ImagePane(self.display, self._grid_page)
+    def _new_pane(self, parent: QWidget) -> ImagePane:
+        pane = ImagePane(self.display, parent)
         pane.layer.described.connect(self._list_titles)
-        pane.layer.changed.connect(self._relayout)
+        pane.layer.changed.connect(lambda: self._tiles.arrange())
         return pane
 
     def pane(self, key: str) -> ImagePane:
@@ -218,29 +163,6 @@ class PaneGrid(QWidget):
     def _aspect(self) -> float:
         shapes = [pane.layer.extent for pane in self.panes.values() if pane.layer.extent]
         return min(8.0, max(1 / 8, shapes[0][1] / shapes[0][0])) if shapes else 1.0
-
-    def _best(self) -> int:
-        size = self._scroll.room
-        extra, narrowest = self.fontMetrics().height() * 3.5, self.fontMetrics().averageCharWidth() * 24
-        return best_columns(len(self.pager.in_sight()), size.width(), size.height(), self._aspect(), extra, narrowest)
-
-    def _relayout(self) -> None:
-        if self.keys and self._best() != self.columns:
-            self._lay()
-
-    def _lay(self) -> None:
-        self.columns = columns = self._best()
-        shown = self.pager.in_sight()
-        for key, pane in self.panes.items():
-            self._grid.removeWidget(pane)
-            pane.setVisible(key in shown)
-        for place, key in enumerate(shown):
-            self._grid.addWidget(self.panes[key], place // columns, place % columns)
-        rows = -(-len(shown) // columns) if shown else 0
-        for column in range(self._grid.columnCount()):
-            self._grid.setColumnStretch(column, int(column < columns))
-        for row in range(self._grid.rowCount()):
-            self._grid.setRowStretch(row, int(row < rows))
 
     # Modes
 
@@ -357,3 +279,10 @@ class PaneGrid(QWidget):
                 texts = [sized_place(self._pair[0], x, y, self.display.pixel)]
             texts += [self.tr("{title}: {value}").format(title=title, value=value) for title, value in words]
         self.values.setText("   ".join(texts))
+
+
+def _cleared(pane: ImagePane) -> None:
+    """Release all that a pane shows."""
+    pane.clear()
+    pane.layer.set_title("")
+    pane.layer.set_tone(None)

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QGradient, QLinearGradient, QPainter, QPen
 
 from app.models.pictures.wave import Wave
 from app.models.ticks import ticks
-from app.views.charts.plot_area import short
+from app.views.charts.frame import short
 from app.views.parts import draw_tag, number
 from app.views.pictures.canvas_paint import DARK_AND_LIGHT
 from app.views.pictures.image_canvas import ImageCanvas

@@ -7,11 +7,12 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QPlainTextEdit, QToolButton, QWidget
 
 from app.base.numbers import number
 from app.base.theme import Role, checkable, colours_of, fixed_font, inked, mix
-from app.base.tips import set_tip
+from app.views.boxes import in_column, in_row
+from app.views.labels import named
 from app.views.parts import ElidedLabel
 
 DETAIL_LINES = 6
@@ -30,19 +31,15 @@ class FindingsBar(QFrame):
         self._findings: tuple[Finding, ...] = ()
         self._printed: tuple[str, ...] = ()
         self._symbol = QLabel(self)
-        self.sentence = ElidedLabel(parent=self)
-        self.sentence.setObjectName("finding")
-        self.more = QLabel(self)
-        self.more.setObjectName("moreFindings")
+        self.sentence = named(ElidedLabel(parent=self), "finding")
+        self.more = named(QLabel(self), "moreFindings")
         self.details_button = self._button(self.tr("Details"), "findingDetails", self.tr("Show or hide all findings"))
         checkable(self.details_button)
         self.copy_button = self._button(self.tr("Copy"), "findingCopy", self.tr("Copy all findings"))
         self.copy_button.clicked.connect(self.copy)
-        self.details = QPlainTextEdit(self)
-        self.details.setObjectName("findingsDetails")
+        self.details = named(QPlainTextEdit(self), "findingsDetails", title=self.tr("All findings"))
         self.details.setReadOnly(True)
         self.details.setTabChangesFocus(True)
-        self.details.setAccessibleName(self.tr("All findings"))
         self.details.setFrameShape(QFrame.Shape.NoFrame)
         self.details.hide()
         self.details_button.toggled.connect(self.details.setVisible)
@@ -50,10 +47,8 @@ class FindingsBar(QFrame):
         self.hide()
 
     def _button(self, text: str, name: str, tip: str) -> QToolButton:
-        button = QToolButton(self)
+        button = named(QToolButton(self), name, tip=tip)
         button.setText(text)
-        button.setObjectName(name)
-        set_tip(button, tip)
         button.setAccessibleDescription(tip)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         button.setAutoRaise(True)
@@ -61,23 +56,11 @@ class FindingsBar(QFrame):
 
     def _arrange(self) -> None:
         unit = self.fontMetrics().averageCharWidth()
-        sentence_row, button_row = QHBoxLayout(), QHBoxLayout()
-        self._rest = button_row
-        sentence_row.addWidget(self._symbol)
-        sentence_row.addWidget(self.sentence, 1)
-        button_row.addWidget(self.more)
-        button_row.addStretch(1)
-        button_row.addWidget(self.details_button)
-        button_row.addWidget(self.copy_button)
-        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._row.addLayout(sentence_row, 1)
-        self._row.addLayout(button_row)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(unit * 2, unit // 2, unit // 2, unit // 2)
-        for part in (sentence_row, button_row, self._row, layout):
-            part.setSpacing(unit // 2)
-        layout.addLayout(self._row)
-        layout.addWidget(self.details)
+        gap, around = unit // 2, (unit * 2, unit // 2, unit // 2, unit // 2)
+        sentence_row = in_row(self._symbol, (self.sentence, 1), gap=gap)
+        self._rest = in_row(self.more, 1, self.details_button, self.copy_button, gap=gap)
+        self._row: QBoxLayout = in_row((sentence_row, 1), self._rest, gap=gap)
+        in_column(self._row, self.details, on=self, margins=around, gap=gap)
 
     def show_findings(self, findings: Sequence[Finding], printed: Sequence[str], name: str = "") -> None:
         """Show findings, in the form of rows, and printed lines. `name` is the variant where it is not obvious."""

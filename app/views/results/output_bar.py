@@ -8,8 +8,8 @@ from typing import NamedTuple
 from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QLabel, QWidget
 
-from app.base.tips import set_tip
 from app.views.flow import FlowLayout
+from app.views.labels import named
 from app.views.results.choice_button import ChoiceButton
 from app.views.results.view_table import Scale
 
@@ -67,11 +67,8 @@ class Buttons(QWidget):
         self.setVisible(len(choices) > 1)
 
     def _add(self, place: int, choice: Choice) -> None:
-        button = ChoiceButton(self)
+        button = named(ChoiceButton(self), f"{self.objectName()}.{choice.id}", title=choice.title, tip=choice.tip)
         button.setText(choice.title.replace("&", "&&"))
-        set_tip(button, choice.tip)
-        button.setAccessibleName(choice.title)
-        button.setObjectName(f"{self.objectName()}.{choice.id}")
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._group.addButton(button, place)
         self._row.addWidget(button)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
-from app.base.tips import set_tip
+from app.views.boxes import in_row
+from app.views.labels import named
 from app.views.parts import number
 
 MOST = 6
@@ -31,24 +32,16 @@ class Pager(QWidget):
         self._keys: list[str] = []
         self._wanted = True
         self.before = self._button(Qt.ArrowType.LeftArrow, "panesBefore", self.tr("Previous results"))
-        self.words = QLabel(self)
-        self.words.setObjectName("panePage")
+        self.words = named(QLabel(self), "panePage")
         self.after = self._button(Qt.ArrowType.RightArrow, "panesAfter", self.tr("Next results"))
         self.before.clicked.connect(lambda: self.turn(-1))
         self.after.clicked.connect(lambda: self.turn(1))
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(self.fontMetrics().averageCharWidth() // 2)
-        for widget in (self.before, self.words, self.after):
-            layout.addWidget(widget)
+        in_row(self.before, self.words, self.after, on=self, gap=self.fontMetrics().averageCharWidth() // 2)
         self.hide()
 
     def _button(self, arrow: Qt.ArrowType, name: str, title: str) -> QToolButton:
-        button = QToolButton(self)
+        button = named(QToolButton(self), name, title=title, tip=title)
         button.setArrowType(arrow)
-        button.setObjectName(name)
-        button.setAccessibleName(title)
-        set_tip(button, title)
         button.setAutoRaise(True)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         return button

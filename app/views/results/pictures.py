@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from PySide6.QtCore import QSize, Signal, Slot
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.models.experiment.change import Change
 from app.models.experiment.session import Session
@@ -23,6 +23,7 @@ from app.models.results.results import Results
 from app.models.results.verdict import verdict
 from app.models.results.view_data import INPUT as INPUT
 from app.models.results.view_data import OutputData, ViewData, as_it_is, named
+from app.views.boxes import in_column
 from app.views.results.looked_at import LookedAt
 from app.views.results.output_bar import OutputBar
 from app.views.results.result_view import ResultView
@@ -77,11 +78,7 @@ class Pictures(Squeezed):
     def _lay_out(self) -> None:
         self.bar = OutputBar(self._session.set_output, self.set_scale, self)
         self.sides = Sides(self)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.bar)
-        layout.addWidget(self.sides, 1)
+        in_column(self.bar, (self.sides, 1), on=self, gap=0)
 
     def fit(self, room: QSize) -> None:
         """Arrange everything for the room around it."""

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QStackedWidget,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -23,6 +22,8 @@ from app.models.experiment.session import Session
 from app.models.pictures.probe import Probe
 from app.models.pictures.profile import length
 from app.models.pictures.region import Measuring
+from app.views.boxes import in_column
+from app.views.labels import named
 from app.views.parts import ElidedLabel, number
 from app.views.results.choice_button import ChoiceButton
 from app.views.results.pictures import Pictures
@@ -81,8 +82,7 @@ class ProbeBar(QWidget):
             self._choices.addButton(choice)
         self.choices["region"].clicked.connect(lambda: self.probe.bring("region"))
         self.choices["profile"].clicked.connect(lambda: self.probe.bring("profile"))
-        self.words = ElidedLabel(parent=self)
-        self.words.setObjectName("probeWords")
+        self.words = named(ElidedLabel(parent=self), "probeWords")
         self.copy_text, self.copy_csv, self.close_button = (QToolButton(self) for _ in range(3))
         texts = (
             (self.copy_text, self.tr("Copy"), self.tr("Copy as text with tabs, as spreadsheets take it")),
@@ -111,11 +111,7 @@ class ProbeBar(QWidget):
         self.pages = QStackedWidget(self)
         for page in (self.hint, self.table):
             self.pages.addWidget(page)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(unit, unit // 2, unit, unit // 2)
-        column.setSpacing(unit // 2)
-        column.addLayout(head)
-        column.addWidget(self.pages, 1)
+        in_column(head, (self.pages, 1), on=self, margins=(unit, unit // 2, unit, unit // 2), gap=unit // 2)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
 
     def sizeHint(self) -> QSize:  # noqa: N802

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QCoreApplication, QLocale
 
+from app.models.curves.marked import ends, shares
 from app.models.pictures.layer import Layer
 from app.models.pictures.nonfinite import value_word
 from app.models.pictures.scale_bar import suited
@@ -170,3 +171,21 @@ def channel_names(drawn: ViewData) -> list[str]:
         if axis.name == CHANNEL:
             return list(axis.labels) or [f"{name_of(axis)} {number(place + 1)}" for place in range(count)]
     return [""]
+
+
+def range_text(drawn: ViewData, bars: tuple[int, int], element: str) -> str:
+    """What is marked, in words: "pixels from 34 to 57: 12.3 %"; `element` is what the input consists of, or ""."""
+    counts, names = drawn.values, channel_names(drawn)
+    axis, whole = drawn.form.axes[-1], float(drawn.form.axes[-1].step).is_integer()
+    low, high = ends(axis, bars, counts.shape[-1], whole and float(axis.start).is_integer())
+    parts = [
+        " ".join(t for t in (name, translate("Bars", "{share} %").format(share=number(float(f"{share:.3g}")))) if t)
+        for name, share in zip(names, shares(counts, bars), strict=True)
+    ]
+    words = {
+        "": translate("Bars", "from {low} to {high}: {share}"),
+        "pixel": translate("Bars", "pixels from {low} to {high}: {share}"),
+        "sample": translate("Bars", "samples from {low} to {high}: {share}"),
+    }
+    low_text, high_text = (number(float(f"{end:.5g}") if end % 1 else end) for end in (low, high))
+    return words[element].format(low=low_text, high=high_text, share=", ".join(parts))

@@ -16,7 +16,7 @@ from app.base.theme import mix
 from app.base.tips import tip_text
 from app.base.translate import QT_TRANSLATE_NOOP
 from app.models.pictures.region_figures import FigureRow, Figures
-from app.views.charts.plot_area import FAINT
+from app.views.charts.frame import FAINT
 from app.views.headers import Header
 from app.views.parts import number
 from app.views.results.reading import with_unit

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal
 from PySide6.QtWidgets import QWidget
 
 from app.base.translate import QT_TRANSLATE_NOOP
-from app.models.curves.span import AxisView
 from app.models.pictures.display import Display
 from app.models.results.view_data import (
     DECIBEL,
@@ -137,10 +136,7 @@ def _plots(plot: Plot, parent: QWidget) -> ResultView:
     from app.views.charts.cell_view import CellView
     from app.views.charts.plot_area import PlotArea
 
-    def area(span: AxisView, parent: QWidget) -> QWidget:
-        return PlotArea(plot, span, parent)
-
-    return CellView(area, plot, parent)
+    return CellView(lambda plane, parent: PlotArea(plot, plane, parent), plot, parent)
 
 
 def _figures(display: Display, parent: QWidget) -> ResultView:

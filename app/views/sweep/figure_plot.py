@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt
-from PySide6.QtGui import QBrush, QHelpEvent, QPalette, QPen, QResizeEvent
+from PySide6.QtCore import QPoint, QSize, Qt
+from PySide6.QtGui import QBrush, QPalette, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.base.numbers import number
 from app.base.theme import colours_of, mix
-from app.base.tips import show_tip
 from app.models.curves.stroke import INK, Stroke, variant_stroke
-from app.models.ticks import log_ticks, ticks, with_room
+from app.models.pictures.plane import Plane
+from app.models.ticks import log_ticks, ticks
+from app.views.charts.chart import MARGIN, Chart, Drawn, padded
+from app.views.charts.frame import Frame, Side
 from app.views.parts import is_dark
 from app.views.strokes import DASHES, colour
-from app.views.sweep.plot import NEAR, SYMBOLS, LineStyle
+from app.views.sweep.plot import SYMBOLS, LineStyle
 from gpu_ops import FILTERS, DrawnFigure
 from gpu_ops.types import Scale, Series
 
-MARGIN = 0.06
-"""The margin at both ends of an axis, as a share of its range."""
 BEAM = 0.012
 """Half the width of the beams at the ends of a range, as a share of the axis."""
 FILL = 0.14
@@ -73,75 +72,34 @@ def look_of(drawn: DrawnFigure, series: Series, palette: QPalette) -> LineStyle:
     return LineStyle(stroke, symbol, colour(stroke, dark), dark, series.joined)
 
 
-class _Drawn:
-    """The items of one series, created once and reused, because pyqtgraph never frees its items."""
+class FigurePlot(Chart):
+    """Shows a DrawnFigure. The cursor describes the nearest point."""
 
-    def __init__(self, plot: pg.PlotItem) -> None:
-        self.band = pg.PlotCurveItem()
-        self.line = pg.PlotCurveItem()
-        self.dots = pg.ScatterPlotItem(useCache=False)  # cached symbols would be pixels in an SVG
-        for depth, item in enumerate((self.band, self.line, self.dots)):
-            item.setZValue(depth)
-            plot.addItem(item, ignoreBounds=True)
-
-    def show(self, visible: bool) -> None:
-        for item in (self.band, self.line, self.dots):
-            item.setVisible(visible)
-
-
-class FigurePlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
-    """Shows a DrawnFigure. The cursor describes the nearest point; everything is always visible."""
+    least = 24, 32
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("figurePlot")
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the copied table has the same content for the keyboard
-        self.item = self.getPlotItem()
-        self.item.setMenuEnabled(False)
-        self.item.hideButtons()
-        self.item.showGrid(x=True, y=True, alpha=0.2)
-        self.setCacheMode(pg.QtWidgets.QGraphicsView.CacheModeFlag.CacheNone)  # a cached one is pixels in an SVG
-        box = self.item.getViewBox()
-        box.setMouseEnabled(x=False, y=False)
-        box.disableAutoRange()
-        box.setDefaultPadding(0)
+        super().__init__(Plane(), parent, "figurePlot")
         self.drawn: DrawnFigure | None = None
-        self._items: list[_Drawn] = []
-        self.viewport().setMouseTracking(True)
 
     def show_figure(self, drawn: DrawnFigure) -> None:
         """Show this figure."""
         self.drawn = drawn
         self.setAccessibleName(drawn.figure.title)
         self.setAccessibleDescription("\n".join([*drawn.notes, drawn.missing]).strip())
-        self.refresh()
-
-    def refresh(self) -> None:
-        """Draw again, in the present colours and font."""
-        if self.drawn is None:
-            return
-        x, y = self.ranges()
-        self.item.getViewBox().setRange(xRange=x, yRange=y, padding=0)
-        series = self.drawn.series
-        while len(self._items) < len(series):
-            self._items.append(_Drawn(self.item))
-        for place, items in enumerate(self._items):
-            items.show(place < len(series))
-            if place < len(series):
-                self._draw(items, series[place], BEAM * (x[1] - x[0]))
-        self._dress(x, y)
-
-    def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """The ranges of both axes, as logarithms where the axis is logarithmic."""
-        assert self.drawn is not None
-        figure, series = self.drawn.figure, self.drawn.series
+        figure, series = drawn.figure, drawn.series
         xs = [*figure.x.ticks, *(x for one in series for x in one.xs)]
         ys = [y for one in series for y in (*one.ys, *one.tops)]
-        if figure.y.logarithmic:
-            return _padded(_places(figure.x, xs)), _padded(_places(figure.y, ys))
-        return _padded(_places(figure.x, xs)), (0.0, (1 + MARGIN) * max(ys))  # shares begin at nothing
+        top = (1 + MARGIN) * max(ys)
+        upward = padded(_places(figure.y, ys)) if figure.y.logarithmic else (0.0, top, top / 200)  # shares begin at 0
+        self.plane.set_limits(padded(_places(figure.x, xs)), upward)
+        self.plane.fit()
 
-    def _draw(self, items: _Drawn, series: Series, beam: float) -> None:
+    def draw(self, frame: Frame) -> None:
+        series = self.drawn.series if self.drawn else ()
+        for drawn, one in zip(self.pool(len(series)), series, strict=True):
+            self._draw(drawn, one, BEAM * (frame.across[1] - frame.across[0]))
+
+    def _draw(self, items: Drawn, series: Series, beam: float) -> None:
         assert self.drawn is not None
         shown, figure = look_of(self.drawn, series, self.palette()), self.drawn.figure
         x, y = np.array(_places(figure.x, series.xs)), np.array(_places(figure.y, series.ys))
@@ -158,7 +116,7 @@ class FigurePlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
             items.dots.setData(x, y, symbol=shown.symbol, size=size, pen=shown.outline(), brush=filling)
 
     def _draw_range(
-        self, items: _Drawn, shown: LineStyle, places: tuple[np.ndarray, np.ndarray, np.ndarray], beam: float
+        self, items: Drawn, shown: LineStyle, places: tuple[np.ndarray, np.ndarray, np.ndarray], beam: float
     ) -> None:
         """A band between low and top with a line at both, or between two beams where the range is of one place."""
         x, low, top = places
@@ -172,55 +130,36 @@ class FigurePlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         across = np.column_stack([x[:-1], x[1:]]).ravel()
         items.line.setData(np.tile(across, 2), np.concatenate(edges), pen=shown.pen(), connect="pairs")
 
-    def _dress(self, x: tuple[float, float], y: tuple[float, float]) -> None:
-        """Set ticks and titles in the present font and colours."""
-        assert self.drawn is not None
-        figure, metrics = self.drawn.figure, self.fontMetrics()
-        self.setBackground(self.palette().color(QPalette.ColorRole.Base))
-        text, family = self.palette().color(QPalette.ColorRole.Text), f"{self.font().pointSizeF():g}pt"
-        left = self._high_ticks(figure.y, y)
-        for side, marks, scale in (("left", left, figure.y), ("bottom", self._wide_ticks(figure.x, x), figure.x)):
-            axis = self.item.getAxis(side)
-            axis.enableAutoSIPrefix(False)  # a factor in the label would be taken for one of the numbers
-            axis.setPen(text)
-            axis.setTextPen(text)
-            axis.setStyle(tickFont=self.font(), hideOverlappingLabels=False)
-            axis.setTicks([marks])
-            axis.setLabel(scale.label, **{"font-size": family})
-        widest = max((metrics.horizontalAdvance(words) for _, words in left), default=0)
-        lines = 1
-        if metrics.horizontalAdvance(figure.y.label) > self.height() - 3 * metrics.height():
-            lines = 2
-            self.item.getAxis("left").setLabel(figure.y.label.replace(", ", ",<br>", 1), **{"font-size": family})
-        self.item.getAxis("left").setWidth((1.2 + lines) * metrics.height() + widest)
-        self.item.getAxis("bottom").setHeight(2.6 * metrics.height())
-
-    def _wide_ticks(self, scale: Scale, span: tuple[float, float]) -> list[tuple[float, str]]:
+    def bottom(self, frame: Frame) -> Side:
         """The ticks of the scale that have space for their label."""
-        room = max(self.width() - 12 * self.fontMetrics().averageCharWidth(), 1)
-        marks = [(place, number(value)) for value, place in zip(scale.ticks, _places(scale, scale.ticks), strict=True)]
-        return with_room(marks, span, room, self.fontMetrics().horizontalAdvance)
+        if self.drawn is None:
+            return Side(())
+        scale = self.drawn.figure.x
+        marks = zip(_places(scale, scale.ticks), map(number, scale.ticks), strict=True)
+        return Side(self.spaced(marks, frame), scale.label)
 
-    def _high_ticks(self, scale: Scale, span: tuple[float, float]) -> list[tuple[float, str]]:
+    def left(self, frame: Frame) -> Side:
         """Round values, as many as fit."""
-        room = max(2, int(self.height() / (2.5 * self.fontMetrics().height())))
-        values = log_ticks(10 ** span[0], 10 ** span[1], room) if scale.logarithmic else ticks(*span, room)
-        return [(place, number(value, 3)) for value, place in zip(values, _places(scale, values), strict=True)]
+        if self.drawn is None:
+            return Side(())
+        scale, (low, high), most = self.drawn.figure.y, frame.upward, frame.tall
+        values = log_ticks(10**low, 10**high, most) if scale.logarithmic else ticks(low, high, most)
+        return Side(
+            [(place, number(v, 3)) for v, place in zip(values, _places(scale, values), strict=True)], scale.label
+        )
 
     def words_at(self, position: QPoint) -> str:
         """The point near a place of the viewport, in words; "" where there is none."""
-        assert self.drawn is not None
-        box, figure = self.item.getViewBox(), self.drawn.figure
-        nearest, words = NEAR * self.fontMetrics().averageCharWidth(), ""
-        for one in self.drawn.series:
-            tops = one.tops or one.ys
-            for x, y, top in zip(one.xs, one.ys, tops, strict=True):
+        return next(iter(self.near(position, self._told())), "")
+
+    def _told(self) -> Iterator[tuple[float, float, str]]:
+        """All points in words; a range at its middle."""
+        for one in self.drawn.series if self.drawn else ():
+            assert self.drawn is not None
+            figure = self.drawn.figure
+            for x, y, top in zip(one.xs, one.ys, one.tops or one.ys, strict=True):
                 (across,), (low, high) = _places(figure.x, [x]), _places(figure.y, [y, top])
-                apart = box.mapViewToScene(QPointF(across, (low + high) / 2)) - self.mapToScene(position)
-                far = math.hypot(apart.x(), apart.y())
-                if far <= nearest:
-                    nearest, words = far, self._words(one, x, (y, top))
-        return words
+                yield across, (low + high) / 2, self._words(one, x, (y, top))
 
     def _words(self, series: Series, x: float, ends: tuple[float, float]) -> str:
         assert self.drawn is not None
@@ -231,40 +170,11 @@ class FigurePlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         lines = [series.name, f"{figure.x.label}: {number(x)}", f"{figure.y.label}: {value}", series.text]
         return "\n".join(filter(None, lines))
 
-    # Events
-
-    def viewportEvent(self, event: QEvent) -> bool:  # noqa: N802
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip and self.drawn is not None:
-            show_tip(event.globalPos(), self.words_at(event.pos()), self)
-            return True
-        return bool(super().viewportEvent(event))
-
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        super().resizeEvent(event)
-        if hasattr(self, "_items"):
-            self.refresh()
-
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_items"):
-            self.refresh()
-
     def sizeHint(self) -> QSize:  # noqa: N802
         unit = self.fontMetrics().height()
         return QSize(30 * unit, 24 * unit)
-
-    def minimumSizeHint(self) -> QSize:  # noqa: N802
-        unit = self.fontMetrics().height()
-        return QSize(12 * unit, 16 * unit)
 
 
 def _places(scale: Scale, values: Iterable[float]) -> list[float]:
     """Where values lie on an axis: their decimal logarithms, or themselves."""
     return [math.log10(value) if scale.logarithmic else value for value in values]
-
-
-def _padded(numbers: Sequence[float]) -> tuple[float, float]:
-    """The range of the numbers with some margin; one to both sides of a single number."""
-    low, high = min(numbers), max(numbers)
-    margin = MARGIN * (high - low) if high > low else 0.5
-    return low - margin, high + margin

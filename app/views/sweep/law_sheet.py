@@ -3,159 +3,98 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from html import escape
 
 import numpy as np
-import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QBrush, QPalette
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
-from app.base.numbers import count
+from app.base.numbers import count, number
 from app.models.curves.stroke import variant_stroke
-from app.models.ticks import with_room
+from app.models.pictures.plane import Plane
+from app.models.ticks import log_ticks
 from app.models.timing.laws import LawCurve, LawPicture, Place
+from app.views.boxes import in_column, in_row
+from app.views.charts.chart import Chart, Drawn, padded
+from app.views.charts.frame import Frame, Side, axis_side
 from app.views.parts import is_dark
 from app.views.scrolled import Squeezed
 from app.views.strokes import colour, pen
+from gpu_ops.output_kinds import Axis
 from gpu_ops.types import SOURCE_TITLES
 
-MARGIN = 0.06
-"""The margin at both ends of an axis, as a share of its range."""
 DEVICE_SYMBOL, COUNT_SYMBOL = "d", "o"
 
 
-class _Drawn:
-    """The items of one curve, created once and reused, because pyqtgraph never frees its items."""
-
-    def __init__(self, plot: pg.PlotItem) -> None:
-        self.line = pg.PlotCurveItem()
-        self.counted = pg.ScatterPlotItem(useCache=False)  # cached symbols would be pixels in an SVG
-        self.measured = pg.ScatterPlotItem(useCache=False)
-        for item in (self.line, self.counted, self.measured):
-            plot.addItem(item, ignoreBounds=True)
-
-    def show(self, visible: bool) -> None:
-        for item in (self.line, self.counted, self.measured):
-            item.setVisible(visible)
-
-
-class LawPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
+class LawPlot(Chart):
     """One quantity of the laws over numbers or processors, on logarithmic axes, or with a linear share from 0 to 1."""
 
+    least = 24, 16
+
     def __init__(self, title: str, value: Callable[[Place], float], share: bool, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setAccessibleName(title)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        super().__init__(Plane(), parent, title=title)
         self.title, self.value, self.share = title, value, share
-        self.item = self.getPlotItem()
-        self.item.setMenuEnabled(False)
-        self.item.hideButtons()
-        self.item.showGrid(x=True, y=True, alpha=0.2)
-        self.setCacheMode(pg.QtWidgets.QGraphicsView.CacheModeFlag.CacheNone)
-        box = self.item.getViewBox()
-        box.setMouseEnabled(x=False, y=False)
-        box.disableAutoRange()
-        box.setDefaultPadding(0)
-        self._drawn: list[_Drawn] = []
         self.picture: LawPicture | None = None
 
     def show_picture(self, picture: LawPicture | None) -> None:
         """Draw these laws."""
         self.picture = picture
+        places = [p for c in picture.curves for p in (*c.line, *c.counted, *c.measured)] if picture else []
+        x, y = self._points(places)
+        self.plane.set_limits(padded(x.tolist()), (0.0, 1.05, 0.005) if self.share else padded(y.tolist()))
         self.refresh()
 
-    def _height(self, place: Place) -> float:
-        return self.value(place) if self.share else math.log10(self.value(place))
-
-    def refresh(self) -> None:
-        """Draw again, in the present colours and font."""
+    def draw(self, frame: Frame) -> None:
         curves = self.picture.curves if self.picture else ()
-        while len(self._drawn) < len(curves):
-            self._drawn.append(_Drawn(self.item))
-        for place, drawn in enumerate(self._drawn):
-            drawn.show(place < len(curves))
-            if place < len(curves):
-                self._draw(drawn, curves[place])
-        self._dress(curves)
+        for drawn, curve in zip(self.pool(len(curves)), curves, strict=True):
+            self._draw(drawn, curve)
 
-    def _draw(self, drawn: _Drawn, curve: LawCurve) -> None:
+    def _draw(self, drawn: Drawn, curve: LawCurve) -> None:
         assert self.picture is not None
         dark = is_dark(self.palette())
         stroke = variant_stroke(self.picture.filter, curve.law.variant)
         unit, outline = self.fontMetrics().averageCharWidth(), pen(stroke, dark, 1.5, dashed=False)
         base = QBrush(self.palette().color(QPalette.ColorRole.Base))
-        x, y = self._points(curve.line)
-        drawn.line.setData(x, y, pen=pen(stroke, dark, 2))
+        drawn.line.setData(*self._points(curve.line), pen=pen(stroke, dark, 2))
         filled = {"size": 1.2 * unit, "pen": outline, "brush": QBrush(colour(stroke, dark)), "symbol": COUNT_SYMBOL}
-        drawn.counted.setData(*self._points(curve.counted), **filled)
+        drawn.dots.setData(*self._points(curve.counted), **filled)
         hollow = {"size": 1.6 * unit, "pen": outline, "brush": base, "symbol": DEVICE_SYMBOL}
-        drawn.measured.setData(*self._points(curve.measured), **hollow)
+        drawn.rings.setData(*self._points(curve.measured), **hollow)
 
     def _points(self, places: Sequence[Place]) -> tuple[np.ndarray, np.ndarray]:
-        assert self.picture is not None
-        over = self.picture.over
-        return np.array([math.log10(p.x(over)) for p in places]), np.array([self._height(p) for p in places])
+        over = self.picture.over if self.picture else "n"
+        heights = (self.value(p) if self.share else math.log10(self.value(p)) for p in places)
+        return np.array([math.log10(p.x(over)) for p in places]), np.array(list(heights))
 
-    def _dress(self, curves: Sequence[LawCurve]) -> None:
-        """Ranges, ticks and titles."""
-        self.setBackground(self.palette().color(QPalette.ColorRole.Base))
-        text, family = self.palette().color(QPalette.ColorRole.Text), f"{self.font().pointSizeF():g}pt"
-        places = [p for c in curves for p in (*c.line, *c.counted, *c.measured)]
-        if not places or self.picture is None:
-            return
-        x = _padded([math.log10(p.x(self.picture.over)) for p in places])
-        y = (0.0, 1.05) if self.share else _padded([self._height(p) for p in places])
-        self.item.getViewBox().setRange(xRange=x, yRange=y, padding=0)
-        below = self.tr("numbers N") if self.picture.over == "n" else self.tr("processors P")
-        for side, ticks, title in (
-            ("left", self._ticks(y), self.title),
-            ("bottom", [(math.log10(v), count(round(v))) for v in self._shown(x)], below),
-        ):
-            axis = self.item.getAxis(side)
-            axis.setPen(text)
-            axis.setTextPen(text)
-            axis.setStyle(tickFont=self.font(), hideOverlappingLabels=False)
-            axis.enableAutoSIPrefix(False)  # places are logarithms, of which the label would name a factor
-            axis.setTicks([ticks])
-            axis.setLabel(title, **{"font-size": family})
-        metrics = self.fontMetrics()
-        widest = max(metrics.horizontalAdvance(t) for _, t in self._ticks(y))
-        self.item.getAxis("left").setWidth(2.2 * metrics.height() + widest)
-        self.item.getAxis("bottom").setHeight(2.6 * metrics.height())
-
-    def _shown(self, span: tuple[float, float]) -> list[float]:
-        """The values that have space for their label."""
-        assert self.picture is not None
-        room = max(self.width() - 12 * self.fontMetrics().averageCharWidth(), 1)
-        marks = {count(round(value)): value for value in self.picture.values()}
-        places = [(math.log10(value), text) for text, value in marks.items()]
-        return [marks[text] for _, text in with_room(places, span, room, self.fontMetrics().horizontalAdvance)]
-
-    def _ticks(self, span: tuple[float, float]) -> list[tuple[float, str]]:
+    def left(self, frame: Frame) -> Side:
+        low, high = frame.upward
         if self.share:
-            return [(k / 5, f"{k / 5:g}") for k in range(6)]
-        powers = range(math.ceil(span[0]), math.floor(span[1]) + 1)
-        return [(float(k), count(10**k) if k >= 0 else f"{10.0**k:g}") for k in powers]
+            return axis_side(Axis(self.title), (low, high), frame.tall // 2)
+        values = log_ticks(10**low, 10**high, frame.tall // 2)
+        return Side([(math.log10(v), count(round(v)) if v >= 1 else f"{v:g}") for v in values], self.title)
 
-    def resizeEvent(self, event: object) -> None:  # noqa: N802
-        super().resizeEvent(event)
-        if hasattr(self, "picture"):
-            self.refresh()
+    def bottom(self, frame: Frame) -> Side:
+        """The values that have space for their label."""
+        if self.picture is None:
+            return Side(())
+        title = self.tr("numbers N") if self.picture.over == "n" else self.tr("processors P")
+        marks = ((math.log10(value), count(round(value))) for value in self.picture.values())
+        return Side(self.spaced(marks, frame), title)
 
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "picture"):
-            self.refresh()
+    def words_at(self, position: QPoint) -> str:
+        """The point near a place of the viewport, in words."""
+        return next(iter(self.near(position, self._told())), "")
 
-    def sizeHint(self) -> QSize:  # noqa: N802
-        unit = self.fontMetrics().height()
-        return QSize(18 * unit, 13 * unit)
-
-    def minimumSizeHint(self) -> QSize:  # noqa: N802
-        unit = self.fontMetrics().height()
-        return QSize(12 * unit, 8 * unit)
+    def _told(self) -> Iterator[tuple[float, float, str]]:
+        """All points in words."""
+        for curve in self.picture.curves if self.picture else ():
+            for place in (*curve.counted, *curve.measured):
+                at = number(self.value(place), 3)
+                text = f"{curve.law.title}\nN = {count(place.n)}, P = {count(round(place.p))}: {self.title} {at}"
+                (x,), (y,) = self._points([place])
+                yield float(x), float(y), text
 
 
 class LawSheet(Squeezed):
@@ -173,15 +112,8 @@ class LawSheet(Squeezed):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.speedup = LawPlot(self.tr("speed-up S"), lambda place: place.speedup, False, self)
         self.efficiency = LawPlot(self.tr("efficiency E"), lambda place: place.efficiency, True, self)
-        self._across: QBoxLayout = QHBoxLayout()
-        for plot in (self.speedup, self.efficiency):
-            self._across.addWidget(plot, 1)
-        gap = self.fontMetrics().averageCharWidth()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(gap, gap // 2, gap, gap // 2)
-        layout.addWidget(self.heading)
-        layout.addLayout(self._across, 1)
-        layout.addWidget(self.words)
+        gap, across = self.fontMetrics().averageCharWidth(), in_row((self.speedup, 1), (self.efficiency, 1))
+        in_column(self.heading, (across, 1), self.words, on=self, margins=(gap, gap // 2, gap, gap // 2))
         self.picture: LawPicture | None = None
 
     def show_picture(self, picture: LawPicture | None) -> None:
@@ -220,10 +152,3 @@ class LawSheet(Squeezed):
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "picture"):
             self._write()
-
-
-def _padded(numbers: Sequence[float]) -> tuple[float, float]:
-    """The range of the numbers, which are logarithms, with some margin; a decade around a single number."""
-    low, high = min(numbers), max(numbers)
-    margin = MARGIN * (high - low) if high > low else 0.5
-    return low - margin, high + margin

@@ -4,24 +4,16 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Slot
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QBoxLayout,
-    QComboBox,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QPushButton,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QBoxLayout, QComboBox, QLineEdit, QPushButton, QStackedWidget, QWidget
 
 from app.base.theme import checkable, colours_of, inked
 from app.base.tips import tip_text
 from app.controllers.sweep import SweepController
 from app.models.timing.laws import LawPicture
 from app.models.timing.sweep import Option, Sweep
+from app.views.boxes import in_column, in_row
 from app.views.flow import FlowLayout
+from app.views.labels import buddy, named, sentence_label
 from app.views.parts import Combo
 from app.views.picture_file import export_sheet, write_text
 from app.views.scrolled import Squeezed
@@ -49,27 +41,18 @@ class SweepSheet(Squeezed):
         super().__init__(parent)
         self.setObjectName("sweepSheet")
         self.setAutoFillBackground(True)
-        self.heading, self.findings, self.more = QLabel(self), QLabel(self), QLabel(self)
-        for label in (self.heading, self.findings, self.more):
-            label.setWordWrap(True)
-            label.setTextFormat(Qt.TextFormat.PlainText)
-            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.findings.setObjectName("sweepFindings")
+        names = ("sweepHeading", "sweepFindings", "sweepMore")
+        self.heading, self.findings, self.more = (sentence_label(name, self, True) for name in names)
         self.plot, self.legend = SweepPlot(self), SweepLegend(self)
-        self.occupancy = SweepOccupancy(self.plot.axis, self)
-        plots = QVBoxLayout()
-        plots.addWidget(self.plot, 3)
-        plots.addWidget(self.occupancy, 2)
+        self.occupancy = SweepOccupancy(self.plot, self)
+        plots = in_column((self.plot, 3), (self.occupancy, 2))
         self._across = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._across.addLayout(plots, 1)
         self._across.addWidget(self.legend)
         gap = self.fontMetrics().averageCharWidth()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(gap, gap // 2, gap, gap // 2)
-        layout.addWidget(self.heading)
-        layout.addWidget(self.findings)
-        layout.addLayout(self._across, 1)
-        layout.addWidget(self.more)
+        in_column(
+            self.heading, self.findings, (self._across, 1), self.more, on=self, margins=(gap, gap // 2, gap, gap // 2)
+        )
 
     def show_sweep(self, sweep: Sweep | None) -> None:
         """Show this sweep as far as it has run."""
@@ -116,27 +99,22 @@ class SweepPanel(Squeezed):
         self.setObjectName("sweepPanel")
         self.controller = controller
         self.varies = self._combo("sweepVaries", self.tr("What varies"), 16)
-        self.values = QLineEdit(self)
-        self.values.setObjectName("sweepValues")
-        self.values.setAccessibleName(self.tr("Values"))
+        self.values = named(
+            QLineEdit(self), "sweepValues", title=self.tr("Values"), tip=self.tr("Whole numbers, such as 4, 8, 16, 32")
+        )
         self.values.setMinimumWidth(22 * self.fontMetrics().averageCharWidth())
-        self.values.setToolTip(self.tr("Whole numbers, such as 4, 8, 16, 32"))
         self.button = QPushButton(self.tr("Sweep"), self)
         self.button.setObjectName("sweepStart")
         self.button.setToolTip(
             self.tr("Time the ticked variants quickly at each value, and verify every result in full")
         )
         self.source = self._combo("sweepSource", self.tr("Sweep to show"), 14)
-        self.rows = QPushButton(self.tr("Rows"), self)
-        self.rows.setObjectName("sweepRows")
+        self.rows = named(QPushButton(self.tr("Rows"), self), "sweepRows")
         checkable(self.rows)
         self.rows.setToolTip(self.tr("Show the rows as a table instead of the plot"))
-        self.reason, self.state = QLabel(self), QLabel(self)
-        self.reason.setObjectName("sweepReason")
-        for label in (self.reason, self.state):
-            label.setWordWrap(True)
-            label.setTextFormat(Qt.TextFormat.PlainText)
-            label.hide()
+        self.reason, self.state = (sentence_label(name, self) for name in ("sweepReason", "sweepState"))
+        self.reason.hide()
+        self.state.hide()
         self.sheet, self.table, self.laws = SweepSheet(self), SweepTable(self), LawSheet(self)
         self._arrange()
         self._listen()
@@ -145,11 +123,8 @@ class SweepPanel(Squeezed):
         self._colour()
 
     def _combo(self, name: str, title: str, letters: int) -> QComboBox:
-        combo = Combo(self)
-        combo.setObjectName(name)
-        combo.setAccessibleName(title)
-        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        combo.setMinimumContentsLength(letters)
+        combo = named(Combo(self), name, title=title)
+        combo.set_letters(letters)
         return combo
 
     def _arrange(self) -> None:
@@ -162,13 +137,9 @@ class SweepPanel(Squeezed):
             (self.tr("Shown"), self.source, self.rows),
         )
         for title, widget, button in pairs:
-            label = QLabel(title, self)
-            label.setBuddy(widget)
-            pair, row = QWidget(self), QHBoxLayout()
-            row.setContentsMargins(0, 0, 0, 0)
-            row.addWidget(label)
-            row.addWidget(widget)
-            pair.setLayout(row)
+            label = buddy(title, widget)
+            pair = QWidget(self)
+            in_row(label, widget, on=pair)
             controls.addWidget(pair)
             if button is not None:
                 controls.addWidget(button)
@@ -180,9 +151,7 @@ class SweepPanel(Squeezed):
         below = Upright(self)
         below.setWidget(self.laws)
         self.stack.addWidget(below)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addLayout(controls)
+        layout = in_column(controls, on=self)
         for label in (self.reason, self.state):
             label.setContentsMargins(gap, 0, gap, 0)
             layout.addWidget(label)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.base.theme import colours_of, fixed_font, inked
-from app.base.tips import set_tip
-from app.views.labels import sentence_label
+from app.views.boxes import in_column, in_row
+from app.views.labels import buddy, named, sentence_label
 from app.views.parts import Combo
 from app.views.picture_file import export_sheet, write_text
 from app.views.scrolled import Squeezed
@@ -34,18 +34,12 @@ class FigureSheet(Squeezed):
         self.setAutoFillBackground(True)
         names = ("heading", "origin", "text", "words", "missing", "commands")
         self.heading, self.origin, self.text, self.words, self.missing, self.commands = (
-            sentence_label(f"figureSheet.{name}", self) for name in names
+            sentence_label(f"figureSheet.{name}", self, True) for name in names
         )
-        for label in (self.heading, self.origin, self.text, self.words, self.missing, self.commands):
-            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.plot, self.legend = FigurePlot(self), Legend(self)
         gap = self.fontMetrics().averageCharWidth()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(gap, gap // 2, gap, gap // 2)
-        parts: list[QWidget] = [self.heading, self.origin, self.text, self.plot]
-        parts += [self.legend, self.words, self.missing, self.commands]
-        for part in parts:
-            layout.addWidget(part, int(part is self.plot))
+        above, below = (self.heading, self.origin, self.text), (self.legend, self.words, self.missing, self.commands)
+        in_column(*above, (self.plot, 1), *below, on=self, margins=(gap, gap // 2, gap, gap // 2))
         self.drawn: DrawnFigure | None = None
 
     def show_figure(self, drawn: DrawnFigure) -> None:
@@ -130,11 +124,8 @@ class FiguresPage(QWidget):
         super().__init__(parent)
         self.setObjectName("figures_page")
         self.setWindowTitle(self.tr("Figures"))
-        self.choice = Combo(self)
-        self.choice.setObjectName("figures_page.figure")
-        self.choice.setAccessibleName(self.tr("Figure to show"))
-        self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.choice.setMinimumContentsLength(16)
+        self.choice = named(Combo(self), "figures_page.figure", title=self.tr("Figure to show"))
+        self.choice.set_letters(16)
         self.report_button = self._button("report", self.tr("&Report…"), self.tr("Show the points of another report"))
         self.copy_button = self._button("copy", self.tr("Cop&y"), self.tr("Copy all points as a table"))
         tip = self.tr("Save the figure as PNG or SVG, or its points as CSV or JSON")
@@ -148,24 +139,15 @@ class FiguresPage(QWidget):
         self.save_button.clicked.connect(lambda: self.save_asked.emit(self))
 
     def _button(self, name: str, text: str, tip: str) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setObjectName(f"figures_page.{name}")
-        set_tip(button, tip)
+        button = named(QPushButton(text, self), f"figures_page.{name}", tip=tip)
         return button
 
     def _arrange(self) -> None:
-        label = QLabel(self.tr("&Figure"), self)
-        label.setBuddy(self.choice)
-        top = QHBoxLayout()
-        top.addWidget(label)
-        top.addWidget(self.choice, 1)
-        for button in (self.report_button, self.copy_button, self.save_button):
-            top.addWidget(button)
-        layout = QVBoxLayout(self)
-        layout.addLayout(top)
+        label = buddy(self.tr("&Figure"), self.choice)
+        top = in_row(label, (self.choice, 1), self.report_button, self.copy_button, self.save_button)
         inside = Upright(self)
         inside.setWidget(self.sheet)
-        layout.addWidget(inside, 1)
+        in_column(top, (inside, 1), on=self, margins=None)
 
     def set_figures(self, drawn: Sequence[DrawnFigure]) -> None:
         """Show these figures; the chosen one stays."""

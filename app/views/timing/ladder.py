@@ -18,23 +18,15 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import (
-    QComboBox,
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QPlainTextEdit,
-    QScrollArea,
-    QToolTip,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPlainTextEdit, QScrollArea, QToolTip, QWidget
 
 from app.base.terms import counter_name, counter_tip
 from app.base.tips import show_tip, tip_text
 from app.models.experiment.slot import RowSlot
 from app.models.results.results import Results
+from app.views.boxes import in_column, in_row
 from app.views.flow import FlowLayout
+from app.views.labels import buddy, named
 from app.views.parts import Combo, TickBox
 from app.views.picture_file import NO_FACTS, Draw, Facts, drawn_image, write_picture
 from app.views.timing.ladder_layout import Builder, Geometry, Line
@@ -194,8 +186,7 @@ class TimingLadder(QWidget):
         self._results = results
         self.canvas = LadderCanvas(results, self)
         self.canvas.current_changed.connect(self._show_details)
-        self._scroll = QScrollArea(self)
-        self._scroll.setObjectName("ladder_scroll")
+        self._scroll = named(QScrollArea(self), "ladder_scroll")
         self._scroll.setWidgetResizable(True)
         self._scroll.setFrameShape(QFrame.Shape.NoFrame)
         self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -214,15 +205,12 @@ class TimingLadder(QWidget):
         self.counters.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.counters.activated.connect(self._choose_counter)
         self.counted = QWidget(self)
-        self.counters_label = QLabel(self.tr("Counted:"), self)
-        self.counters_label.setBuddy(self.counters)
+        self.counters_label = buddy(self.tr("Counted:"), self.counters)
         self.empty = QLabel(self.tr("No measurements yet: tick variants and choose Run → Measure."), self)
         self.empty.setObjectName("ladder_empty")
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.empty.setWordWrap(True)
-        self.details = QPlainTextEdit(self)
-        self.details.setObjectName("ladder_details")
-        self.details.setAccessibleName(self.tr("Details of the current row"))
+        self.details = named(QPlainTextEdit(self), "ladder_details", title=self.tr("Details of the current row"))
         self.details.setReadOnly(True)
         self.details.setTabChangesFocus(True)
         self.details.setFrameShape(QFrame.Shape.NoFrame)
@@ -235,20 +223,12 @@ class TimingLadder(QWidget):
 
     def _lay_out(self) -> None:
         top = FlowLayout()
-        counted = QHBoxLayout(self.counted)
-        counted.setContentsMargins(0, 0, 0, 0)
-        counted.addWidget(self.counters_label)
-        counted.addWidget(self.counters)
+        in_row(self.counters_label, self.counters, on=self.counted)
         top.addWidget(self.counted)
         top.addWidget(self.log_box)
         unit = self.fontMetrics().height()
         top.setContentsMargins(unit // 2, unit // 4, unit // 2, 0)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addLayout(top)
-        layout.addWidget(self.empty, 1)
-        layout.addWidget(self._scroll, 1)
-        layout.addWidget(self.details)
+        in_column(top, (self.empty, 1), (self._scroll, 1), self.details, on=self)
         self.setTabOrder(self.log_box, self.canvas)
         self.setTabOrder(self.canvas, self.details)
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from app.base.theme import boxes
 from app.models.results.view_data import INPUT
+from app.views.labels import named
 from app.views.pictures.image_canvas import ImageCanvas
 
 if TYPE_CHECKING:
@@ -39,9 +40,8 @@ class ContextMenus(QObject):
     def __init__(self, desk: WindowParts) -> None:
         super().__init__(desk.window)
         self._desk = desk
-        self.menu = QMenu(desk.window)
+        self.menu = named(QMenu(desk.window), "contextMenu")
         self.menu.setStyle(boxes())
-        self.menu.setObjectName("contextMenu")
         self.menu.setToolTipsVisible(True)
         self.key = ""
         self._texts = ""

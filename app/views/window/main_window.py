@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragMoveEvent, QDropEvent, QKeyEvent
-from PySide6.QtWidgets import QMainWindow, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QSizePolicy, QWidget
 
 import gpu_ops
 from app.controllers.frames import FrameController
@@ -28,6 +28,7 @@ from app.models.pictures.display import Display
 from app.models.settings import Settings
 from app.shell.actions import build_actions, fill_menu_bar
 from app.shell.context import Context
+from app.views.boxes import in_column
 from app.views.charts.cut_bar import CutBar
 from app.views.dialogs.catalogue import Catalogue
 from app.views.dialogs.command_palette import CommandPalette
@@ -159,10 +160,7 @@ class MainWindow(QMainWindow):
     def _arrange(self) -> None:
         self._letters = Letters(self.stack)
         centre = QWidget(self)
-        layout = QVBoxLayout(centre)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(ScrolledAbove(self.context.messages, centre))
+        layout = in_column(ScrolledAbove(self.context.messages, centre), on=centre, gap=0)
         pictures = Scrolled(self.stack, centre)
         pictures.room_changed.connect(lambda: self.stack.fit(pictures.room))
         pictures.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # the room that messages leave

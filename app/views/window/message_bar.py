@@ -7,10 +7,11 @@ from types import MappingProxyType
 
 from PySide6.QtCore import QEvent, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QCursor, QKeyEvent
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QWidget
 
 from app.models.messages import Kind, Message, Messages
-from app.views.shallow import Shallow
+from app.views.boxes import in_column, in_row
+from app.views.upright import Shallow
 from app.views.window.message_row import MessageRow
 
 MOST_ROWS = 3
@@ -52,28 +53,15 @@ class MessageBar(QFrame):
         self.hide()
 
     def _lay_out(self) -> None:
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(1)
-        inner = QWidget(self)
-        column = QVBoxLayout(inner)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(1)
+        inner, self._foot, unit = QWidget(self), QWidget(self), self.fontMetrics().height()
+        in_column(*self.rows, 1, on=inner, gap=1)
         for row in self.rows:
             row.closed.connect(self._close)
-            column.addWidget(row)
-        column.addStretch(1)
         self._scroll = Shallow(MOST_LINES, LEAST_LINES, self)
         self._scroll.setWidget(inner)
-        layout.addWidget(self._scroll)
-        self._foot = QWidget(self)
-        foot = QHBoxLayout(self._foot)
-        unit = self.fontMetrics().height()
-        foot.setContentsMargins(unit // 2, 0, unit // 2, unit // 6)
-        foot.addWidget(self.more_button)
-        foot.addStretch(1)
-        foot.addWidget(self.dismiss_button)
-        layout.addWidget(self._foot)
+        around = (unit // 2, 0, unit // 2, unit // 6)
+        in_row(self.more_button, 1, self.dismiss_button, on=self._foot, margins=around)
+        in_column(self._scroll, self._foot, on=self, gap=1)
 
     # Messages
 

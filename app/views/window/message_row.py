@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QPalette, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QLabel, QPlainTextEdit, QPushButton, QWidget
 
 from app.base.theme import Role, checkable, colours_of, fixed_font, inked, mix
 from app.base.tips import set_tip
 from app.models.messages import Kind, Message
+from app.views.boxes import in_column, in_row
 from app.views.eliding import shortened
+from app.views.labels import named
 
 DETAIL_LINES = 8
 LONGEST = 240
@@ -34,11 +36,9 @@ class MessageRow(QWidget):
         self._text.setTextFormat(Qt.TextFormat.PlainText)
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._build_buttons()
-        self._details = QPlainTextEdit(self)
-        self._details.setObjectName("details")
+        self._details = named(QPlainTextEdit(self), "details", title=self.tr("Details of the message"))
         self._details.setReadOnly(True)
         self._details.setTabChangesFocus(True)
-        self._details.setAccessibleName(self.tr("Details of the message"))
         self._details.hide()
         self._lay_out()
         self._adapt()
@@ -62,23 +62,12 @@ class MessageRow(QWidget):
             button.setAccessibleDescription(tip)
 
     def _lay_out(self) -> None:
-        sentence_row, self._choices, self._buttons = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
-        sentence_row.addWidget(self._symbol, 0, Qt.AlignmentFlag.AlignVCenter)
-        sentence_row.addWidget(self._text, 1)
-        sentence_row.addWidget(self._count)
-        self._buttons.addStretch(1)
-        self._buttons.addLayout(self._choices)
-        for button in (self.details_button, self.copy_button, self.close_button):
-            self._buttons.addWidget(button)
-        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._row.addLayout(sentence_row, 1)
-        self._row.addLayout(self._buttons)
-        for layout in (sentence_row, self._choices, self._buttons, self._row):
-            layout.setSpacing(self.fontMetrics().height() // 3)
-        self._column = QVBoxLayout(self)
-        self._column.setSpacing(0)
-        self._column.addLayout(self._row)
-        self._column.addWidget(self._details)
+        gap = self.fontMetrics().height() // 3
+        sentence_row, self._choices = in_row(self._symbol, (self._text, 1), self._count, gap=gap), in_row(gap=gap)
+        sentence_row.setAlignment(self._symbol, Qt.AlignmentFlag.AlignVCenter)
+        self._buttons = in_row(1, self._choices, self.details_button, self.copy_button, self.close_button, gap=gap)
+        self._row: QBoxLayout = in_row((sentence_row, 1), self._buttons, gap=gap)
+        self._column = in_column(self._row, self._details, on=self, margins=None, gap=0)
 
     def _offer(self, message: Message) -> None:
         """Make a button for each answer that the message offers."""
@@ -89,8 +78,7 @@ class MessageRow(QWidget):
         self.choice_buttons = [self._choice(text, handler) for text, handler in message.choices.items()]
 
     def _choice(self, text: str, handler: Callable[[], object]) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setObjectName("choice_button")
+        button = named(QPushButton(text, self), "choice_button")
         button.clicked.connect(lambda: self._choose(handler))
         self._choices.addWidget(button)
         return button

@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLabel, QProgressBar, QSizePolicy, QStatusBar, QToolButton, QWidget
 
 from app.models.results.results import Results
+from app.views.labels import named
 from gpu_ops.devices.status import DeviceStatus
 
 PATIENCE_MS = 300
@@ -25,19 +26,15 @@ class StatusLine(QObject):
         super().__init__(bar)
         self._results, self._cancel = results, cancel
         self._engine = self.tr("engine starting")
-        self.busy = QLabel(bar)
-        self.busy.setObjectName("busy")
-        self.state = QLabel(bar)
-        self.state.setObjectName("engineState")
+        self.busy = named(QLabel(bar), "busy")
+        self.state = named(QLabel(bar), "engineState")
         for label in (self.busy, self.state):  # with names of files and devices
             label.setTextFormat(Qt.TextFormat.PlainText)
-        self.elapsed = QLabel(bar)
-        self.elapsed.setObjectName("elapsed")
+        self.elapsed = named(QLabel(bar), "elapsed")
         self.elapsed.setMinimumWidth(bar.fontMetrics().horizontalAdvance(QLocale().toString(99999) + " s"))
-        self.progress = QProgressBar(bar)
+        self.progress = named(QProgressBar(bar), title=self.tr("Something is running"))
         self.progress.setRange(0, 0)
         self.progress.setMaximumWidth(bar.fontMetrics().averageCharWidth() * 20)
-        self.progress.setAccessibleName(self.tr("Something is running"))
         self.button = QToolButton(bar)
         self.button.setDefaultAction(cancel)
         self.button.setAutoRaise(True)

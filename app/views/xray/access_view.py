@@ -6,14 +6,15 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSlider, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSlider, QWidget
 
 from app.base.numbers import count
 from app.base.theme import colours_of, inked
 from app.base.tips import show_tip
 from app.models.xray.access_text import bank_text, gap_text, lane_text, piece_text, sentence, warp_title, what
 from app.models.xray.access_trace import WARP, TracedAccess, WarpTrace
-from app.views.labels import sentence_label
+from app.views.boxes import in_column, in_row
+from app.views.labels import buddy, named, sentence_label
 from app.views.parts import Combo
 from app.views.scrolled import Scrolled
 from app.views.xray.access_layout import Builder, Layout, Spot
@@ -163,14 +164,9 @@ class AccessView(QWidget):
         self.setObjectName("accessView")
         self._traces: Sequence[WarpTrace] = ()
         self._warp: tuple[tuple[int, int, int], int] | None = None
-        self.warps = Combo(self)
-        self.warps.setObjectName("access.warps")
-        self.warps.setAccessibleName(self.tr("Warp to show"))
-        self.warps.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.warps.setMinimumContentsLength(8)
-        self.slider = QSlider(Qt.Orientation.Horizontal, self)
-        self.slider.setObjectName("access.number")
-        self.slider.setAccessibleName(self.tr("Access to show"))
+        self.warps = named(Combo(self), "access.warps", title=self.tr("Warp to show"))
+        self.warps.set_letters(8)
+        self.slider = named(QSlider(Qt.Orientation.Horizontal, self), "access.number", title=self.tr("Access to show"))
         self.slider.setPageStep(8)
         self.number, self.what, self.sentence, self.detail, self.empty = (
             sentence_label(f"access.{name}", self) for name in ("place", "what", "sentence", "detail", "empty")
@@ -186,29 +182,12 @@ class AccessView(QWidget):
 
     def _arrange(self) -> None:
         gap = self.fontMetrics().averageCharWidth()
-        above, steps = QHBoxLayout(), QHBoxLayout()
-        warp, access = QLabel(self.tr("Warp"), self), QLabel(self.tr("Access"), self)
-        warp.setBuddy(self.warps)
-        access.setBuddy(self.slider)
-        above.addWidget(warp)
-        above.addWidget(self.warps, 1)
-        steps.addWidget(access)
-        steps.addWidget(self.slider, 1)
         self.number.setWordWrap(False)
-        steps.addWidget(self.number)
+        above = in_row(buddy(self.tr("Warp"), self.warps), (self.warps, 1))
+        steps = in_row(buddy(self.tr("Access"), self.slider), (self.slider, 1), self.number)
         scroll = Scrolled(self.canvas, self)
-        inner = QVBoxLayout(self.parts)
-        inner.setContentsMargins(0, 0, 0, 0)
-        inner.addLayout(above)
-        inner.addLayout(steps)
-        inner.addWidget(self.what)
-        inner.addWidget(scroll, 1)
-        inner.addWidget(self.sentence)
-        inner.addWidget(self.detail)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(gap, gap, gap, gap)
-        layout.addWidget(self.empty, 0, Qt.AlignmentFlag.AlignTop)
-        layout.addWidget(self.parts, 1)
+        in_column(above, steps, self.what, (scroll, 1), self.sentence, self.detail, on=self.parts)
+        in_column(self.empty, (self.parts, 1), on=self, margins=gap).setAlignment(self.empty, Qt.AlignmentFlag.AlignTop)
 
     # What is shown
 

@@ -8,8 +8,10 @@ from typing import Any
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
+from app.views.boxes import in_column, in_row
+from app.views.labels import buddy
 from app.views.parts import Combo
 from app.views.xray.text import comparison
 from gpu_ops.types import Variant
@@ -28,23 +30,16 @@ class ComparisonView(QWidget):
         self.variants.setObjectName("xray.against")
         self.variants.setAccessibleName(self.tr("Variant to compare with"))
         self.variants.setToolTip(self.tr("A second variant, simulated on the same part of the same input"))
-        self.variants.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.variants.setMinimumContentsLength(8)
+        self.variants.set_letters(8)
         self.text = QTextBrowser(self)
         self.text.setObjectName("xray.comparison.text")
         self.text.setAccessibleName(self.tr("Counts of both variants, and what changed"))
         self.text.setOpenLinks(False)
         self.text.setFrameShape(QFrame.Shape.NoFrame)
-        named = QLabel(self.tr("Compare with"), self)
-        named.setBuddy(self.variants)
-        row = QHBoxLayout()
-        row.addWidget(named)
-        row.addWidget(self.variants, 1)
+        named = buddy(self.tr("Compare with"), self.variants)
+        row = in_row(named, (self.variants, 1))
         gap = self.fontMetrics().averageCharWidth()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, gap, 0, 0)
-        layout.addLayout(row)
-        layout.addWidget(self.text, 1)
+        in_column(row, (self.text, 1), on=self, margins=(0, gap, 0, 0))
         self.variants.activated.connect(lambda place: self.chosen.emit(self.variants.itemData(place)))
 
     def show_variants(self, variants: Sequence[Variant], shown: str, against: str) -> None:

@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QCoreApplication, QEvent, QRectF, Qt
 from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QResizeEvent, QShowEvent, QStandardItemModel
-from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.base.theme import colours_of, inked
 from app.models.xray.access_text import sentence
 from app.models.xray.gallery import RULES, TIME, Card, card_lines, cards
-from app.views.labels import sentence_label
+from app.views.boxes import in_column, in_row
+from app.views.labels import buddy, named, sentence_label
 from app.views.parts import Combo
 from app.views.scrolled import Scrolled
 from app.views.xray.access_view import NARROWEST, AccessCanvas
@@ -43,8 +44,7 @@ class CardView(QWidget):
         names = ("title", "cost", "others", "idea", "sentence")
         labels = (sentence_label(f"gallery.{n}", self) for n in names)
         self.title, self.cost, self.others, self.idea, self.sentence = labels
-        self.canvas = AccessCanvas(self)
-        self.canvas.setAccessibleName(card.title)
+        self.canvas = named(AccessCanvas(self), title=card.title)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, self.fontMetrics().height())
         bar = CostBar(card.level, self)
@@ -81,11 +81,8 @@ class GalleryPage(QWidget):
         self._rows = rows
         self.setObjectName("gallery")
         self.setWindowTitle(self.tr("Memory layouts"))
-        self.rules = Combo(self)
-        self.rules.setObjectName("gallery.rule")
-        self.rules.setAccessibleName(self.tr("Order of the layouts"))
-        self.rules.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.rules.setMinimumContentsLength(12)
+        self.rules = named(Combo(self), "gallery.rule", title=self.tr("Order of the layouts"))
+        self.rules.set_letters(12)
         for rule, text in RULES.items():
             self.rules.addItem(QCoreApplication.translate("Gallery", text), rule)
         self.rules.addItem("", TIME)
@@ -113,16 +110,9 @@ class GalleryPage(QWidget):
         self.refresh()
 
     def _arrange(self) -> None:
-        label = QLabel(self.tr("Order &by"), self)
-        label.setBuddy(self.rules)
-        top = QHBoxLayout()
-        top.addWidget(label)
-        top.addWidget(self.rules, 1)
-        top.addWidget(self.copy_button)
-        layout = QVBoxLayout(self)
-        layout.addLayout(top)
-        layout.addWidget(self.note)
-        layout.addWidget(Scrolled(self.inside, self), 1)
+        label = buddy(self.tr("Order &by"), self.rules)
+        top = in_row(label, (self.rules, 1), self.copy_button)
+        in_column(top, self.note, (Scrolled(self.inside, self), 1), on=self, margins=None)
         self.grid.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.grid.setHorizontalSpacing(3 * self.fontMetrics().averageCharWidth())
         names = {"global": self.tr("Global memory"), "shared": self.tr("Shared memory")}

@@ -5,32 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import (
-    QColor,
-    QFocusEvent,
-    QHelpEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPalette,
-    QPen,
-    QPolygonF,
-)
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPainter, QPalette, QPen, QPolygonF
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from app.base.numbers import count
 from app.base.theme import colours_of
-from app.base.tips import show_tip
+from app.models.pictures.plane import Plane
 from app.models.timing.occupancy import LIMITERS, BlockOccupancy, Curve, curve, limiter_name
-from app.views.eliding import elided_text
+from app.views.boxes import in_column
+from app.views.charts.chart import Chart
+from app.views.charts.frame import Frame, Side
+from app.views.labels import sentence_label
 
 MOST_THREADS = 1024
 TICKS = 256
 """The threads between two labels of the axis."""
-LINES = 9
-"""The least height of the plot, in lines of text."""
 
 
 def _circle(painter: QPainter, at: QPointF, size: float) -> None:
@@ -64,34 +54,34 @@ SYMBOLS: Mapping[str, Symbol] = dict(zip(LIMITERS, (_circle, _square, _triangle,
 """The symbol of each limiter, in addition to its colour."""
 
 
-class OccupancyPlot(QWidget):
+class OccupancyPlot(Chart):
     """Warps per multiprocessor over threads per block. Left and Right, or the mouse, move between block sizes."""
 
+    least = 20, 18
     current_changed = Signal(object)
     """The occupancy at the current block size; None when there is none."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("xray.occupancy")
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMouseTracking(True)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setAccessibleName(self.tr("Warps per multiprocessor over threads per block"))
+        title = self.tr("Warps per multiprocessor over threads per block")
+        super().__init__(Plane(), parent, "xray.occupancy", title)
         self.curve: Curve | None = None
-        self.current: BlockOccupancy | None = None
+        self.held: BlockOccupancy | None = None
+        self.plane.cursor_moved.connect(self._point)
 
     def show_curve(self, curve: Curve | None) -> None:
         """Draw this curve, without a current block size."""
         self.curve = curve
         self.set_current(None)
-        self.update()
+        most = curve.own.most if curve else 1
+        self.plane.set_limits((0.0, MOST_THREADS, 32.0), (0.0, most, 1.0))
+        self.refresh()
 
     def set_current(self, held: BlockOccupancy | None) -> None:
         """Move to a block size."""
-        if held != self.current:
-            self.current = held
+        if held != self.held:
+            self.held = held
             self.setAccessibleDescription(held.text if held else "")
-            self.update()
+            self.viewport().update()
             self.current_changed.emit(held)
 
     def points(self) -> list[BlockOccupancy]:
@@ -119,41 +109,38 @@ class OccupancyPlot(QWidget):
 
     def area(self) -> QRectF:
         """The box of the points; around it are the legend, the axes' names and their labels."""
-        metrics = self.fontMetrics()
-        unit, high = metrics.averageCharWidth(), metrics.height()
-        places = self.legend()
-        top = (places[-1][1].y() if places else 0) + 2.2 * high
-        most = self.curve.own.most if self.curve else 0
-        left = metrics.horizontalAdvance(count(most)) + 2 * unit
-        right = metrics.horizontalAdvance(count(MOST_THREADS)) / 2 + unit
-        return QRectF(left, top, self.width() - left - right, self.height() - top - 2.2 * high)
+        return self.frame().box
 
     def place(self, held: BlockOccupancy) -> QPointF:
         """The place of a point."""
-        area = self.area()
-        x = area.left() + area.width() * held.threads / MOST_THREADS
-        return QPointF(x, area.bottom() - area.height() * held.warps / held.most)
+        return self.frame().point(held.threads, held.warps)
 
     def nearest(self, x: float) -> BlockOccupancy | None:
         """The block size nearest to an x coordinate."""
         return min(self.points(), key=lambda held: abs(self.place(held).x() - x), default=None)
 
-    def sizeHint(self) -> QSize:  # noqa: N802
-        return QSize(30 * self.fontMetrics().averageCharWidth(), (LINES + 4) * self.fontMetrics().height())
+    # As a chart
 
-    def minimumSizeHint(self) -> QSize:  # noqa: N802
-        return QSize(20 * self.fontMetrics().averageCharWidth(), LINES * self.fontMetrics().height())
+    def margins(self) -> tuple[float, float]:
+        """The legend and the kernel's block size stand above."""
+        places, (_, right) = self.legend(), super().margins()
+        return (places[-1][1].y() if places else 0) + 2.2 * self.fontMetrics().height(), right
 
-    # Painting
+    def left(self, frame: Frame) -> Side:
+        most = self.curve.own.most if self.curve else 0
+        return Side([(most * k / 4, count(most * k / 4)) for k in range(5)], self.tr("warps per multiprocessor"))
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        painter = QPainter(self)
+    def bottom(self, frame: Frame) -> Side:
+        marks = [(float(threads), count(threads)) for threads in range(0, MOST_THREADS + 1, TICKS)]
+        return Side(marks, self.tr("threads per block"))
+
+    def paint(self, painter: QPainter, frame: Frame) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if self.curve is not None:
             self._paint_legend(painter)
-            self._paint_axes(painter, self.curve)
+            self._paint_name(painter, self.curve.own, frame)
+            painter.setClipRect(frame.box.adjusted(-self._size(), -self._size(), self._size(), self._size()))
             self._paint_points(painter, self.curve)
-        painter.end()
 
     def _colour(self, limiter: str) -> QColor:
         return colours_of(self.palette()).series[LIMITERS.index(limiter)].colour
@@ -165,7 +152,7 @@ class OccupancyPlot(QWidget):
         painter.setBrush(Qt.BrushStyle.NoBrush)
 
     def _size(self) -> float:
-        return 0.22 * self.fontMetrics().height()
+        return 0.22 * float(self.fontMetrics().height())
 
     def _paint_legend(self, painter: QPainter) -> None:
         metrics = self.fontMetrics()
@@ -176,24 +163,6 @@ class OccupancyPlot(QWidget):
             text = QRectF(at.x() + 1.5 * unit, at.y() - high / 2, self.width(), high)
             painter.drawText(text, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, limiter_name(limiter))
 
-    def _paint_axes(self, painter: QPainter, curve: Curve) -> None:
-        area, colours, metrics = self.area(), colours_of(self.palette()), self.fontMetrics()
-        unit, high, most = metrics.averageCharWidth(), metrics.height(), curve.own.most
-        flags = Qt.AlignmentFlag
-        for quarter in range(5):
-            y = area.bottom() - area.height() * quarter / 4
-            painter.setPen(QPen(colours.grid, 1))
-            painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
-            painter.setPen(colours.muted)
-            box = QRectF(0, y - high / 2, area.left() - unit, high)
-            painter.drawText(box, flags.AlignRight | flags.AlignVCenter, count(most * quarter / 4))
-        for threads in range(0, MOST_THREADS + 1, TICKS):
-            x = area.left() + area.width() * threads / MOST_THREADS
-            box = QRectF(x - 4 * unit, area.bottom() + 0.1 * high, 8 * unit, high)
-            painter.drawText(box, flags.AlignHCenter | flags.AlignTop, count(threads))
-        below = QRectF(unit, area.bottom() + 1.1 * high, self.width() - 2 * unit, high)
-        painter.drawText(below, flags.AlignHCenter | flags.AlignVCenter, self.tr("threads per block"))
-
     def _paint_points(self, painter: QPainter, curve: Curve) -> None:
         area, text = self.area(), self.palette().color(self.foregroundRole())
         painter.setPen(QPen(colours_of(self.palette()).muted, 1))
@@ -201,42 +170,41 @@ class OccupancyPlot(QWidget):
         own = self.place(curve.own)
         painter.setPen(QPen(text, 1, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(own.x(), area.top()), QPointF(own.x(), area.bottom()))
-        self._paint_names(painter, curve.own, own.x(), area.top())
         for held in self.points():
             self._symbol(painter, held.limiter, self.place(held))
         painter.setPen(QPen(text, 2))
         painter.drawEllipse(own, 2.2 * self._size(), 2.2 * self._size())
-        if self.current is not None:
-            at = self.place(self.current)
+        if self.held is not None:
+            at = self.place(self.held)
             painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Link), 2))
             _square(painter, at, 2.4 * self._size())
 
-    def _paint_names(self, painter: QPainter, own: BlockOccupancy, x: float, top: float) -> None:
-        """Draw a row above the plot: the axis' name, and the kernel's block size as near to its line as possible."""
-        metrics, axis = self.fontMetrics(), self.tr("warps per multiprocessor")
-        unit, high = metrics.averageCharWidth(), metrics.height()
+    def _paint_name(self, painter: QPainter, own: BlockOccupancy, frame: Frame) -> None:
+        """Draw the kernel's block size above the plot, as near to its line as possible."""
+        metrics = self.fontMetrics()
+        unit, high, x = metrics.averageCharWidth(), metrics.height(), frame.x(own.threads)
         words = self.tr("this kernel: {threads}").format(threads=count(own.threads))
-        width, named = metrics.horizontalAdvance(words), metrics.horizontalAdvance(axis) + 3 * unit
-        left = min(max(x - width / 2, named), self.width() - width - unit)
-        flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        width = metrics.horizontalAdvance(words)
+        left = min(max(x - width / 2, unit), self.width() - width - unit)
         painter.setPen(self.palette().color(self.foregroundRole()))
-        painter.drawText(QRectF(left, top - 1.5 * high, width + unit, high), flags, words)
-        painter.setPen(colours_of(self.palette()).muted)
-        shown = elided_text(axis, metrics, max(int(left) - 2 * unit, 0))
-        painter.drawText(QRectF(unit, top - 1.5 * high, left, high), flags, shown)
+        flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(QRectF(left, frame.box.top() - 1.5 * high, width + unit, high), flags, words)
 
     # User actions
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802
-        self.set_current(self.nearest(event.position().x()))
+    def words_at(self, position: QPoint) -> str:
+        held = self.nearest(position.x())
+        return held.text if held else ""
 
-    def leaveEvent(self, event: QEvent) -> None:  # noqa: N802
-        super().leaveEvent(event)
-        self.set_current(self.curve.own if self.curve and self.hasFocus() else None)
+    @Slot()
+    def _point(self) -> None:
+        """The cursor is at a block size, or it left."""
+        cursor, own = self.plane.cursor, self.curve.own if self.curve else None
+        self.set_current(self.nearest(self.frame().x(cursor[0])) if cursor else own if self.hasFocus() else None)
 
     def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
         super().focusInEvent(event)
-        if self.current is None and self.curve is not None:
+        if self.held is None and self.curve is not None:
             self.set_current(self.curve.own)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802
@@ -245,7 +213,7 @@ class OccupancyPlot(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         points, key = self.points(), Qt.Key(event.key())
-        here = points.index(self.current) if self.current in points else 0
+        here = points.index(self.held) if self.held in points else 0
         last = len(points) - 1
         moves = {
             Qt.Key.Key_Left: max(here - 1, 0),
@@ -257,13 +225,6 @@ class OccupancyPlot(QWidget):
             self.set_current(points[moves[key]])
         else:
             super().keyPressEvent(event)
-
-    def event(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            held = self.nearest(event.pos().x())
-            show_tip(event.globalPos(), held.text if held else "", self)
-            return True
-        return super().event(event)
 
 
 class BlockSizes(QScrollArea):
@@ -277,17 +238,9 @@ class BlockSizes(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         inside = QWidget(self)
         self.plot = OccupancyPlot(inside)
-        self.now, self.sentence = QLabel(inside), QLabel(inside)
+        self.now, self.sentence = (sentence_label(f"xray.blocks.{name}", inside) for name in ("now", "sentence"))
         gap = self.fontMetrics().averageCharWidth()
-        layout = QVBoxLayout(inside)
-        layout.setContentsMargins(0, gap, 0, gap)
-        layout.addWidget(self.plot, 1)
-        for label, name in ((self.now, "xray.blocks.now"), (self.sentence, "xray.blocks.sentence")):
-            label.setObjectName(name)
-            label.setWordWrap(True)
-            label.setTextFormat(Qt.TextFormat.PlainText)
-            layout.addWidget(label)
-        layout.addStretch(0)
+        in_column((self.plot, 1), self.now, self.sentence, 0, on=inside, margins=(0, gap, 0, gap))
         self.setWidget(inside)
         self.plot.current_changed.connect(self._tell)
 

@@ -6,25 +6,15 @@ import json
 
 from PySide6.QtCore import QEvent, QSize, Qt, QUrl, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QComboBox,
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QSplitter,
-    QTabWidget,
-    QTextBrowser,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QFrame, QPushButton, QSplitter, QTabWidget, QTextBrowser, QWidget
 
 from app.base.terms import counter_name, counter_tip
 from app.base.theme import colours_of, inked
-from app.base.tips import set_tip, tip_text
+from app.base.tips import tip_text
 from app.controllers.xray import XRayController
 from app.models.xray.xray import KernelView, views
-from app.views.labels import sentence_label
+from app.views.boxes import in_column, in_row
+from app.views.labels import buddy, named, sentence_label
 from app.views.parts import Combo
 from app.views.picture_file import Facts, export_sheet, write_text
 from app.views.scrolled import Squeezed
@@ -60,9 +50,7 @@ class XRayPanel(Squeezed):
         self.state = sentence_label("xray.state", self)
         self.files = SourceTabs(self)
         self.source = self.files.source
-        self.report = QTextBrowser(self)
-        self.report.setObjectName("xray.report")
-        self.report.setAccessibleName(self.tr("Findings, explanations and totals"))
+        self.report = named(QTextBrowser(self), "xray.report", title=self.tr("Findings, explanations and totals"))
         self.report.setOpenLinks(False)
         self.report.setFrameShape(QFrame.Shape.NoFrame)
         self.accesses, self.blocks, self.comparison = AccessView(self), BlockSizes(self), ComparisonView(self)
@@ -74,19 +62,13 @@ class XRayPanel(Squeezed):
         self._show()
 
     def _combo(self, name: str, title: str) -> QComboBox:
-        combo = Combo(self)
-        combo.setObjectName(name)
-        combo.setAccessibleName(title)
-        set_tip(combo, title)
-        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        combo.setMinimumContentsLength(8)
+        combo = named(Combo(self), name, title=title, tip=title)
+        combo.set_letters(8)
         return combo
 
     def _add_tabs(self) -> None:
         """Make the tabs below the source."""
-        self.tabs = QTabWidget(self)
-        self.tabs.setObjectName("xray.tabs")
-        self.tabs.setAccessibleName(self.tr("Results of the X-ray"))
+        self.tabs = named(QTabWidget(self), "xray.tabs", title=self.tr("Results of the X-ray"))
         self.tabs.setDocumentMode(True)
         self.tabs.addTab(self.report, self.tr("Report"))
         self.tabs.addTab(self.accesses, self.tr("Addresses"))
@@ -95,32 +77,16 @@ class XRayPanel(Squeezed):
 
     def _arrange(self) -> None:
         gap = self.fontMetrics().averageCharWidth()
-        above, row, beside = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
-        variant, counted = QLabel(self.tr("Variant"), self), QLabel(self.tr("Beside lines"), self)
-        variant.setBuddy(self.variants)
-        counted.setBuddy(self.counters)
-        for widget, stretch in ((variant, 0), (self.variants, 1), (self.kernels, 1)):
-            above.addWidget(widget, stretch)
-        labels = QVBoxLayout()
-        labels.addWidget(self.title)
-        labels.addWidget(self.state)
-        labels.addStretch(1)
-        row.addLayout(labels, 1)
-        row.addWidget(self.again, 0, Qt.AlignmentFlag.AlignTop)
-        beside.addWidget(counted)
-        beside.addWidget(self.counters, 1)
-        self.splitter = QSplitter(Qt.Orientation.Vertical, self)
-        self.splitter.setObjectName("xray.splitter")
+        variant, counted = buddy(self.tr("Variant"), self.variants), buddy(self.tr("Beside lines"), self.counters)
+        above, beside = in_row(variant, (self.variants, 1), (self.kernels, 1)), in_row(counted, (self.counters, 1))
+        row = in_row((in_column(self.title, self.state, 1), 1), self.again)
+        row.setAlignment(self.again, Qt.AlignmentFlag.AlignTop)
+        self.splitter = named(QSplitter(Qt.Orientation.Vertical, self), "xray.splitter")
         self.splitter.setChildrenCollapsible(False)
         for part, share in zip((self.files, self.tabs), SHARES, strict=True):
             self.splitter.addWidget(part)
             self.splitter.setStretchFactor(self.splitter.indexOf(part), share)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(gap, gap, gap, gap)
-        layout.addLayout(above)
-        layout.addLayout(row)
-        layout.addLayout(beside)
-        layout.addWidget(self.splitter, 1)
+        in_column(above, row, beside, (self.splitter, 1), on=self, margins=gap)
 
     def _listen(self) -> None:
         controller = self._controller

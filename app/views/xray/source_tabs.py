@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QTabBar, QWidget
 
 from app.base.numbers import percent
 from app.models.xray.xray import SETS, FileView, KernelView
+from app.views.boxes import in_column
+from app.views.labels import named
 from app.views.parts import ElidedLabel
 from app.views.xray.source_view import Place, SourceView
 
@@ -33,17 +35,12 @@ class SourceTabs(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.bar = FileBar(self)
-        self.bar.setObjectName("xray.files")
-        self.bar.setAccessibleName(self.tr("Files of the kernel"))
+        self.bar = named(FileBar(self), "xray.files", title=self.tr("Files of the kernel"))
         self.bar.setDocumentMode(True)
         self.bar.setExpanding(False)
         self.bar.setUsesScrollButtons(True)
         self.source = SourceView(self)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.bar)
+        layout = in_column(self.bar, on=self, gap=0)
         self.compiled = [ElidedLabel(parent=self) for _ in range(SETS + 1)]
         for place, label in enumerate(self.compiled):
             label.setObjectName(f"xray.compiled.{place}")

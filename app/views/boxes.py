@@ -1,0 +1,40 @@
+"""Rows and columns of widgets."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
+
+Part = QWidget | QLayout | int | tuple[QWidget | QLayout, int]
+"""A widget or a layout, either with its stretch, or a stretch alone."""
+Margins = int | tuple[int, int, int, int] | None
+"""On all sides, or from the left clockwise; None for those of the style."""
+Box = TypeVar("Box", bound=QBoxLayout)
+
+
+def in_row(*parts: Part, on: QWidget | None = None, margins: Margins = 0, gap: int | None = None) -> QHBoxLayout:
+    """The parts beside each other `on` a widget, or for another layout; the style says the gap where it is None."""
+    return _filled(QHBoxLayout(on) if on is not None else QHBoxLayout(), parts, margins, gap)
+
+
+def in_column(*parts: Part, on: QWidget | None = None, margins: Margins = 0, gap: int | None = None) -> QVBoxLayout:
+    """The parts below each other, as in a row."""
+    return _filled(QVBoxLayout(on) if on is not None else QVBoxLayout(), parts, margins, gap)
+
+
+def _filled(box: Box, parts: tuple[Part, ...], margins: Margins, gap: int | None) -> Box:
+    if margins is not None:
+        box.setContentsMargins(*((margins,) * 4 if isinstance(margins, int) else margins))
+    if gap is not None:
+        box.setSpacing(gap)
+    for part in parts:
+        if isinstance(part, int):
+            box.addStretch(part)
+            continue
+        inner, stretch = part if isinstance(part, tuple) else (part, 0)
+        if isinstance(inner, QLayout):
+            box.addLayout(inner, stretch)
+        else:
+            box.addWidget(inner, stretch)
+    return box

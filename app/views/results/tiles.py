@@ -1,0 +1,129 @@
+"""Widgets of results in a grid: as many columns as show them largest, and a page of them where they are many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QWidget
+
+from app.views.boxes import in_column, in_row
+from app.views.labels import named
+from app.views.parts import ElidedLabel, StateChip
+from app.views.results.findings_bar import FindingsBar
+from app.views.results.pager import Pager
+from app.views.scrolled import Scrolled
+
+W = TypeVar("W", bound=QWidget)
+LINES = 3.5
+"""The height of the texts of a tile, in lines."""
+
+
+def best_columns(
+    count: int, width: float, height: float, aspect: float, extra: float = 0.0, narrowest: float = 0.0
+) -> int:
+    """Columns of a grid of `count` panes in `width` × `height` that show images of `aspect` (width / height) largest;
+    `extra` is the height of a pane's texts, `narrowest` the width they need (where possible)."""
+
+    count = max(1, count)
+
+    def shown(columns: int) -> float:
+        rows = -(-count // columns)
+        return min(width / columns / aspect, max(1.0, height / rows - extra))
+
+    possible = [columns for columns in range(1, count + 1) if width / columns >= narrowest] or [1]
+    return max(possible, key=lambda columns: (round(shown(columns), 3), -columns))
+
+
+class Tile(QWidget):
+    """Title, verdict and findings above a widget that shows a result, and a line below it."""
+
+    def __init__(self, inner: QWidget, parent: QWidget | None = None, beside: QWidget | None = None) -> None:
+        """`beside` stands at the end of the line."""
+        super().__init__(parent)
+        unit = self.fontMetrics().averageCharWidth()
+        self.title, self.chip, self.findings = ElidedLabel(parent=self), StateChip(self), FindingsBar(self)
+        font = self.title.font()
+        font.setBold(True)
+        self.title.setFont(font)
+        self.title.setMinimumHeight(self.chip.sizeHint().height())  # it does not jump when a verdict comes
+        self.status = named(ElidedLabel(parent=self, keep=": "), "tileStatus")  # the value
+        head = in_row((self.title, 1), self.chip, margins=(unit, 0, unit, 0), gap=unit)
+        foot = in_row((self.status, 1), *filter(None, [beside]), margins=(unit, 0, unit, 0), gap=unit)
+        around = (0, unit // 2, 0, unit // 2)
+        in_column(head, self.findings, (inner, 1), foot, on=self, margins=around, gap=unit // 2)
+
+    def share_width(self) -> None:
+        """Cut the verdict's text before the name."""
+        rest = self.width() - self.title.fontMetrics().horizontalAdvance(self.title.text())
+        self.chip.setMaximumWidth(max(self.chip.least_width(), rest - 4 * self.fontMetrics().averageCharWidth()))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        self.share_width()
+
+
+class Tiles(Scrolled, Generic[W]):
+    """Widgets by key, which `make(parent)` creates; `clear` releases what one shows that is no longer needed, and it is
+    reused. `aspect()` is the best ratio of width to height, `letters` the least width."""
+
+    def __init__(
+        self,
+        make: Callable[[QWidget], W],
+        clear: Callable[[W], None],
+        pager: Pager,
+        aspect: Callable[[], float],
+        letters: int,
+        parent: QWidget,
+    ) -> None:
+        sheet = QWidget(parent)
+        super().__init__(sheet, parent)
+        self.sheet, self.pager, self.columns = sheet, pager, 1
+        self.tiles: dict[str, W] = {}
+        self._make, self._clear, self._aspect, self._letters = make, clear, aspect, letters
+        self._spare: list[W] = []
+        self._grid = QGridLayout(sheet)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(parent.fontMetrics().averageCharWidth())
+        self.room_changed.connect(self.arrange)
+        pager.turned.connect(self.lay)
+
+    def set_keys(self, keys: Sequence[str], name: str) -> None:
+        """Show tiles with these keys, in this order, named after them: known ones keep their content, new ones are
+        empty."""
+        self.pager.set_keys(())  # clearing a tile may emit signals: nothing is laid out before all are there
+        for gone in [key for key in self.tiles if key not in keys]:
+            tile = self.tiles.pop(gone)
+            tile.hide()
+            self._clear(tile)
+            self._spare.append(tile)
+        for key in keys:
+            if key not in self.tiles:
+                self.tiles[key] = self._spare.pop() if self._spare else self._make(self.sheet)
+                self.tiles[key].setObjectName(f"{name}-{key}")
+        self.pager.set_keys(keys)
+        self.lay()
+
+    def _best(self) -> int:
+        metrics, count = self.fontMetrics(), len(self.pager.in_sight())
+        extra, narrowest = metrics.height() * LINES, metrics.averageCharWidth() * self._letters
+        return best_columns(count, self.room.width(), self.room.height(), self._aspect(), extra, narrowest)
+
+    def arrange(self) -> None:
+        """Lay out again where another number of columns is better now."""
+        if self.pager.in_sight() and self._best() != self.columns:
+            self.lay()
+
+    def lay(self) -> None:
+        """Place the tiles of the page."""
+        shown, self.columns = self.pager.in_sight(), self._best()
+        for key, tile in self.tiles.items():
+            self._grid.removeWidget(tile)
+            tile.setVisible(key in shown)
+        for place, key in enumerate(shown):
+            self._grid.addWidget(self.tiles[key], place // self.columns, place % self.columns)
+        rows = -(-len(shown) // self.columns)
+        for column in range(self._grid.columnCount()):
+            self._grid.setColumnStretch(column, int(column < self.columns))
+        for row in range(self._grid.rowCount()):
+            self._grid.setRowStretch(row, int(row < rows))
