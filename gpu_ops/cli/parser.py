@@ -248,6 +248,11 @@ def _add_timeline(commands: argparse._SubParsersAction[Parser], filters: list[Fi
         action="store_true",
         help="an engine begins steps in the order of enqueueing, as before compute capability 3.5",
     )
+    model.add_argument(
+        "--launch-blocking",
+        action="store_true",
+        help="the host waits for each kernel; on a GPU, set CUDA_LAUNCH_BLOCKING=1 for the command",
+    )
     for name, what in (("h2d", "copies to the device"), ("d2h", "copies to the host"), ("kernel-rate", "kernels")):
         model.add_argument(f"--{name}", type=positive, metavar="GB/s", help=f"predict times with this rate of {what}")
     model.add_argument("--host-rate", type=positive, default=10.0, metavar="GB/s", help="rate of host tasks (10)")

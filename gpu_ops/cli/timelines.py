@@ -10,6 +10,7 @@ from gpu_ops.batch.choosing import knobs_of
 from gpu_ops.cli.inputs import check_flags, make_job, todays_ids
 from gpu_ops.cli.measure import emit, job_title
 from gpu_ops.cli.tables import align, seconds
+from gpu_ops.device_names import is_simulated
 from gpu_ops.devices import device_statuses
 from gpu_ops.devices.sim.streams.queues import Queues
 from gpu_ops.errors import ParamError, counted
@@ -32,6 +33,7 @@ def run(args: argparse.Namespace) -> int:
     input, filter, values, params = make_job(args)
     gpus = [s.name for s in device_statuses() if s.available and s.kind == "cuda"]
     device = args.device or (gpus or ["sim"])[0]
+    _check_model(args, device)
     variants = [filter.variant(id) for id in todays_ids(args, filter, args.variants, input.meta, values)]
     variants = variants or _default(filter, device)
     check_flags(args, filter, variants, {})
@@ -39,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     for variant in variants:
         if not runs_on(variant, device):
             raise ParamError(f"{filter.id} {variant.id} does not run on {device}; name another --device.")
-        how = knobs_of(variant, values), _rates(args), Queues(args.copy_engines, args.in_order)
+        how = knobs_of(variant, values), _rates(args), Queues(args.copy_engines, args.in_order, args.launch_blocking)
         found.append(timeline(filter, variant, device, input, params, *how))
     if args.trace is not None:
         _write_trace(args.trace, found)
@@ -58,6 +60,13 @@ def _default(filter: Filter, device: str) -> list[Variant]:
     if not there:
         raise ParamError(f"No variant of {filter.id} runs on {device}; name another --device.")
     return [v for v in there if v.id in filter.picked] or there[-1:]
+
+
+def _check_model(args: argparse.Namespace, device: str) -> None:
+    """Raises ParamError for a choice of the model on a device that is measured."""
+    modelled = args.in_order or args.launch_blocking or args.copy_engines != 2 or args.h2d is not None
+    if modelled and not is_simulated(device):
+        raise ParamError(f"The timeline of {device} is measured; name --device sim for the model of a GPU's queues.")
 
 
 def _rates(args: argparse.Namespace) -> Rates | None:

@@ -10,6 +10,7 @@ import pytest
 
 from gpu_ops import FILTERS, Experiment, Pick, from_array, run_experiment, sample
 from gpu_ops.devices import open_device
+from gpu_ops.devices.sim.streams.queues import Queues
 from gpu_ops.explaining.timeline import Rates, timeline
 from gpu_ops.plan import DEFAULT_STREAM, Copy, HostTask, Launch, Plan, Prefetch
 from gpu_ops.running.declared import make_plan
@@ -113,6 +114,10 @@ def test_streams_overlap_and_every_interruption_breaks_it() -> None:
     assert drawn("pinned").overlap == pytest.approx(1 / 3) and drawn("streams").overlap == 0.8
     for variant in ("default_stream", "pinned_allocation", "device_allocation", "carveout", "pageable_streams"):
         assert drawn(variant).overlap < 0.4, variant
+
+
+def test_a_host_that_waits_for_each_kernel_breaks_it_as_well() -> None:
+    assert drawn("streams", queues=Queues(launch_blocking=True)).overlap < 0.7
 
 
 def test_rates_predict_seconds() -> None:

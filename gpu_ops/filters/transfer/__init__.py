@@ -6,6 +6,7 @@ from functools import partial
 
 from gpu_ops.filters.kit.planning import BORDER
 from gpu_ops.filters.transfer import strategies
+from gpu_ops.filters.transfer.claims import CLAIMS
 from gpu_ops.filters.transfer.strategies import Strategy
 from gpu_ops.filters.transfer.workload import Workloads
 from gpu_ops.input_kinds import Kind
@@ -15,7 +16,7 @@ from gpu_ops.task import Task
 from gpu_ops.types import DTYPES, Filter, Locality, Rule, Variant
 
 REPEATS = Param("repeats", 1, 1, 256, help="launches of the kernel on each chunk, which make it take longer")
-STREAMS = Param("streams", 4, 1, 8, help="streams that the chunks take turns in")
+STREAMS = Param("streams", 3, 1, 8, help="streams that the chunks take turns in")
 CHUNKS = Param("chunks", 8, 1, 64, help="parts of the input")
 ORDER = Param("order", "depth first", choices=("depth first", "breadth first"), help="the order of enqueueing")
 BUFFERS = Param("buffers", 4, 2, 8, help="pairs of pinned buffers")
@@ -117,5 +118,6 @@ def transfers_of(accepts: Kind, *kernels: tuple[str, Filter]) -> Filter:
         source="S1",
         picked=("parallel", "pageable", "pinned", "streams", "default_stream", "fast"),
         end_to_end=True,
+        claims=CLAIMS if accepts == "image" else (),
         variants=_variants(workloads),
     )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gpu_ops.plan import DEFAULT_STREAM, Copy, Engine, HostTask, Plan, Span, Step, engine_of
+from gpu_ops.plan import DEFAULT_STREAM, Copy, Engine, HostTask, Launch, Plan, Span, Step, engine_of
 
 Where = Callable[[Any], bool]
 """Whether an array lies in a kind of memory."""
@@ -22,10 +22,12 @@ Cost = Callable[[Step, Engine], float]
 class Queues:
     """The engines of a device. With one of `copy_engines` uploads and downloads take turns. `in_order`: an engine
     begins steps in the order in which the host enqueued them, as before compute capability 3.5; a step that waits then
-    holds up all behind it, whatever their streams."""
+    holds up all behind it, whatever their streams. `launch_blocking`: the host waits for each kernel, as it does where
+    CUDA_LAUNCH_BLOCKING is set."""
 
     copy_engines: int = 2
     in_order: bool = False
+    launch_blocking: bool = False
 
 
 @dataclass(eq=False)
@@ -70,7 +72,8 @@ class Timeline:
         operation = _Operation(step, engine, self._queue(engine), list(self._needs(step)), self._host)
         self._issued.append(operation)
         self._waiting.append(operation)
-        if isinstance(step, Copy) and (self._is_pageable(step.source) or self._is_pageable(step.target)):
+        pageable = isinstance(step, Copy) and (self._is_pageable(step.source) or self._is_pageable(step.target))
+        if pageable or (self._queues.launch_blocking and isinstance(step, Launch)):
             self._wait_for([operation])
         return operation
 
