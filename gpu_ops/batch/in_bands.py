@@ -28,12 +28,12 @@ from gpu_ops.batch.files import Item
 from gpu_ops.batch.spec import BatchSpec
 from gpu_ops.errors import InputError, KernelscopeError, plain
 from gpu_ops.filters import FILTERS
+from gpu_ops.filters.kit.bands import in_words
 from gpu_ops.io.opening import notes_in
 from gpu_ops.io.results import save_output
 from gpu_ops.io.rows import NPY, Rows, rows_suffixes
 from gpu_ops.params import check_values
 from gpu_ops.progress import advance
-from gpu_ops.filters.kit.bands import in_words
 from gpu_ops.types import Filter, Pick
 
 COMPARED = {

@@ -199,7 +199,11 @@ def plan(sums: str, job: Job) -> Plan:
     rows = segment_rows(job.height, strips * stride, radius, places, blocks > 1, longest)
     grid, sizes = (strips, -(-job.height // rows), stride), (job.height, job.width, rows)
     args = (job.x, job.out, *(np.int32(n) for n in sizes))
-    return job.plan(Launch(job.kernel(**defines), grid, (shape.threads, 1, 1), args, shared, name="rows and columns"))
+    entering = shape.tasks if shape.ring else shape.tasks // 2
+    batches = -(-(min(rows, job.height) + 2 * radius) // entering)
+    loops = {"batches of rows": batches, "batches of a team": -(-batches // TEAMS)}
+    block, name = (shape.threads, 1, 1), "rows and columns"
+    return job.plan(Launch(job.kernel(**defines), grid, block, args, shared, name=name, loops=loops))
 
 
 def _types(dtype: np.dtype[Any], pixels: bool, sums: str) -> dict[str, Value]:

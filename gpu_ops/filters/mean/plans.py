@@ -9,7 +9,7 @@ import numpy as np
 
 from gpu_ops.devices.launches import grid1d, grid2d
 from gpu_ops.filters.kit.borders import SCIPY_MODES
-from gpu_ops.filters.kit.planning import CTYPES, HostFunction, Job, along_axes, block_shape, rounding
+from gpu_ops.filters.kit.planning import CTYPES, HostFunction, Job, along_axes, block_shape, rounding, tile_loops
 from gpu_ops.filters.kit.rules import blocks_fit
 from gpu_ops.input_kinds import Kind
 from gpu_ops.params import Value
@@ -53,7 +53,9 @@ def windows(in_constant: bool, tile: Callable[[Task], int] = lambda task: 0) -> 
             grid, sizes = grid2d(job.height, job.columns, (x, y * outputs)), (np.int32(job.height), np.int32(job.width))
         buffers = (job.x, job.out) if in_constant else (job.x, job.out, job.device.upload(weights))
         args, constants = (*buffers, *sizes, np.int32(window)), {"taps": weights} if in_constant else {}
-        return job.plan(Launch(kernel, grid, (x, y, 1), args, tile(job.task), constants, name=job.variant))
+        loops = tile_loops(job, x, y, y * outputs, window // 2) if tile(job.task) else {}
+        launch = Launch(kernel, grid, (x, y, 1), args, tile(job.task), constants, name=job.variant, loops=loops)
+        return job.plan(launch)
 
     return plan
 
