@@ -530,6 +530,7 @@ def test_regions_are_drawn_on_it_and_a_tool_begins_there(qtbot: QtBot, window: M
     two_results(window)
     keep(window, BOTH)
     canvas = window.panes.pane(BOTH.key).canvas
+    settled(qtbot, window.panes)
     qtbot.waitUntil(lambda: "probe" in sketch_of(canvas).drawings)
     canvas.setFocus()
     act(window, "region")
