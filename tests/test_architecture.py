@@ -190,7 +190,6 @@ ROLES = {"accesses", "host", "limits", "merging", "peers", "presets", "reference
 ALONE = {
     "app/__main__.py": "it is a command",
     "app/shell/session_specs.py": "the list of all actions is full",
-    "app/views/results/looked_at.py": "its reader is full",
     "gpu_ops/__main__.py": "it is a command",
     "gpu_ops/cli/result_tables.py": "it is a command, which is imported when it runs",
     "gpu_ops/engine/statistics_numba.py": "it loads Numba, when large outputs need it",

@@ -16,8 +16,9 @@ class ActionSpec:
 
     `menu` is a path in MENUS. Actions that name the same `group` exclude each other; `checked` is how they start.
     `data` is the action's value in groups whose members differ only in that. `able` says whether the action is enabled
-    and `on` whether it is checked, where that depends on the models; both are called after every change. The keys of a
-    `local` action work while the pictures have the focus.
+    and `on` whether it is checked, where that depends on the models; both are called after every change. `why` is the
+    reason for which it is disabled, to be shown, "" where it is not. The keys of a `local` action work while the
+    pictures have the focus.
     """
 
     id: str
@@ -36,3 +37,4 @@ class ActionSpec:
     do: Callable[[WindowParts], object] = field(kw_only=True)
     able: Callable[[WindowParts], bool] | None = None
     on: Callable[[WindowParts], bool] | None = None
+    why: Callable[[WindowParts], str] | None = None

@@ -66,11 +66,11 @@ _FILE = (
         "file",
         ("Ctrl+S",),
         QT_TRANSLATE_NOOP(
-            "Actions", "Save the result that was clicked last, else the last of the whole input, to a file"
+            "Actions", "Save the result or difference that was clicked last, else the last result of the whole input"
         ),
         "save",
         separator=True,
-        do=lambda desk: desk.context.files.save_result(desk.pictures.looked_at.variant, desk.pictures.view.display),
+        do=handlers.save,
     ),
     *SESSION,
     ActionSpec(
@@ -248,6 +248,7 @@ _EDIT = (
         QT_TRANSLATE_NOOP("Actions", "Use the result that was clicked last as the new input"),
         separator=True,
         do=lambda desk: desk.context.controller.use_result(desk.pictures.looked_at.variant),
+        why=handlers.why_no_result,
     ),
     ActionSpec(
         "pin",
@@ -256,6 +257,7 @@ _EDIT = (
         ("Ctrl+D",),
         QT_TRANSLATE_NOOP("Actions", "Keep the result that was clicked last, with its settings, beside later results"),
         do=handlers.pin,
+        why=handlers.why_no_result,
         able=lambda desk: bool(desk.context.session.shown.ids),
     ),
     ActionSpec(

@@ -15,6 +15,7 @@ from app.base.tips import set_tip
 from app.shell.action_spec import ActionSpec
 from app.shell.action_specs import ACTIONS
 from app.shell.menus import MENUS, TOOLBAR
+from app.views.dialogs.offers import REASON
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QMenu, QMenuBar, QToolBar
@@ -27,6 +28,7 @@ __all__ = [
     "build_actions",
     "fill_menu_bar",
     "fill_toolbar",
+    "give_reason",
     "set_icons",
     "shortcut_sheet_html",
 ]
@@ -47,10 +49,8 @@ def build_actions(parent: QObject) -> dict[str, QAction]:
         action.setMenuRole(spec.role)
         action.setData(spec.data or spec.id)
         action.setCheckable(spec.checkable)
-        tip = _tr(spec.tip)
-        action.setStatusTip(tip)
-        keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-        set_tip(action, f"{tip} ({keys})" if keys else tip)
+        action.setStatusTip(_tr(spec.tip))
+        give_reason(action, "")
         if spec.group:
             if spec.group not in groups:
                 groups[spec.group] = QActionGroup(parent)
@@ -59,6 +59,14 @@ def build_actions(parent: QObject) -> dict[str, QAction]:
         action.setChecked(spec.checked)
         actions[spec.id] = action
     return actions
+
+
+def give_reason(action: QAction, reason: str) -> None:
+    """Show in the tip of an action why it is disabled; "" where it is not. The palette reads it from the property."""
+    tip, keys = action.statusTip(), action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+    tip = f"{tip} ({keys})" if keys else tip
+    set_tip(action, _tr("{tip}\nNot now: {reason}").format(tip=tip, reason=reason) if reason else tip)
+    action.setProperty(REASON, reason)
 
 
 def set_icons(actions: Mapping[str, QAction], palette: QPalette) -> None:

@@ -6,6 +6,7 @@ from app.base.translate import QT_TRANSLATE_NOOP
 from app.models.pictures.comparing import Mode
 from app.models.pictures.display import Display
 from app.shell.action_spec import ActionSpec
+from app.views.window import handlers
 from app.views.window.desk import WindowParts
 
 
@@ -150,6 +151,17 @@ VIEW = (
         separator=True,
         do=lambda desk: desk.pictures.swap(),
         able=lambda desk: _mode(desk) not in ("", "side by side"),
+    ),
+    ActionSpec(
+        "keep_difference",
+        QT_TRANSLATE_NOOP("Actions", "&Keep beside"),
+        "view/compare",
+        ("Ctrl+K",),
+        QT_TRANSLATE_NOOP("Actions", "Keep the difference beside the results, or remove it there"),
+        checkable=True,
+        do=handlers.keep_difference,
+        why=handlers.why_not_kept,
+        on=lambda desk: desk.pictures.looked_at.difference in desk.context.session.choice.differences,
     ),
     ActionSpec(
         "compare_next",

@@ -82,6 +82,10 @@ def settings_for(args: argparse.Namespace) -> Settings:
     return Settings(None if explicit else settings_file())
 
 
+MOMENT_MS = 300
+"""How long views have to draw the last result before a picture of them is taken."""
+
+
 class Script(QObject):
     """Carries out the command line – open, choose, measure, draw – through the controller, as clicks do."""
 
@@ -134,8 +138,15 @@ class Script(QObject):
             if not self._controller.busy:
                 QTimer.singleShot(0, self._next)
         elif self._args.screenshot:
-            # A moment later every view has drawn the last result.
-            QTimer.singleShot(300, self._draw)
+            QTimer.singleShot(MOMENT_MS, self._draw_when_done)
+
+    def _draw_when_done(self) -> None:
+        """After a moment every view has drawn the last result; a difference of large pictures takes longer."""
+        grid = self._window.stack.view.grid
+        if grid is not None and grid.computing:
+            QTimer.singleShot(MOMENT_MS, self._draw_when_done)
+        else:
+            self._draw()
 
     def _picks(self, session: Session, names: Sequence[str]) -> tuple[str, ...]:
         """The named variants by the ids of this version; standard error says what is called otherwise."""

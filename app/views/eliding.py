@@ -24,6 +24,19 @@ def elided_text(text: str, metrics: QFontMetrics | QFontMetricsF, width: float, 
     return _cut(text, metrics, width)
 
 
+def elided_sides(text: str, metrics: QFontMetrics | QFontMetricsF, width: float, between: str) -> str:
+    """As much as fits of a text that names two things, of each of them as much as of the other: "camera − wind…"."""
+    one, between, other = text.partition(between)
+    first, second = metrics.horizontalAdvance(one), metrics.horizontalAdvance(other)
+    room = width - metrics.horizontalAdvance(between)
+    if not between or metrics.horizontalAdvance(text) <= width:
+        return elided_text(text, metrics, width)
+    share = max(room / 2, room - second)
+    shown = elided_text(one, metrics, min(share, first))
+    rest = room - metrics.horizontalAdvance(shown)
+    return elided_text(f"{shown}{between}{elided_text(other, metrics, rest)}", metrics, width)
+
+
 def _cut(text: str, metrics: QFontMetrics | QFontMetricsF, width: float, kept: str = "") -> str:
     """As much of a text as fits before what is kept. The width of both is measured together, because a font's widths
     are rounded."""

@@ -23,7 +23,7 @@ from app.base.tips import set_tip, tip_text
 from app.models.pictures.layer import State
 from app.models.pictures.nonfinite import value_word
 from app.models.results.origin import Origin
-from app.views.eliding import elided_text
+from app.views.eliding import elided_sides, elided_text
 
 BETWEEN = " · "
 """Between a title and its verdict."""
@@ -108,11 +108,11 @@ class Combo(QComboBox):
 
 class ElidedLabel(QLabel):
     """A line that is cut with … where it does not fit, and then shows all of itself as its tooltip. What follows the
-    last `keep` stays whole where there is space for it."""
+    last `keep` stays whole where there is space for it; what stands on both sides of `between` is cut alike."""
 
-    def __init__(self, text: str = "", parent: QWidget | None = None, keep: str = "") -> None:
+    def __init__(self, text: str = "", parent: QWidget | None = None, keep: str = "", between: str = "") -> None:
         super().__init__(parent)
-        self._keep = keep
+        self._keep, self._between = keep, between
         self.letters = 24
         """The width that it asks for at most; it takes more where there is room."""
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -129,6 +129,8 @@ class ElidedLabel(QLabel):
 
     def shown_text(self) -> str:
         """Show as much of the text as fits."""
+        if self._between:
+            return elided_sides(self.text(), self.fontMetrics(), self.contentsRect().width(), self._between)
         return elided_text(self.text(), self.fontMetrics(), self.contentsRect().width(), self._keep)
 
     def paintEvent(self, event: QPaintEvent) -> None:

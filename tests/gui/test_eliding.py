@@ -14,7 +14,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QFontMetrics, QFontMetricsF
 from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionComboBox, QTableWidget
 
-from app.views.eliding import DOTS, NUMBER, elided_text, shortened
+from app.views.eliding import DOTS, NUMBER, elided_sides, elided_text, shortened
 from app.views.headers import Header
 from app.views.parts import Combo, ElidedLabel
 
@@ -116,3 +116,23 @@ def fits(text: str, combo: Combo) -> bool:
 def test_every_drop_down_is_one_that_cuts_with_dots() -> None:
     found = [path.name for path in APP.rglob("*.py") if re.search(r"\bQComboBox\(", path.read_text())]
     assert [name for name in found if name != "parts.py"] == []
+
+
+def test_both_sides_of_a_difference_are_cut_alike(qapp: QApplication) -> None:
+    metrics, between = QFontMetrics(QFont()), " − "
+    text = "rule universal of all − soft threshold of all"
+    whole = metrics.horizontalAdvance(text)
+    for width in range(whole + 2):
+        shown = elided_sides(text, metrics, width, between)
+        assert metrics.horizontalAdvance(shown) <= width and (shown == text) == (width >= whole)
+        if width > whole / 2:
+            one, other = shown.split(between)
+            assert abs(metrics.horizontalAdvance(one) - metrics.horizontalAdvance(other)) < whole / 8
+    narrow = elided_sides(
+        "camera − window 15 of all cores", metrics, metrics.horizontalAdvance("camera − window…"), between
+    )
+    assert narrow.startswith("camera − w") and narrow.endswith(DOTS), "a short one stays whole"
+    room = metrics.horizontalAdvance("window 15 of all… − mean")
+    narrow = elided_sides("window 15 of all cores − mean", metrics, room, between)
+    assert narrow.startswith("window 15 of") and narrow.endswith("… − mean"), "what it leaves is for the other"
+    assert elided_sides("camera", metrics, whole, between) == "camera"

@@ -166,7 +166,11 @@ def test_difference(qtbot: QtBot) -> None:
     assert grid.mode == "difference" and canvas.isVisible() and canvas.layers == [layer]
     assert layer.pyramid is not None and np.array_equal(layer.pyramid.array, ramp.astype(np.float32) - 40)
     assert layer.tone == canvas.legend and (layer.tone.low, layer.tone.high) == (-40, 40)
-    assert canvas.notes.splitlines() == ["Result a − Result b", "± 40, blue below, yellow above"]
+    assert canvas.notes.splitlines() == [
+        "Result a − Result b",
+        "± 40, blue below, yellow above",
+        "largest -40 at x 0, y 0",
+    ]
     assert "± 40" in canvas.accessibleName()
     image = canvas.grab().toImage()
     below, at, above = (image.pixelColor(canvas.screen_at(x + 0.5, 50).toPoint()) for x in (0, 40, 79))

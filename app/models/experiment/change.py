@@ -36,7 +36,7 @@ class Change:
 
     def __bool__(self) -> bool:
         told = self.input, self.experiment, self.steps, self.device, self.baseline, self.output, self.undo
-        return any(told) or self.originals
+        return any(told) or self.originals or self.differences
 
     @property
     def opened(self) -> bool:
@@ -71,6 +71,11 @@ class Change:
     @property
     def pins(self) -> bool:
         return self.before.choice.pins != self.after.choice.pins
+
+    @property
+    def differences(self) -> bool:
+        """Other differences stay beside the results."""
+        return self.before.choice.differences != self.after.choice.differences
 
     @property
     def steps(self) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from app.models.experiment.differences import DifferenceOf
 from app.models.experiment.pin import Pin
 from app.models.experiment.steps import Steps
 from gpu_ops import FILTERS
@@ -22,7 +23,8 @@ MOST_INPUTS = 8
 @dataclass(frozen=True)
 class Choice:
     """One state of everything that undo restores. `input` is the number of the original that it was made for: a result
-    that takes the place of the input has another one. `pins` are results that keep their settings."""
+    that takes the place of the input has another one. `pins` are results that keep their settings. `differences` stay
+    beside the results; one of a variant that is not ticked waits until it is ticked again."""
 
     filter: str
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -31,6 +33,7 @@ class Choice:
     steps: Steps = ()
     input: int = 0
     pins: tuple[Pin, ...] = ()
+    differences: tuple[DifferenceOf, ...] = ()
 
 
 def default_choice(filter: Filter, cuda: bool, steps: Steps = (), meta: Meta | None = None) -> Choice:

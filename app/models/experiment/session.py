@@ -10,6 +10,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from app.models.experiment.change import Change, State
+from app.models.experiment.differences import MOST_DIFFERENCES, DifferenceOf
 from app.models.experiment.history import Choice, History, default_choice, meta_of
 from app.models.experiment.noise import Noise
 from app.models.experiment.pin import MOST_PINS
@@ -306,10 +307,27 @@ class Session(QObject):
         return pin.id
 
     def unpin(self, *ids: str) -> None:
-        """Keep these pinned results no longer."""
+        """Keep these pinned results no longer, nor their differences."""
         pins = tuple(pin for pin in self._choice.pins if pin.id not in ids)
         if pins != self._choice.pins:
-            self._set(replace(self._choice, pins=pins))
+            left = tuple(kept for kept in self._choice.differences if not kept.sides & set(ids))
+            self._set(replace(self._choice, pins=pins, differences=left))
+
+    def keep_difference(self, difference: DifferenceOf) -> None:
+        """Have a difference beside the results. Those of variants that are not ticked make room for it. Raises
+        ParamError where MOST_DIFFERENCES are shown."""
+        kept = self._choice.differences
+        if difference not in kept:
+            kept = kept if len(kept) < MOST_DIFFERENCES else self.shown.differences
+            if len(kept) >= MOST_DIFFERENCES:
+                raise ParamError(f"{MOST_DIFFERENCES} differences are kept, the maximum; remove one of them first.")
+            self._set(replace(self._choice, differences=(*kept, difference)))
+
+    def drop_difference(self, difference: DifferenceOf) -> None:
+        """Have a difference beside the results no longer."""
+        kept = tuple(other for other in self._choice.differences if other != difference)
+        if kept != self._choice.differences:
+            self._set(replace(self._choice, differences=kept))
 
     def set_baseline(self, variant: str) -> None:
         with self._changing():

@@ -11,11 +11,13 @@ from typing import Any, Protocol
 from PySide6.QtCore import QCoreApplication
 
 from app.models.curves.stroke import PINNED
+from app.models.experiment.differences import DifferenceOf
 from app.models.experiment.history import Choice
 from app.models.experiment.pin import Pin
 from app.models.experiment.slot import RowSlot
 from app.models.experiment.subject import Subject
 from app.models.results.row_differences import BETWEEN, key_differences
+from app.models.results.view_data import INPUT
 from gpu_ops.device_names import is_simulated
 from gpu_ops.run_key import RunKey
 from gpu_ops.types import Filter, Pick
@@ -52,6 +54,11 @@ class Shown:
     def ids(self) -> tuple[str, ...]:
         """Every result that has a pane and a row: the ticked variants, then the pinned results."""
         return (*self._session.choice.picks, *self.pins)
+
+    @property
+    def differences(self) -> tuple[DifferenceOf, ...]:
+        """The differences of results that are shown, and of the input."""
+        return tuple(kept for kept in self._session.choice.differences if kept.among((INPUT, *self.ids)))
 
     def device_of(self, variant: str) -> str:
         """The device that runs a variant of the filter under the present choice."""

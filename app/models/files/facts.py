@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from app.models.experiment.differences import DifferenceOf
 from app.models.experiment.session import Session
 from app.models.experiment.shown import variant_of
 from app.models.results.results import Results
+from app.models.results.view_data import INPUT
 from gpu_ops.report.about import SEVERAL, Part, about_input, about_machine, about_run
 
 
@@ -24,6 +26,21 @@ def facts_of(session: Session, results: Results) -> dict[str, Any]:
 def _shared(facts: Mapping[str, Any]) -> dict[str, Any]:
     shared = {name: _shared(v) if isinstance(v, Mapping) else v for name, v in facts.items() if v != SEVERAL}
     return {name: value for name, value in shared.items() if value != {}}
+
+
+def facts_of_difference(session: Session, results: Results, kept: DifferenceOf) -> dict[str, Any]:
+    """The facts about a difference: those that both sides share, then those of each side alone."""
+    one, other = (_facts_of_side(session, results, side) for side in (kept.first, kept.second))
+    shared = {name: value for name, value in one.items() if other.get(name) == value}
+    sides = [{name: value for name, value in side.items() if name not in shared} for side in (one, other)]
+    return {**shared, "difference": "first minus second", "first": sides[0], "second": sides[1]}
+
+
+def _facts_of_side(session: Session, results: Results, id: str) -> dict[str, Any]:
+    if id != INPUT:
+        return facts_of_result(session, results, id)
+    about = about_input(session.input.origin) if session.input is not None else {}
+    return {**about, "picture": "the input", **about_machine(results.provenance)}
 
 
 def facts_of_result(session: Session, results: Results, id: str, part: Part | None = None) -> dict[str, Any]:

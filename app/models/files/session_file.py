@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Any, cast
@@ -14,6 +14,7 @@ from typing import Any, cast
 import numpy as np
 from PySide6.QtCore import QCoreApplication
 
+from app.models.experiment.differences import MOST_DIFFERENCES, DifferenceOf
 from app.models.experiment.experiment_text import PATH, input_options
 from app.models.experiment.history import Choice
 from app.models.experiment.pin import MOST_PINS, Pin
@@ -21,6 +22,7 @@ from app.models.experiment.session import Session
 from app.models.experiment.steps import Steps
 from app.models.files.json_text import Fields, parsed, readable
 from app.models.files.session_view import Offered, View, read_view
+from app.models.results.view_data import INPUT
 from gpu_ops import FILTERS, SAMPLES, KernelscopeError, __version__, check_step, require_regular
 from gpu_ops.errors import InputError, NonFiniteError, plain, shortened
 from gpu_ops.input_kinds import INPUT_KINDS, Kind
@@ -33,6 +35,8 @@ LARGEST = 1 << 22
 """Bytes of a session file at most: it holds names and numbers only."""
 DEVICE = re.compile(r"|cuda:[0-9]{1,3}|sim(:sm_[0-9]{2,3})?")
 NONFINITE = ("refuse", *NonFiniteError.choices)
+PINNED = "pinned {number}"
+"""A pinned result in a difference, by its place in the list, from 1 on: its id depends on what settings there are."""
 
 
 def _tr(text: str) -> str:
@@ -106,7 +110,7 @@ def saved_of(session: Session, view: View, path: str = "") -> SavedSession:
     known = {v.id: {knob.name for knob in v.knobs} for v in filter.all_variants}
     set_knobs = {id: values for id, values in session.choice.knobs.items() if id in known and values}
     knobs = {id: {k: v for k, v in values.items() if k in known[id]} for id, values in set_knobs.items()}
-    choice = Choice(filter.id, session.params, session.choice.picks, knobs, session.steps, pins=session.choice.pins)
+    choice = replace(session.choice, params=session.params, knobs=knobs, input=0)
     baseline = session.baseline if session.baseline in known else ""
     return SavedSession(input, choice, session.device, baseline, session.output.id, view)
 
@@ -126,6 +130,7 @@ def session_text(saved: SavedSession, folder: str = "") -> str:
         "variants": list(choice.picks),
         "knobs": dict(choice.knobs),
         "pinned": [_pick_json(pin.pick) for pin in choice.pins],
+        "differences": _differences_json(choice),
         "device": saved.device,
         "baseline": saved.baseline,
         "view": saved.view.as_json(),
@@ -135,6 +140,11 @@ def session_text(saved: SavedSession, folder: str = "") -> str:
 
 def _pick_json(pick: Pick) -> dict[str, Any]:
     return {"variant": pick.variant, "device": pick.device, "params": dict(pick.params), "knobs": dict(pick.knobs)}
+
+
+def _differences_json(choice: Choice) -> list[dict[str, str]]:
+    names = {pin.id: PINNED.format(number=number) for number, pin in enumerate(choice.pins, 1)}
+    return [{side: names.get(id, id) for side, id in vars(kept).items()} for kept in choice.differences]
 
 
 def _input_json(input: SavedInput, folder: str) -> dict[str, Any]:
@@ -191,13 +201,15 @@ def parse_session(data: bytes, folder: str, offered: Offered) -> SavedSession:
     for id in picks:
         filter.variant(id)
     steps = tuple(check_step(step, input.kind) for step in fields.objects("steps"))
-    pins = _read_pins(fields.objects("pinned"), filter)
+    listed = _read_pins(fields.objects("pinned"), filter)
+    pins = tuple({pin.id: pin for pin in listed}.values())
+    differences = _read_differences(fields.objects("differences"), filter, [pin.id for pin in listed])
     ids, pinned = tuple(v.id for v in filter.all_variants), tuple(pin.id for pin in pins)
     outputs = tuple(output.id for output in filter.outputs)
     ordered = tuple(id for id in ids if id in picks)
     return SavedSession(
         input,
-        Choice(filter.id, params, ordered, _read_knobs(fields.fields("knobs"), filter), steps, 0, pins),
+        Choice(filter.id, params, ordered, _read_knobs(fields.fields("knobs"), filter), steps, 0, pins, differences),
         _read_device(fields.text("device", "")),
         _todays(filter, fields.one_of("baseline", ("", *ids, *filter.renamed), ""))[0],
         fields.one_of("output", ("", *outputs), ""),
@@ -267,12 +279,12 @@ def _read_knobs(fields: Fields, filter: Filter) -> dict[str, dict[str, Any]]:
     return knobs
 
 
-def _read_pins(content: tuple[dict[str, Any], ...], filter: Filter) -> tuple[Pin, ...]:
-    """The pinned results, each once and with a value of every parameter and knob, checked."""
+def _read_pins(content: tuple[dict[str, Any], ...], filter: Filter) -> list[Pin]:
+    """The pinned results, with a value of every parameter and knob, checked."""
     if len(content) > MOST_PINS:
         text = _tr("It has {number} pinned results; the maximum is {most}.")
         raise InputError(text.format(number=len(content), most=MOST_PINS))
-    pins: dict[str, Pin] = {}
+    pins = []
     for fields in (Fields(item, "pinned") for item in content):
         (id, *_) = _todays(filter, fields.text("variant"))
         variant, name = filter.variant(id), fields.text("device", "cpu")
@@ -282,9 +294,28 @@ def _read_pins(content: tuple[dict[str, Any], ...], filter: Filter) -> tuple[Pin
         device = name if name == "cpu" else _read_device(name)
         own = {k: v for k, v in fields.values("knobs").items() if k in {knob.name for knob in variant.knobs}}
         params = check_values(filter.params, fields.values("params"), filter.id)
-        pin = Pin.of(filter, Pick(id, device, check_values(variant.knobs, own, id), {}, params))
-        pins[pin.id] = pin
-    return tuple(pins.values())
+        pins.append(Pin.of(filter, Pick(id, device, check_values(variant.knobs, own, id), {}, params)))
+    return pins
+
+
+def _read_differences(
+    content: tuple[dict[str, Any], ...], filter: Filter, pinned: Sequence[str]
+) -> tuple[DifferenceOf, ...]:
+    """The differences that stay beside the results, each once and of two results that the file may show."""
+    if len(content) > MOST_DIFFERENCES:
+        text = _tr("It has {number} differences; the maximum is {most}.")
+        raise InputError(text.format(number=len(content), most=MOST_DIFFERENCES))
+    ids = {INPUT: INPUT, **{variant.id: variant.id for variant in filter.all_variants}}
+    ids |= {old: _todays(filter, old)[0] for old in filter.renamed}
+    ids |= {PINNED.format(number=number): id for number, id in enumerate(pinned, 1)}
+    found = []
+    for fields in (Fields(item, "differences") for item in content):
+        first, second = (fields.one_of(side, tuple(ids)) for side in ("first", "second"))
+        if first == second:
+            text = _tr("A difference is of {name} and itself; it must be of two results, or of the input and one.")
+            raise InputError(text.format(name=first))
+        found.append(DifferenceOf(ids[first], ids[second]))
+    return tuple(kept for kept in dict.fromkeys(found) if kept.first != kept.second)  # both may be one variant now
 
 
 def _read_device(name: str) -> str:

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.models.background import Background
+from app.models.experiment.differences import MINUS
 from app.models.pictures.difference_levels import DifferenceDisplay, DifferenceFigures, figures_of
 from app.models.pictures.layer import Layer, Tone
 from app.models.pictures.pyramid import STRIP, Array, Pyramid
 from app.models.results.origin import Origin
-from gpu_ops.output_kinds import subtracted
+from app.models.results.row_differences import BETWEEN
+from app.models.results.view_data import ViewData
+from gpu_ops.output_kinds import CHANNEL, Form, subtracted
 
 
 @dataclass(frozen=True, eq=False)
 class Distance:
-    """`values` (H, W): a − b, for several channels in the one that differs most. `most` is the largest finite |a − b|;
-    `undefined` counts pixels where a − b is NaN or infinite."""
+    """`values` (H, W): a − b, for several channels in the one that differs most. `most` is the largest finite |a − b|
+    and `at` the row and column of the first pixel that has it, None where nothing differs; `undefined` counts pixels
+    where a − b is NaN or infinite."""
 
     values: Array
     most: float
     undefined: int
+    at: tuple[int, int] | None = None
 
     @property
     def equal(self) -> bool:
@@ -43,7 +47,7 @@ def distance(a: Array, b: Array, stop: Callable[[], bool] = lambda: False, label
         raise ValueError(f"the shapes differ: {a.shape} and {b.shape}")
     dtype = np.float64 if np.float64 in (a.dtype, b.dtype) else np.float32
     values = np.empty(a.shape[:2], dtype)
-    most, undefined, rows = 0.0, 0, max(1, STRIP // max(1, a[0].size))
+    most, at, undefined, rows = 0.0, None, 0, max(1, STRIP // max(1, a[0].size))
     with np.errstate(invalid="ignore", over="ignore"):
         for top in range(0, len(a), rows):
             if stop():
@@ -54,10 +58,13 @@ def distance(a: Array, b: Array, stop: Callable[[], bool] = lambda: False, label
             if strip.ndim == 3:
                 strip = _furthest(strip)
             values[part] = strip
-            finite: Any = np.abs(strip[np.isfinite(strip)])
-            undefined += strip.size - finite.size
-            most = max(most, float(finite.max(initial=0.0)))
-    return Distance(values, most, undefined)
+            sizes: Array = np.abs(strip)
+            finite = np.isfinite(sizes)
+            undefined += sizes.size - int(np.count_nonzero(finite))
+            if (largest := float(sizes.max(initial=0.0, where=finite))) > most:
+                row, column = divmod(int(np.argmax((sizes == largest).reshape(-1))), sizes.shape[1])
+                most, at = largest, (top + row, column)
+    return Distance(values, most, undefined, at)
 
 
 def _furthest(strip: Array) -> Array:
@@ -78,11 +85,20 @@ def _work(
     return (result, pyramid, figures) if pyramid.build(stop) else None
 
 
+def _apart(one: str, other: str) -> tuple[str, str]:
+    """Two titles without what they end with alike, such as the variant of two settings."""
+    a, b = one.split(BETWEEN), other.split(BETWEEN)
+    while min(len(a), len(b)) > 1 and a[-1] == b[-1]:
+        a, b = a[:-1], b[:-1]
+    return BETWEEN.join(a), BETWEEN.join(b)
+
+
 class Difference(QObject):
     """Keeps `layer` equal to the difference of two layers, whenever one of them changes; the latest wins.
 
     `distance` is the result, None until it is known; `failure` says why there is none. `display` has the levels of the
-    picture, those set by hand as long as the pair stays. `changed`: one of these, or the title, changed.
+    picture, those set by hand as long as the pair stays. While it is not `active`, because nobody sees it, nothing is
+    computed, and nothing is kept of pictures that are gone. `changed`: one of these, or the title, changed.
     """
 
     changed = Signal()
@@ -90,7 +106,7 @@ class Difference(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.layer, self.display = Layer(self), DifferenceDisplay(self)
-        self._fresh = True
+        self._fresh = self._active = True
         self.display.levels_changed.connect(self._tone)
         self.distance: Distance | None = None
         self.failure = ""
@@ -105,6 +121,55 @@ class Difference(QObject):
     def labels(self) -> bool:
         """Whether the pair are labels: a pixel differs or it does not."""
         return all(layer.labelled for layer in self._layers)
+
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """A and B; () while it follows none."""
+        return tuple(self._layers)
+
+    @property
+    def busy(self) -> bool:
+        """Whether it is being computed."""
+        return self._background.busy
+
+    @property
+    def waits_for(self) -> Layer | None:
+        """The first of the pair that has no picture."""
+        return next((layer for layer in self._layers if layer.pyramid is None), None)
+
+    @property
+    def place(self) -> tuple[int, int] | None:
+        """(x, y) of the largest difference in the input; None where nothing differs."""
+        if self.distance is None or self.distance.at is None:
+            return None
+        (row, column), (top, left) = self.distance.at, self.layer.origin.start or (0, 0)
+        return left + column, top + row
+
+    def value(self, x: float, y: float) -> Array | None:
+        """a − b of every channel (C,) at a data point of the input, as exact as float64 is; None where there is no
+        difference."""
+        pixels = [layer.pixel(x, y) for layer in self._layers]
+        if self.distance is None or not all(pixels):
+            return None
+        one, other = (np.atleast_1d(layer.compared[at]) for layer, at in zip(self._layers, pixels, strict=True))
+        return subtracted(one, other) if one.shape == other.shape else None
+
+    def set_active(self, active: bool) -> None:
+        """Begin or stop to follow the pair."""
+        if active == self._active:
+            return
+        self._active = active
+        if active:
+            self._follow()
+        elif self._background.busy:
+            self._release()
+
+    def _release(self) -> None:
+        """Keep nothing of pictures that are gone; levels set by hand stay."""
+        self._background.cancel()
+        self._sources, self.distance, self.failure = [], None, ""
+        self.layer.clear()
+        self.changed.emit()
 
     def of(self, layers: Sequence[Layer]) -> None:
         """Follow A and B; with fewer than two layers, follow none and release the arrays."""
@@ -130,7 +195,7 @@ class Difference(QObject):
     def _entitle(self) -> None:
         if self._layers:
             one, other = self._layers
-            self.layer.set_title(self.tr("{a} − {b}").format(a=one.title, b=other.title))
+            self.layer.set_title(MINUS.join(_apart(one.title, other.title)))
             current = one.current and other.current
             self.layer.set_state(None if current else "stale", "", current)
         self.changed.emit()
@@ -141,6 +206,9 @@ class Difference(QObject):
         sources = [layer.pyramid for layer in self._layers]
         self._entitle()
         if sources == self._sources:
+            return
+        if not self._active:
+            self._release()
             return
         self._sources = list(sources)
         self._background.cancel()
@@ -181,8 +249,21 @@ class Difference(QObject):
         (self.display.set_figures if self._fresh else self.display.follow)(figures)
         self._fresh = False
         self._tone()
+        self.layer.drawn = self._drawn(pyramid)
         self.layer.set_pyramid(pyramid, None, self.layer.title, self._origin)
         self.changed.emit()
+
+    def _drawn(self, pyramid: Pyramid) -> ViewData | None:
+        """The difference on the axes, and with the bands, of the first picture; None where those are not known."""
+        first, values = self._layers[0], pyramid.array
+        axes = [axis for axis in first.drawn.form.axes if axis.name != CHANNEL] if first.drawn is not None else []
+        if first.drawn is None or len(axes) != 2:
+            return None
+        starts = pyramid.at[0] - first.rect.top, pyramid.at[1] - first.rect.left
+        placed = tuple(axis.cut(start) for axis, start in zip(axes, starts, strict=True))
+        bands = first.drawn.form.bands if first.shape is not None and values.shape == first.shape[:2] else ()
+        form = Form(values.shape, values.dtype.name, placed, bands)
+        return ViewData(values, form, "" if self.labels else first.drawn.unit)
 
     @Slot()
     def _tone(self) -> None:

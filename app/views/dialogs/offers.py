@@ -5,6 +5,9 @@ from __future__ import annotations
 from app.views.dialogs.catalogue import Offer
 from app.views.window.desk import WindowParts
 
+REASON = "reason"
+"""The property of an action that says why it is disabled."""
+
 
 def palette_offers(desk: WindowParts) -> list[Offer]:
     """An entry for every action, named by its text with the title of its submenu, if any, before it; then all
@@ -14,7 +17,8 @@ def palette_offers(desk: WindowParts) -> list[Offer]:
         if id != "palette":
             path = places[action]
             menu = f"{_plain(desk.menus[path].title())}: " if "/" in path else ""
-            offers.append(Offer(menu + _plain(action.text()), action, f"{id} {action.statusTip()}"))
+            words, reason = f"{id} {action.statusTip()}", action.property(REASON) or ""
+            offers.append(Offer(menu + _plain(action.text()), action, words, reason))
     for path in ("file/samples", "file/recent"):
         title = _plain(desk.menus[path].title())
         named = [a for a in desk.menus[path].actions() if a.objectName().startswith(("action.sample", "action.rec"))]

@@ -15,12 +15,12 @@ PASTED = "pasted.png"
 
 
 def chosen_layer(panes: PaneGrid) -> Layer | None:
-    """The layer to copy: the difference in difference mode, else the picture with the focus, else the last result of
-    the whole input, else the last result, else the input; None where there is none."""
+    """The layer to copy: the difference in difference mode, else the picture or difference with the focus, else the
+    last result of the whole input, else the last result, else the input; None where there is none."""
     if panes.mode == "difference" and panes.difference.distance is not None:
         return panes.difference.layer
     keys = [key for key in panes.keys if panes.pane(key).layer.pyramid is not None]
-    focused = [key for key in keys if panes.pane(key).canvas.hasFocus()]
+    focused = [key for key, pane in panes.every.items() if pane.canvas.hasFocus() and pane.layer.pyramid is not None]
     whole = [key for key in keys[1:] if not panes.pane(key).layer.origin.start]
     for candidates in (focused, whole, keys[1:], keys):
         if candidates:

@@ -18,13 +18,13 @@ from app.views.results.tiles import Tile
 
 class ImagePane(Tile):
     """Title, verdict and findings above, the canvas, position and value below. All panes of a Display show their own
-    value at the position of its cursor, whichever of them it is in."""
+    value at the position of its cursor, whichever of them it is in. It has a layer of its own unless one is given."""
 
-    def __init__(self, display: Display, parent: QWidget | None = None) -> None:
+    def __init__(self, display: Display, parent: QWidget | None = None, layer: Layer | None = None) -> None:
         self.canvas = ImageCanvas(display)
         super().__init__(self.canvas, parent)
         self.setObjectName("imagePane")
-        self.display, self.layer = display, Layer(self)
+        self.display, self.layer = display, layer or Layer(self)
         self.canvas.set_layers([self.layer])
         self.layer.described.connect(self._describe)
         self.layer.changed.connect(self._show_value)
@@ -71,9 +71,9 @@ class ImagePane(Tile):
 
     def _show_value(self) -> None:
         """Show the value under the cursor; without one the note, else the size."""
-        self.status.setText(self._value_text() or self.layer.note or self._size_text())
+        self.status.setText(self.value_text() or self.layer.note or self._size_text())
 
-    def _value_text(self) -> str:
+    def value_text(self) -> str:
         """Position and value under the cursor, empty without one."""
         if self.display.cursor is None:
             return ""

@@ -20,7 +20,6 @@ from app.views.pictures.image_canvas import ImageCanvas
 from app.views.pictures.panes import PaneGrid
 from app.views.pictures.sketch import sketch_of
 from app.views.results.pager import Pager
-from app.views.results.reading import pixel_text
 from gpu_ops.types import Filter
 
 COLOURS = Tone(0.0, 255.0, None)
@@ -114,8 +113,7 @@ class PictureView:
         self._display.one_to_one()
 
     def value_text(self, key: str) -> str:
-        cursor = self._display.cursor
-        return pixel_text(self.grid.pane(key).layer, *cursor, self._display.pixel) if cursor else ""
+        return self.grid.pane(key).value_text()
 
     def picture(self) -> QImage | None:
         layer = chosen_layer(self.grid)

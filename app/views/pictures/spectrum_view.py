@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 from PySide6.QtWidgets import QWidget
 
 from app.models.pictures.display import Display
@@ -12,7 +10,6 @@ from app.views.pictures.image_canvas import ImageCanvas
 from app.views.pictures.picture_view import PictureView
 from app.views.pictures.sketch import sketch_of
 from app.views.pictures.spectrum_paint import draw_frequencies
-from gpu_ops.types import Filter
 
 
 class SpectrumView(PictureView):
@@ -20,16 +17,16 @@ class SpectrumView(PictureView):
 
     def __init__(self, display: Display, parent: QWidget | None = None) -> None:
         super().__init__(display, parent)
-        sketch_of(self.grid.compare).draw("frequencies", draw_frequencies)
-
-    def arrange(self, keys: Sequence[str], titles: Mapping[str, str], filter: Filter) -> None:
-        super().arrange(keys, titles, filter)
-        for canvas in self.canvases():
-            sketch_of(canvas).draw("frequencies", draw_frequencies)
+        self._draw(self.grid.compare)
+        self.grid.pane_made.connect(lambda pane: self._draw(pane.canvas))
 
     def canvases(self) -> list[ImageCanvas]:
         """The canvases of all results, one each."""
         return [self.grid.pane(key).canvas for key in self.grid.keys]
+
+    @staticmethod
+    def _draw(canvas: ImageCanvas) -> None:
+        sketch_of(canvas).draw("frequencies", draw_frequencies)
 
     def pointed(self) -> tuple[str, Wave] | None:
         """The first result that has a point under the cursor, and the wave that this point stands for."""

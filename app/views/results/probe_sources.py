@@ -45,7 +45,7 @@ def curves(pictures: Pictures, session: Session) -> list[CurveView]:
 
 def canvases(grid: PaneGrid) -> list[ImageCanvas]:
     """The canvases of a grid: one for each pane, and the one for comparisons."""
-    return [*(grid.pane(key).canvas for key in grid.keys), grid.compare]
+    return [*(pane.canvas for pane in grid.every.values()), grid.compare]
 
 
 def shows(canvas: ImageCanvas, extent: tuple[int, ...]) -> bool:

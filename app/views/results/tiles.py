@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from PySide6.QtGui import QResizeEvent
@@ -40,17 +40,21 @@ def best_columns(
 class Tile(QWidget):
     """Title, verdict and findings above a widget that shows a result, and a line below it."""
 
+    between = ""
+    """Where the title names two results, what stands between them."""
+
     def __init__(self, inner: QWidget, parent: QWidget | None = None, beside: QWidget | None = None) -> None:
         """`beside` stands at the end of the line."""
         super().__init__(parent)
         unit = self.fontMetrics().averageCharWidth()
-        self.title, self.chip, self.findings = ElidedLabel(parent=self), StateChip(self), FindingsBar(self)
+        self.title = ElidedLabel(parent=self, between=self.between)
+        self.chip, self.findings = StateChip(self), FindingsBar(self)
         font = self.title.font()
         font.setBold(True)
         self.title.setFont(font)
         self.title.setMinimumHeight(self.chip.sizeHint().height())  # it does not jump when a verdict comes
         self.status = named(ElidedLabel(parent=self, keep=": "), "tileStatus")  # the value
-        head = in_row((self.title, 1), self.chip, margins=(unit, 0, unit, 0), gap=unit)
+        self.head = head = in_row((self.title, 1), self.chip, margins=(unit, 0, unit, 0), gap=unit)
         foot = in_row((self.status, 1), *filter(None, [beside]), margins=(unit, 0, unit, 0), gap=unit)
         around = (0, unit // 2, 0, unit // 2)
         in_column(head, self.findings, (inner, 1), foot, on=self, margins=around, gap=unit // 2)
@@ -67,7 +71,8 @@ class Tile(QWidget):
 
 class Tiles(Scrolled, Generic[W]):
     """Widgets by key, which `make(parent)` creates; `clear` releases what one shows that is no longer needed, and it is
-    reused. `aspect()` is the best ratio of width to height, `letters` the least width."""
+    reused. `aspect()` is the best ratio of width to height, `letters` the least width. `others` are widgets of another
+    sort behind them, also by key."""
 
     def __init__(
         self,
@@ -82,6 +87,8 @@ class Tiles(Scrolled, Generic[W]):
         super().__init__(sheet, parent)
         self.sheet, self.pager, self.columns = sheet, pager, 1
         self.tiles: dict[str, W] = {}
+        self.others: dict[str, QWidget] = {}
+        self._keys: list[str] = []
         self._make, self._clear, self._aspect, self._letters = make, clear, aspect, letters
         self._spare: list[W] = []
         self._grid = QGridLayout(sheet)
@@ -93,7 +100,7 @@ class Tiles(Scrolled, Generic[W]):
     def set_keys(self, keys: Sequence[str], name: str) -> None:
         """Show tiles with these keys, in this order, named after them: known ones keep their content, new ones are
         empty."""
-        self.pager.set_keys(())  # clearing a tile may emit signals: nothing is laid out before all are there
+        self._keys = []  # clearing a tile may emit signals: nothing is laid out before all are there
         for gone in [key for key in self.tiles if key not in keys]:
             tile = self.tiles.pop(gone)
             tile.hide()
@@ -103,7 +110,13 @@ class Tiles(Scrolled, Generic[W]):
             if key not in self.tiles:
                 self.tiles[key] = self._spare.pop() if self._spare else self._make(self.sheet)
                 self.tiles[key].setObjectName(f"{name}-{key}")
-        self.pager.set_keys(keys)
+        self._keys = list(keys)
+        self.set_others(self.others)
+
+    def set_others(self, others: Mapping[str, QWidget]) -> None:
+        """Show these widgets of the sheet behind the tiles; who made them hides those that are gone."""
+        self.others = dict(others)
+        self.pager.set_keys([*self._keys, *self.others])
         self.lay()
 
     def _best(self) -> int:
@@ -113,17 +126,18 @@ class Tiles(Scrolled, Generic[W]):
 
     def arrange(self) -> None:
         """Lay out again where another number of columns is better now."""
-        if self.pager.in_sight() and self._best() != self.columns:
+        if self._keys and self._best() != self.columns:
             self.lay()
 
     def lay(self) -> None:
         """Place the tiles of the page."""
         shown, self.columns = self.pager.in_sight(), self._best()
-        for key, tile in self.tiles.items():
+        every: dict[str, QWidget] = {**self.tiles, **self.others}
+        for key, tile in every.items():
             self._grid.removeWidget(tile)
             tile.setVisible(key in shown)
         for place, key in enumerate(shown):
-            self._grid.addWidget(self.tiles[key], place // self.columns, place % self.columns)
+            self._grid.addWidget(every[key], place // self.columns, place % self.columns)
         rows = -(-len(shown) // self.columns)
         for column in range(self._grid.columnCount()):
             self._grid.setColumnStretch(column, int(column < self.columns))

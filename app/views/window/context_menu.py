@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from app.base.nesting import bounded
 from app.base.theme import boxes
+from app.models.experiment.differences import DifferenceOf
 from app.models.results.view_data import INPUT
 from app.views.labels import named
 from app.views.pictures.image_canvas import ImageCanvas
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 PICTURE = (
     *("copy_image", "copy values", "", "fit", "one_to_one", ""),
     *("region", "profile", "levels_region", "levels_auto", "scale_bar", "remove_region", ""),
-    *("compare_side_by_side", "compare_swipe", "compare_flicker", "compare_difference", "swap", ""),
+    *("compare_side_by_side", "compare_swipe", "compare_flicker", "compare_difference", "swap", "keep_difference", ""),
     *("pin", "save", "export_view", "", "hide"),
 )
 """The actions of pictures by id, with a line where there is an empty name."""
@@ -45,7 +46,7 @@ class ContextMenus(QObject):
         self.menu.setStyle(boxes())
         self.menu.setToolTipsVisible(True)
         self.key = ""
-        self._texts = ""
+        self._texts = self._title = ""
         translate = QCoreApplication.translate
         self.copy_values = QAction(translate("ContextMenus", "Copy &values at this point"), self)
         self.copy_values.triggered.connect(self._copy_values)
@@ -116,9 +117,10 @@ class ContextMenus(QObject):
         grid = next((v.grid for v in views if v.grid is not None and v.grid.display is canvas.display), None)
         self.key = self._texts = ""
         if grid is not None:
-            self.key = next((key for key in grid.keys if grid.pane(key).canvas is canvas), "")
-            cells = [(grid.pane(k).layer.title, v.value_text(k)) for v in views if v.grid is grid for k in grid.keys]
-            self._texts = "".join(f"{title}\t{text}\n" for title, text in dict(cells).items() if text)
+            at = ((key, pane.layer.title) for key, pane in grid.every.items() if pane.canvas is canvas)
+            self.key, self._title = next(at, ("", ""))
+            cells = {pane.layer.title: pane.value_text() for pane in grid.every.values()}
+            self._texts = "".join(f"{title}\t{text}\n" for title, text in cells.items() if text)
         self._fill(PICTURE)
 
     def _fill_curves(self, pane: SignalPane) -> None:
@@ -135,11 +137,14 @@ class ContextMenus(QObject):
     def _fill(self, names: tuple[str, ...]) -> None:
         session, titles = self._desk.context.session, self._desk.pictures.titles()
         self.copy_values.setEnabled(bool(self._texts))
-        pinned = self.key in session.shown.pins
+        pinned, difference = self.key in session.shown.pins, self._difference()
         text = QCoreApplication.translate("ContextMenus", "U&npin {title}" if pinned else "&Hide {title}")
-        hidden = self.key in session.shown.ids
-        self.hide_variant.setText(text.format(title=titles.get(self.key, "").replace("&", "&&")))
-        self.hide_variant.setEnabled(hidden)
+        title = titles.get(self.key, "")
+        if difference is not None:
+            text, title = QCoreApplication.translate("ContextMenus", "Re&move {title}"), self._title
+            names = tuple(name for name in names if name != "keep_difference")  # which would do the same
+        self.hide_variant.setText(text.format(title=title.replace("&", "&&")))
+        self.hide_variant.setEnabled(self.key in session.shown.ids or difference is not None)
         self.menu.clear()
         line = False
         for name in names:
@@ -157,10 +162,17 @@ class ContextMenus(QObject):
     def _copy_values(self) -> None:
         QApplication.clipboard().setText(self._texts)
 
+    def _difference(self) -> DifferenceOf | None:
+        """The difference in the pane of that place."""
+        kept = self._desk.context.session.shown.differences
+        return next((difference for difference in kept if difference.key == self.key), None)
+
     def _hide(self) -> None:
-        """Show the result no more: the variant's tick or the pin goes, which undo brings back."""
+        """Show the result no more: the variant's tick, the pin or the difference goes, which undo brings back."""
         session = self._desk.context.session
-        if self.key in session.shown.pins:
+        if (difference := self._difference()) is not None:
+            session.drop_difference(difference)
+        elif self.key in session.shown.pins:
             session.unpin(self.key)
         else:
             session.set_picks(tuple(pick for pick in session.choice.picks if pick != self.key))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QCoreApplication
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication
 
 from app.models.experiment.experiment_text import python_text, reason_against, results_before
@@ -14,6 +15,7 @@ from app.views.dialogs.diagnostics import DiagnosticsPage
 from app.views.dialogs.offers import palette_offers
 from app.views.results.probe_bar import ProbeBar
 from app.views.window.desk import WindowParts
+from app.views.window.difference_saver import save_difference
 from app.views.window.panels import SWEEP
 from gpu_ops import ParamError, __version__
 
@@ -29,6 +31,15 @@ def export_figures(desk: WindowParts) -> None:
     """Save the statistics of the region, or the profile of the line, whichever is visible."""
     bar = desk.window.findChild(ProbeBar)
     desk.context.files.export_figures(bar.copied(True) if bar is not None and bar.filled else "")
+
+
+def save(desk: WindowParts) -> None:
+    """Save the result, or the difference, that was clicked last; else the last result of the whole input."""
+    kept, grid = desk.pictures.looked_at.difference, desk.pictures.view.grid
+    if kept is None or grid is None or not desk.pictures.looked_at.kept:
+        desk.context.files.save_result(desk.pictures.looked_at.variant, desk.pictures.view.display)
+    else:
+        save_difference(desk, kept, grid.differences[kept].difference)
 
 
 # The clipboard
@@ -102,6 +113,47 @@ def pin(desk: WindowParts) -> None:
         return
     text = _tr("The result of {title} is pinned: change a parameter to compare both side by side.")
     messages.show_message("info", text.format(title=title), "", "pin", passing=True)
+
+
+# Differences
+
+
+def why_not_kept(desk: WindowParts) -> str:
+    """Why there is no difference to keep beside the results, or to remove there; "" where there is one."""
+    shown = desk.pictures.looked_at.difference
+    if desk.pictures.view.grid is None:
+        return _tr("this view has no difference of two results; images, their spectra and coefficients have")
+    if shown is None:
+        return _tr("show a difference first, or click one beside the results")
+    return _tr("a picture minus itself is nothing to keep; choose two") if shown.first == shown.second else ""
+
+
+def keep_difference(desk: WindowParts) -> None:
+    """Keep the difference that is shown beside the results, and say how to see it; or remove it there."""
+    session, messages, shown = desk.context.session, desk.context.messages, desk.pictures.looked_at.difference
+    grid = desk.pictures.view.grid
+    if shown is None or grid is None:
+        return
+    if shown in session.choice.differences:
+        session.drop_difference(shown)
+        messages.settle("difference")
+        return
+    try:
+        session.keep_difference(shown)
+    except ParamError as error:
+        desk.actions["keep_difference"].setChecked(False)  # the click has checked it
+        messages.show_message("warning", str(error), "", "difference")
+        return
+    text = _tr("The difference {title} is kept beside the results: press {keys} to see them side by side.")
+    keys = desk.actions["compare_side_by_side"].shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+    text = text.format(title=grid.difference.layer.title, keys=keys)
+    messages.show_message("info", text, "", "difference", passing=True)
+
+
+def why_no_result(desk: WindowParts) -> str:
+    """Why no result is meant: a difference was clicked last; else ""."""
+    text = _tr("a difference was clicked last, which is no result of a variant; click a result")
+    return text if desk.pictures.looked_at.kept else ""
 
 
 # Frames

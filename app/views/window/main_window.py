@@ -224,7 +224,8 @@ class MainWindow(QMainWindow):
         controller.stepped_array_changed.connect(self._show_stepped)
         controller.outputs_changed.connect(self.stack.show_output)
         controller.outputs_changed.connect(self.cut_bar.show_output)
-        self.stack.view_changed.connect(self._show_levels)
+        for changed in (self.stack.view_changed, self.stack.arranged, self.stack.looked_at.changed):
+            changed.connect(self._show_levels)
         self.stack.failed.connect(self._say_not_drawn)
         show = context.messages.show_message
         context.importing.message.connect(lambda kind, text, details, about: show(kind, text, details, about, True))

@@ -49,7 +49,8 @@ def focus_results(desk: WindowParts) -> None:
     """Give the focus to a picture, or to the curves, unless one has it."""
     session, focus = desk.context.session, QApplication.focusWidget()
     for grid in grids(desk.pictures, session):
-        shown = [grid.compare] if grid.mode != "side by side" else [grid.pane(key).canvas for key in grid.keys]
+        side_by_side = grid.mode == "side by side"
+        shown = [pane.canvas for pane in grid.every.values()] if side_by_side else [grid.compare]
         if focus in shown:
             return
         for canvas in shown:

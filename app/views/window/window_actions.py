@@ -8,8 +8,9 @@ from PySide6.QtCore import QObject, QSize, Qt, Slot
 from PySide6.QtGui import QAction, QFontMetrics
 from PySide6.QtWidgets import QApplication, QToolBar
 
-from app.shell.actions import ACTIONS, ActionSpec, fill_toolbar, set_icons
+from app.shell.actions import ACTIONS, ActionSpec, fill_toolbar, give_reason, set_icons
 from app.views.curves.sound_menu import SoundMenu
+from app.views.results.kept_differences import KeptDifferences
 from app.views.window.desk import WindowParts
 from app.views.window.panels import EXPERIMENT
 from gpu_ops import SAMPLES
@@ -32,6 +33,7 @@ class WindowActions(QObject):
             action.triggered.connect(partial(self._open_sample, sample.id))
             desk.menus["file/samples"].addAction(action)
         desk.docks[EXPERIMENT].steps.offer_region(desk.actions["crop_region"])
+        KeptDifferences(desk.pictures, desk.context.session, desk.actions["keep_difference"])
         SoundMenu(desk.menus["view/sound"], desk.actions["play"], desk.context.playback, desk.pictures.titles)
         self._follow()
         self._show_look()
@@ -51,7 +53,7 @@ class WindowActions(QObject):
         for changed in (
             context.session.changed,
             context.files.list.changed,
-            pictures.view_changed,
+            *(pictures.view_changed, pictures.arranged, pictures.looked_at.changed),
             self._desk.docks.toggled,
             self._desk.probe.changed,
             self._desk.probe.scale_bar_changed,
@@ -63,10 +65,13 @@ class WindowActions(QObject):
     def refresh(self) -> None:
         """Enable and check the actions as the models say."""
         for spec in ACTIONS:
-            if spec.able is not None:
-                self._desk.actions[spec.id].setEnabled(spec.able(self._desk))
+            action = self._desk.actions[spec.id]
+            if spec.able is not None or spec.why is not None:
+                reason = spec.why(self._desk) if spec.why is not None else ""
+                action.setEnabled(not reason and (spec.able is None or spec.able(self._desk)))
+                give_reason(action, reason)
             if spec.on is not None:
-                self._desk.actions[spec.id].setChecked(spec.on(self._desk))
+                action.setChecked(spec.on(self._desk))
 
     @Slot()
     def _show_look(self) -> None:

@@ -1,0 +1,88 @@
+"""The controls of panes: the mode of comparison, the two that are compared, and the pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import QButtonGroup, QLabel, QSizePolicy, QToolButton, QWidget
+
+from app.models.pictures.comparing import MODES, Mode
+from app.views.folding import Folding
+from app.views.labels import named
+from app.views.parts import Combo
+from app.views.results.choice_button import ChoiceButton
+from app.views.results.pager import Pager
+
+
+class CompareBar(Folding):
+    """Buttons for the modes and the pager in one row; in the other the `first` and the `second` picture, and `hold`,
+    which shows the second while it is pressed, or `keep`, which has its action from elsewhere and keeps a difference.
+
+    `mode_chosen(mode)` and `pair_chosen`: the user chose; `held(other)`: the button went down or up.
+    """
+
+    mode_chosen = Signal(str)
+    pair_chosen = Signal()
+    held = Signal(bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.modes = QButtonGroup(self)
+        texts = self.tr("Side by side"), self.tr("Swipe"), self.tr("Flicker"), self.tr("Difference")
+        for index, text in enumerate(texts):
+            button = named(ChoiceButton(self), f"mode{index}", title=text.replace("&", ""))
+            button.setText(text)
+            self.modes.addButton(button, index)
+        self.modes.button(1).setToolTip(self.tr("Two results in one picture, with a divider to drag"))
+        self.modes.button(2).setToolTip(self.tr("One result, and the other while Space is held"))
+        self.modes.button(3).setToolTip(self.tr("The first picture minus the second, with colours for the sign"))
+        self.modes.idClicked.connect(lambda index: self.mode_chosen.emit(MODES[index]))
+        self.first = self._box("compareFirst", self.tr("First picture"))
+        self.second = self._box("compareSecond", self.tr("Second picture"))
+        self._and = QLabel(self.tr("and"), self)
+        self.hold = named(QToolButton(self), "flickerHold", tip=self.tr("Hold to show the second picture"))
+        self.hold.setText(self.tr("Other"))
+        self.hold.pressed.connect(lambda: self.held.emit(True))
+        self.hold.released.connect(lambda: self.held.emit(False))
+        self.keep = named(ChoiceButton(self), "keepDifference")
+        self.pager = Pager(self)
+        self._arrange()
+
+    def _box(self, name: str, title: str) -> Combo:
+        box = named(Combo(self), name, title=title, tip=title)
+        box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        box.setMinimumWidth(self.fontMetrics().averageCharWidth() * 10)
+        box.activated.connect(self.pair_chosen)
+        return box
+
+    def _arrange(self) -> None:
+        unit = self.fontMetrics().averageCharWidth()
+        self.set_space((unit, unit // 2, unit, 0), unit // 2)
+        for button in self.modes.buttons():
+            self.one.addWidget(button)
+        for box, stretch in ((self.first, 1), (self._and, 0), (self.second, 1), (self.hold, 0), (self.keep, 0)):
+            self.two.addWidget(box, stretch)
+        self.one.addStretch(0)
+        self.one.addWidget(self.pager)
+
+    def show_mode(self, mode: Mode) -> None:
+        """Show the controls of a mode."""
+        self.modes.button(MODES.index(mode)).setChecked(True)
+        for widget in (self.first, self._and, self.second):
+            widget.setVisible(mode != "side by side")
+        self.hold.setVisible(mode == "flicker")
+        self.keep.setVisible(mode == "difference")
+        self.pager.set_wanted(mode == "side by side")
+        self._and.setText(self.tr("minus") if mode == "difference" else self.tr("and"))
+
+    def list_pairs(self, pictures: Sequence[tuple[str, str]]) -> None:
+        """Offer these pictures, by key and title; the chosen ones stay where they are among them."""
+        for box, default in ((self.first, 0), (self.second, 1)):
+            selected = box.currentData()
+            with QSignalBlocker(box):
+                box.clear()
+                for key, title in pictures:
+                    box.addItem(title, key)
+                at = box.findData(selected)
+                box.setCurrentIndex(at if at >= 0 else min(default, len(pictures) - 1))

@@ -1,0 +1,155 @@
+"""A difference as a pane of its own, and a difference in words."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
+
+from app.models.experiment.differences import MINUS
+from app.models.pictures.difference import Difference
+from app.models.pictures.display import Display
+from app.models.pictures.layer import Tone
+from app.views.labels import named
+from app.views.parts import number
+from app.views.pictures.image_pane import ImagePane
+from app.views.results.reading import pixel_place, reading_text, sized_place, values_text
+
+SCALED = 8
+"""From so many lines on a pane is high enough for a scale of colours over its picture."""
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Difference", text)
+
+
+def range_text(difference: Difference) -> str:
+    """How large a difference is, and what its colours mean; empty while it is unknown."""
+    distance = difference.distance
+    if distance is None or not distance.most:
+        return _nothing_text(difference)
+    if difference.labels:
+        return _tr("yellow where the labels differ")
+    level, text = difference.display.high, _tr("± {most}, blue below, yellow above")
+    if level != distance.most:
+        text = _tr("up to ± {most}; full colour at ± {level}, blue below, yellow above")
+    return _with_nonfinite(text.format(most=number(distance.most), level=number(float(f"{level:.3g}"))), difference)
+
+
+def largest_text(difference: Difference) -> str:
+    """The largest difference and its place; empty while it is unknown."""
+    distance, place = difference.distance, difference.place
+    if distance is None or distance.at is None or place is None:
+        return _nothing_text(difference)
+    where = pixel_place(difference.layer, *place)
+    if difference.labels:
+        return _tr("the labels differ first at {place}").format(place=where)
+    most = distance.most if distance.most.is_integer() else float(f"{distance.most:.5g}")
+    value = values_text(math.copysign(most, distance.values[distance.at]), unit_of(difference))
+    return _tr("largest {value} at {place}").format(value=value, place=where)
+
+
+def unit_of(difference: Difference) -> str:
+    """The unit of the values of a difference."""
+    return difference.layer.drawn.unit if difference.layer.drawn is not None else ""
+
+
+def _nothing_text(difference: Difference) -> str:
+    """Where nothing differs: that both are equal; empty while that is unknown."""
+    distance = difference.distance
+    if distance is None or distance.most:
+        return ""
+    if distance.equal:
+        return _tr("the pictures are equal")
+    return _tr("equal except for {count} non-finite pixels").format(count=number(distance.undefined))
+
+
+def _with_nonfinite(text: str, difference: Difference) -> str:
+    count = difference.distance.undefined if difference.distance is not None else 0
+    if not count:
+        return text
+    return _tr("{range}; {count} non-finite pixels").format(range=text, count=number(count))
+
+
+def missing_text(difference: Difference) -> str:
+    """Why there is no picture of a difference; empty where there is one."""
+    if difference.layer.pyramid is not None:
+        return ""
+    if (waited := difference.waits_for) is not None:
+        failed = waited.state == "failed"
+        text = _tr("no difference: {title} failed") if failed else _tr("no difference yet: {title} has no picture")
+        return text.format(title=waited.title)
+    return difference.failure or _tr("Computing the difference…")
+
+
+def scale_of(difference: Difference) -> Tone | None:
+    """The colours to explain; None where nothing differs, and for labels."""
+    distance = difference.distance
+    return difference.layer.tone if distance is not None and distance.most and not difference.labels else None
+
+
+class DifferencePane(ImagePane):
+    """Shows the difference of two other panes, named by both, with its largest value, levels of its own and a button
+    that removes it. It is computed while it is visible.
+
+    `close_asked`: the user wants it no longer.
+    """
+
+    close_asked = Signal()
+    between = MINUS
+
+    def __init__(self, display: Display, parent: QWidget | None = None) -> None:
+        self.difference = difference = Difference()
+        self.close_button = QToolButton()
+        super().__init__(display, parent, difference.layer)
+        difference.setParent(self)
+        difference.set_active(False)
+        self._add_button()
+        difference.changed.connect(self._describe)
+        self._describe()
+
+    def _add_button(self) -> None:
+        button = named(self.close_button, "differenceClose")
+        button.setText("×")  # noqa: RUF001 - the sign of closing
+        button.setAutoRaise(True)
+        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        button.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Ignored)  # the title says how high
+        button.clicked.connect(self.close_asked)
+        self.head.addWidget(button)
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+        super().showEvent(event)
+        self.difference.set_active(True)
+
+    def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802
+        super().hideEvent(event)
+        self.difference.set_active(False)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self._describe()
+
+    def _describe(self) -> None:
+        super()._describe()
+        difference = self.difference
+        largest, missing = largest_text(difference), missing_text(difference)
+        notes = _with_nonfinite(largest, difference) if difference.place is not None else largest
+        stale = self.tr("of an earlier setting") if self.layer.state == "stale" else ""
+        name = ", ".join(text for text in (self.layer.title, notes, missing, stale) if text)
+        self.canvas.setAccessibleName(self.tr("Difference {title}").format(title=name))
+        high = self.canvas.height() > SCALED * self.canvas.fontMetrics().height()
+        self.canvas.set_notes(notes, missing, scale_of(difference) if high else None)
+        tip = self.tr("Remove the difference {title}").format(title=self.layer.title)
+        named(self.close_button, title=tip, tip=tip)
+
+    def value_text(self) -> str:
+        """Place and difference under the cursor, of every channel; empty without one."""
+        value = self.difference.value(*self.display.cursor) if self.display.cursor is not None else None
+        if value is None or self.display.cursor is None:
+            return ""
+        words = values_text(value, unit_of(self.difference))
+        if self.difference.labels:
+            words = self.tr("the labels differ") if value.any() else self.tr("the same label")
+        return reading_text(sized_place(self.layer, *self.display.cursor, self.display.pixel), words)
