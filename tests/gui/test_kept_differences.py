@@ -298,8 +298,8 @@ def test_a_low_pane_has_no_scale_over_its_picture(qtbot: QtBot) -> None:
     (pane,) = kept(qtbot, grid, AB)
     assert pane.canvas.legend is not None
     pane.resize(pane.width(), 9 * pane.fontMetrics().height())
-    QApplication.processEvents()
-    assert pane.canvas.legend is None and pane.canvas.notes
+    qtbot.waitUntil(lambda: pane.canvas.legend is None)
+    assert pane.canvas.notes
 
 
 def test_its_title_is_as_high_as_the_others(qtbot: QtBot) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
+from app.base.nesting import bounded
 from app.models.experiment.differences import MINUS
 from app.models.pictures.difference import Difference
 from app.models.pictures.display import Display
@@ -119,15 +120,18 @@ class DifferencePane(ImagePane):
         button.clicked.connect(self.close_asked)
         self.head.addWidget(button)
 
-    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+    @bounded
+    def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.difference.set_active(True)
 
-    def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802
+    @bounded
+    def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self.difference.set_active(False)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+    @bounded
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._describe()
 
