@@ -9,7 +9,7 @@ from gpu_ops.filters.box import limits, marching, peers, plans
 from gpu_ops.filters.box.claims import CLAIMS
 from gpu_ops.filters.box.reference import reference
 from gpu_ops.filters.kit import accesses
-from gpu_ops.filters.kit.planning import BORDER, SEVERAL, Job, cpu, cuda, peer
+from gpu_ops.filters.kit.planning import BORDER, SEVERAL, PlanContext, cpu, cuda, peer
 from gpu_ops.filters.kit.rules import TEXTURE_FITS
 from gpu_ops.params import Param
 from gpu_ops.plan import Device, Plan
@@ -70,7 +70,9 @@ def _hosts() -> tuple[Variant, ...]:
     )
 
 
-def _in_floats(file: str, title: str, idea: str, plan: Callable[[Job], Plan], counts: Counts, *rules: Rule) -> Variant:
+def _in_floats(
+    file: str, title: str, idea: str, plan: Callable[[PlanContext], Plan], counts: Counts, *rules: Rule
+) -> Variant:
     """A kernel that sums in the samples' own type."""
     most, exactness = limits.largest_floats, limits.FLOAT_SUMS
     return cuda(file, title, idea, plan, *rules, source="S3", largest=most, counts=counts, exactness=exactness)

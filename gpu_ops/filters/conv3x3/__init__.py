@@ -8,7 +8,7 @@ from gpu_ops.filters.conv3x3 import accesses, limits, peers, plans, reference, r
 from gpu_ops.filters.conv3x3.arithmetic import largest, least, tolerance
 from gpu_ops.filters.conv3x3.claims import CLAIMS
 from gpu_ops.filters.conv3x3.presets import PRESETS
-from gpu_ops.filters.kit.planning import BORDER, SERIAL_LOOP, SEVERAL, Job, cpu, cuda, peer
+from gpu_ops.filters.kit.planning import BORDER, SERIAL_LOOP, SEVERAL, PlanContext, cpu, cuda, peer
 from gpu_ops.filters.kit.registers import EDGE_LOADS, rows_knob
 from gpu_ops.params import Param
 from gpu_ops.plan import Plan
@@ -56,7 +56,7 @@ def _kernel(
     file: str,
     title: str,
     idea: str,
-    plan: Callable[[Job], Plan],
+    plan: Callable[[PlanContext], Plan],
     counts: Counts,
     *rules: Rule,
     knobs: tuple[Param, ...] = (BLOCK_Y,),

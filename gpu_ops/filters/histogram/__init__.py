@@ -12,7 +12,7 @@ from gpu_ops.filters.histogram.bins import check, counts_form, outside_form, sta
 from gpu_ops.filters.histogram.claims import CLAIMS
 from gpu_ops.filters.histogram.merging import extremes, merge, whole
 from gpu_ops.filters.histogram.reference import reference
-from gpu_ops.filters.kit.planning import BLOCK, SERIAL_LOOP, Job, cuda
+from gpu_ops.filters.kit.planning import BLOCK, SERIAL_LOOP, PlanContext, cuda
 from gpu_ops.filters.kit.rules import OPENCV_CHANNELS, one_channel, shared_fits
 from gpu_ops.input_kinds import INPUT_KINDS, Kind
 from gpu_ops.params import Param, holds
@@ -82,7 +82,7 @@ def _kernel(
     file: str,
     title: str,
     idea: str,
-    plan: Callable[[Job], Plan],
+    plan: Callable[[PlanContext], Plan],
     knobs: tuple[Param, ...],
     *rules: Rule,
     predicts: Callable[[Task], Mapping[str, int]] | None = None,

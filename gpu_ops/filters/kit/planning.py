@@ -1,4 +1,4 @@
-"""The means to declare and plan the variants of all filters: kernel files, host functions, peers, sizes."""
+"""Declaring and planning variants: kernel files, host functions, CPU libraries, and the context that a plan gets."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ def block_shape(threads: int) -> tuple[int, int]:
     return (32, threads // 32) if threads >= 32 and threads % 32 == 0 else (16, threads // 16)
 
 
-class Job:
-    """A task on a device, as the plan of a kernel sees it: the sizes of its input, an output like the input, and the
-    kernels of its file, whose names begin with the folder and the variant: mean1d/1_naive.cu has mean1d_naive."""
+class PlanContext:
+    """What the plan function of a kernel gets: the device, the task, the sizes of its input, an output like the input,
+    and the kernels of its file, whose names begin with the folder and the variant: mean1d/1_naive.cu has mean1d_naive.
+    """
 
     def __init__(self, device: Device, task: Task, file: str) -> None:
         self.device, self.task, self.file = device, task, file
@@ -80,7 +81,7 @@ def cuda(
     file: str,
     title: str,
     idea: str,
-    plan: Callable[[Job], Plan],
+    plan: Callable[[PlanContext], Plan],
     *rules: Rule,
     helpers: tuple[str, ...] = (),
     knobs: tuple[Param, ...] = (BLOCK,),
@@ -102,8 +103,8 @@ def cuda(
     return Variant(id, title, idea, make, "cuda", kernels, knobs, "", source, *takes, counts, exactness)
 
 
-def _plan_kernel(plan: Callable[[Job], Plan], file: str, device: Device, task: Task) -> Plan:
-    return plan(Job(device, task, file))
+def _plan_kernel(plan: Callable[[PlanContext], Plan], file: str, device: Device, task: Task) -> Plan:
+    return plan(PlanContext(device, task, file))
 
 
 def cpu(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gpu_ops.filters.kit.planning import SERIAL_LOOP, SEVERAL, Job, cpu, cuda, peer
+from gpu_ops.filters.kit.planning import SERIAL_LOOP, SEVERAL, PlanContext, cpu, cuda, peer
 from gpu_ops.filters.layout import limits, plans, touches
 from gpu_ops.filters.layout.addresses import Pass, counters, loads, older_counters
 from gpu_ops.filters.layout.blocks import BLOCKS
@@ -96,7 +96,7 @@ def _kernel(
     file: str,
     title: str,
     idea: str,
-    plan: Callable[[Job], Plan],
+    plan: Callable[[PlanContext], Plan],
     passes: Passes,
     *knobs: Param,
     rules: tuple[Rule, ...] = (limits.WORDS_OF_FOUR,),

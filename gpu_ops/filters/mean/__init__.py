@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from gpu_ops.errors import ParamError
 from gpu_ops.filters.kit import accesses
-from gpu_ops.filters.kit.planning import BLOCK, BORDER, SERIAL_LOOP, Job, cpu, cuda, peer
+from gpu_ops.filters.kit.planning import BLOCK, BORDER, SERIAL_LOOP, PlanContext, cpu, cuda, peer
 from gpu_ops.filters.kit.registers import EDGE_LOADS, rows_knob
 from gpu_ops.filters.kit.rules import OPENCV_BORDER, OPENCV_CHANNELS, shared_fits
 from gpu_ops.filters.mean import fast, limits, peers, plans, reference
@@ -115,7 +115,12 @@ def _variants(kind: Kind, source: str, own: tuple[Variant, ...], *fits: Rule) ->
     """What signals and images both have, and their `own` kernels; the first kernels have the rules `fits`."""
 
     def kernel(
-        file: str, title: str, idea: str, plan: Callable[[Job], Plan], loads: Callable[[Task], Accesses], *rules: Rule
+        file: str,
+        title: str,
+        idea: str,
+        plan: Callable[[PlanContext], Plan],
+        loads: Callable[[Task], Accesses],
+        *rules: Rule,
     ) -> Variant:
         how = f"mean{1 if kind == 'signal' else 2}d/{file}.cu", title, idea, plan
         knobs, most = (BLOCK, OUTPUTS), limits.largest_direct

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpu_ops.filters.kit.planning import CTYPES, Job, cuda
+from gpu_ops.filters.kit.planning import CTYPES, PlanContext, cuda
 from gpu_ops.filters.kit.rules import MOST_BLOCKS, not_with, together
 from gpu_ops.filters.wavelet.cuda.launches import RESULT_ALONE, Shape, int64, largest
 from gpu_ops.filters.wavelet.forms import THRESHOLDS, work_type
@@ -50,34 +50,34 @@ def _with(task: Task, block: int) -> Task:
     return Task.of(task.meta, task.params, {**task.knobs, "block": block}, task.limits)
 
 
-def planned(job: Job) -> Plan:
+def planned(ctx: PlanContext) -> Plan:
     """A launch a shift, each of which adds to the sum that the last one makes the result of."""
-    task, shape, kind = job.task, Shape.of(job.task.meta), work_type(job.task)
-    shifts, image = int(job.params["shifts"]), job.task.meta.of_kind.rank == 2
-    total = job.empty(kind) if shifts > 1 else job.device.empty((1,), kind)
-    kernel = job.kernel(
+    task, shape, kind = ctx.task, Shape.of(ctx.task.meta), work_type(ctx.task)
+    shifts, image = int(ctx.params["shifts"]), ctx.task.meta.of_kind.rank == 2
+    total = ctx.empty(kind) if shifts > 1 else ctx.device.empty((1,), kind)
+    kernel = ctx.kernel(
         "_image" if image else "_signal",
-        SAMPLE=CTYPES[job.dtype.name],
+        SAMPLE=CTYPES[ctx.dtype.name],
         REAL=CTYPES[kind.name],
-        INTEGER=int(job.dtype.kind == "u"),
-        LEVELS=int(job.params["levels"]),
+        INTEGER=int(ctx.dtype.kind == "u"),
+        LEVELS=int(ctx.params["levels"]),
         MANY=int(shifts > 1),
     )
     x, y = threads_of(task)
     across = SIDE * x * (1 if image else PATCHES)
     grid = (-(-shape.columns // across), min(-(-shape.rows // (SIDE * y)), MOST_BLOCKS) if image else 1, 1)
     extents = (*int64(*((shape.rows, shape.columns) if image else (shape.columns,))), np.int32(shape.channels))
-    how = np.int32(THRESHOLDS.index(job.params["threshold"]))
-    averages = x * y * (1 if image else PATCHES) if job.params["levels"] > OWN_LEVELS else 0
+    how = np.int32(THRESHOLDS.index(ctx.params["threshold"]))
+    averages = x * y * (1 if image else PATCHES) if ctx.params["levels"] > OWN_LEVELS else 0
     steps: list[Step] = []
     for shift in range(shifts):
         moved = int64(*((shift % shape.rows,) if image else ()), shift % shape.columns)
         ends = np.int32(shift == 0), np.int32(shift == shifts - 1)
-        numbers = np.float64(shifts), np.float64(job.params["value"]), how
-        args = (job.x, total, job.out, *extents, *moved, *ends, *numbers)
+        numbers = np.float64(shifts), np.float64(ctx.params["value"]), how
+        args = (ctx.x, total, ctx.out, *extents, *moved, *ends, *numbers)
         name = f"shift by {shift}" if shifts > 1 else "forward, thresholds, inverse"
         steps.append(Launch(kernel, grid, (x, y, 1), args, averages * kind.itemsize, name=name))
-    return job.plan(*steps)
+    return ctx.plan(*steps)
 
 
 RULES = together(

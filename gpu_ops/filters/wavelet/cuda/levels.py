@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpu_ops.filters.kit.planning import Job
+from gpu_ops.filters.kit.planning import PlanContext
 from gpu_ops.filters.kit.rules import MOST_BLOCKS
 from gpu_ops.filters.wavelet.bases import LENGTHS
 from gpu_ops.filters.wavelet.cuda.launches import Lines, int64
@@ -139,10 +139,10 @@ class Levels(Transform):
     """The launches of one plan, one a group of levels each way; the inverse thresholds the details that it loads by
     `figures`, whose row k has the thresholds of the k-th band of details."""
 
-    def __init__(self, job: Job, lines: Lines, pyramid: DeviceArray, way: Way, figures: DeviceArray) -> None:
-        super().__init__(job, lines, pyramid, way)
+    def __init__(self, ctx: PlanContext, lines: Lines, pyramid: DeviceArray, way: Way, figures: DeviceArray) -> None:
+        super().__init__(ctx, lines, pyramid, way)
         self.pyramid, self.figures = pyramid, figures
-        self.groups = groups_of(len(self.sizes) - 1, int(job.knobs["together"]))
+        self.groups = groups_of(len(self.sizes) - 1, int(ctx.knobs["together"]))
 
     def forward(self, x: DeviceArray) -> list[Step]:
         return [self._there_of(group, x) for group in self.groups]
@@ -152,13 +152,13 @@ class Levels(Transform):
 
     def _there_of(self, group: Group, samples: DeviceArray) -> Launch:
         x, low = (self._approximation(level, samples) for level in group)
-        rows, columns = (max(1, side >> group.together) for side in pieces(self.job.task, group.together))
+        rows, columns = (max(1, side >> group.together) for side in pieces(self.ctx.task, group.together))
         args = (x.values, low.values, self.pyramid, np.int32(self.taps), np.int32(group.together))
         return self._launch("forward", group, args, (x.pitch, low.pitch), (rows, columns), group.last)
 
     def _back_of(self, group: Group, samples: DeviceArray) -> Launch:
         x, low = (self._approximation(level, samples) for level in group)
-        how = np.int32(THRESHOLDS.index(self.job.params["threshold"]))
+        how = np.int32(THRESHOLDS.index(self.ctx.params["threshold"]))
         args = (
             low.values,
             self.pyramid,
@@ -169,7 +169,7 @@ class Levels(Transform):
             np.int32(group.together),
         )
         return self._launch(
-            "inverse", group, args, (x.pitch, low.pitch), pieces(self.job.task, group.together), group.first
+            "inverse", group, args, (x.pitch, low.pitch), pieces(self.ctx.task, group.together), group.first
         )
 
     def _launch(
@@ -178,17 +178,17 @@ class Levels(Transform):
         """A launch over pieces of the approximation of level `of`."""
         image, channels, there = self.lines.shape.rank == 2, self.lines.shape.channels, way == "forward"
         (rows, columns), (down, right) = self.sizes[group.first], self._details(group.last)
-        room = rooms(self.job.task, group)[0 if there else 1]
+        room = rooms(self.ctx.task, group)[0 if there else 1]
         if image:
             places = (*pitches, self.pyramid.shape[1] * channels, down, right)
             args = (*args, *int64(rows, columns), np.int32(channels), *int64(*places), *map(np.int32, many))
         else:
             args = (*args, *int64(columns), np.int32(channels), *int64(right), np.int32(many[1]))
         grid = tuple(-(-n // each) for n, each in zip(self.sizes[of], many, strict=True))
-        kernel = self.job.kernel(
+        kernel = self.ctx.kernel(
             f"_{way}_{'tile' if image else 'line'}",
             REAL=self.lines.real,
-            BORDER=BORDERS.index(self.job.params["border"]),
+            BORDER=BORDERS.index(self.ctx.params["border"]),
         )
         name = f"levels {group.first + 1} to {group.last}" if group.together > 1 else f"level {group.last}"
         return Launch(

@@ -86,7 +86,7 @@ class Lifted(Fused):
 
     def _level(self, way: str, level: int, results: tuple[int, ...], x: Plane, low: Plane) -> Launch:
         """A forward or an inverse level, a block for each piece of the coefficients, or of the samples."""
-        task, forward, image = self.job.task, way == "forward", self.lines.shape.rank == 2
+        task, forward, image = self.ctx.task, way == "forward", self.lines.shape.rank == 2
         bands, detail_pitch = self._bands(level, low)
         planes = (x.values, *bands) if forward else (*bands, x.values)
         many = pairs_of(task) if image else pairs_of(task)[1:]
@@ -97,12 +97,12 @@ class Lifted(Fused):
         sizes = (*int64(*extents), np.int32(self.lines.shape.channels), *pitches, *map(np.int32, many))
         each = 1 if forward else 2
         grid = [-(-n // (each * pairs)) for n, pairs in zip(results, pairs_of(task), strict=True)]
-        lifting = lifting_of(self.job.params["wavelet"])
+        lifting = lifting_of(self.ctx.params["wavelet"])
         return Launch(
-            self.job.kernel(
+            self.ctx.kernel(
                 f"_{way}_{'tile' if image else 'line'}",
                 REAL=self.lines.real,
-                BORDER=BORDERS.index(self.job.params["border"]),
+                BORDER=BORDERS.index(self.ctx.params["border"]),
             ),
             (grid[1], min(grid[0], MOST_BLOCKS) if image else 1, 1),
             (*self.lines.threads, 1),

@@ -4,7 +4,7 @@ approximation that the levels below gave."""
 
 from __future__ import annotations
 
-from gpu_ops.filters.kit.planning import Job, cuda
+from gpu_ops.filters.kit.planning import PlanContext, cuda
 from gpu_ops.filters.kit.rules import not_with, together
 from gpu_ops.filters.wavelet import forms
 from gpu_ops.filters.wavelet.cuda.launches import RESULT_ALONE, counted, largest
@@ -56,10 +56,10 @@ def recomputed(task: Task, forward: int) -> int:
     return 0 if windows_of(task) else forward // 2
 
 
-def planned(job: Job) -> Plan:
+def planned(ctx: PlanContext) -> Plan:
     """A signal's levels in one launch where a tile holds them, else a forward and an inverse launch for each level."""
-    windows = windows_of(job.task)
-    return Denoising(job).plan() if windows is None else Whole(job, windows).plan()
+    windows = windows_of(ctx.task)
+    return Denoising(ctx).plan() if windows is None else Whole(ctx, windows).plan()
 
 
 def _operations(task: Task) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.filters.kit.planning import Job, block_shape
+from gpu_ops.filters.kit.planning import PlanContext, block_shape
 from gpu_ops.filters.wavelet.bases import LENGTHS
 from gpu_ops.filters.wavelet.cuda.launches import Lines, Plane, int64
 from gpu_ops.filters.wavelet.cuda.transform import Transform, Way
@@ -69,7 +69,7 @@ class Tiles(Transform):
 
     def _level(self, way: str, level: int, results: tuple[int, ...], x: Plane, low: Plane) -> Launch:
         """A forward or an inverse level, a thread for each of the `results`, rows and columns."""
-        task, channels, forward = self.job.task, self.lines.shape.channels, way == "forward"
+        task, channels, forward = self.ctx.task, self.lines.shape.channels, way == "forward"
         bands, detail_pitch = self._bands(level, low)
         planes = (x.values, *bands) if forward else (*bands, x.values)
         (rows, columns), (half_rows, half) = self.sizes[level - 1], self.sizes[level]
@@ -103,18 +103,18 @@ class Fused(Tiles):
     """The forward transform of the tiles; the inverse thresholds the details that it loads by `figures`, whose row k
     has the thresholds of the k-th band of details."""
 
-    def __init__(self, job: Job, lines: Lines, pyramid: DeviceArray, way: Way, figures: DeviceArray) -> None:
-        super().__init__(job, lines, pyramid, way)
+    def __init__(self, ctx: PlanContext, lines: Lines, pyramid: DeviceArray, way: Way, figures: DeviceArray) -> None:
+        super().__init__(ctx, lines, pyramid, way)
         self.figures = figures
 
     def _step(self, part: str) -> Any:
         if part.startswith("_inverse"):
             return self._kernel(part)
-        defines: dict[str, Value] = {"REAL": self.lines.real, "BORDER": BORDERS.index(self.job.params["border"])}
-        return self.job.device.kernel(THERE, f"wavelet_shared{part}", defines)
+        defines: dict[str, Value] = {"REAL": self.lines.real, "BORDER": BORDERS.index(self.ctx.params["border"])}
+        return self.ctx.device.kernel(THERE, f"wavelet_shared{part}", defines)
 
     def _limits(self, level: int) -> tuple[Any, ...]:
         each, channels = (1 if self.lines.shape.rank == 1 else 3), self.lines.shape.channels
         first = (1 + (len(self.sizes) - 1 - level) * each) * channels
         thresholds = self.figures.reshape(-1)[first : first + each * channels]
-        return thresholds, np.int32(THRESHOLDS.index(self.job.params["threshold"]))
+        return thresholds, np.int32(THRESHOLDS.index(self.ctx.params["threshold"]))

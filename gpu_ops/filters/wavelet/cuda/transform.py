@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpu_ops.filters.kit.planning import Job
+from gpu_ops.filters.kit.planning import PlanContext
 from gpu_ops.filters.wavelet.bases import taps_of
 from gpu_ops.filters.wavelet.cuda.launches import Lines, Plane, int64, plane
 from gpu_ops.filters.wavelet.forms import BORDERS, bands_of, sizes
@@ -42,13 +42,13 @@ class Way(NamedTuple):
 class Transform:
     """The launches of one plan, and the memory between them."""
 
-    def __init__(self, job: Job, lines: Lines, pyramid: DeviceArray, way: Way) -> None:
-        self.job, self.lines, self.way = job, lines, way
-        self.bands = bands_of(job.task)
-        shapes = sizes(job.task)
+    def __init__(self, ctx: PlanContext, lines: Lines, pyramid: DeviceArray, way: Way) -> None:
+        self.ctx, self.lines, self.way = ctx, lines, way
+        self.bands = bands_of(ctx.task)
+        shapes = sizes(ctx.task)
         self.sizes = shapes if lines.shape.rank == 2 else tuple((1, columns) for (columns,) in shapes)
         """Rows and columns of the approximation at level 0, 1, …"""
-        self.taps = len(taps_of(job.params["wavelet"]).dec_lo)
+        self.taps = len(taps_of(ctx.params["wavelet"]).dec_lo)
         self.planes = {(b.level, b.orientation): band_plane(b, pyramid, lines) for b in self.bands}
         self.between: dict[int, DeviceArray] = {}
         self.bank = self._bank()
@@ -136,14 +136,14 @@ class Transform:
         return int64(n, half, others * channels)
 
     def _kernel(self, part: str) -> Any:
-        return self.job.kernel(part, REAL=self.lines.real, BORDER=BORDERS.index(self.job.params["border"]))
+        return self.ctx.kernel(part, REAL=self.lines.real, BORDER=BORDERS.index(self.ctx.params["border"]))
 
     def _bank(self) -> Any:
         """Low and high forward, reversed, then low and high inverse; in constant memory each has MOST_TAPS elements."""
-        filters = taps_of(self.job.params["wavelet"])
+        filters = taps_of(self.ctx.params["wavelet"])
         bank = np.zeros((4, MOST_TAPS if self.way.in_constant else self.taps), self.lines.kind)
         bank[:, : self.taps] = (filters.dec_lo[::-1], filters.dec_hi[::-1], filters.rec_lo, filters.rec_hi)
-        return bank if self.way.in_constant else self.job.device.upload(bank)
+        return bank if self.way.in_constant else self.ctx.device.upload(bank)
 
     def _taps(self) -> tuple[Any, ...]:
         return (np.int32(self.taps),) if self.way.in_constant else (self.bank, np.int32(self.taps))
@@ -159,7 +159,7 @@ class Transform:
         return [self._empty(1, most) for _ in range(2)]
 
     def _empty(self, rows: int, columns: int) -> DeviceArray:
-        return self.job.device.empty((rows, columns * self.lines.shape.channels), self.lines.kind)
+        return self.ctx.device.empty((rows, columns * self.lines.shape.channels), self.lines.kind)
 
 
 def band_plane(band: Band, pyramid: DeviceArray, lines: Lines) -> Plane:

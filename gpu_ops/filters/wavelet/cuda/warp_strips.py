@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpu_ops.filters.kit.planning import CTYPES, Job
+from gpu_ops.filters.kit.planning import CTYPES, PlanContext
 from gpu_ops.filters.kit.rules import MOST_BLOCKS
 from gpu_ops.filters.wavelet.cuda.lane import (
     FORWARD,
@@ -111,10 +111,10 @@ BOTH, RECOMPUTE_BOTH = Kernel(Rung.TWO_LEVELS, TWO_FORWARD), Kernel(Rung.TWO_LEV
 class Marching(Denoising):
     """A plan of a variant whose levels are marched, as far as that is possible; blocks do the others."""
 
-    def __init__(self, job: Job, rung: Rung) -> None:
+    def __init__(self, ctx: PlanContext, rung: Rung) -> None:
         self.rung = rung
-        super().__init__(job)
-        storing = (level for level in self.levels if stores(job.task, level.number, rung))
+        super().__init__(ctx)
+        storing = (level for level in self.levels if stores(ctx.task, level.number, rung))
         self.stored = {level.number: self._details(level) for level in storing}
 
     def _details(self, level: Level) -> tuple[DeviceArray, DeviceArray]:
@@ -125,16 +125,16 @@ class Marching(Denoising):
 
     def _given(self) -> list[Step]:
         """Marched levels have a given threshold from their launch."""
-        return [] if all(marches(self.job.task, level.number) for level in self.levels) else super()._given()
+        return [] if all(marches(self.ctx.task, level.number) for level in self.levels) else super()._given()
 
     def _wanted(self, number: int) -> tuple[bool, bool]:
-        (low, back), (there, again) = super()._wanted(number), two_at_once(self.job.task, self.rung)
+        (low, back), (there, again) = super()._wanted(number), two_at_once(self.ctx.task, self.rung)
         if number == 1:
             return low and not there, back and not again
         return low or (number == 2 and there), back
 
     def _forward(self, level: Level, shift: int) -> list[Launch]:
-        task = self.job.task
+        task = self.ctx.task
         if not marches(task, level.number):
             return super()._forward(level, shift)
         if level.number <= 2 and two_at_once(task, self.rung)[0]:
@@ -146,10 +146,10 @@ class Marching(Denoising):
         return [self._march(LOW, level, level.x, level.low, finest, last=(np.int32(not level.alone),))]
 
     def _inverse(self, level: Level, shift: int) -> list[Launch]:
-        if not marches(self.job.task, level.number):
+        if not marches(self.ctx.task, level.number):
             return super()._inverse(level, shift)
         ends = level.out, self.thresholds.figures.reshape(-1)[1:]
-        if level.number <= 2 and two_at_once(self.job.task, self.rung)[1]:
+        if level.number <= 2 and two_at_once(self.ctx.task, self.rung)[1]:
             second = self.levels[1]
             back = second.low if second.alone else second.back
             return (
@@ -163,8 +163,8 @@ class Marching(Denoising):
         """A launch of a level, or of this one and the next."""
         forward, number = of.part.forward, level.number
         results = self.levels[number].results if of.part.two else level.results
-        strips, segments, height = grid_of(self.job.task, number + (of.part is TWO_FORWARD), of.part)
-        value = () if forward else (np.float64(self.job.params["value"]),)
+        strips, segments, height = grid_of(self.ctx.task, number + (of.part is TWO_FORWARD), of.part)
+        value = () if forward else (np.float64(self.ctx.params["value"]),)
         args = (*arrays, *map(np.int32, (*level.samples, *results, height)), *last, *value)
         # The first launch of a plan begins when all before it has ended: another run of the same plan, for one.
         first = number == 1 and (forward or (level.alone and not self.noise))
@@ -180,12 +180,12 @@ class Marching(Denoising):
         )
 
     def _constants(self) -> dict[str, Any]:
-        params = self.job.params
+        params = self.ctx.params
         return constants_of(params["wavelet"], params["border"], self.constants, self.kind)
 
     def _kernel_of(self, kernel: Kernel, level: Level) -> Any:
-        task, first = self.job.task, level.number == 1
-        dtype = self.job.dtype if first else self.kind
+        task, first = self.ctx.task, level.number == 1
+        dtype = self.ctx.dtype if first else self.kind
         defines = shared_defines(task, Lane.of(task)) | {
             "SAMPLE": CTYPES[dtype.name],
             "REAL": CTYPES[self.kind.name],
@@ -200,4 +200,4 @@ class Marching(Denoising):
             "ALONE": int(level.alone),
             "HOW": THRESHOLDS.index(task.params["threshold"]),
         }
-        return self.job.device.kernel(kernel.of.value, kernel.name, defines)
+        return self.ctx.device.kernel(kernel.of.value, kernel.name, defines)

@@ -136,7 +136,7 @@ def _strips(rung: Rung) -> Variant:
     helpers = (other.value for other in (Rung.RECOMPUTED, Rung.STORED) if other is not rung)
     predicts = partial(_predicted, partial(warp_traffic.of_image, rung=rung))
     return cuda(
-        *(rung.value, TITLES[rung], IDEAS[rung], lambda job: Marching(job, rung).plan()),
+        *(rung.value, TITLES[rung], IDEAS[rung], lambda ctx: Marching(ctx, rung).plan()),
         *together(*OF_STRIPS, *more),
         helpers=(*helpers, recomputing.FILE, *AROUND),
         knobs=(),
@@ -148,7 +148,7 @@ def _strips(rung: Rung) -> Variant:
 
 
 WARP_REGISTERS = cuda(
-    *(FILE, "warp registers", REGISTERS, lambda job: Registers(job).plan()),
+    *(FILE, "warp registers", REGISTERS, lambda ctx: Registers(ctx).plan()),
     *together(*OF_REGISTERS),
     knobs=(),
     source="S0",
