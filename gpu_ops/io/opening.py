@@ -36,7 +36,7 @@ SERIES = Param(
     1 << 20,
     help="the series of a TIFF with images of several sizes, counted from 0; -1 is the main one",
 )
-RATE = Param("rate", 0.0, 0.0, 1e12, unit="Hz", help="samples a second; 0 takes the file's own, where it has one")
+RATE = Param("rate", 0.0, 0.0, 1e12, unit="Hz", help="samples per second; 0 takes the file's own, where it has one")
 CHOICES: tuple[Param, ...] = (FRAME, PROJECT, MEMBER, COLUMNS, SEPARATOR, DECIMAL, HEADER, PART, SERIES, RATE)
 """Every choice of how a file is read. A format names those that it asks for; each default leaves the choice to it."""
 

@@ -161,7 +161,7 @@ def test_a_recorded_sweep_names_the_variants_whose_kernels_changed_since() -> No
     (older,) = recorded_sweeps(wavelet, recorded_reports()[name].rows, "H200")
     (todays,) = recorded_sweeps(wavelet, recorded_reports()["h100-wavelet-levels.json"].rows, "H100")
     assert older.older() == ("warp_recomputed",) and todays.older() == ()
-    assert heading(older).endswith("recorded on H200 · with an older kernel: 12 recomputed by warps")
+    assert heading(older).endswith("recorded on H200 · with an older kernel: 12 recomputed per warp")
     assert "older" not in heading(todays)
     assert replace(older, machine="").older() == ()
     read = list(csv.DictReader(io.StringIO(older.to_csv())))

@@ -457,7 +457,7 @@ class TestCodec:
 
 
 class TestDeepJpeg:
-    """More than 8 bits a sample, which only imagecodecs decodes."""
+    """More than 8 bits per sample, which only imagecodecs decodes."""
 
     @pytest.mark.parametrize("shape", [(24, 31), (24, 31, 3)])
     @pytest.mark.parametrize(("bits", "lossless"), [(12, False), (12, True), (16, True)])

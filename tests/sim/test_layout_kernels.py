@@ -106,7 +106,7 @@ def test_a_cap_on_registers_spills_and_the_log_counts_it(architecture: str) -> N
 
 
 def test_spills_move_sectors_that_no_source_line_shows() -> None:
-    """A whole block of 24 threads, which is a part of a warp: 3 sectors a word. Its log counts each spill once."""
+    """A whole block of 24 threads, which is a part of a warp: 3 sectors per word. Its log counts each spill once."""
     found = _xray("spills", {"block": 24, "held": 32, "registers": 24}, n=768)
     (kernel,) = found.kernels
     spilled = kernel.resources["spill_store_bytes"] + kernel.resources["spill_load_bytes"]

@@ -111,7 +111,7 @@ PIECES = Filter(
         Variant("serial", "CPU, one core", "NumPy computes.", serial, "cpu"),
         cuda(
             "pieces/1_points.cu",
-            "a thread a pixel",
+            "one thread per pixel",
             "All of a pixel.",
             points,
             knobs=(BLOCK,),

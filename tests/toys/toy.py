@@ -74,7 +74,12 @@ TOY = Filter(
     variants=(
         Variant("serial", "CPU, one core", "NumPy counts.", serial, "cpu"),
         cuda(
-            "toy/1_atomics.cu", "global atomics", "A thread a sample.", atomics, GREY, counts=Counts(uncounted="a toy")
+            "toy/1_atomics.cu",
+            "global atomics",
+            "One thread per sample.",
+            atomics,
+            GREY,
+            counts=Counts(uncounted="a toy"),
         ),
     ),
 )

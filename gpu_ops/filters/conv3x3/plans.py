@@ -54,7 +54,7 @@ class Passes:
         return self.ctx.kernel(part, **types, INTEGER=int(self.ctx.dtype.kind == "u"), **more)
 
     def grid(self, across: int = 32, down: int = 1) -> tuple[int, int, int]:
-        """Blocks that cover the lines, each so many values wide and `down` rows a thread high."""
+        """Blocks that cover the lines, each so many values wide and `down` rows per thread high."""
         return grid2d(self.ctx.height, self.ctx.columns, (across, self.block[1] * down))
 
     def steps(self, step: Callable[[DeviceArray, DeviceArray, str], Any], arrays: Sequence[DeviceArray]) -> list[Any]:
@@ -78,7 +78,7 @@ class Passes:
 
 
 def direct(ctx: PlanContext) -> Plan:
-    """A thread a value, on the image as it is."""
+    """One thread per value, on the image as it is."""
     passes = Passes(ctx)
     return passes.same_launch(passes.kernel(), passes.grid())
 

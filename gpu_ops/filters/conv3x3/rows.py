@@ -14,7 +14,7 @@ from gpu_ops.plan import DeviceArray, Launch, Plan
 
 
 def rows(ctx: PlanContext) -> Plan:
-    """A few rows of 16 bytes a thread."""
+    """A few rows of 16 bytes per thread."""
     passes = Passes(ctx, in_constant=True)
     division, magic, most = quotient(passes.how, ctx.dtype)
     taps = tap_bytes(passes.how) if division and ctx.dtype == np.uint8 else None

@@ -35,7 +35,7 @@ def work2d(task: Task) -> Work:
 
 
 def work_mask(task: Task) -> Work:
-    """The image read once, the results written once, one real transform there and one back."""
+    """The image read once, the results written once, one real transform forward and one inverse."""
     there = _work(task, outputs.OUTPUTS_MASK, task.meta.size, task.meta.shape[0] * task.meta.shape[1])
     return Work(there.bytes_read, there.bytes_written, 2 * there.flops)
 
@@ -127,8 +127,8 @@ def _batches(kind: Kind, summary: str) -> Filter:
 
 
 FFT_BATCH1D = _batches(
-    "signal", "A signal cut into lines, each transformed, of complex numbers or of samples, as libraries are timed."
+    "signal",
+    "A signal is cut into lines of complex numbers or real samples, and each is transformed, as in benchmarks of FFT"
+    " libraries.",
 )
-FFT_BATCH2D = _batches(
-    "image", "An image, whole or in square tiles, each transformed, of complex numbers or of samples."
-)
+FFT_BATCH2D = _batches("image", "An image of complex numbers or real samples is transformed, whole or in square tiles.")

@@ -101,7 +101,7 @@ class Kernels:
 
 
 def atomics(ctx: PlanContext) -> Plan:
-    """A thread a pixel, which adds to the counts in global memory."""
+    """One thread per pixel, which adds to the counts in global memory."""
     made, block = Kernels(ctx), ctx.knobs["block"]
     args = (ctx.x, made.out.counts, made.out.outside, made.bounds, *made.sizes, *made.search)
     return made.plan(Launch(made.kernel(), grid1d(made.pixels, block), (block, 1, 1), args, name="count"))
@@ -234,6 +234,4 @@ def _bounds_bytes(task: Task) -> int:
     return -(-_bound_bytes(task) // 16) * 16
 
 
-BYTES = not_of(
-    *("uint16", "float32", "float64"), words="its counts are those of the 256 levels of uint8, not of {meta.dtype}"
-)
+BYTES = not_of(*("uint16", "float32", "float64"), words="it counts the 256 levels of uint8, not {meta.dtype}")

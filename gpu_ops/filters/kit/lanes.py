@@ -217,7 +217,7 @@ def mark_nan(typing: Any, marks: Any, a: Any, b: Any) -> Any:
 
 
 def _define(symbol: Any, what: str) -> None:
-    """Make an operation between two vectors an instruction."""
+    """Make an operation between two vectors per instruction."""
 
     @type_callable(symbol)
     def check(context: Any) -> Any:

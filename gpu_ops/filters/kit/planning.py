@@ -19,11 +19,11 @@ from gpu_ops.types import BORDERS, Counts, Exactness, Rule, Variant
 from gpu_ops.variant import NO_COUNTS, Range, Trials, no_trials
 
 CTYPES = {"uint8": "unsigned char", "uint16": "unsigned short", "float32": "float", "float64": "double"}
-BORDER = Param("border", "reflect", choices=BORDERS, help="what lies beyond the edges")
-BLOCK = Param("block", 128, 16, 1024, 16, unit="threads", help="threads a block")
+BORDER = Param("border", "reflect", choices=BORDERS, help="how the input is extended beyond its edges")
+BLOCK = Param("block", 128, 16, 1024, 16, unit="threads", help="threads per block")
 
-SERIAL_LOOP = "The plain loop, compiled, on one core: what every speed-up is measured against."
-SEVERAL = Counts(uncounted="several kernels: the loads of one block do not stand for the launch")
+SERIAL_LOOP = "The plain loop, compiled, on one core: the baseline of every speed-up."
+SEVERAL = Counts(uncounted="several kernels: one block is not representative of the plan")
 
 HostFunction = Callable[..., Any]
 """Called with (x, out, …): it fills `out`."""

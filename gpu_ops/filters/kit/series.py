@@ -69,7 +69,7 @@ def fullest(lines: Iterable[Line], points: Callable[[Timed], int]) -> list[Line]
 
 
 def relative(times: Sequence[Timed], over: Over, base: float) -> Found:
-    """A line for each variant with its other knobs: its throughput in points a second, of that at the value `base`. A
+    """A line for each variant with its other knobs: its throughput in points per second, of that at the value `base`. A
     line without a time there is left out and named; a single value is no line."""
     groups: dict[Hashable, list[Timed]] = {}
     for time in times:

@@ -30,8 +30,8 @@ NOBODY = -1
 
 @dataclass(frozen=True, eq=False)
 class Threads:
-    """Some warps of a launch with `size` threads a block: the block of each warp (W, 1), and the numbers that its lanes
-    have in the block (W, 32), of which those from `size` on do not exist."""
+    """Some warps of a launch with `size` threads per block: the block of each warp (W, 1), and the numbers that its
+    lanes have in the block (W, 32), of which those from `size` on do not exist."""
 
     block: Array
     thread: Array

@@ -71,7 +71,7 @@ def _sectors(runs: Mapping[str, Run]) -> Verdict:
 
 def _vectors(runs: Mapping[str, Run]) -> Verdict:
     three, four = costs(touches.vectors, values=3)[:3], costs(touches.vectors, values=4)[:1]
-    text = f"{len(three)} loads of {three[0]} sectors for 3 values a thread, {len(four)} of {four[0]} for 4"
+    text = f"{len(three)} loads of {three[0]} sectors for 3 values per thread, {len(four)} of {four[0]} for 4"
     return text, (sum(three), sum(four)) == (36, 16)
 
 
@@ -223,7 +223,7 @@ CLAIMS = (
         "S0",
         "Floats are faster than doubles, which are more exact.",
         "no figure",
-        "Holds: doubles are twice the bytes, and half the additions a clock at best.",
+        "Holds: doubles are twice the bytes, and half the additions per clock at best.",
         "measured",
         EXPERIMENT,
         lambda runs: ratio(runs, "doubles", "floats", 1.05),

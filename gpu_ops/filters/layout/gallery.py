@@ -69,7 +69,7 @@ def _picture(variant: str, passes: Passes, space: Space, knobs: Mapping[str, Any
     launch = launches[1 if len(launches) > 1 else 0]
     warp = launch.threads(1, 2)
     loads = [t for t in launch.touches if (t.space, t.verb) == (space, "load") and len(t.rows(warp))]
-    # Stores tell how many values a warp makes: of structures it also loads a gain and an offset for each.
+    # The stores give the number of values of a warp: with structures it also loads a gain and an offset for each.
     stores = [t for t in launch.touches if (t.space, t.verb) == ("global", "store")]
     values = sum(int((t.rows(warp) >= 0).sum()) * t.nbytes // touches.WORD for t in stores)
     own = LAYOUT.variant(variant)

@@ -62,7 +62,7 @@ def _arguments(ctx: PlanContext) -> tuple[Any, ...]:
 
 
 def direct(ctx: PlanContext) -> Plan:
-    """A thread a value."""
+    """One thread per value."""
     return ctx.plan(_launch(ctx, _arguments(ctx), ctx.task.meta.size))
 
 
@@ -73,7 +73,7 @@ def shifted(ctx: PlanContext) -> Plan:
 
 
 def knobbed(knob: str, each: Callable[[Task], int] = lambda task: 1) -> Callable[[PlanContext], Plan]:
-    """The plan of a kernel with one more argument, the value of a knob, and so many values a thread."""
+    """The plan of a kernel with one more argument, the value of a knob, and so many values per thread."""
 
     def plan(ctx: PlanContext) -> Plan:
         threads = touches.blocks(ctx.task.meta.size, each(ctx.task))
@@ -88,7 +88,7 @@ def vectors(ctx: PlanContext) -> Plan:
 
 
 def records(part: str, words: int, name: str) -> Callable[[PlanContext], Plan]:
-    """A step that packs so many words a value, and the one that reads them."""
+    """A step that packs so many words per value, and the one that reads them."""
 
     def plan(ctx: PlanContext) -> Plan:
         n = ctx.task.meta.size
@@ -144,7 +144,7 @@ def local(ctx: PlanContext) -> Plan:
 
 
 def spills(ctx: PlanContext) -> Plan:
-    """Whole blocks, which have no branch, and a thread a value for the rest."""
+    """Whole blocks, which have no branch, and a thread per value for the rest."""
     n, block = ctx.task.meta.size, int(ctx.knobs["block"])
     each, whole = touches.held_by_block(ctx.task), touches.whole_blocks(ctx.task)
     kernel = partial(ctx.kernel, BLOCK=block, HELD=ctx.knobs["held"], REGISTERS=ctx.knobs["registers"])

@@ -1,4 +1,4 @@
-"""The memory instructions of each kernel, launch by launch: which bytes a lane touches, in the order of the code.
+"""The memory instructions of each kernel, launch by launch: which bytes a lane accesses, in the order of the code.
 
 Every function takes a task and gives a Pass for each launch of its variant. Source: S0.
 """
@@ -146,7 +146,7 @@ def whole_blocks(task: Task) -> int:
 
 
 def spills(task: Task) -> tuple[Pass, ...]:
-    """Whole blocks, which load all before they store, and a thread a value for the rest."""
+    """Whole blocks, which load all before they store, and a thread per value for the rest."""
     n, block, held = task.meta.size, int(task.knobs["block"]), int(task.knobs["held"])
     whole = whole_blocks(task)
     first = whole * held_by_block(task)

@@ -21,8 +21,8 @@ from gpu_ops.plan import Launch, Plan
 from gpu_ops.task import Task
 from gpu_ops.types import Exactness, Rule
 
-VECTORS = Param("vectors", 2, choices=(1, 2, 4), help="vectors of 16 bytes a thread")
-SCAN_BLOCK = Param("block", 512, choices=(128, 256, 512, 1024), unit="threads", help="threads a block")
+VECTORS = Param("vectors", 2, choices=(1, 2, 4), help="16-byte vectors per thread")
+SCAN_BLOCK = Param("block", 512, choices=(128, 256, 512, 1024), unit="threads", help="threads per block")
 VECTOR_HALO = 64
 """Bytes beside a vector of a signal that fit into registers."""
 ROWS_HALO = 48
@@ -55,7 +55,7 @@ def image(ctx: PlanContext) -> Plan:
 
 
 _BLOCKS_FIT = blocks_fit(
-    lambda task: block_shape(task.knobs["block"])[1] * task.knobs["rows"], "a larger block or more rows a thread"
+    lambda task: block_shape(task.knobs["block"])[1] * task.knobs["rows"], "a larger block or more rows per thread"
 )
 ROWS_RULES = (
     Rule(
@@ -117,7 +117,7 @@ def scan_work(task: Task) -> int:
 
 SCAN_RULES = (
     one_channel("signal", "its running sums are of one channel, this signal has {meta.channels}"),
-    finite_only("its running sums carry NaN and infinity on to the end of a tile"),
+    finite_only("its prefix sums propagate NaN and infinity to the end of a tile"),
     Rule(
         lambda task: not scan_steps(task),
         "window {window} reaches over more than half of its longest tile; use a larger block",

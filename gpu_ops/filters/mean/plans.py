@@ -68,7 +68,8 @@ def tile_bytes(task: Task) -> int:
 
 
 ROWS_FIT = blocks_fit(
-    lambda task: block_shape(task.knobs["block"])[1] * task.knobs["outputs"], "a larger block or more outputs a thread"
+    lambda task: block_shape(task.knobs["block"])[1] * task.knobs["outputs"],
+    "a larger block or more outputs per thread",
 )
 
 

@@ -68,7 +68,7 @@ def by_cupy(device: Device, task: Task) -> Plan:
 
 
 def one_each(task: Task, n: int, first: bool) -> Shape:
-    """A thread a sample."""
+    """One thread per sample."""
     block = _enough(n, task.knobs["block"])
     return -(-n // block), block
 

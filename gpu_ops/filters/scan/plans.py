@@ -79,7 +79,7 @@ class Scan:
 
 
 def levels(values: int, shared: Callable[[Task, int], int]) -> Callable[[PlanContext], Plan]:
-    """The plan of a kernel that scans tiles of `values` values a thread: its launch for the values, launches for the
+    """The plan of a kernel that scans tiles of `values` values per thread: its launch for the values, launches for the
     sums of tiles until one tile holds them, and scan_add for each launch but the last. `shared(task, itemsize)` are the
     bytes of shared memory for sums of so many bytes."""
 
@@ -131,7 +131,7 @@ def hillis_steele_bytes(task: Task, itemsize: int) -> int:
 
 
 def blelloch_bytes(task: Task, itemsize: int) -> int:
-    """Two sums a thread."""
+    """Two sums per thread."""
     return int(2 * task.knobs["block"] * itemsize)
 
 

@@ -1,6 +1,6 @@
 """JPEG and BMP images. Headers are checked before any decoder runs.
 
-imageio decodes what it leaves as stored: 8 bits a channel without a palette. OpenCV decodes the rest: palettes, and
+imageio decodes what it leaves as stored: 8 bits per channel without a palette. OpenCV decodes the rest: palettes, and
 images so large that imageio's reader refuses them. Pillow decodes printing colours, imagecodecs JPEG of 12 bits.
 """
 
@@ -45,8 +45,8 @@ JPEG_MARKER = re.compile(rb"\xff[\x01-\xcf\xd8-\xfe]")
 
 
 def read_jpeg(opening: Opening) -> Decoded:
-    """(H, W) or (H, W, 3) as uint8, or as uint16 where the file has more than 8 bits a sample, such as 0 to 4095 of 12
-    bits; turned upright where the file has an orientation; CMYK becomes RGB."""
+    """(H, W) or (H, W, 3) as uint8, or as uint16 where the file has more than 8 bits per sample, such as 0 to 4095 of
+    12 bits; turned upright where the file has an orientation; CMYK becomes RGB."""
     path, name, limit, _ = opening
     data = read_whole(path)
     frame, huffman, exif, adobe, rest = b"", False, b"", False, 0
@@ -138,7 +138,7 @@ def upright(array: Array, orientation: int, steps: list[dict[str, Any]] | None =
 
 
 def _decode_deep(data: bytes, name: str, shape: tuple[int, int], channels: int, bits: int) -> Array:
-    """A JPEG of more than 8 bits a sample, by imagecodecs alone. Raises InputError where that is missing."""
+    """A JPEG of more than 8 bits per sample, by imagecodecs alone. Raises InputError where that is missing."""
     failure = damaged(name, "JPEG")
     if channels not in (1, 3):
         raise InputError(f"{name} holds {channels} samples of {bits} bits per pixel; save it as gray or RGB.")

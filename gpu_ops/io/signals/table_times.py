@@ -162,7 +162,7 @@ def _own_rate(opening: Opening, layout: Layout, plan: TablePlan, times: Array, g
 
 
 def _advice() -> str:
-    return "resample it, or add --rate with the samples a second to count samples instead"
+    return "resample it, or add --rate with the samples per second to count samples instead"
 
 
 def doubts(layout: Layout) -> list[str]:

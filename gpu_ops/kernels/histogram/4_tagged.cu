@@ -6,7 +6,7 @@
 //          outside (3, histograms); bounds (bins + 1)
 // Launch:  grid ceil(pixels / (block * each)), any block of whole warps; a thread's pixels are one block apart; 32 * each
 //          samples of a warp stay below 2^27, what a count holds below its tag; shared bins + 1 bounds, rounded up to 16
-//          bytes, and histograms * (bins + 3) counts a warp
+//          bytes, and histograms * (bins + 3) counts per warp
 // Traffic: 1 sample read per sample; bins + 1 bounds read and up to bins + 3 atomic additions per block and histogram
 // Source:  S3
 #include "histogram_block.cuh"

@@ -4,7 +4,7 @@
 // Shapes:  x (pixels, step), of which the first `colours` are counted, or their luminance; counts (histograms, bins);
 //          outside (3, histograms); bounds (bins + 1)
 // Launch:  grid ceil(pixels / (block * each)), any block of whole warps; a thread's pixels are one block apart; shared
-//          bins + 1 bounds, rounded up to 16 bytes, and histograms * (bins + 3) counts a warp
+//          bins + 1 bounds, rounded up to 16 bytes, and histograms * (bins + 3) counts per warp
 // Traffic: 1 sample read per sample; bins + 1 bounds read and up to bins + 3 atomic additions per block and histogram
 // Source:  S3
 #include "histogram_block.cuh"

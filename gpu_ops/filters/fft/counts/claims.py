@@ -106,7 +106,7 @@ CLAIMS = (
     _claim(
         "radix",
         "A larger radix gains until its butterflies take as long as shared memory: Rx = 2^(2 width C / (5 B)).",
-        "Rx about 84 with FMA and 9 without, of 256 operations and 128 bytes a clock, and 8 bytes a point",
+        "Rx about 84 with FMA and 9 without, of 256 operations and 128 bytes per clock, and 8 bytes per point",
         "Holds by arithmetic. Registers set the limit before it does: radix 32 takes about 100 of them, and pays where "
         "16 would take a fourth stage.",
         _radix,

@@ -51,7 +51,7 @@ def counters(accesses: Iterable[Access]) -> dict[str, int]:
 
 
 def in_warps(elements: Array, threads: int) -> Array:
-    """The elements that a block's threads along x take in turn, a row a request."""
+    """The elements that a block's threads along x take in turn, a row per request."""
     turns = -(-elements.size // threads)
     padded = np.full((turns, -(-threads // WARP) * WARP), IDLE, np.int64)
     filled = np.full(turns * threads, IDLE, np.int64)

@@ -17,11 +17,9 @@ SIDE, PATCHES, OWN_LEVELS = 4, 4, 2
 """A thread has 4 times 4 pixels, or 4 times 4 samples, and does two levels of them alone; its kernel says the same."""
 WARP = 32
 BLOCKS = 128, 256, 512, 1024
-BLOCK = Param("block", 128, choices=BLOCKS, unit="threads", help="threads a block", tries=(128, 512))
-IDEA = "Haar's blocks of 2^levels a side are independent: forward, thresholds and inverse in one launch."
-UNCOUNTED = Counts(
-    uncounted="a load takes four samples or one, as rows are aligned: the counts of a block depend on the address"
-)
+BLOCK = Param("block", 128, choices=BLOCKS, unit="threads", help="threads per block", tries=(128, 512))
+IDEA = "Haar blocks of side 2^levels are independent: forward transform, thresholding and inverse in one launch."
+UNCOUNTED = Counts(uncounted="a load has four samples or one, depending on the alignment of its row")
 
 
 def threads_of(task: Task) -> tuple[int, int]:
@@ -88,7 +86,7 @@ RULES = together(
     ),
     not_with(
         *("rule", "universal", "BayesShrink", "SURE"),
-        words="an estimated threshold comes from all blocks first; its rule is manual",
+        words="an estimated threshold depends on all blocks; choose rule manual",
     ),
     RESULT_ALONE,
     Rule(_too_many, "{block} threads have blocks of {found[0]} levels, not {levels}; {found[1]}"),

@@ -55,7 +55,8 @@ def int64(*numbers: int) -> tuple[Any, ...]:
 
 @dataclass(frozen=True)
 class Lines:
-    """Launches with one thread a value of lines; `kind` is the type of coefficients, `block` the threads of a block."""
+    """Launches with one thread per value of lines; `kind` is the type of coefficients, `block` the threads of a
+    block."""
 
     device: Device
     kind: np.dtype[Any]
@@ -144,4 +145,4 @@ def largest(task: Task) -> float:
     return forms.largest(task) / int(task.params["shifts"])
 
 
-RESULT_ALONE = not_with("result", "parts", words="it keeps no coefficients to show")
+RESULT_ALONE = not_with("result", "parts", words="it returns the result alone, without coefficients")

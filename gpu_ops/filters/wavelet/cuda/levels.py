@@ -23,9 +23,7 @@ from gpu_ops.task import Task
 from gpu_ops.types import Rule
 
 MOST_TOGETHER = 3
-TOGETHER = Param(
-    "together", 2, choices=(1, 2, MOST_TOGETHER), unit="levels", help="levels that a block does in one launch"
-)
+TOGETHER = Param("together", 2, choices=(1, 2, MOST_TOGETHER), unit="levels", help="levels per launch")
 TILES = 16, 32, 64, 128
 TILE = Param("side", 32, choices=TILES, unit="pixels", help="rows and columns of a block's tile", tries=(16, 32, 64))
 

@@ -1,4 +1,4 @@
-"""The steps of the wavelet transform by lifting, in place in tiles of shared memory: one launch a level each way."""
+"""The steps of the wavelet transform by lifting, in place in tiles of shared memory: one launch per level each way."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ HAS_STEPS = Rule(
 )
 TILE_FITS = Rule(
     lambda task: beyond(shared_bytes(task), task.limits.shared_bytes),
-    "its tile takes {found} bytes of shared memory, a block has {limits.shared_bytes}; take a smaller side",
+    "its tile takes {found} bytes of shared memory, a block has {limits.shared_bytes}; choose a smaller side",
 )
 """Of images; lines have at most 44 KiB, with the most channels and the longest wavelet that has lifting steps."""
 
@@ -70,7 +70,7 @@ def _tolerance(task: Task) -> float:
 
 
 EXACTNESS = Exactness(
-    _tolerance, "The digits of some listed filters end early, so that no lifting steps come to exactly both of them."
+    _tolerance, "Some published filters have few digits, so that no lifting steps reproduce both of them exactly."
 )
 
 

@@ -45,7 +45,7 @@ class Details(NamedTuple):
 
 
 class Thresholds:
-    """A plan's figures, a column a channel: row 0 is the noise, row k the threshold of the k-th band of details."""
+    """A plan's figures, a column per channel: row 0 is the noise, row k the threshold of the k-th band of details."""
 
     def __init__(self, ctx: PlanContext, lines: Lines, pyramid: DeviceArray) -> None:
         self.ctx, self.lines, self.channels = ctx, lines, lines.shape.channels

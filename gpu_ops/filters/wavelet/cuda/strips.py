@@ -20,7 +20,7 @@ ROWS = 128
 BATCH_BYTES = 32
 """Bytes of a column of the rows of an image between two barriers."""
 LEAST_ROWS, RESIDENT = 16, 2
-"""The fewest rows of a segment, and blocks a multiprocessor that are worth shorter segments."""
+"""The fewest rows of a segment, and blocks per multiprocessor that are worth shorter segments."""
 EACH = 4
 """Coefficients a thread of a signal; the kernel says the same."""
 WHOLE, MOST_LEVELS, SPARE, SPANS = 8, 16, 8, 1024

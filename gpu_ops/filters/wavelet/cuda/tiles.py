@@ -1,4 +1,4 @@
-"""The steps of the wavelet transform in tiles of shared memory: one launch a level, for both axes of an image."""
+"""The steps of the wavelet transform in tiles of shared memory: one launch per level, for both axes of an image."""
 
 from __future__ import annotations
 

@@ -26,14 +26,18 @@ AROUND = ("wavelet/median.cu", "wavelet/thresholds.cu", "wavelet/risk.cu", "wave
 """The kernels around the transform, which all variants have."""
 SHRUNK = tuple(file for file in AROUND if file != "wavelet/shrink.cu")
 """Those around a transform that applies the thresholds itself."""
-GLOBAL = "The source's port: one thread an output pair; it loads every tap and every sample from global memory."
+GLOBAL = (
+    "A direct port of the source: one thread per output pair; it loads every tap and every sample from global memory."
+)
 CONSTANT = "All lanes need the same tap at once, so constant memory broadcasts it: a third of the loads remains."
 SCATTER = "Inverse by scatter: each thread adds its coefficient pair to the samples it covers, with atomics."
 TILES = "A block loads its samples and the halo once; both passes of an image exchange data in shared memory."
-FUSED = "Thresholding is fused into the loads of the inverse transform: a read and a write of all details less."
+FUSED = (
+    "Thresholding is fused into the loads of the inverse transform, which saves one read and one write of all details."
+)
 LEVELS = "Approximations stay in shared memory, where a block computes the next levels: one launch for several levels."
-LIFTING = "Filters factor into lifting steps that low and high share: half the multiplications, in place, in one tile."
-SEVERAL = "several kernels, each launched for many bands: the loads of one block do not stand for the plan"
+LIFTING = "The filters factor into lifting steps: half the multiplications, in place, in one tile."
+SEVERAL = "several kernels, each launched for many bands: one block is not representative of the plan"
 
 
 class Denoising:
