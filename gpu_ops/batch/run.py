@@ -24,7 +24,7 @@ from gpu_ops.io import CHOICES, NOISE
 from gpu_ops.io.opening import notes_in
 from gpu_ops.io.reading import Reading
 from gpu_ops.io.results import PLAIN, Saving, save_output
-from gpu_ops.io.steps.mapping import held
+from gpu_ops.io.steps.mapping import writes_exactly
 from gpu_ops.output_kinds import OUTPUT_KINDS, ViewKind
 from gpu_ops.report.about import about_run
 from gpu_ops.report.files import row, target_of, write_report
@@ -205,7 +205,7 @@ class Batch:
         return is_done(earlier, item, choosing.with_defaults(filter, params))
 
 
-def _compute(batch: Batch, item: Item, told: dict[str, Any], said: list[str]) -> int:
+def _compute(batch: Batch, item: Item, record: dict[str, Any], said: list[str]) -> int:
     """Load, run, verify and save one file. Adds to the row what is known so far, and returns the exit code."""
     spec = batch.spec
     clean = spec.reading.load(item.file)
@@ -215,31 +215,31 @@ def _compute(batch: Batch, item: Item, told: dict[str, Any], said: list[str]) ->
     check_type(filter, input)
     values = spec.of(filter)
     params = choosing.checked(filter, values)
-    told |= {"sha256": input.origin.get("hash", ""), "kind": input.kind, "dtype": input.array.dtype.name}
-    told |= {"shape": list(input.array.shape), "filter": filter.id}
+    record |= {"sha256": input.origin.get("hash", ""), "kind": input.kind, "dtype": input.array.dtype.name}
+    record |= {"shape": list(input.array.shape), "filter": filter.id}
     pick, sentences = _pick(spec, filter, input, values, batch.devices)
     said += sentences
-    told |= {"variant": pick.variant, "device": pick.device, "params": choosing.with_defaults(filter, params)}
-    told["knobs"] = {**{k.name: k.default for k in filter.variant(pick.variant).knobs}, **pick.knobs}
+    record |= {"variant": pick.variant, "device": pick.device, "params": choosing.with_defaults(filter, params)}
+    record["knobs"] = {**{k.name: k.default for k in filter.variant(pick.variant).knobs}, **pick.knobs}
     experiment = Experiment(filter.id, input, params, (pick,), "none", checks=spec.checks, memory=spec.memory)
     with _computing:
         result = last_runs(run_experiment(experiment))[-1]
-    told_row = row(result, experiment, with_roofs=False)
-    told |= {"error_max": told_row.to_json()["error_max"], "notes": list(told_row.notes)}
+    report_row = row(result, experiment, with_roofs=False)
+    record |= {"error_max": report_row.to_json()["error_max"], "notes": list(report_row.notes)}
     if result.failure:
-        told["sentence"] = result.failure
+        record["sentence"] = result.failure
         return FAILURE_CODES[result.failure_kind]
     if result.ok is False:
-        told |= {"status": "wrong", "sentence": "the result is not within the tolerance, so nothing is saved"}
+        record |= {"status": "wrong", "sentence": "the result is not within the tolerance, so nothing is saved"}
         return WRONG
     output = filter.given(dict(result.params))[0]
     form, map = result.forms[output.id], spec.saving.map
     suffix = f".{spec.format}" if spec.format else default_suffix(output.kind, form.dtype, input.rate, map)
     path = item.path(suffix)
-    about = about_run(told_row, batch.provenance, output.id)
+    about = about_run(report_row, batch.provenance, output.id)
     saving = replace(spec.saving, about=about, pixel=input.facts.pixel)
-    told["mapping"] = save_output(path, output, result.outputs[output.id], form, input.rate, saving)
-    told |= {"output": str(path), "status": "right" if result.ok else "unverified", **result_facts(path)}
+    record["mapping"] = save_output(path, output, result.outputs[output.id], form, input.rate, saving)
+    record |= {"output": str(path), "status": "right" if result.ok else "unverified", **result_facts(path)}
     return FINE
 
 
@@ -247,9 +247,9 @@ def default_suffix(kind: ViewKind, dtype: str, rate: float | None, map: str = "n
     """The ending of a result where none is asked for, by FORMAT_RULE; with a mapping the first format that has one."""
     formats, mapped = OUTPUT_KINDS[kind].formats, map != "none"
     if kind == "image":
-        return ".png" if mapped or held(".png", dtype) else ".npy"
+        return ".png" if mapped or writes_exactly(".png", dtype) else ".npy"
     if kind == "signal":
-        return ".wav" if mapped or (rate is not None and held(".wav", dtype)) else ".npy"
+        return ".wav" if mapped or (rate is not None and writes_exactly(".wav", dtype)) else ".npy"
     return ".csv" if formats[0] == ".csv" else ".npy" if ".npy" in formats else formats[0]
 
 

@@ -128,7 +128,7 @@ def padded(ctx: PlanContext) -> Plan:
     pitch = -(-(ctx.columns * itemsize) // PADDING) * PADDING
     whole = [ctx.device.empty((ctx.height, pitch // itemsize), ctx.dtype) for _ in range(count)]
     rows = [array[:, : ctx.columns] for array in whole]
-    return _apart(ctx, whole, rows, pitch, np.int32(pitch // itemsize))
+    return _pitched(ctx, whole, rows, pitch, np.int32(pitch // itemsize))
 
 
 def pitched(ctx: PlanContext) -> Plan:
@@ -136,10 +136,10 @@ def pitched(ctx: PlanContext) -> Plan:
     count = ctx.params["passes"] + 1
     rows = [ctx.device.pitched(ctx.height, ctx.columns, ctx.dtype) for _ in range(count)]
     pitch = rows[0].strides[0]
-    return _apart(ctx, rows, rows, pitch, np.int64(pitch))
+    return _pitched(ctx, rows, rows, pitch, np.int64(pitch))
 
 
-def _apart(
+def _pitched(
     ctx: PlanContext, memory: Sequence[DeviceArray], rows: Sequence[DeviceArray], pitch: int, pitch_argument: Any
 ) -> Plan:
     """A 2D copy into rows that lie `pitch` bytes apart, passes there, and a 2D copy out. Kernels take `memory`

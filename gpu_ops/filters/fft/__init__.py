@@ -17,7 +17,7 @@ from gpu_ops.filters.fft.cuda import two_passes
 from gpu_ops.filters.fft.cuda import variants as gpu
 from gpu_ops.input_kinds import INPUT_KINDS, Kind
 from gpu_ops.params import holds
-from gpu_ops.task import Task
+from gpu_ops.task import Successor, Task
 from gpu_ops.types import DTYPES, Filter, Locality, Output, Work
 
 PICKED = ("serial", "parallel", "global", "shared", "registers")
@@ -36,8 +36,8 @@ def work2d(task: Task) -> Work:
 
 def work_mask(task: Task) -> Work:
     """The image read once, the results written once, one real transform forward and one inverse."""
-    there = _work(task, outputs.OUTPUTS_MASK, task.meta.size, task.meta.shape[0] * task.meta.shape[1])
-    return Work(there.bytes_read, there.bytes_written, 2 * there.flops)
+    forward = _work(task, outputs.OUTPUTS_MASK, task.meta.size, task.meta.shape[0] * task.meta.shape[1])
+    return Work(forward.bytes_read, forward.bytes_written, 2 * forward.flops)
 
 
 def _work(task: Task, all_outputs: Sequence[Output], values: int, length: int) -> Work:
@@ -123,6 +123,7 @@ def _batches(kind: Kind, summary: str) -> Filter:
         claims=claims.CLAIMS if image else (),
         figures=figures.FIGURES if image else (),
         variants=(*batch_host.HOSTS, *batch_gpu.variants(kind), batch_host.CUPY),
+        renamed={"padded_text": (Successor("padded_as_published"),)},
     )
 
 

@@ -29,7 +29,7 @@ BLOCK = Param(
 SHIFT = Param(
     "shift", 1, 0, 31, unit="words", help="distance of a warp's first word from a 128-byte line", tries=(0, 1, 31)
 )
-TURNS = Param("turns", 2, choices=(2, 4, 16), help="rounds; each lane is active in one of them")
+ROUNDS = Param("rounds", 2, choices=(2, 4, 16), help="rounds; each lane is active in one of them", formerly=("turns",))
 STRIDE = Param(
     "stride", 2, 1, 32, unit="words", help="words from one lane to the next (lane stride)", tries=(1, 2, 7, 32)
 )
@@ -37,22 +37,36 @@ VALUES = Param("values", 4, choices=(3, 4, 8), help="values per structure: 3 sin
 BYTES = Param(
     "bytes", "adjacent", choices=("adjacent", "spread"), help="bytes of neighbouring lanes: adjacent, or 4 bytes apart"
 )
-APART = Param(
-    "apart",
+LANE_STRIDE = Param(
+    "lane_stride",
     0,
     0,
     32,
     unit="words",
     help="words from one lane to the next; 0: all lanes read one address",
     tries=(0, 1, 32),
+    formerly=("apart",),
 )
 SIDE = Param("side", 32, choices=(16, 32), help="rows and columns of a tile")
-EXTRA = Param("extra", 0, choices=(0, 1, 2), unit="columns", help="columns of padding")
+PADDING = Param("padding", 0, choices=(0, 1, 2), unit="columns", help="unused columns of a tile", formerly=("extra",))
 LOCAL_WORDS = Param("words", 8, choices=(4, 8, 32), help="words of the array of a thread")
-TURN = Param("turn", 1, 0, 31, help="index at which a thread starts, known only at run time", tries=(0, 1, 31))
+START = Param(
+    "start",
+    1,
+    0,
+    31,
+    help="index at which a thread starts, known only at run time",
+    tries=(0, 1, 31),
+    formerly=("turn",),
+)
 PARTS = Param("parts", 100, 1, 10000, help="equal parts in which gain × value is added", tries=(1, 10, 100))
-HELD = Param(
-    "held", 64, choices=(32, 64), unit="values", help="values that a thread loads before it stores the first one"
+LIVE = Param(
+    "live_values",
+    64,
+    choices=(32, 64),
+    unit="values",
+    help="values that a thread loads before it stores the first one",
+    formerly=("held",),
 )
 REGISTERS = Param(
     "registers", 32, choices=(0, 24, 32, 64), help="maximum registers per thread; 0: as many as the block size allows"
@@ -153,7 +167,7 @@ def _kernels() -> tuple[Variant, ...]:
         _kernel("1_order", "coalesced", ORDER, plans.direct, touches.order, rules=()),
         _kernel("2_shifted", "misaligned", SHIFTED, plans.shifted, touches.shifted, SHIFT, rules=()),
         _kernel("3_swapped", "permuted lanes", SWAPPED, plans.direct, touches.swapped, rules=()),
-        _kernel("4_gaps", "inactive lanes", GAPS, plans.knobbed("turns"), touches.gaps, TURNS, rules=()),
+        _kernel("4_gaps", "inactive lanes", GAPS, plans.knobbed("rounds"), touches.gaps, ROUNDS, rules=()),
         _kernel("5_stride", "stride", STRIDED, strided, touches.stride, STRIDE, rules=()),
         _kernel("6_packed", "array of structures", PACKED, in_pack, touches.packed, several=True),
         _kernel("7_aligned", "aligned structures", ALIGNED, in_aligned, touches.aligned, several=True),
@@ -172,13 +186,13 @@ def _kernels() -> tuple[Variant, ...]:
             rules=(limits.SHARED_STRIDE, limits.WORDS_OF_FOUR),
         ),
         _kernel("12_bytes", "bytes in shared memory", SINGLE_BYTES, plans.single_bytes, touches.single_bytes, BYTES),
-        _kernel("13_broadcast", "broadcast", BROADCAST, plans.broadcast, touches.broadcast, APART),
-        _kernel("14_tiles", "columns of a tile", TILES, plans.tiles, touches.tiles, SIDE, EXTRA, block=None),
+        _kernel("13_broadcast", "broadcast", BROADCAST, plans.broadcast, touches.broadcast, LANE_STRIDE),
+        _kernel("14_tiles", "columns of a tile", TILES, plans.tiles, touches.tiles, SIDE, PADDING, block=None),
         _kernel(
-            *("15_local", "local memory", LOCAL, plans.local, touches.order, LOCAL_WORDS, TURN),
+            *("15_local", "local memory", LOCAL, plans.local, touches.order, LOCAL_WORDS, START),
             predicts=_local_counters,
         ),
-        _kernel("16_spills", "spilled registers", SPILLS, plans.spills, touches.spills, HELD, REGISTERS, several=True),
+        _kernel("16_spills", "spilled registers", SPILLS, plans.spills, touches.spills, LIVE, REGISTERS, several=True),
         _kernel(
             *("17_floats", "sums of floats", FLOATS, floats, touches.order, PARTS),
             operations=_parts_work,

@@ -128,9 +128,9 @@ def _counted(touch: Touch, rows: Array) -> dict[str, int]:
 def distinct(rows: Array) -> Array:
     """Different places of each row, NOBODY aside."""
     ordered = np.sort(rows, axis=1)
-    there = ordered >= 0
-    there[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
-    number: Array = there.sum(axis=1)
+    present = ordered >= 0
+    present[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
+    number: Array = present.sum(axis=1)
     return number
 
 

@@ -24,7 +24,7 @@ EXPERIMENT: Mapping[str, Any] = {
 Passes = Callable[[Task], tuple[Pass, ...]]
 FIGURES: tuple[tuple[Passes, Mapping[str, Any]], ...] = (
     (touches.order, {}),
-    (touches.gaps, {"turns": 4}),
+    (touches.gaps, {"rounds": 4}),
     (touches.swapped, {}),
     (touches.shifted, {"shift": 1}),
 )
@@ -99,8 +99,8 @@ def _bytes(runs: Mapping[str, Run]) -> Verdict:
 
 
 def _broadcast(runs: Mapping[str, Run]) -> Verdict:
-    one, apart, same_bank = (costs(touches.broadcast, space="shared", apart=k)[0] for k in (0, 1, 32))
-    text = f"{one} wavefront for one address, {apart} for neighbours, {same_bank} for addresses of one bank"
+    one, neighbours, same_bank = (costs(touches.broadcast, space="shared", lane_stride=k)[0] for k in (0, 1, 32))
+    text = f"{one} wavefront for one address, {neighbours} for neighbours, {same_bank} for addresses of one bank"
     return text, one == 1
 
 

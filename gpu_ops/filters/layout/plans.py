@@ -67,9 +67,9 @@ def direct(ctx: PlanContext) -> Plan:
 
 
 def shifted(ctx: PlanContext) -> Plan:
-    """The first `back` threads have no value."""
-    back = touches.back(ctx.task)
-    return ctx.plan(_launch(ctx, (*_arguments(ctx), np.int32(back)), ctx.task.meta.size + back))
+    """The first `lead` threads have no value."""
+    lead = touches.lead(ctx.task)
+    return ctx.plan(_launch(ctx, (*_arguments(ctx), np.int32(lead)), ctx.task.meta.size + lead))
 
 
 def knobbed(knob: str, each: Callable[[Task], int] = lambda task: 1) -> Callable[[PlanContext], Plan]:
@@ -125,29 +125,32 @@ def single_bytes(ctx: PlanContext) -> Plan:
 
 
 def broadcast(ctx: PlanContext) -> Plan:
-    args, shared = (*_arguments(ctx), np.int32(ctx.knobs["apart"])), 2 * touches.WORD * touches.table_size(ctx.task)
+    args, shared = (
+        (*_arguments(ctx), np.int32(ctx.knobs["lane_stride"])),
+        2 * touches.WORD * touches.table_size(ctx.task),
+    )
     return ctx.plan(_launch(ctx, args, ctx.task.meta.size, "", "scale", shared))
 
 
 def tiles(ctx: PlanContext) -> Plan:
-    side, extra = ctx.knobs["side"], ctx.knobs["extra"]
-    kernel = ctx.kernel(SIDE=side, EXTRA=extra)
+    side, padding = ctx.knobs["side"], ctx.knobs["padding"]
+    kernel = ctx.kernel(SIDE=side, PADDING=padding)
     grid = (touches.blocks(ctx.task.meta.size, side * side), 1, 1)
-    shared = touches.WORD * side * (side + extra)
+    shared = touches.WORD * side * (side + padding)
     return ctx.plan(Launch(kernel, grid, (side, side, 1), _arguments(ctx), shared, name="scale"))
 
 
 def local(ctx: PlanContext) -> Plan:
     words = ctx.knobs["words"]
-    turn = np.int32(ctx.knobs["turn"] % words)
-    return ctx.plan(_launch(ctx, (*_arguments(ctx), turn), ctx.task.meta.size, WORDS=words))
+    start = np.int32(ctx.knobs["start"] % words)
+    return ctx.plan(_launch(ctx, (*_arguments(ctx), start), ctx.task.meta.size, WORDS=words))
 
 
 def spills(ctx: PlanContext) -> Plan:
     """Whole blocks, which have no branch, and a thread per value for the rest."""
     n, block = ctx.task.meta.size, int(ctx.knobs["block"])
-    each, whole = touches.held_by_block(ctx.task), touches.whole_blocks(ctx.task)
-    kernel = partial(ctx.kernel, BLOCK=block, HELD=ctx.knobs["held"], REGISTERS=ctx.knobs["registers"])
+    each, whole = touches.values_per_block(ctx.task), touches.whole_blocks(ctx.task)
+    kernel = partial(ctx.kernel, BLOCK=block, LIVE=ctx.knobs["live_values"], REGISTERS=ctx.knobs["registers"])
     first, numbers, steps = each * whole, scalars(ctx.task), list[Launch]()
     if whole:
         args = (ctx.x, ctx.out, *numbers)

@@ -55,8 +55,14 @@ THREADS = Param(
     unit="threads",
     help="threads in total; each reduces its share of the samples serially",
 )
-EACH = Param(
-    "each", 16, choices=(4, 16, 64), tries=(4, 16), unit="samples", help="samples per thread; more for long inputs"
+ITEMS = Param(
+    "items",
+    16,
+    choices=(4, 16, 64),
+    tries=(4, 16),
+    unit="samples",
+    help="samples per thread; more for long inputs",
+    formerly=("each",),
 )
 
 PASS_BLOCK = replace(BLOCK, default=1024, choices=(128, 256, 512, 1024), tries=(128, 512))
@@ -100,7 +106,7 @@ def _share(task: Task) -> float:
 def _wave(task: Task) -> float:
     """The longest chain of the shuffling kernel: a thread's share, and trees over threads and blocks."""
     blocks, block = plans.one_wave(task, samples(task), True)
-    return samples(task) / (blocks * block) + 2 * levels(blocks * block) + int(task.knobs["each"])
+    return samples(task) / (blocks * block) + 2 * levels(blocks * block) + int(task.knobs["items"])
 
 
 def _pass(task: Task) -> float:
@@ -164,7 +170,7 @@ def _kernels(kind: Kind) -> tuple[Variant, ...]:
         _kernel("3_sequential", "sequential addressing", SEQUENTIAL, plans.one_each, BLOCK),
         _kernel("4_first_add", "first add during load", FIRST_ADD, plans.two_each, BLOCK),
         _kernel("5_two_phase", "two phases", TWO_PHASE, plans.chosen_threads, THREADS, chain=_share),
-        _kernel("6_warp_shuffle", "warp shuffles", WARP_SHUFFLE, plans.one_wave, BLOCK, EACH, chain=_wave),
+        _kernel("6_warp_shuffle", "warp shuffles", WARP_SHUFFLE, plans.one_wave, BLOCK, ITEMS, chain=_wave),
         cuda(
             *("reduce/7_one_pass.cu", "one pass", ONE_PASS, plans.one_pass),
             *((FEW_CHANNELS,) if kind == "signal" else ()),

@@ -95,7 +95,7 @@ def _enough(n: int, most: int) -> int:
 def one_wave(task: Task, n: int, first: bool) -> Shape:
     """A thread every `each` samples, in no more blocks than the device runs at once."""
     block = int(task.knobs["block"])
-    return min(-(-n // (block * int(task.knobs["each"]))), WAVES * task.limits.multiprocessors), block
+    return min(-(-n // (block * int(task.knobs["items"]))), WAVES * task.limits.multiprocessors), block
 
 
 SHARED_OUT = (chosen_threads, one_wave)

@@ -24,7 +24,7 @@ REGISTER_VECTORS = 8
 """Vectors that a thread of the variant look_back keeps in registers; the others wait in shared memory."""
 THREADS_AT_ONCE = 1024
 """Threads of a multiprocessor that have so many registers."""
-TOLD_WORDS = 8
+STATUS_WORDS = 8
 """Words of 64 bits that a tile has to tell in, of which it uses two: see kernels/scan/5_look_back.cu."""
 
 
@@ -201,7 +201,7 @@ def look_back(ctx: PlanContext) -> Plan:
         "THREADS": made.block[0],
         "THREADS_AT_ONCE": THREADS_AT_ONCE,
     }
-    words, ticket = (ctx.device.upload(np.zeros(n, np.uint64)) for n in (TOLD_WORDS * lines.many * tiles, 1))
+    words, ticket = (ctx.device.upload(np.zeros(n, np.uint64)) for n in (STATUS_WORDS * lines.many * tiles, 1))
     where = np.int64(lines.n), np.int32(lines.step), np.int32(tiles), np.int32(is_exclusive(task))
     args = (ctx.x, made.out, words, ticket, *where)
     kernel, room = ctx.kernel(**made.types(ctx.dtype), **defines), look_back_bytes(task)

@@ -35,7 +35,7 @@ JPEG_HUFFMAN = (0xC0, 0xC1, 0xC2)
 JPEG_BITS = 8
 """The bits of a sample that every decoder takes."""
 JPEG_PIXELS = 1024
-"""The most pixels that one byte of a Huffman-coded JPEG can stand for: a bit for each block of 64 samples, and one
+"""The maximum number of pixels per byte of a Huffman-coded JPEG: a bit for each block of 64 samples, and one
 sample for every two pixels where the colours are stored as coarsely as possible."""
 JPEG_NOTES = (*range(0xE1, 0xEE), 0xEF, 0xFE)
 """Segments that are no part of the picture: comments, and those of applications except two that define the colours."""

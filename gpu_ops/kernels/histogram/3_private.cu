@@ -44,7 +44,7 @@ extern "C" __global__ void histogram_private(
                 const int of = (j + slot) % threads;  // lanes start in different banks
                 sum += bytes[((slot >> 2) * threads + of) * 4 + (slot & 3)];
             }
-            if (sum > 0) atomicAdd(place(counts, outside, first + slot, bins, histograms), sum);
+            if (sum > 0) atomicAdd(count_at(counts, outside, first + slot, bins, histograms), sum);
         }
         __syncthreads();
         for (int row = 0; row < SLOTS / 4; ++row) words[row * threads + t] = 0;

@@ -56,6 +56,6 @@ extern "C" __global__ void histogram_tagged(
     for (int n = threadIdx.x; n < all; n += blockDim.x) {
         unsigned sum = 0;
         for (int warp = 0; warp < warps; ++warp) sum += sets[warp * all + n] & COUNT;
-        if (sum > 0) atomicAdd(place(counts, outside, n, bins, histograms), sum);
+        if (sum > 0) atomicAdd(count_at(counts, outside, n, bins, histograms), sum);
     }
 }

@@ -28,35 +28,35 @@ COMPLEX, REAL, HALF = 0, 1, 2
 
 
 @piece
-def _fetch(x: Array, start: int, apart: int, lanes: int, n: int, work: Array, plane: int) -> None:
-    """n complex numbers of each of `lanes` rows, which begin every `apart` values of x, into a tile."""
+def _fetch(x: Array, start: int, stride: int, lanes: int, n: int, work: Array, plane: int) -> None:
+    """n complex numbers of each of `lanes` rows, which begin every `stride` values of x, into a tile."""
     v, done = BYTES // work.itemsize, 0
     if lanes == v:
         done = n // v * v
         for k in range(0, done, v):
-            pairs_to_lanes(x, start + 2 * k, apart, work, k * v, plane + k * v)
+            pairs_to_lanes(x, start + 2 * k, stride, work, k * v, plane + k * v)
     for lane in range(lanes):
         for k in range(done, n):
-            at = start + lane * apart + 2 * k
+            at = start + lane * stride + 2 * k
             work[k * v + lane], work[plane + k * v + lane] = x[at], x[at + 1]
 
 
 @piece
-def _give(work: Array, re: int, im: int, lanes: int, n: int, out: Array, start: int, apart: int) -> None:
+def _give(work: Array, re: int, im: int, lanes: int, n: int, out: Array, start: int, stride: int) -> None:
     """The inverse, from a tile whose parts begin at re and im."""
     v, done = BYTES // work.itemsize, 0
     if lanes == v:
         done = n // v * v
         for k in range(0, done, v):
-            lanes_to_pairs(work, re + k * v, im + k * v, out, start + 2 * k, apart)
+            lanes_to_pairs(work, re + k * v, im + k * v, out, start + 2 * k, stride)
     for lane in range(lanes):
         for k in range(done, n):
-            at = start + lane * apart + 2 * k
+            at = start + lane * stride + 2 * k
             out[at], out[at + 1] = work[re + k * v + lane], work[im + k * v + lane]
 
 
 @piece
-def _taken_apart(ar: Any, ai: Any, br: Any, bi: Any, half: Any, wr: Any, wi: Any) -> tuple[Any, Any, Any, Any]:
+def _separated(ar: Any, ai: Any, br: Any, bi: Any, half: Any, wr: Any, wi: Any) -> tuple[Any, Any, Any, Any]:
     """Bins k and n - k of 2n samples from points k and n - k of the transform of n pairs; w is exp(-πi k / n)."""
     er, ei = half * (ar + br), half * (ai - bi)
     tr, ti = times(half * (ai + bi), half * (br - ar), wr, wi)
@@ -78,7 +78,7 @@ def _bins_of_tile(work: Array, x: int, plane: int, n: int, turn: Array) -> None:
     for k in range(n // 2 + 1):
         i, j, to = x + k * v, x + (n - k) % n * v, x + (n - k) * v
         a, b, c, d = load(work, i), load(work, i + plane), load(work, j), load(work, j + plane)
-        a, b, c, d = _taken_apart(a, b, c, d, half, spread(turn[2 * k]), spread(turn[2 * k + 1]))
+        a, b, c, d = _separated(a, b, c, d, half, spread(turn[2 * k]), spread(turn[2 * k + 1]))
         store(work, i, a)
         store(work, i + plane, b)
         store(work, to, c)
@@ -145,8 +145,8 @@ def rows_part(arguments: Any, worker: int, workers: int) -> None:
         if not inverse and odd:
             _fetch_real(x, samples, n, lanes, work, plane)
         else:
-            apart = wide if inverse else length
-            _fetch(x, row * apart, apart, lanes, wide // 2 if inverse else n, work, plane)
+            stride = wide if inverse else length
+            _fetch(x, row * stride, stride, lanes, wide // 2 if inverse else n, work, plane)
         if inverse and odd:
             _mirror(work, plane, n)
         elif inverse:
@@ -268,5 +268,5 @@ def bins_part(arguments: Any, worker: int, workers: int) -> None:
                 b, d = b - b, d - d
             a, b, c, d = _joined(a, b, c, d, half, wr, wi)
         else:
-            a, b, c, d = _taken_apart(a, b, c, d, half, wr, wi)
+            a, b, c, d = _separated(a, b, c, d, half, wr, wi)
         bins[i], bins[i + 1], bins[to], bins[to + 1] = a, b, c, d

@@ -202,12 +202,12 @@ def _lengths(task: Task) -> Iterator[int]:
     return (lines.n for lines in _lines_of(task))
 
 
-def _operations(there_and_back: bool, task: Task) -> int:
+def _operations(round_trip: bool, task: Task) -> int:
     """Five operations a point and stage; any length but a power of two takes two transforms of the padded one."""
     total = 0
     for lines in _lines_of(task):
         points = padded(lines.n)
-        ways = (1 if points == lines.n else 2) * (2 if there_and_back else 1)
+        ways = (1 if points == lines.n else 2) * (2 if round_trip else 1)
         total += 5 * lines.count * points * max(points.bit_length() - 1, 1) * ways
     return total
 

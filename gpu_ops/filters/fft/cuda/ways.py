@@ -134,8 +134,8 @@ SHARED = Way(
     "longer line takes two launches.",
     (THREADS,),
 )
-PADDED_TEXT = Stockham(
-    "padded_text",
+AS_PUBLISHED = Stockham(
+    "padded_as_published",
     "3 shared memory, padded as published",
     "Stockham: each stage stores its points where the next one loads them. One point of padding per group, as "
     "published: the first stage stores without bank conflicts, the others with as many as before.",
@@ -178,5 +178,7 @@ TABLE = Stockham(
     (BLOCK, LONG_RADIX),
     twiddles="constant",
 )
-STOCKHAM: Mapping[str, Stockham] = {way.name: way for way in (PADDED_TEXT, PADDED, RADIX4, REGISTERS, FAST_SINE, TABLE)}
+STOCKHAM: Mapping[str, Stockham] = {
+    way.name: way for way in (AS_PUBLISHED, PADDED, RADIX4, REGISTERS, FAST_SINE, TABLE)
+}
 """By the id of their variants."""

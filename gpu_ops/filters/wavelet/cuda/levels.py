@@ -43,7 +43,7 @@ class Group(NamedTuple):
         return self.last - self.first
 
 
-class Room(NamedTuple):
+class Buffers(NamedTuple):
     """Values in shared memory: `first`, behind which the second tile begins, and all."""
 
     first: int
@@ -55,7 +55,7 @@ def groups_of(levels: int, together: int) -> tuple[Group, ...]:
     return tuple(Group(first, min(first + together, levels)) for first in range(0, levels, together))
 
 
-def spans_there(many: int, extents: tuple[int, ...], taps: int) -> list[int]:
+def spans_forward(many: int, extents: tuple[int, ...], taps: int) -> list[int]:
     """The most positions that a block has of an axis at each level of a group, for `many` coefficients of the last."""
     found = [min(many, extents[-1])]
     for n in reversed(extents[:-1]):
@@ -63,7 +63,7 @@ def spans_there(many: int, extents: tuple[int, ...], taps: int) -> list[int]:
     return found[::-1]
 
 
-def spans_back(many: int, extents: tuple[int, ...], taps: int) -> list[int]:
+def spans_inverse(many: int, extents: tuple[int, ...], taps: int) -> list[int]:
     """The same for `many` samples. A span that goes round an odd axis passes the position of its repeated sample."""
     found = [min(many, extents[0])]
     for n in extents[1:]:
@@ -79,37 +79,39 @@ def pieces(task: Task, together: int) -> tuple[int, int]:
     return (max(1, side >> together) << together if task.meta.of_kind.rank == 2 else 1), columns
 
 
-def rooms(task: Task, group: Group) -> tuple[Room, Room]:
+def buffers(task: Task, group: Group) -> tuple[Buffers, Buffers]:
     """Shared memory of a group's launches, forward and inverse."""
     taps, channels, rank = LENGTHS[task.params["wavelet"]], task.meta.channels, task.meta.of_kind.rank
     levels = sizes(task)[group.first : group.last + 1]
     rows, columns = pieces(task, group.together)
     across = tuple(size[-1] for size in levels)
-    there = spans_there(columns >> group.together, across, taps)
-    back = spans_back(columns, across, taps)
+    forward = spans_forward(columns >> group.together, across, taps)
+    inverse = spans_inverse(columns, across, taps)
     if rank == 1:
-        return _by_turns(there[:-1], channels), _by_turns([0, *back[1:]], 2 * channels, swapped=True)
+        return _alternating(forward[:-1], channels), _alternating([0, *inverse[1:]], 2 * channels, swapped=True)
     along = tuple(size[0] for size in levels)
-    high, deep = spans_there(rows >> group.together, along, taps), spans_back(rows, along, taps)
+    high, deep = spans_forward(rows >> group.together, along, taps), spans_inverse(rows, along, taps)
     after = range(1, group.together + 1)
-    tile = max(high[level - 1] * there[level - 1] for level in after) * channels
-    bands = max(4 * deep[level] * back[level] for level in after) * channels
-    between = max(2 * high[level - 1] * there[level] for level in after) * channels
-    between_back = max(2 * deep[level - 1] * back[level] for level in after) * channels
-    return Room(tile, tile + between), Room(bands, bands + between_back)
+    tile = max(high[level - 1] * forward[level - 1] for level in after) * channels
+    bands = max(4 * deep[level] * inverse[level] for level in after) * channels
+    between = max(2 * high[level - 1] * forward[level] for level in after) * channels
+    between_inverse = max(2 * deep[level - 1] * inverse[level] for level in after) * channels
+    return Buffers(tile, tile + between), Buffers(bands, bands + between_inverse)
 
 
-def _by_turns(spans: list[int], each: int, swapped: bool = False) -> Room:
+def _alternating(spans: list[int], each: int, swapped: bool = False) -> Buffers:
     """Two tiles of a line, which levels use in turn: the second one first where they are swapped."""
     even, odd = (each * max(spans[turn::2], default=0) for turn in (0, 1))
     first, second = (odd, even) if swapped else (even, odd)
-    return Room(first, first + second)
+    return Buffers(first, first + second)
 
 
 def shared_bytes(task: Task) -> int:
     """Bytes of shared memory of the largest launch."""
     groups = groups_of(task.params["levels"], task.knobs["together"])
-    return AXES_BYTES + max(room.whole for group in groups for room in rooms(task, group)) * work_type(task).itemsize
+    return (
+        AXES_BYTES + max(buffer.whole for group in groups for buffer in buffers(task, group)) * work_type(task).itemsize
+    )
 
 
 def _advice(task: Task) -> str:
@@ -143,18 +145,18 @@ class Levels(Transform):
         self.groups = groups_of(len(self.sizes) - 1, int(ctx.knobs["together"]))
 
     def forward(self, x: DeviceArray) -> list[Step]:
-        return [self._there_of(group, x) for group in self.groups]
+        return [self._forward_of(group, x) for group in self.groups]
 
     def inverse(self, out: DeviceArray) -> list[Step]:
-        return [self._back_of(group, out) for group in reversed(self.groups)]
+        return [self._inverse_of(group, out) for group in reversed(self.groups)]
 
-    def _there_of(self, group: Group, samples: DeviceArray) -> Launch:
+    def _forward_of(self, group: Group, samples: DeviceArray) -> Launch:
         x, low = (self._approximation(level, samples) for level in group)
         rows, columns = (max(1, side >> group.together) for side in pieces(self.ctx.task, group.together))
         args = (x.values, low.values, self.pyramid, np.int32(self.taps), np.int32(group.together))
         return self._launch("forward", group, args, (x.pitch, low.pitch), (rows, columns), group.last)
 
-    def _back_of(self, group: Group, samples: DeviceArray) -> Launch:
+    def _inverse_of(self, group: Group, samples: DeviceArray) -> Launch:
         x, low = (self._approximation(level, samples) for level in group)
         how = np.int32(THRESHOLDS.index(self.ctx.params["threshold"]))
         args = (
@@ -174,9 +176,9 @@ class Levels(Transform):
         self, way: str, group: Group, args: tuple[Any, ...], pitches: tuple[int, int], many: tuple[int, int], of: int
     ) -> Launch:
         """A launch over pieces of the approximation of level `of`."""
-        image, channels, there = self.lines.shape.rank == 2, self.lines.shape.channels, way == "forward"
+        image, channels, forward = self.lines.shape.rank == 2, self.lines.shape.channels, way == "forward"
         (rows, columns), (down, right) = self.sizes[group.first], self._details(group.last)
-        room = rooms(self.ctx.task, group)[0 if there else 1]
+        buffer = buffers(self.ctx.task, group)[0 if forward else 1]
         if image:
             places = (*pitches, self.pyramid.shape[1] * channels, down, right)
             args = (*args, *int64(rows, columns), np.int32(channels), *int64(*places), *map(np.int32, many))
@@ -193,10 +195,10 @@ class Levels(Transform):
             kernel,
             (grid[1], min(grid[0], MOST_BLOCKS), 1),
             (*self.lines.threads, 1),
-            (*args, np.int32(room.first)),
-            room.whole * self.lines.kind.itemsize,
+            (*args, np.int32(buffer.first)),
+            buffer.whole * self.lines.kind.itemsize,
             constants=self._constants(),
-            name=name if there else f"{name} inverse",
+            name=name if forward else f"{name} inverse",
         )
 
     def _details(self, level: int) -> tuple[int, int]:

@@ -9,7 +9,14 @@ import numpy as np
 from gpu_ops.filters.kit.rules import MOST_BLOCKS, beyond
 from gpu_ops.filters.wavelet.bases import gain_of, taps_of
 from gpu_ops.filters.wavelet.cuda.launches import Plane, int64
-from gpu_ops.filters.wavelet.cuda.lifting import NAMES, constants_of, deviation_of, lifting_of, reach_back, reach_there
+from gpu_ops.filters.wavelet.cuda.lifting import (
+    NAMES,
+    constants_of,
+    deviation_of,
+    lifting_of,
+    reach_forward,
+    reach_inverse,
+)
 from gpu_ops.filters.wavelet.cuda.tiles import Fused, Tile
 from gpu_ops.filters.wavelet.forms import BORDERS, floats_tolerance, sizes, work_type
 from gpu_ops.plan import Launch
@@ -30,7 +37,10 @@ def shared_values(task: Task) -> tuple[int, int]:
     lifting, (rows, columns) = lifting_of(task.params["wavelet"]), pairs_of(task)
     image = task.meta.of_kind.rank == 2
     found = []
-    for reach, more in ((reach_there(lifting), 0), (reach_back(lifting), 1)):  # inverse a piece may begin within a pair
+    for reach, more in (
+        (reach_forward(lifting), 0),
+        (reach_inverse(lifting), 1),
+    ):  # inverse a piece may begin within a pair
         around = reach.after - reach.before + more
         lines = 2 * (rows + around) if image else 1
         found.append(lines * 2 * (columns + around) * task.meta.channels)
@@ -58,9 +68,9 @@ def growth(task: Task) -> float:
     """How many times as large a value can become between the steps as what a level of the filters allows for, forward
     and inverse."""
     wavelet = task.params["wavelet"]
-    taps, (there, back) = taps_of(wavelet), lifting_of(wavelet).peaks
+    taps, (forward, inverse) = taps_of(wavelet), lifting_of(wavelet).peaks
     of_filters = float(np.abs(taps.rec_lo).sum() + np.abs(taps.rec_hi).sum())
-    return max(1.0, there / gain_of(wavelet), back / of_filters) ** int(task.meta.of_kind.rank)
+    return max(1.0, forward / gain_of(wavelet), inverse / of_filters) ** int(task.meta.of_kind.rank)
 
 
 def _tolerance(task: Task) -> float:

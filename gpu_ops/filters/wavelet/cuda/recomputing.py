@@ -30,7 +30,7 @@ class Level(NamedTuple):
     x: DeviceArray
     out: DeviceArray
     low: DeviceArray
-    back: DeviceArray
+    restored: DeviceArray
     samples: Extents
     results: Extents
     alone: bool
@@ -87,9 +87,9 @@ class Denoising:
         levels, x, out = [], self.ctx.x, self.ctx.out
         for number, (samples, results) in enumerate(zip(extents, extents[1:], strict=False), start=1):
             alone = number == len(extents) - 1
-            low, back = (self._band(results) if wanted else self.nothing for wanted in self._wanted(number))
-            levels.append(Level(number, x, out, low, back, samples, results, alone))
-            x, out = low, back
+            low, restored = (self._band(results) if wanted else self.nothing for wanted in self._wanted(number))
+            levels.append(Level(number, x, out, low, restored, samples, results, alone))
+            x, out = low, restored
         return levels
 
     def _wanted(self, number: int) -> tuple[bool, bool]:
@@ -109,7 +109,7 @@ class Denoising:
     def _inverse(self, level: Level, shift: int) -> list[Launch]:
         """The inverse transform of a level, which recomputes its details."""
         thresholds = self.thresholds.figures.reshape(-1)[self.shape.channels :]
-        arrays = (level.x, level.back, self.total, level.out, thresholds)
+        arrays = (level.x, level.restored, self.total, level.out, thresholds)
         first, last = level.number > 1 or shift == 0, level.number > 1 or shift == self.shifts - 1
         how = np.int32(THRESHOLDS.index(self.ctx.params["threshold"]))
         ends = (np.int32(first), np.int32(last), np.float64(self.shifts), how, np.int32(level.alone))

@@ -15,7 +15,7 @@ from gpu_ops.params import Value
 from gpu_ops.plan import DeviceArray, Launch, Step
 from gpu_ops.task import Task
 
-THERE = "wavelet/4_shared.cu"
+SHARED_FILE = "wavelet/4_shared.cu"
 """The kernels of the forward transform, where only the inverse has a file of its own."""
 Tile = tuple[int, int]
 """Rows, and values of a row."""
@@ -47,10 +47,12 @@ def block_of(task: Task) -> Tile:
 def shared_values(task: Task) -> tuple[int, int]:
     """Values in shared memory, forward and inverse: tiles, and what lies between the passes of an image."""
     block, taps, channels = block_of(task), LENGTHS[task.params["wavelet"]], task.meta.channels
-    (rows, width), (back_rows, back_width) = (tile(block, taps, channels) for tile in (sample_tile, coefficient_tile))
+    (rows, width), (inverse_rows, inverse_width) = (
+        tile(block, taps, channels) for tile in (sample_tile, coefficient_tile)
+    )
     if task.meta.of_kind.rank == 1:
-        return width, 2 * back_width
-    return rows * (width + 2 * block[1]), (4 * back_rows + 2 * block[0]) * back_width
+        return width, 2 * inverse_width
+    return rows * (width + 2 * block[1]), (4 * inverse_rows + 2 * block[0]) * inverse_width
 
 
 def shared_bytes(task: Task) -> int:
@@ -111,7 +113,7 @@ class Fused(Tiles):
         if part.startswith("_inverse"):
             return self._kernel(part)
         defines: dict[str, Value] = {"REAL": self.lines.real, "BORDER": BORDERS.index(self.ctx.params["border"])}
-        return self.ctx.device.kernel(THERE, f"wavelet_shared{part}", defines)
+        return self.ctx.device.kernel(SHARED_FILE, f"wavelet_shared{part}", defines)
 
     def _limits(self, level: int) -> tuple[Any, ...]:
         each, channels = (1 if self.lines.shape.rank == 1 else 3), self.lines.shape.channels

@@ -71,25 +71,25 @@ class Transform:
         """From the approximation of the level before to that of this one, and its details."""
         (rows, n), (half_rows, half) = self.sizes[level - 1], self.sizes[level]
         if self.lines.shape.rank == 1:
-            return [self._there(ROWS, level, x, low, self.planes[level, "detail"], n, half, rows)]
+            return [self._forward(ROWS, level, x, low, self.planes[level, "detail"], n, half, rows)]
         left, right = self._halves(rows, half)
         vertical = self.planes[level, "vertical"]
-        steps: list[Step] = [self._there(ROWS, level, x, left, right, n, half, rows)]
+        steps: list[Step] = [self._forward(ROWS, level, x, left, right, n, half, rows)]
         for which, to, detail in ((left, low, "horizontal"), (right, vertical, "diagonal")):
-            steps.append(self._there(COLUMNS, level, which, to, self.planes[level, detail], rows, half_rows, half))
+            steps.append(self._forward(COLUMNS, level, which, to, self.planes[level, detail], rows, half_rows, half))
         return steps
 
     def _synthesise(self, level: int, low: Plane, x: Plane) -> list[Step]:
         """The other way round."""
         (rows, n), (half_rows, half) = self.sizes[level - 1], self.sizes[level]
         if self.lines.shape.rank == 1:
-            return self._back(ROWS, level, low, self.planes[level, "detail"], x, n, half, rows)
+            return self._inverse(ROWS, level, low, self.planes[level, "detail"], x, n, half, rows)
         left, right = self._halves(rows, half)
         vertical = self.planes[level, "vertical"]
         steps: list[Step] = []
         for of, detail, which in ((low, "horizontal", left), (vertical, "diagonal", right)):
-            steps += self._back(COLUMNS, level, of, self.planes[level, detail], which, rows, half_rows, half)
-        return [*steps, *self._back(ROWS, level, left, right, x, n, half, rows)]
+            steps += self._inverse(COLUMNS, level, of, self.planes[level, detail], which, rows, half_rows, half)
+        return [*steps, *self._inverse(ROWS, level, left, right, x, n, half, rows)]
 
     def _halves(self, rows: int, half: int) -> list[Plane]:
         """The low and the high half of the rows."""
@@ -104,7 +104,7 @@ class Transform:
             self.between[level] = self._empty(rows, columns)
         return plane(self.between[level] if level else samples, rows, columns * self.lines.shape.channels)
 
-    def _there(
+    def _forward(
         self, along: str, level: int, x: Plane, low: Plane, high: Plane, n: int, half: int, others: int
     ) -> Launch:
         """Pairs of coefficients along an axis of n samples, for `others` lines along the other axis."""
@@ -115,7 +115,7 @@ class Transform:
         args = (x.values, low.values, high.values, *self._taps(), *sizes, *int64(x.pitch, low.pitch, high.pitch))
         return self.lines.over(kernel, lines, width, args, f"level {level}: {along}", constants=self._constants())
 
-    def _back(
+    def _inverse(
         self, along: str, level: int, low: Plane, high: Plane, x: Plane, n: int, half: int, others: int
     ) -> list[Step]:
         """Samples along an axis of n, for `others` lines along the other axis."""

@@ -14,7 +14,7 @@ from gpu_ops.filters.wavelet.cuda.launches import Lines, Samples, Shape, counted
 from gpu_ops.filters.wavelet.cuda.levels import Levels
 from gpu_ops.filters.wavelet.cuda.lifted import Lifted
 from gpu_ops.filters.wavelet.cuda.noise import Thresholds
-from gpu_ops.filters.wavelet.cuda.tiles import THERE, Fused, Tiles, shared_bytes
+from gpu_ops.filters.wavelet.cuda.tiles import SHARED_FILE, Fused, Tiles, shared_bytes
 from gpu_ops.filters.wavelet.cuda.transform import Transform, Way
 from gpu_ops.input_kinds import Kind
 from gpu_ops.params import Param
@@ -65,8 +65,8 @@ class Denoising:
         """Signals and images alike: the first shift is by 0, and its coefficients and thresholds are the outputs."""
         ctx, same = self.ctx, self.ctx.dtype == self.kind
         direct = same and self.shifts == 1
-        back = ctx.out if direct else ctx.empty(self.kind)
-        total = back if self.shifts == 1 else ctx.empty(self.kind)
+        restored = ctx.out if direct else ctx.empty(self.kind)
+        total = restored if self.shifts == 1 else ctx.empty(self.kind)
         moved = ctx.x if direct else ctx.empty(self.kind)
         outputs: dict[str, DeviceArray] = {ctx.task.meta.kind: ctx.out}
         steps = self._gaps()
@@ -79,8 +79,8 @@ class Denoising:
                 kept = {"coefficients": self.pyramid, "figures": self.thresholds.figures}
                 outputs |= {name: ctx.device.empty(array.shape, array.dtype) for name, array in kept.items()}
                 steps += [Copy(outputs[name], array, f"keep the {name}") for name, array in kept.items()]
-            steps += [*(self.thresholds.shrink() if self.shrinks else []), *self.transform.inverse(back)]
-            steps += [self.samples.add(back, total, shift)] if self.shifts > 1 else []
+            steps += [*(self.thresholds.shrink() if self.shrinks else []), *self.transform.inverse(restored)]
+            steps += [self.samples.add(restored, total, shift)] if self.shifts > 1 else []
         steps += [] if direct else [self.samples.finish(total, ctx.out, self.shifts)]
         if self.parts:
             outputs["noise"] = ctx.empty(forms.real_type(ctx.task))
@@ -144,7 +144,7 @@ def variants(kind: Kind) -> tuple[Variant, ...]:
         _kernel("2_constant", "constant taps", CONSTANT, Way()),
         *(() if image else (scatter,)),
         _kernel("4_shared", "shared tiles", TILES, Way(in_tiles=True), tile),
-        _kernel("5_fused", "thresholds fused", FUSED, fused, tile, helpers=(THERE, *SHRUNK)),
+        _kernel("5_fused", "thresholds fused", FUSED, fused, tile, helpers=(SHARED_FILE, *SHRUNK)),
         _kernel(
             *("6_levels", "levels together", LEVELS, Way(grouped=True), levels.FITS),
             helpers=SHRUNK,

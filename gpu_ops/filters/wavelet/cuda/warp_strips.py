@@ -45,7 +45,7 @@ class Rung(Enum):
     TWO_LEVELS = "wavelet/13_two_levels.cu"
 
 
-def marches(task: Task, level: int) -> bool:
+def streams(task: Task, level: int) -> bool:
     """Whether a level has rows of whole fours, and enough of them that no border goes on beyond the next edge."""
     rows, columns = extents_of(task)[level - 1]
     return columns % FOUR == 0 and rows >= 2 * Strips.of(task).taps and rows * columns < MOST
@@ -62,7 +62,7 @@ def stores(task: Task, level: int, rung: Rung) -> bool:
     """Whether a level stores its details. A quarter of the samples and less stay in a cache, where they cost less than
     recomputed details; those of the first level depend on the variant. The last level has its forward and its inverse
     transform in one launch, unless two levels share theirs."""
-    if level > task.params["levels"] or not marches(task, level):
+    if level > task.params["levels"] or not streams(task, level):
         return False
     if level == task.params["levels"]:
         return level == 2 and rung is Rung.TWO_LEVELS
@@ -108,7 +108,7 @@ ALL, JOINED = Kernel(Rung.STORED, FORWARD), Kernel(Rung.STORED, JOIN)
 BOTH, RECOMPUTE_BOTH = Kernel(Rung.TWO_LEVELS, TWO_FORWARD), Kernel(Rung.TWO_LEVELS, TWO_INVERSE)
 
 
-class Marching(Denoising):
+class Streaming(Denoising):
     """A plan of a variant whose levels are marched, as far as that is possible; blocks do the others."""
 
     def __init__(self, ctx: PlanContext, rung: Rung) -> None:
@@ -125,41 +125,43 @@ class Marching(Denoising):
 
     def _given(self) -> list[Step]:
         """Marched levels have a given threshold from their launch."""
-        return [] if all(marches(self.ctx.task, level.number) for level in self.levels) else super()._given()
+        return [] if all(streams(self.ctx.task, level.number) for level in self.levels) else super()._given()
 
     def _wanted(self, number: int) -> tuple[bool, bool]:
-        (low, back), (there, again) = super()._wanted(number), two_at_once(self.ctx.task, self.rung)
+        (low, restored), (there, again) = super()._wanted(number), two_at_once(self.ctx.task, self.rung)
         if number == 1:
-            return low and not there, back and not again
-        return low or (number == 2 and there), back
+            return low and not there, restored and not again
+        return low or (number == 2 and there), restored
 
     def _forward(self, level: Level, shift: int) -> list[Launch]:
         task = self.ctx.task
-        if not marches(task, level.number):
+        if not streams(task, level.number):
             return super()._forward(level, shift)
         if level.number <= 2 and two_at_once(task, self.rung)[0]:
             low = self.levels[1].low
-            return [self._march(BOTH, level, level.x, low, *self.stored[2])] if level.number == 1 else []
+            return [self._launch_strips(BOTH, level, level.x, low, *self.stored[2])] if level.number == 1 else []
         if level.number in self.stored:
-            return [self._march(ALL, level, level.x, level.low, *self.stored[level.number])]
+            return [self._launch_strips(ALL, level, level.x, level.low, *self.stored[level.number])]
         finest = self.finest if level.number == 1 else self.nothing
-        return [self._march(LOW, level, level.x, level.low, finest, last=(np.int32(not level.alone),))]
+        return [self._launch_strips(LOW, level, level.x, level.low, finest, last=(np.int32(not level.alone),))]
 
     def _inverse(self, level: Level, shift: int) -> list[Launch]:
-        if not marches(self.ctx.task, level.number):
+        if not streams(self.ctx.task, level.number):
             return super()._inverse(level, shift)
         ends = level.out, self.thresholds.figures.reshape(-1)[1:]
         if level.number <= 2 and two_at_once(self.ctx.task, self.rung)[1]:
             second = self.levels[1]
-            back = second.low if second.alone else second.back
+            restored = second.low if second.alone else second.restored
             return (
-                [self._march(RECOMPUTE_BOTH, level, level.x, back, *self.stored[2], *ends)] if level.number == 1 else []
+                [self._launch_strips(RECOMPUTE_BOTH, level, level.x, restored, *self.stored[2], *ends)]
+                if level.number == 1
+                else []
             )
         if level.number in self.stored:
-            return [self._march(JOINED, level, level.back, *self.stored[level.number], *ends)]
-        return [self._march(RECOMPUTE, level, level.x, level.back, *ends)]
+            return [self._launch_strips(JOINED, level, level.restored, *self.stored[level.number], *ends)]
+        return [self._launch_strips(RECOMPUTE, level, level.x, level.restored, *ends)]
 
-    def _march(self, of: Kernel, level: Level, *arrays: DeviceArray, last: tuple[Any, ...] = ()) -> Launch:
+    def _launch_strips(self, of: Kernel, level: Level, *arrays: DeviceArray, last: tuple[Any, ...] = ()) -> Launch:
         """A launch of a level, or of this one and the next."""
         forward, number = of.part.forward, level.number
         results = self.levels[number].results if of.part.two else level.results
@@ -197,7 +199,7 @@ class Marching(Denoising):
             "RESIDENT": MOST_WARPS,
             "NOISE": int(first and self.noise),
             "GIVEN": int(not self.noise),
-            "ALONE": int(level.alone),
+            "ONLY_LEVEL": int(level.alone),
             "HOW": THRESHOLDS.index(task.params["threshold"]),
         }
         return self.ctx.device.kernel(kernel.of.value, kernel.name, defines)

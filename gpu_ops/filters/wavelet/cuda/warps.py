@@ -18,7 +18,7 @@ from gpu_ops.filters.wavelet.cuda.launches import RESULT_ALONE, counted, largest
 from gpu_ops.filters.wavelet.cuda.recomputed_blocks import AROUND, ONE_THRESHOLD
 from gpu_ops.filters.wavelet.cuda.strips import Strips
 from gpu_ops.filters.wavelet.cuda.warp_registers import FILE, Registers, fits, has_even_levels
-from gpu_ops.filters.wavelet.cuda.warp_strips import Marching, Rung, marches, stores
+from gpu_ops.filters.wavelet.cuda.warp_strips import Rung, Streaming, stores, streams
 from gpu_ops.input_kinds import IMAGE, SIGNAL
 from gpu_ops.task import Task
 from gpu_ops.types import Counts, Rule, Variant
@@ -62,7 +62,7 @@ OF_STRIPS = (
     one_channel("image", "it takes one channel, not {meta.channels}"),
     Rule(lambda task: task.params["shifts"] > 1, "it takes one shift", {"param shifts": (2, 3)}),
     Rule(
-        lambda task: 0 if marches(task, 1) else 2 * Strips.of(task).taps,
+        lambda task: 0 if streams(task, 1) else 2 * Strips.of(task).taps,
         "it takes images with a multiple of 4 columns, and at least {found} rows and columns",
         {"shape": IMAGE.shapes},
     ),
@@ -71,7 +71,7 @@ TWO_OR_MORE = not_with("levels", 1, words="it takes 2 levels or more")
 OF_TWO = (
     not_with("border", "symmetric", words="it takes border periodization only"),
     Rule(
-        lambda task: 0 if task.meta.shape[0] % 4 == 0 and marches(task, 2) else 4 * Strips.of(task).taps,
+        lambda task: 0 if task.meta.shape[0] % 4 == 0 and streams(task, 2) else 4 * Strips.of(task).taps,
         "it takes images with a multiple of 8 columns and of 4 rows, at least {found} of each",
     ),
     Rule(
@@ -136,7 +136,7 @@ def _strips(rung: Rung) -> Variant:
     helpers = (other.value for other in (Rung.RECOMPUTED, Rung.STORED) if other is not rung)
     predicts = partial(_predicted, partial(warp_traffic.of_image, rung=rung))
     return cuda(
-        *(rung.value, TITLES[rung], IDEAS[rung], lambda ctx: Marching(ctx, rung).plan()),
+        *(rung.value, TITLES[rung], IDEAS[rung], lambda ctx: Streaming(ctx, rung).plan()),
         *together(*OF_STRIPS, *more),
         helpers=(*helpers, recomputing.FILE, *AROUND),
         knobs=(),
