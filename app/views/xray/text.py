@@ -31,16 +31,16 @@ def title(content: Mapping[str, Any], gpu: str = "") -> str:
     else:
         text = tr("simulated for {architecture} on the whole of {name} ({whole})")
     texts = text.format(**named, **sizes)
-    return tr("{text}; the times beside it were measured on {gpu}").format(text=texts, gpu=gpu) if gpu else texts
+    return tr("{text}; the times shown with it were measured on {gpu}").format(text=texts, gpu=gpu) if gpu else texts
 
 
 def measured(entry: Entry | None, gpu: str) -> str:
-    """The kernel time that was measured on a GPU, with its clock: "Measured on NVIDIA H200: 12.3 µs a run (kernel,
+    """The kernel time that was measured on a GPU, with its clock: "Measured on NVIDIA H200: 12.3 µs per run (kernel,
     event clock)."; nothing where there is none."""
     stage = entry.stage("kernel") if entry else None
     if not entry or not stage:
         return ""
-    text = tr("Measured on {gpu}: {time} a run ({stage}, {clock}).").format(
+    text = tr("Measured on {gpu}: {time} per run ({stage}, {clock}).").format(
         gpu=gpu,
         stage=stage_name("kernel"),
         time=seconds(stage.median),
@@ -126,7 +126,7 @@ def _resources(kernel: KernelView) -> str:
 
 def _totals(content: Mapping[str, Any], muted: str) -> str:
     """Every counter with its best case, also per element of the result; what the samples let expect beside it."""
-    each, predicted = tr("a {unit}").format(unit=content["unit"]), content.get("predicted") or {}
+    each, predicted = tr("per {unit}").format(unit=content["unit"]), content.get("predicted") or {}
     heads = ["", tr("count"), each, tr("ideal"), tr("ratio"), *([tr("predicted")] if predicted else [])]
     rows = _head_row(heads, muted)
     for f in figures(content["totals"]):
@@ -154,7 +154,7 @@ def comparison(title: str, found: Mapping[str, Any], palette: QPalette) -> str:
         return escape(tr("{variant} cannot be compared: {reason}").format(variant=before, reason=found["reason"]))
     texts = [escape(s["text"]) for s in found["sentences"]] or [escape(tr("No counter changed."))]
     rows = _head_row(
-        [tr("a {unit}").format(unit=found["unit"]), "A", "B", tr("B / A")], colours_of(palette).muted.name()
+        [tr("per {unit}").format(unit=found["unit"]), "A", "B", tr("B / A")], colours_of(palette).muted.name()
     )
     for row in found["rows"]:
         cells = number(row["before"], 3), number(row["after"], 3), times(row["ratio"]) if row["ratio"] else ""

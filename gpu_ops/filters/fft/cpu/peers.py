@@ -63,7 +63,7 @@ def cufft(device: Device, extents: tuple[int, ...], dtype: str) -> Transform:
 def _alone(words: str, results: tuple[str, ...], given: tuple[str, ...]) -> Rule:
     """Of all results only the given ones are taken."""
     others = (result for result in results if result not in given)
-    words = f"it stands for {words}, not for {{result}}: choose {', '.join(r for r in results if r in given)}"
+    words = f"it computes {words}, not {{result}}: choose {', '.join(r for r in results if r in given)}"
     return not_with("result", *others, words=words)
 
 
