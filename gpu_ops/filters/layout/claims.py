@@ -106,7 +106,7 @@ def _broadcast(runs: Mapping[str, Run]) -> Verdict:
 
 def _columns(side: int, extras: Sequence[int], rule: Rule = "today") -> list[int]:
     """Wavefronts of a warp that loads columns of a tile with these numbers of extra columns."""
-    return [costs(touches.tiles, rule, "shared", side=side, extra=k)[0] for k in extras]
+    return [costs(touches.tiles, rule, "shared", side=side, padding=k)[0] for k in extras]
 
 
 def _small_tile(runs: Mapping[str, Run]) -> Verdict:
