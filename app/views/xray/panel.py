@@ -43,7 +43,7 @@ class XRayPanel(Squeezed):
         self.variants = self._combo("xray.variants", self.tr("Variant to X-ray"))
         self.kernels = self._combo("xray.kernels", self.tr("Kernel of the variant"))
         self.counters = self._combo("xray.counters", self.tr("Counter for each line"))
-        self.again = QPushButton(self.tr("Simu&late again"), self)
+        self.again = QPushButton(self.tr("Simulate &kernel again"), self)
         self.again.setObjectName("xray.again")
         self.again.setToolTip(self.tr("Simulate this variant again"))
         self.title = sentence_label("xray.title", self)
@@ -170,7 +170,7 @@ class XRayPanel(Squeezed):
             "empty": self.tr("Open an input to X-ray a kernel."),
             "waiting": self.tr("Waiting for the run to end."),
             "running": self.tr("Simulating the kernel…"),
-            "stopped": self.tr("Stopped; press Simulate again to restart."),
+            "stopped": self.tr("Stopped; press Simulate kernel again to restart."),
             "failed": self.tr("There is no X-ray of this: {reason}").format(reason=self._controller.reason),
             "shown": "",
         }
