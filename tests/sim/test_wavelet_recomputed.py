@@ -327,5 +327,5 @@ def test_it_says_what_it_cannot_do() -> None:
     knobs = {"block": 256, "rows": 128}
     x = np.empty((64, 64), np.float32)
     reason = str(why(on(filter, x, {**params, "rule": "SURE", "result": "parts"}, knobs)))
-    assert "a threshold for each band" in reason and "take manual or universal" in reason
-    assert "keeps no coefficients" in reason
+    assert "details of each band" in reason and "choose manual or universal" in reason
+    assert "returns the result alone" in reason

@@ -173,7 +173,7 @@ class Whole(Denoising):
     def __init__(self, ctx: PlanContext, windows: Windows) -> None:
         super().__init__(ctx)
         self.windows = windows
-        self.constants["places"] = np.array(windows.places, np.int32)
+        self.constants["indices"] = np.array(windows.places, np.int32)
 
     def plan(self) -> Plan:
         """A launch a shift."""
