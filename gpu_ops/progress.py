@@ -116,6 +116,11 @@ def limited(limit: Limit) -> Iterator[Limit]:
         _limit.reset(token)
 
 
+def is_limited() -> bool:
+    """Whether the work has limits."""
+    return _limit.get() is not None
+
+
 def resident_bytes() -> int | None:
     """Bytes of memory that this process has; None where the system does not say."""
     try:

@@ -33,7 +33,7 @@ class Full(MemoryError):
 
 class FakeCupy:
     """`wrong` lists what was done to a device's things while another one was current; `done` counts what was done, by
-    (name, device)."""
+    (name, device). Kernels never end where they are `endless`."""
 
     def __init__(self) -> None:
         self.local = threading.local()
@@ -41,6 +41,7 @@ class FakeCupy:
         self.done: dict[tuple[str, int], int] = {}
         self.owners: dict[int, int] = {}
         self.limit = 0
+        self.endless = False
         self._numbers = itertools.count(1 << 20, 256)
 
     @property
@@ -136,6 +137,11 @@ class Event(Owned):
     def record(self, stream: Stream) -> None:
         self._did("record")
         stream._did("record")
+
+    @property
+    def done(self) -> bool:
+        self._did("query")
+        return not self.fake.endless
 
     def synchronize(self) -> None:
         self._did("synchronize")

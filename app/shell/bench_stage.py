@@ -13,6 +13,7 @@ import numpy as np
 from PySide6.QtCore import QEvent, QEventLoop, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
+from app.base.nesting import bounded
 from app.base.worker import Engine
 from app.controllers.look import Appearance
 from app.controllers.session import SessionController
@@ -33,6 +34,7 @@ class FirstPaint(QObject):
         self._app, self._name, self._then = app, name, then
         app.installEventFilter(self)
 
+    @bounded
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         if event.type() == QEvent.Type.Paint and watched.objectName() == self._name:
             self._app.removeEventFilter(self)
@@ -49,6 +51,7 @@ class PaintWatch(QObject):
         self._widget, self._ready, self._due = widget, ready, False
         widget.installEventFilter(self)
 
+    @bounded
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         if event.type() == QEvent.Type.Paint and not self._due and self._ready():
             self._due = True

@@ -6,6 +6,8 @@ from PySide6.QtCore import QEvent, QSize
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QWidget
 
+from app.base.nesting import bounded
+
 
 class Folding(QWidget):
     """Holds the rows `one` and `two`; if they are too wide together, the second is below the first."""
@@ -35,10 +37,12 @@ class Folding(QWidget):
         directions = QBoxLayout.Direction
         self._rows.setDirection(directions.LeftToRight if wide else directions.TopToBottom)
 
+    @bounded
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
         self._fold()
 
+    @bounded
     def event(self, event: QEvent) -> bool:
         done = super().event(event)
         if event.type() == QEvent.Type.LayoutRequest:

@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from app.base.nesting import bounded
 from app.views.scrolled import Scrolled
 
 W = TypeVar("W", bound=QWidget)
@@ -33,6 +34,7 @@ class Lazy(QWidget, Generic[W]):
             scroll.show()  # a child created under a visible parent starts hidden
         return self._content
 
+    @bounded
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         self.content.show()
         super().showEvent(event)

@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QPushButton, QTextBrowser, QWidget
 
+from app.base.nesting import bounded
 from app.views.boxes import in_column, in_row
 from app.views.labels import named
 
@@ -47,6 +48,7 @@ class TextPage(QWidget):
         """Copy the page as text to the clipboard."""
         QGuiApplication.clipboard().setText(self.plain())
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "browser"):

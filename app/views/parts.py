@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.base.nesting import bounded
 from app.base.theme import TINT, boxes, colours_of, mix
 from app.base.tips import set_tip, tip_text
 from app.models.pictures.layer import State
@@ -256,6 +257,7 @@ class MarkChip(QWidget):
     def minimumSizeHint(self) -> QSize:
         return mark_size(self, self._short)
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):

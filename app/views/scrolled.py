@@ -6,6 +6,8 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QSizePolicy, QWidget
 
+from app.base.nesting import bounded
+
 LEAST = (24, 4)
 """The least size of a part: letters across, and lines."""
 SHARE = 0.4
@@ -41,6 +43,7 @@ class Scrolled(QScrollArea):
         """The size without scroll bars, whatever the part needs."""
         return self.maximumViewportSize()
 
+    @bounded
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         self.room_changed.emit()  # before the part takes the size that it needs
         super().resizeEvent(event)
@@ -84,11 +87,13 @@ class ScrolledAbove(Scrolled):
         least = self._least()
         return QSize(least.width(), min(least.height(), self._height()))
 
+    @bounded
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self.updateGeometry()
 
+    @bounded
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         if watched is self.parentWidget() and event.type() == QEvent.Type.Resize:
             self.updateGeometry()

@@ -6,6 +6,8 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QSizePolicy, QWidget
 
+from app.base.nesting import bounded
+
 
 class Upright(QScrollArea):
     """Scrolls only vertically and is never narrower than its content, so that nothing is cut off at the side."""
@@ -23,6 +25,7 @@ class Upright(QScrollArea):
         beside = self.verticalScrollBar().sizeHint().width() + 2 * self.frameWidth()
         return QSize(content.minimumSizeHint().width() + beside, hint.height())
 
+    @bounded
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         if event.type() == QEvent.Type.LayoutRequest:
             self.updateGeometry()
@@ -55,6 +58,7 @@ class Shallow(Upright):
         width = content.minimumSizeHint().width() + self.verticalScrollBar().sizeHint().width() if content else 0
         return QSize(width, min(self._needed(), self._least * self.fontMetrics().height()))
 
+    @bounded
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():

@@ -13,7 +13,7 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from gpu_ops.errors import InputError, KernelError, NonFiniteError, ParamError, plain
+from gpu_ops.errors import InputError, KernelError, NonFiniteError, ParamError, WrongResult, plain
 from gpu_ops.filters import FILTERS
 from gpu_ops.io.files import replacing
 from gpu_ops.io.images.frame_axes import imagej_lines
@@ -48,8 +48,8 @@ def run_part(
 ) -> tuple[Run, Experiment]:
     """The run of the part that is read, and its experiment; with `check` it is compared with samples of the reference.
     The steps within it report no progress, but they can be stopped. `memory` is as in an Experiment. Raises Cancelled,
-    what `read` raises, and KernelError where the variant fails or is wrong: it names the `place` in the whole, which is
-    `of` that name or the input's."""
+    what `read` raises, KernelError where the variant fails and WrongResult where it is wrong, which name the `place` in
+    the whole: that is `of` that name or the input's."""
     stop = stop_request()
     with quiet():
         how = {"protocol": "none", "checks": "sample" if check else "off", "memory": memory}
@@ -61,7 +61,7 @@ def run_part(
     if last.failure:
         raise KernelError(f"{what} fails: {last.failure}")
     if last.ok is False:
-        raise KernelError(f"{what} gave a wrong result; choose another variant.")
+        raise WrongResult(f"{what} gave a wrong result; choose another variant.")
     return last, experiment
 
 
@@ -88,7 +88,7 @@ def write_frames(
     The first result is compared with samples of the reference. `report(done, total)` comes before each frame. `token`
     names the file that grows, see `replacing`. The target stays as it was until the last frame. Raises InputError for
     frames that cannot be read or whose results differ in shape or type, and where the disk is too small; KernelError
-    where the variant fails or is wrong; Cancelled.
+    where the variant fails; WrongResult; Cancelled.
     """
     check_frames_target(path, FILTERS.find(wanted.filter).output(wanted.output).kind)
     written, write = list[Written](), list[Write]()

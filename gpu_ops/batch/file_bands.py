@@ -10,12 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpu_ops.batch.all_frames import Wanted, run_part
+from gpu_ops.batch.choosing import takes
 from gpu_ops.devices import open_device
 from gpu_ops.errors import InputError, NonFiniteError, ParamError
 from gpu_ops.filters import FILTERS
 from gpu_ops.filters.kit import bands
 from gpu_ops.filters.kit.bands import Band
 from gpu_ops.host import free_memory
+from gpu_ops.io.files import LIMIT
 from gpu_ops.io.inputs import Array, convert, make_input
 from gpu_ops.io.notes import lines_of
 from gpu_ops.io.opening import FRAME, RATE, SERIES
@@ -24,6 +26,7 @@ from gpu_ops.io.rows import SMALL, Rows, check_rows_target, open_rows, writing_r
 from gpu_ops.io.steps.tones import conversions
 from gpu_ops.output_kinds import Form
 from gpu_ops.params import check_values
+from gpu_ops.plan import Checks
 from gpu_ops.progress import quiet
 from gpu_ops.report.about import about_input, about_machine
 from gpu_ops.report.provenance import machine
@@ -57,7 +60,8 @@ class InBands(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class FileRun:
     """A filter and its checked parameters on the rows of a file. `memory` is what it may add; `dtype` is that to which
-    values are converted, `nonfinite` the rule for NaN and infinity."""
+    values are converted, `nonfinite` the rule for NaN and infinity. `checks` compares samples of every band with the
+    reference ("full"), those of the first and the last ("sample"), or none ("off")."""
 
     source: Rows
     wanted: Wanted
@@ -65,6 +69,7 @@ class FileRun:
     dtype: str | None = None
     nonfinite: str = "refuse"
     device_memory: int | None = None
+    checks: Checks = "sample"
 
     @property
     def filter(self) -> Filter:
@@ -77,6 +82,11 @@ class FileRun:
         dtype = self.dtype or ("uint8" if source.dtype == np.bool_ else source.dtype.name)
         meta = Meta(source.kind, source.shape, dtype, rate=source.rate)
         return Task.of(meta, check_values(filter.params, self.wanted.params, filter.id))
+
+    @property
+    def merges(self) -> bool:
+        """Whether the results of bands are merged to one, which is saved as a whole."""
+        return self.filter.locality.kind == "mergeable"
 
     @property
     def needed(self) -> int:
@@ -112,6 +122,35 @@ def open_large(path: str, reading: Reading, always: bool = False) -> Rows | None
         return None
     choices: Any = (p.check(reading.values.get(p.name, p.default)) for p in (FRAME, RATE, SERIES))
     return open_rows(path, reading.kind, *choices)
+
+
+def goes_in_bands(job: FileRun, limited: bool, limit: int | None, able: Callable[[], bool]) -> bool:
+    """Whether a file goes in bands: where the whole would take more memory than is allowed (`limited`) or is free, or
+    has more values than are loaded at once without a `limit` of its own; and where it would take more than a quarter of
+    what is free, if bands are `able` to do all that is asked for."""
+    if job.needed > (job.memory if limited else free_memory()):
+        return True
+    if not limited and job.needed > job.memory and able():
+        return True
+    return limit is None and job.source.size > LIMIT and not bands.whole_reason(job.filter, job.task)
+
+
+def check_ability(job: FileRun, targets: Mapping[str, str | os.PathLike[str]], limit: int | None) -> bool:
+    """Whether bands do all of the job: there are no more values than the `limit`, and the variant takes them. Raises
+    what check_bands raises, and InputError for a target of an output that is not written row by row."""
+    check_bands(job)
+    for output, path in targets.items() if not job.merges else ():
+        check_rows_target(path, job.form(output).shape)
+    few = limit is None or job.source.size <= limit
+    return few and takes(job.filter, job.wanted.pick, job.task.meta, job.task.params)
+
+
+def check_as_a_whole(job: FileRun, given: Mapping[str, bool]) -> None:
+    """Raises ParamError for flags that are `given` and need the whole input; a merged result is mapped by itself."""
+    for flag, is_given in given.items():
+        if is_given and not (flag == "--map" and job.merges):
+            name = job.source.name
+            raise ParamError(f"{name} does not fit in memory and goes in bands, without {flag}; leave it out.")
 
 
 def check_bands(job: FileRun) -> int:
@@ -157,9 +196,9 @@ def write_bands(
     about: Mapping[str, Any] = NOTHING,
 ) -> InBands:
     """Run a pointwise filter or one with a halo, and write one output to an NPY file or a TIFF, which appears when it
-    is complete. The first and the last band are compared with samples of the reference. `report(done, total)` comes
-    before each band; a TIFF holds the facts `about` the result. Raises InputError for a file that cannot be read or
-    written, KernelError where the variant fails or is wrong, Cancelled."""
+    is complete. `report(done, total)` comes before each band; a TIFF holds the facts `about` the result. Raises
+    InputError for a file that cannot be read or written, KernelError where the variant fails, WrongResult, Cancelled.
+    """
     filter, task, output = job.filter, job.task, job.wanted.output
     places = bands.split(filter, task, check_bands(job))
     form = job.form(output)
@@ -204,7 +243,7 @@ def _run(
                 remember_extremes(input, extremes)
             return input
 
-        check = band in (places[0], places[-1])
+        check = job.checks == "full" or (job.checks == "sample" and band in (places[0], places[-1]))
         return run_part(job.wanted, read, _place(job, band), check, job.source.name, job.device_memory)[0]
 
     before = len(extremes)

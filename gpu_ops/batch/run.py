@@ -10,95 +10,37 @@ import hashlib
 import json
 import threading
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from gpu_ops.batch import choosing
 from gpu_ops.batch.file_lock import locked
 from gpu_ops.batch.files import SCHEMA, Item, earlier_rows, find_files, is_done, items, result_facts, stamp
-from gpu_ops.errors import BAD_INPUT, FAILURE_CODES, FINE, WRONG, InputError, KernelscopeError, ParamError, plain
+from gpu_ops.batch.in_bands import LargeFile, large_file
+from gpu_ops.batch.spec import BatchSpec
+from gpu_ops.errors import BAD_INPUT, FAILURE_CODES, FINE, WRONG, InputError, KernelscopeError, WrongResult, plain
 from gpu_ops.filters import FILTERS
-from gpu_ops.io import CHOICES, NOISE
 from gpu_ops.io.opening import notes_in
-from gpu_ops.io.reading import Reading
-from gpu_ops.io.results import PLAIN, Saving, save_output
-from gpu_ops.io.steps.mapping import writes_exactly
-from gpu_ops.output_kinds import OUTPUT_KINDS, ViewKind
+from gpu_ops.io.results import save_output
 from gpu_ops.report.about import about_run
 from gpu_ops.report.files import row, target_of, write_report
 from gpu_ops.report.provenance import machine
 from gpu_ops.running.attempt import FOR_ALL
 from gpu_ops.running.parts import Executor, Parts, serial, threads
-from gpu_ops.running.runner import default_picks, last_runs, run_experiment
+from gpu_ops.running.runner import last_runs, run_experiment
 from gpu_ops.running.suitable import check_type
 from gpu_ops.running.verify import full_meta
-from gpu_ops.types import Experiment, Filter, Input, Pick
+from gpu_ops.types import Experiment
 from gpu_ops.version import __version__
 
 REPORT = "kernelscope-batch.json"
 WRITE_S = 2.0
 """Seconds between two writes of the report: what a crash can lose."""
-FORMAT_RULE = "png of uint8 and uint16 images, wav of floating sound with a rate, csv of tables and bars, else npy"
-VARIANT_RULE = "the last of the filter's own variants that takes the input, on the first GPU, else on the CPU"
 _computing = threading.Lock()
 """One file computes at a time, with all cores or the GPU; threads read and save beside it."""
-
-
-@dataclass(frozen=True)
-class BatchSpec:
-    """What a batch does. `inputs` are files, folders and patterns, `output_dir` gets the results. `filter` is
-    an id or a family; `values` has those of parameters and knobs by name, as values or as text, beside those of a
-    `preset`. Without a `variant` VARIANT_RULE chooses, without a `format` FORMAT_RULE. `memory` limits the bytes on a
-    device. `report` is its file, by default REPORT in the folder. With `resume` files are left out whose result is
-    there as it was made. So many `workers` read and save files at a time."""
-
-    inputs: Sequence[str]
-    output_dir: str
-    filter: str
-    values: Mapping[str, Any] = field(default_factory=dict)
-    preset: str | None = None
-    variant: str | None = None
-    devices: Sequence[str] = ()
-    reading: Reading = Reading()
-    saving: Saving = PLAIN
-    format: str | None = None
-    checks: Literal["full", "sample", "off"] = "full"
-    memory: int | None = None
-    report: str | None = None
-    resume: bool = False
-    workers: int = 1
-
-    def of(self, filter: Filter) -> dict[str, Any]:
-        """The values for this filter, with those of the preset. Raises ParamError."""
-        return {**(filter.preset(self.preset) if self.preset is not None else {}), **self.values}
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Everything that decides the results, beside the files, by the names of the command line."""
-        reading, saving = self.reading, self.saving
-        found = {name: getattr(reading, name) for name in ("kind", "nonfinite", "limit", "dtype")}
-        found |= {name: getattr(self, name) for name in ("filter", "preset", "format", "checks")}
-        found |= {"step": list(reading.steps), "device": list(self.devices), "map_levels": saving.levels}
-        found |= {"name": "run", "variant": [self.variant] if self.variant else [], "map": saving.map}
-        return {**{k: v for k, v in found.items() if v not in (None, [])}, **reading.values, **self.values}
-
-    def check(self) -> None:
-        """Raises ParamError for what no filter of the family takes, before any file is read."""
-        if self.workers < 1:
-            raise ParamError(f"workers must be at least 1, not {self.workers} (--workers N).")
-        choosing.for_one(choosing.family(self.filter), self._check)
-
-    def _check(self, filter: Filter) -> None:
-        values = self.of(filter)
-        choosing.checked(filter, values)
-        variants = [filter.variant(self.variant)] if self.variant else filter.variants
-        knobs = (k for v in variants for k in v.knobs)
-        names = sorted({p.name for p in (*filter.params, *knobs, *CHOICES, *NOISE)})
-        for name in values:
-            if name not in names:
-                raise ParamError(choosing.unknown_name(filter, name, names))
 
 
 class Done(NamedTuple):
@@ -208,20 +150,22 @@ class Batch:
 def _compute(batch: Batch, item: Item, record: dict[str, Any], said: list[str]) -> int:
     """Load, run, verify and save one file. Adds to the row what is known so far, and returns the exit code."""
     spec = batch.spec
+    large, words = large_file(spec, item, batch.devices)
+    said += [f"{plain(item.file)}: {one}." for one in words]
+    if large is not None:
+        return _compute_bands(large, record)
     clean = spec.reading.load(item.file)
-    said += [f"{plain(item.file)}: {words}." for words in notes_in(clean.origin)]
+    said += [f"{plain(item.file)}: {one}." for one in notes_in(clean.origin)]
     input = spec.reading.finish(clean)
     filter = FILTERS.find(spec.filter, input.kind)
     check_type(filter, input)
-    values = spec.of(filter)
-    params = choosing.checked(filter, values)
+    params = choosing.checked(filter, spec.of(filter))
     record |= {"sha256": input.origin.get("hash", ""), "kind": input.kind, "dtype": input.array.dtype.name}
     record |= {"shape": list(input.array.shape), "filter": filter.id}
-    pick, sentences = _pick(spec, filter, input, values, batch.devices)
+    pick, sentences = spec.pick(filter, input.meta, partial(full_meta, input), batch.devices)
     said += sentences
-    record |= {"variant": pick.variant, "device": pick.device, "params": choosing.with_defaults(filter, params)}
-    record["knobs"] = {**{k.name: k.default for k in filter.variant(pick.variant).knobs}, **pick.knobs}
-    experiment = Experiment(filter.id, input, params, (pick,), "none", checks=spec.checks, memory=spec.memory)
+    record |= spec.settings_of(filter, pick)
+    experiment = Experiment(filter.id, input, params, (pick,), "none", checks=spec.checks, memory=spec.device_memory)
     with _computing:
         result = last_runs(run_experiment(experiment))[-1]
     report_row = row(result, experiment, with_roofs=False)
@@ -233,9 +177,8 @@ def _compute(batch: Batch, item: Item, record: dict[str, Any], said: list[str]) 
         record |= {"status": "wrong", "sentence": "the result is not within the tolerance, so nothing is saved"}
         return WRONG
     output = filter.given(dict(result.params))[0]
-    form, map = result.forms[output.id], spec.saving.map
-    suffix = f".{spec.format}" if spec.format else default_suffix(output.kind, form.dtype, input.rate, map)
-    path = item.path(suffix)
+    form = result.forms[output.id]
+    path = item.path(spec.suffix(output.kind, form.dtype, input.rate))
     about = about_run(report_row, batch.provenance, output.id)
     saving = replace(spec.saving, about=about, pixel=input.facts.pixel)
     record["mapping"] = save_output(path, output, result.outputs[output.id], form, input.rate, saving)
@@ -243,31 +186,17 @@ def _compute(batch: Batch, item: Item, record: dict[str, Any], said: list[str]) 
     return FINE
 
 
-def default_suffix(kind: ViewKind, dtype: str, rate: float | None, map: str = "none") -> str:
-    """The ending of a result where none is asked for, by FORMAT_RULE; with a mapping the first format that has one."""
-    formats, mapped = OUTPUT_KINDS[kind].formats, map != "none"
-    if kind == "image":
-        return ".png" if mapped or writes_exactly(".png", dtype) else ".npy"
-    if kind == "signal":
-        return ".wav" if mapped or (rate is not None and writes_exactly(".wav", dtype)) else ".npy"
-    return ".csv" if formats[0] == ".csv" else ".npy" if ".npy" in formats else formats[0]
-
-
-def _pick(
-    spec: BatchSpec, filter: Filter, input: Input, values: Mapping[str, Any], devices: Sequence[str]
-) -> tuple[Pick, list[str]]:
-    """The variant that runs, by VARIANT_RULE where none is named, and what is to say about its name. Raises
-    ParamError."""
-    named, sentences = choosing.todays(filter, [spec.variant] if spec.variant else [], input.meta, values)
-    picks, _ = choosing.with_knobs(filter, default_picks(filter, devices, named), values, strict=bool(named))
-    if not named:
-        picks = list(choosing.one_each(filter, picks, full_meta(input), choosing.checked(filter, values)))
-    for device in devices:
-        for pick in picks:
-            if pick.device == device:
-                return pick, sentences
-    names = ", ".join(v.id for v in filter.variants)
-    raise ParamError(f"No variant of {filter.id} takes this on {', '.join(devices)}; name one of {names} and a device.")
+def _compute_bands(large: LargeFile, record: dict[str, Any]) -> int:
+    """Run one file in bands, as `_compute` does as a whole."""
+    record |= large.facts
+    try:
+        with _computing:
+            record |= large.write()
+    except WrongResult as error:
+        record |= {"status": "wrong", "sentence": str(error)}
+        return WRONG
+    record |= {"output": str(large.path), **result_facts(large.path)}
+    return FINE
 
 
 def _made(folder: str) -> Path:

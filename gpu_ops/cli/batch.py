@@ -12,11 +12,12 @@ from pathlib import Path
 from threading import Event
 
 from gpu_ops.batch.choosing import family, for_one
-from gpu_ops.batch.run import FORMAT_RULE, VARIANT_RULE, Batch, BatchSpec
+from gpu_ops.batch.run import Batch
+from gpu_ops.batch.spec import FORMAT_RULE, VARIANT_RULE, BatchSpec
 from gpu_ops.cli import stopping, streams
 from gpu_ops.cli.inputs import check_flags, flag_values, reading_of
 from gpu_ops.cli.outputs import saving_of
-from gpu_ops.cli.parts import device_bytes
+from gpu_ops.cli.parts import device_bytes, file_bytes
 from gpu_ops.cli.tables import align, seconds
 from gpu_ops.errors import STOPPED, ParamError, counted, plain
 from gpu_ops.filters import FILTERS
@@ -55,7 +56,7 @@ def check_use(args: argparse.Namespace) -> None:
         return
     if args.input is None:
         raise ParamError("--output-dir needs files to work on; name them with --input, such as --input 'in/*.png'.")
-    for name in ("output", "kernel", "memory", "frames"):
+    for name in ("output", "kernel", "frames"):
         if getattr(args, name):
             raise ParamError(f"--{name} is for one input, and --output-dir for many; leave one of them out.")
     if len(args.variant) > 1:
@@ -100,7 +101,8 @@ def _spec(args: argparse.Namespace) -> BatchSpec:
         saving=saving_of(args, {}),
         format=args.format,
         checks=args.checks,
-        memory=device_bytes(args),
+        memory=file_bytes(args),
+        device_memory=device_bytes(args),
         report=None if args.json == "-" else args.json,
         resume=args.resume,
         workers=args.workers,

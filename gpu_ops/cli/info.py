@@ -43,7 +43,8 @@ def list_filters(args: argparse.Namespace) -> int:
     if args.json != "-":
         for filter in filters:
             _print_filter(filter)
-        print("samples\n  " + "\n  ".join(f"{s.id:12}{s.title}" for s in SAMPLES))
+        width = max(len(s.id) for s in SAMPLES) + 2
+        print("samples\n  " + "\n  ".join(f"{s.id:{width}}{s.title}" for s in SAMPLES))
     return 0
 
 
@@ -58,8 +59,9 @@ def _print_filter(filter: Filter) -> None:
     print(f"{filter.id}  –  {filter.summary}\n  takes {filter.accepts}s of {', '.join(filter.dtypes)}")
     for param in filter.params:
         print(f"  --{param.name}  {param.help}: {param.allowed} (default {param.default})")
+    wide = max(map(len, filter.presets), default=0) + 2
     for name, values in filter.presets.items():
-        print(f"  --preset {name:10}" + ", ".join(f"{k} {_text(v)}" for k, v in values.items()))
+        print(f"  --preset {name:{wide}}" + ", ".join(f"{k} {_text(v)}" for k, v in values.items()))
     width = max(12, *(len(v.id) + 2 for v in filter.variants))
     for variant in filter.all_variants:
         print(f"  {variant.id:{width}}{variant.device:6}{variant.idea}")

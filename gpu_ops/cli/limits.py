@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 
+from gpu_ops.errors import KernelFault
 from gpu_ops.progress import Limit, limited
 
 KERNEL_MIB = 2048.0
@@ -17,9 +19,11 @@ def has_reader() -> bool:
     return sys.stderr.isatty()
 
 
-def within_limits(args: argparse.Namespace, what: str) -> AbstractContextManager[Limit]:
+@contextmanager
+def within_limits(args: argparse.Namespace, what: str) -> Iterator[Limit]:
     """Inside, the flags limit the time and the memory of `what`; after two seconds one line says so where a person
-    reads standard error."""
+    reads standard error. A kernel that dies, or does not end, on a GPU ends the process: what is raised names `what`.
+    """
     mib = KERNEL_MIB if args.memory is None else args.memory
     limits = f"{args.deadline:g} s (--deadline) and {mib:g} MiB more memory (--memory)"
 
@@ -27,7 +31,11 @@ def within_limits(args: argparse.Namespace, what: str) -> AbstractContextManager
         if has_reader():
             print(f"{what}: still running; it may take {limits}.", file=sys.stderr, flush=True)
 
-    return limited(Limit(args.deadline, int(mib * (1 << 20)), long))
+    try:
+        with limited(Limit(args.deadline, int(mib * (1 << 20)), long)) as limit:
+            yield limit
+    except KernelFault as fault:
+        raise KernelFault(f"{what}: {fault}") from None
 
 
 def positive(text: str) -> float:

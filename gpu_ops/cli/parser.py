@@ -277,7 +277,7 @@ def _add_limits(parser: argparse.ArgumentParser, what: str, more: str = "") -> a
         type=positive,
         default=30.0,
         metavar="SECONDS",
-        help="time for compiling and simulating (default 30)",
+        help="time for compiling, and for the kernel on its device (default 30)",
     )
     group.add_argument(
         "--memory", type=positive, metavar="MIB", help=f"additional memory (default {KERNEL_MIB:g}{more})"

@@ -7,20 +7,28 @@ import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 
 from gpu_ops.batch.all_frames import Wanted, merge_frames, write_frames
 from gpu_ops.batch.choosing import takes
-from gpu_ops.batch.file_bands import FileRun, check_bands, merge_bands, open_large, quarter, write_bands
+from gpu_ops.batch.file_bands import (
+    FileRun,
+    check_ability,
+    check_as_a_whole,
+    goes_in_bands,
+    merge_bands,
+    open_large,
+    quarter,
+    write_bands,
+)
 from gpu_ops.cli import outputs, streams
 from gpu_ops.cli.inputs import checked_values, flag_values, make_picks, read_input, reading_of, say_notes
 from gpu_ops.cli.limits import positive
 from gpu_ops.errors import KernelscopeError, ParamError, plain
 from gpu_ops.filters import FILTERS
 from gpu_ops.filters.kit.bands import in_words, whole_reason
-from gpu_ops.host import free_memory
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.io.files import LIMIT
-from gpu_ops.io.rows import Rows, check_frames_target, check_rows_target
+from gpu_ops.io.rows import Rows, check_frames_target
 from gpu_ops.running.parts import Report
 from gpu_ops.types import Experiment, Filter, Input, Pick
 
@@ -40,6 +48,11 @@ def add_arguments(group: argparse._ArgumentGroup) -> None:
 def device_bytes(args: argparse.Namespace) -> int | None:
     """What --device-memory allows; None for all that is free."""
     return None if args.device_memory is None else int(args.device_memory * MIB)
+
+
+def file_bytes(args: argparse.Namespace) -> int | None:
+    """What --memory allows; None where nobody says."""
+    return None if args.memory is None else int(args.memory * MIB)
 
 
 @contextmanager
@@ -127,25 +140,16 @@ def source_of(args: argparse.Namespace) -> Rows | None:
             raise ParamError("--memory limits a kernel, or NPY, TIFF and WAV files in bands; leave it out here.")
         return None
     job = _job(args, source, Pick("", "cpu"), "")
-    if job.needed > (free_memory() if whole else job.memory):
-        return source
-    if whole and job.needed > job.memory and _does_all(args, source):
-        return source
-    too_many = args.limit is None and source.size > LIMIT
-    return source if too_many and not whole_reason(job.filter, job.task) else None
+    return source if goes_in_bands(job, not whole, args.limit, partial(_does_all, args, source)) else None
 
 
 def _does_all(args: argparse.Namespace, source: Rows) -> bool:
     """Whether bands give all that the flags ask for: one result of one variant, in a format that is written row by
     row, of values that they take."""
-    if len(args.variant) > 1 or len(args.device) > 1 or (args.limit is not None and source.size > args.limit):
+    if len(args.variant) > 1 or len(args.device) > 1:
         return False
     try:
-        job, targets = _prepared(args, source)
-        check_bands(job)
-        for output, path in targets.items() if job.filter.locality.kind != "mergeable" else ():
-            check_rows_target(path, job.form(output).shape)
-        return takes(job.filter, job.wanted.pick, job.task.meta, job.task.params)
+        return check_ability(*_prepared(args, source), args.limit)
     except KernelscopeError:  # as a whole it works, or says better what is wrong
         return False
 
@@ -154,17 +158,17 @@ def run_bands(args: argparse.Namespace, source: Rows) -> int:
     """Run one variant over the file in bands and write its result."""
     say_notes(args, {"steps": source.steps})
     job, targets = _prepared(args, source)
-    merges = job.filter.locality.kind == "mergeable"
     with _showing("band") as report:
-        if merges:
+        if job.merges:
             done = merge_bands(job, report)
         else:
             done = write_bands(job, next(iter(targets.values()), ""), report, job.about)
     how = in_words(job.task, done.bands, done.rows)
-    for name, path in targets.items() if merges else ():
+    for name, path in targets.items() if job.merges else ():
         saving = outputs.saving_of(args, {**job.about, "parts": how, "output": name})
         outputs.save_one(path, done.last, name, saving, source.rate, name)
-    what = job.filter.id if merges else f"{plain(next(iter(targets.values())))} holds the output {job.wanted.output}"
+    target = plain(next(iter(targets.values()), ""))
+    what = job.filter.id if job.merges else f"{target} holds the output {job.wanted.output}"
     size, pick = INPUT_KINDS[source.kind].size_text(done.shape), done.last.pick
     default = "" if args.memory else ", a quarter of what is free (--memory MIB allows more)"
     checked = "the first and the last were" if done.bands > 1 else "it was"
@@ -175,7 +179,7 @@ def run_bands(args: argparse.Namespace, source: Rows) -> int:
     )
     for note in done.last.notes:
         print(f"the last band ran {note}")
-    if merges and (text := outputs.describe([done.last])):
+    if job.merges and (text := outputs.describe([done.last])):
         print(text)
     return 0
 
@@ -183,18 +187,13 @@ def run_bands(args: argparse.Namespace, source: Rows) -> int:
 def _prepared(args: argparse.Namespace, source: Rows) -> tuple[FileRun, dict[str, str]]:
     """What runs in bands, and the files of its outputs. Raises ParamError for flags that need the whole input."""
     flags = flag_values(args)
-    for flag, given in (
-        ("--step", bool(args.step)),
-        ("--noise", "noise" in flags or "noise_seed" in flags),
-        ("--json", args.json is not None),
-        ("--map", args.map != "none" and FILTERS.find(args.filter, source.kind).locality.kind != "mergeable"),
-    ):
-        if given:
-            raise ParamError(f"{source.name} does not fit in memory and goes in bands, without {flag}; leave it out.")
+    given = {"--step": bool(args.step), "--noise": "noise" in flags or "noise_seed" in flags}
+    given |= {"--json": args.json is not None, "--map": args.map != "none"}
+    check_as_a_whole(_job(args, source, Pick("", "cpu"), ""), given)
     filter = FILTERS.find(args.filter, source.kind)
     targets = outputs.targets(filter, checked_values(args, filter)[1], args.output)
     job = _job(args, source, _pick(args, filter, source), next(iter(targets), ""))
-    if filter.locality.kind != "mergeable" and len(targets) != 1 and not whole_reason(filter, job.task):
+    if not job.merges and len(targets) != 1 and not whole_reason(filter, job.task):
         raise ParamError(
             f"{source.name} does not fit in memory and goes in bands, which write one file; name it with one --output."
         )
@@ -204,7 +203,7 @@ def _prepared(args: argparse.Namespace, source: Rows) -> tuple[FileRun, dict[str
 def _job(args: argparse.Namespace, source: Rows, pick: Pick, output: str) -> FileRun:
     filter = FILTERS.find(args.filter, source.kind)
     wanted = Wanted(filter.id, checked_values(args, filter)[1], pick, output)
-    memory = quarter() if args.memory is None else int(args.memory * MIB)
+    memory = file_bytes(args) or quarter()
     return FileRun(source, wanted, memory, args.dtype, args.nonfinite or "refuse", device_bytes(args))
 
 

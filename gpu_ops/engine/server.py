@@ -38,7 +38,16 @@ from gpu_ops.engine.messages import (
     activity,
 )
 from gpu_ops.engine.surveys import Surveys
-from gpu_ops.errors import DeviceError, DeviceLost, KernelError, KernelFault, KernelscopeError, NonFiniteError, plain
+from gpu_ops.errors import (
+    DeviceError,
+    DeviceLost,
+    KernelError,
+    KernelFault,
+    KernelscopeError,
+    NonFiniteError,
+    WrongResult,
+    plain,
+)
 from gpu_ops.filters import FILTERS
 from gpu_ops.io import decoder_process
 from gpu_ops.progress import Cancelled, finite
@@ -132,7 +141,7 @@ def _attempt(job: Job, do: Callable[[], None], send: Callable[[Answer], None]) -
 
 
 def _kind(error: KernelscopeError) -> Literal["input", "kernel", "device"]:
-    if isinstance(error, KernelError):
+    if isinstance(error, KernelError | WrongResult):
         return "kernel"
     return "device" if isinstance(error, DeviceError) else "input"
 

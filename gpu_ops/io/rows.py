@@ -178,10 +178,15 @@ _OPENERS = {".npy": _open_npy, ".tif": _open_tiff, ".tiff": _open_tiff, ".wav": 
 
 def check_rows_target(path: str | os.PathLike[str], shape: tuple[int, ...]) -> None:
     """Raises InputError for a name whose format is not written row by row, or cannot hold that shape."""
-    suffix, name = Path(path).suffix.lower(), plain(os.fspath(path))
-    if suffix != NPY and (suffix not in TIFFS or len(shape) < 2):
-        allowed = f"{NPY}, {' or '.join(TIFFS)}" if len(shape) > 1 else NPY
-        raise InputError(f"{name} cannot be written in bands; choose a name that ends in {allowed}.")
+    allowed = rows_suffixes(shape)
+    if Path(path).suffix.lower() not in allowed:
+        names = " or ".join(filter(None, (", ".join(allowed[:-1]), allowed[-1])))
+        raise InputError(f"{plain(os.fspath(path))} cannot be written in bands; choose a name that ends in {names}.")
+
+
+def rows_suffixes(shape: tuple[int, ...]) -> tuple[str, ...]:
+    """The endings of the formats that are written row by row and hold an array of that shape."""
+    return (NPY, *TIFFS) if len(shape) > 1 else (NPY,)
 
 
 def check_frames_target(path: str | os.PathLike[str], kind: ViewKind) -> None:

@@ -15,7 +15,7 @@ from gpu_ops import Input, add_noise, load, save
 from gpu_ops.batch import all_frames
 from gpu_ops.batch.all_frames import Wanted, write_frames
 from gpu_ops.cli import main
-from gpu_ops.errors import InputError, KernelError
+from gpu_ops.errors import InputError, KernelError, WrongResult
 from gpu_ops.filters import find_filter
 from gpu_ops.io import from_origin
 from gpu_ops.io import rows as rows_module
@@ -172,7 +172,7 @@ def test_a_wrong_result_of_the_first_frame_stops_it(tmp_path, stack, monkeypatch
             yield replace(run, ok=None if run.ok is None else False)
 
     monkeypatch.setattr(all_frames, "run_experiment", wrong)
-    with pytest.raises(KernelError, match="serial on cpu gave a wrong result; choose another variant"):
+    with pytest.raises(WrongResult, match="serial on cpu gave a wrong result; choose another variant"):
         write_frames(lambda k: load(stack, frame=k), 7, MEAN, tmp_path / "out.npy")
     assert left(tmp_path) == ["stack.npy"]
 

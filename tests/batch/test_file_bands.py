@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 import soundfile
 import tifffile
+from lanes import few
 
 from gpu_ops import from_array, load, save
 from gpu_ops.batch import file_bands
 from gpu_ops.batch.all_frames import Wanted
 from gpu_ops.batch.file_bands import FileRun, merge_bands, write_bands
 from gpu_ops.cli import main
-from gpu_ops.cli import parts as cli_parts
 from gpu_ops.errors import InputError, KernelError, NonFiniteError, ParamError
 from gpu_ops.io import decoder_process, memory
 from gpu_ops.io import rows as rows_module
@@ -321,7 +321,7 @@ class TestCommandLine:
 
     def test_more_values_than_are_loaded_at_once(self, tmp_path, capsys, monkeypatch):
         np.save(tmp_path / "in.npy", IMAGE)
-        monkeypatch.setattr(cli_parts, "LIMIT", 2000)
+        monkeypatch.setattr(file_bands, "LIMIT", 2000)
         monkeypatch.setattr(file_bands, "SMALL", 0)
         assert self.run("histogram", "--input", tmp_path / "in.npy", "--output", tmp_path / "out.csv") == 0
         said = capsys.readouterr()
@@ -333,8 +333,7 @@ class TestCommandLine:
     @pytest.fixture
     def little_memory(self, monkeypatch):
         """Little is free: the whole fits, and takes more than a quarter of it."""
-        for module in (cli_parts, file_bands):
-            monkeypatch.setattr(module, "free_memory", lambda: 3_000_000)
+        monkeypatch.setattr(file_bands, "free_memory", lambda: 3_000_000)
 
     @pytest.mark.parametrize("name", ["in.npy", "in.tif"])
     def test_what_takes_more_than_a_quarter_of_memory_goes_in_bands(self, tmp_path, capsys, little_memory, name):
@@ -379,8 +378,7 @@ class TestCommandLine:
 
     @pytest.mark.parametrize("filter, dtype", [("fft", "float32"), ("box", "int32")])
     def test_a_filter_that_needs_the_whole_gets_it_while_it_fits(self, tmp_path, capsys, monkeypatch, filter, dtype):
-        for module in (cli_parts, file_bands):
-            monkeypatch.setattr(module, "free_memory", lambda: 6_000_000)
+        monkeypatch.setattr(file_bands, "free_memory", lambda: 6_000_000)
         save(tmp_path / "in.npy", np.tile(IMAGE, (4, 5)).astype(dtype))
         code = self.run(filter, "--input", tmp_path / "in.npy", "--output", tmp_path / "out.npy")
         said = capsys.readouterr()
@@ -399,7 +397,7 @@ import resource, sys
 import numpy as np
 from gpu_ops.cli import main
 def run(name, memory):
-    return main(["run", "mean", "--input", name, "--output", "out.npy", "--memory", memory, "--device", "cpu"])
+    return main(["run", "mean", "--input", name, *sys.argv[1:], "--memory", memory, "--device", "cpu"])
 np.save("small.npy", np.zeros((500, 400), np.float32))
 assert run("small.npy", "2") == 0  # loads and compiles what every run needs
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -409,14 +407,22 @@ print("added", (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak of a process is in KiB on Linux only")
-def test_256_mb_under_150_mb(tmp_path):
+@pytest.mark.parametrize(
+    "target, to",
+    few(
+        [("out.npy", ("--output", "out.npy")), ("out/large.npy", ("--output-dir", "out"))],
+        ("out.npy", ("--output", "out.npy")),
+    ),
+    ids=["one", "many"],
+)
+def test_256_mb_under_150_mb(tmp_path, target, to):
     """A file with holes costs no disk; every value of it is computed all the same."""
     large = np.lib.format.open_memmap(tmp_path / "large.npy", "w+", np.float32, (8000, 8000))
     large[4000, 4000] = 25
     del large
     root = Path(__file__).parents[2]
     done = subprocess.run(
-        [sys.executable, "-c", LARGE],
+        [sys.executable, "-c", LARGE, *to],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(root)},
         capture_output=True,
@@ -425,5 +431,5 @@ def test_256_mb_under_150_mb(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert int(done.stdout.rpartition("added ")[2]) <= 150, "MiB"
-    result = np.load(tmp_path / "out.npy", mmap_mode="r")
+    result = np.load(tmp_path / target, mmap_mode="r")
     assert result.shape == (8000, 8000) and result[4001, 4001] > 2.7 and result[4003, 4000] == 0

@@ -16,7 +16,7 @@ from gpu_ops.cli import main, measure
 from gpu_ops.cli.occupied import Place
 from gpu_ops.devices import cuda_devices
 from gpu_ops.doctor.machine import examine
-from gpu_ops.io import load, save
+from gpu_ops.io import SAMPLES, load, save
 from gpu_ops.report.rows import Row
 from gpu_ops.running.contract import Case, covering_cases
 from gpu_ops.types import Timing
@@ -47,6 +47,8 @@ def test_list_names_filters_variants_parameters_and_samples(capsys: pytest.Captu
     assert code == 0
     for word in ("mean1d", "mean2d", "shared", "--window", "--border", "--block", "camera", "noise"):
         assert word in out
+    for id, title in ((s.id, s.title) for s in SAMPLES):
+        assert re.search(rf"^  {id}  +{re.escape(title)}$", out, re.M), "a column is wide enough for all its words"
     found = call_json(capsys, "list", "mean1d")
     assert [f["id"] for f in found["filters"]] == ["mean1d"]
     naive = next(v for v in found["filters"][0]["variants"] if v["id"] == "naive")

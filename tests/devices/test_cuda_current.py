@@ -16,9 +16,10 @@ from gpu_ops.devices.cuda import device as cuda_device
 from gpu_ops.devices.cuda.current import DeviceObjects
 from gpu_ops.devices.cuda.device import CudaDevice
 from gpu_ops.devices.guarded import GuardedSession
-from gpu_ops.errors import DeviceError
+from gpu_ops.errors import DeviceError, KernelFault
 from gpu_ops.filters import find_filter
 from gpu_ops.plan import Call, Copy, Fill, Launch, Plan
+from gpu_ops.progress import Limit, limited
 from gpu_ops.running.declared import make_plan
 from gpu_ops.task import Meta, Task
 
@@ -169,6 +170,20 @@ def test_every_method_of_a_device_is_at_work() -> None:
     """One that is added later as well."""
     plain = {n for n, v in vars(CudaDevice).items() if callable(v) and not hasattr(v, "__wrapped__")}
     assert {name for name in plain if not name.startswith("_")} == PLAIN
+
+
+def test_a_kernel_that_does_not_end_meets_the_limit_of_time(fake: FakeCupy) -> None:
+    """Without a limit, or where it ends, the wait is CuPy's own."""
+    execute = operations(both(fake)[0].session({FILE: TEXT}))["call"]
+    execute()
+    assert not any("query" in name for name, _ in fake.done)
+    with limited(Limit(60, 1 << 40)):
+        execute()
+    fake.endless = True
+    words = "A kernel still runs after 0.05 s: it may never end. --deadline allows more"
+    with pytest.raises(KernelFault, match=words), limited(Limit(0.05, 1 << 40)):
+        execute()
+    assert fake.done["event.query", 0] > 3 and fake.wrong == []
 
 
 def test_an_error_leaves_the_current_device_as_it_was(fake: FakeCupy, monkeypatch: pytest.MonkeyPatch) -> None:

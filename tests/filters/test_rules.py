@@ -36,6 +36,7 @@ SELDOM = {
     "its tiles take": ("wavelet1d levels",),
     "threads have blocks of": ("wavelet1d blocks", "wavelet2d blocks"),
     "levels need a larger halo": ("wavelet1d warp_registers",),
+    "its window reaches over": tuple(f"transfer1d {variant.id}" for variant in FILTERS.find("transfer1d").variants),
 }
 """Words of such rules of some variants, which others say in cases of the contract."""
 LARGE = {

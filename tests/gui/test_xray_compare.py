@@ -86,7 +86,11 @@ def test_a_second_variant_is_looked_into_and_stands_beside_the_first(qtbot, wind
     text = view.text.toPlainText()
     for said in ("A: the naive <one>", "B: 3 constant + shared", "what it should bring", "Global loads fall & fall."):
         assert said in text
-    assert "global loads of threads\n18\n1.33\n×0.0738" in text and "shared loads of threads\n0\n9\n" in text
+    assert (
+        "\nper pixel\nA\nB\n" in text
+        and "global loads of threads\n18\n1.33\n×0.0738" in text
+        and "shared loads of threads\n0\n9\n" in text
+    )
     assert not window.xray_panel.state.isVisible()
 
 

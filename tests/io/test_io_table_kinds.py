@@ -390,6 +390,23 @@ def test_lines_of_the_command_line(write, capsys):
 
 
 @pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (("12", "a", "0,1"), "'0,1' is read as 0.1 (decimal comma); it may be 0 and 1 (comma between columns)"),
+        (("7,1,000", "a", "7,25", "0,5"), "'7,25' is read as 7.25 (decimal comma); it may be 7 and 25 (comma between"),
+        (("x\ty", "0,1\t1.234.567", "1,234,567\t0,1"), "is read as 1234567 (tab between columns); it may be 0.1 (tab"),
+    ],
+)
+def test_a_doubt_compares_values_of_one_line(write, rows, words):
+    """Two ways may have other lines above the values."""
+    from gpu_ops.io.opening import Opening
+    from gpu_ops.io.signals.table_layout import find_layout
+
+    layout = find_layout(Opening(write("\n".join(rows)), "table", 1 << 20))
+    assert layout is not None and words in layout.doubt
+
+
+@pytest.mark.parametrize(
     ("cell", "decimal", "value"),
     [
         (b"1.234,5", "comma", 1234.5), (b"1.234.567", "comma", 1234567), (b"1.234", "comma", None),

@@ -258,7 +258,7 @@ def test_a_mask_becomes_black_and_white_even_where_all_is_white() -> None:
 def test_the_command_saves_each_of_them(pieces: Filter, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     save(tmp_path / "in.png", picture().array)
     command = ["run", "pieces", "--input", str(tmp_path / "in.png"), "--variant", "serial", "--down", "20"]
-    saved = {"pieces": "a.tif", "slope": "b.tif", "pairs": "c.npy", "halves": "d.npy", "inside": "e.npy"}
+    saved = {"pieces": "a.tif", "slope": "b.tif", "pairs": "c.tif", "halves": "d.tif", "inside": "e.npy"}
     for name, file in saved.items():
         assert main([*command, "--output", f"{name}={tmp_path / file}"]) == 0
     told = capsys.readouterr().out
@@ -268,5 +268,5 @@ def test_the_command_saves_each_of_them(pieces: Filter, tmp_path: Path, capsys: 
         read = load(tmp_path / file, **({"nonfinite": "keep"})).array
         made = run.outputs[name] if name != "inside" else run.outputs[name].astype(np.uint8) * 255
         assert np.array_equal(read, made)
-    assert main([*command, "--output", f"pairs={tmp_path / 'c.tif'}"]) == 2
+    assert main([*command, "--output", f"pairs={tmp_path / 'c.png'}"]) == 2
     assert "cannot hold all values of this uint64; say how with --map scale" in capsys.readouterr().err

@@ -39,7 +39,9 @@ A_DAY = 32
 """Variants that the default lane tries a day."""
 PAIRS = [(f, v) for f in FILTERS for v in f.variants if v.device == "cuda" and not v.library]
 KERNELS = [pytest.param(f, v, id=f"{f.id}-{v.id}") for f, v in PAIRS]
-LONG = [(f, v) for f, v in PAIRS if v.trials(open_device("sim").limits)]
+LONG_WORK = 25 * SIMULATED_WORK
+"""The most operations of a long case, of which a real GPU runs all."""
+LONG = [(f, v) for f, v in PAIRS if long_cases(f, v, open_device("sim").limits, LONG_WORK)]
 QUICK = [(f, v) for f, v in LONG if v.id in ("lanes", "one_pass", "look_back") and of_one_kind(f, v)]
 SELDOM = ["histogram1d.bytes.carry_lost", "histogram1d.private.flushed_late", "scan1d.warp.chunk_forgotten"]
 """Faults that only many samples show."""
@@ -74,8 +76,8 @@ def _cases(filter: str, variant: str) -> list[Case]:
     return covering_cases(found, found.variant(variant), open_device("sim").limits, most_work=SIMULATED_WORK)
 
 
-def _long(filter: Filter, variant: Variant) -> list[Case]:
-    return long_cases(filter, variant, open_device("sim").limits, SIMULATED_WORK)
+def _long(filter: Filter, variant: Variant, most_work: float = SIMULATED_WORK) -> list[Case]:
+    return long_cases(filter, variant, open_device("sim").limits, most_work)
 
 
 def _failure(filter: Filter, variant: Variant, case: Case, again: bool = True) -> str:
@@ -144,7 +146,7 @@ def test_long_cases_see_faults_in_loops_that_others_run_through_once(name: str) 
 
 @pytest.mark.parametrize("filter, variant", few(LONG, *QUICK), ids=lambda value: value.id)
 def test_long_cases(filter: Filter, variant: Variant) -> None:
-    cases = _long(filter, variant)
+    cases = _long(filter, variant, LONG_WORK)
     assert cases
     assert [failure for case in cases if (failure := _failure(filter, variant, case, again=False))] == []
 

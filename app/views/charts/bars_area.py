@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
+from app.base.nesting import bounded
 from app.models.curves.marked import Marks
 from app.models.pictures.plane import Plane
 from app.models.results.view_data import ViewData
@@ -83,6 +84,7 @@ class BarsArea(PlotArea):
         self._anchor, self._dragging = None, False
         super().mouseReleaseEvent(event)
 
+    @bounded
     def event(self, event: QEvent) -> bool:
         """Let arrows move the range, and Esc remove it, before they do anything else in the window."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride and self._takes(event):

@@ -24,6 +24,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
+from app.base.nesting import bounded
 from app.base.theme import colours_of
 from app.base.tips import show_tip
 from app.models.pictures.plane import Plane
@@ -362,11 +363,13 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
 
     focusOutEvent = focusInEvent  # noqa: N815
 
+    @bounded
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
         if hasattr(self, "_titles"):
             self.refresh()
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_titles"):

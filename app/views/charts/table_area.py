@@ -10,6 +10,7 @@ from PySide6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QPersistent
 from PySide6.QtGui import QFont, QPalette
 from PySide6.QtWidgets import QHeaderView, QLabel, QSizePolicy, QStackedLayout, QTableView, QWidget
 
+from app.base.nesting import bounded
 from app.base.theme import mix
 from app.base.tips import tip_text
 from app.models.pictures.plane import Plane
@@ -150,6 +151,7 @@ class TableArea(QWidget):
         faint.setColor(QPalette.ColorRole.Text, text if self.current else mix(ground, text, 1.5 * FAINT))
         self.table.setPalette(faint)
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "layers"):

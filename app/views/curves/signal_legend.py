@@ -9,6 +9,7 @@ from PySide6.QtCore import QCoreApplication, QPointF, QSize
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
+from app.base.nesting import bounded
 from app.models.curves.curve import Curve, is_faint
 from app.models.curves.stroke import input_stroke
 from app.models.results.origin import Origin
@@ -64,6 +65,7 @@ class LegendEntry(QWidget):
         """Show the full mark only where the name still fits."""
         self.chip.set_compact(self.width() < self.sizeHint().width())
 
+    @bounded
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._fit_mark()
 

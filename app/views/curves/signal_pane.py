@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QEvent, QLocale, QPointF, Slot
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
+from app.base.nesting import bounded
 from app.models.curves.curve import Curve, Trace
 from app.models.pictures.layer import State
 from app.views.boxes import in_column, in_row
@@ -193,5 +194,6 @@ class SignalPane(QWidget):
         step = min((c.step for c in self.plot.shown), default=1.0)
         return QLocale().toString(x, "g", max(7, math.ceil(math.log10(max(abs(x) / step, 1))) + 2))
 
+    @bounded
     def resizeEvent(self, event: QEvent) -> None:
         self._lay_legend()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPalette
 
+from app.base.nesting import bounded
 from app.models.experiment.change import Change
 from app.models.experiment.session import Session
 from app.models.pictures.probe import Probe, shifted, stretched, whole
@@ -104,6 +105,7 @@ class SpanLink(QObject):
 
     # Events
 
+    @bounded
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         pane = self._watched.get(watched)
         if pane is None:

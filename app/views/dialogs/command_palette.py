@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.base.nesting import bounded
 from app.base.tips import tip_text
 from app.models.search import matches
 from app.views.boxes import in_column
@@ -110,6 +111,7 @@ class CommandPalette(QFrame):
         line.setFlags(Qt.ItemFlag.NoItemFlags)
         self.list.addTopLevelItem(line)
 
+    @bounded
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         """Send arrow keys to the list and all other keys to the line."""
         if watched is not self.line:

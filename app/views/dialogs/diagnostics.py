@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.base.nesting import bounded
 from app.base.theme import fixed_font
 from app.base.tips import tip_text
 from app.models.log import LOG_LINES, Log
@@ -123,6 +124,7 @@ class DiagnosticsPage(QWidget):
             font.setPointSizeF(self.font().pointSizeF())
             self.log.setFont(font)
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and hasattr(self, "copy_button"):

@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QSignalBlocker, Qt, QUrl, Slot
 from PySide6.QtGui import QDesktopServices, QResizeEvent
 from PySide6.QtWidgets import QListWidget, QPushButton, QTextBrowser, QWidget
 
+from app.base.nesting import bounded
 from app.base.tips import set_tip
 from app.models.guide import FOLDER, INDEX, guide_page, guide_pages
 from app.views.boxes import in_column, in_row
@@ -34,6 +35,7 @@ class GuideBrowser(QTextBrowser):
         margin = 2 * self.document().documentMargin()
         fit_pictures(self.document(), self.viewport().width() - margin)
 
+    @bounded
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
         self._fit()
@@ -117,6 +119,7 @@ class GuidePage(QWidget):
         widest = max(self.list.fontMetrics().horizontalAdvance(page.title) for page in guide_pages())
         self.list.setFixedWidth(widest + 4 * self.list.fontMetrics().averageCharWidth() + 2 * self.list.frameWidth())
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         """Show the page in the new palette or font, at the same share of its height."""
         super().changeEvent(event)

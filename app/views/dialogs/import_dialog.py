@@ -9,6 +9,7 @@ from pathlib import PurePath
 from PySide6.QtCore import QEvent, Qt, Slot
 from PySide6.QtWidgets import QAbstractSpinBox, QDialog, QDialogButtonBox, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
+from app.base.nesting import bounded
 from app.base.theme import colours_of, inked
 from app.controllers.importing import ImportController
 from app.models.files.importing import (
@@ -289,6 +290,7 @@ class ImportDialog(QDialog):
         self._importing.cancel()
         super().reject()
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "reason"):

@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QPalette
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTableWidgetItem, QWidget
 
+from app.base.nesting import bounded
 from app.base.theme import colours_of, mix
 from app.base.tips import set_tip
 from app.views.headers import Header
@@ -138,6 +139,7 @@ class ImportTable(QTableWidget):
     def minimumSizeHint(self) -> QSize:  # noqa: N802
         return QSize(super().minimumSizeHint().width(), self._height(LEAST_LINES))
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_chosen"):

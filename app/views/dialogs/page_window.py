@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Set
 from PySide6.QtCore import QEvent, QSize
 from PySide6.QtWidgets import QDialog, QLayout, QVBoxLayout, QWidget
 
+from app.base.nesting import bounded
 from app.views.window.placing import put_on_screen
 
 
@@ -37,6 +38,7 @@ class PageWindow(QDialog):
         self.raise_()
         self.activateWindow()
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         """Keep the size in letters when the font changes, and restore the old size with the old font."""
         super().changeEvent(event)

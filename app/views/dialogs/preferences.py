@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.base.nesting import bounded
 from app.models.pictures.display import COLORMAPS, colors
 from app.models.settings import RECENT_LIMIT, SCHEMES
 from app.shell.context import Context
@@ -205,6 +206,7 @@ class PreferencesPage(QWidget):
         self._settings.save()
         self._show_imports()
 
+    @bounded
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         """Files may have been opened since the page was shown last."""
         super().showEvent(event)

@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from app.base.nesting import bounded
 from app.base.theme import colours_of, inked
 from app.base.tips import set_tip
 from app.views.boxes import in_row
@@ -173,6 +174,7 @@ class ParameterForm(QWidget):
         label.setText(f"{colours_of(self.palette()).error.symbol} {sentence}" if sentence else "")
         label.setVisible(bool(sentence))
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:

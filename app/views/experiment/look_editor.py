@@ -6,6 +6,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QPointF, QRectF, QSize, Qt,
 from PySide6.QtGui import QFont, QPainter, QPaintEvent, QPalette, QPen, QPolygonF
 from PySide6.QtWidgets import QComboBox, QSizePolicy, QWidget
 
+from app.base.nesting import bounded
 from app.base.theme import colours_of
 from app.base.tips import set_tip
 from app.models.background import Background
@@ -60,6 +61,7 @@ class LookEditor(Editor):
             ink = self.palette().color(QPalette.ColorRole.Text)
             self.combo.setItemData(heading, ink, Qt.ItemDataRole.ForegroundRole)
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "combo"):

@@ -7,6 +7,7 @@ from typing import Any
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QSlider, QWidget
 
+from app.base.nesting import bounded
 from app.base.theme import colours_of, inked
 from app.base.tips import set_tip
 from app.models.experiment.noise import Noise, span_of, usual_sigma
@@ -157,6 +158,7 @@ class NoiseControl(QWidget):
         self._reason.setText(f"{colours_of(self.palette()).error.symbol} {sentence}" if sentence else "")
         self._reason.setVisible(bool(sentence))
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_reason"):

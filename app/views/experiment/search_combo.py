@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QPoint, Qt, QTimer, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QComboBox, QWidget
 
+from app.base.nesting import bounded
 from app.base.tips import show_tip
 from app.models.search import matches
 
@@ -32,6 +33,7 @@ class SearchCombo(QComboBox):
         self._pause = QTimer(self, singleShot=True, interval=QApplication.keyboardInputInterval())
         self._pause.timeout.connect(self._choose)
 
+    @bounded
     def event(self, event: QEvent) -> bool:
         """Letters are for the search, not for the window's keys."""
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._takes(event):

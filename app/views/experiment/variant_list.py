@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QAction, QContextMenuEvent, QKeyEvent, QPalette
 from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QMenu, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
+from app.base.nesting import bounded
 from app.base.theme import boxes
 from app.models.search import matches
 from app.views.boxes import in_column, in_row
@@ -26,6 +27,7 @@ from gpu_ops.types import REFERENCE, Filter, Variant
 class _Line(QLineEdit):
     left = Signal()
 
+    @bounded
     def event(self, event: QEvent) -> bool:
         """Let Esc close the search before it cancels a run."""
         if isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:

@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QLabel, QSizePolicy, QStyle, QWidget
 
+from app.base.nesting import bounded
 from app.base.theme import colours_of, inked, selected
 from app.views.boxes import in_column, in_row
 from app.views.labels import named, sentence_label
@@ -94,11 +95,13 @@ class VariantRow(QWidget):
         indent += style.pixelMetric(QStyle.PixelMetric.PM_CheckBoxLabelSpacing, None, self)
         self._body.setContentsMargins(indent, 0, 0, 0)
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_body"):
             self._adapt()
 
+    @bounded
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         if event.type() == QEvent.Type.FocusIn:
             self.selected.emit(self.variant.id)

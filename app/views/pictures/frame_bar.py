@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QLocale, QPointF, QRectF, QSignalBlocker, QSi
 from PySide6.QtGui import QColor, QIcon, QKeyEvent, QPainter, QPalette, QPixmap, QPolygonF
 from PySide6.QtWidgets import QLabel, QSlider, QSpinBox, QToolButton, QWidget
 
+from app.base.nesting import bounded
 from app.base.tips import set_tip
 from app.controllers.frames import PROJECTIONS, FrameController
 from app.views.boxes import in_column
@@ -164,6 +165,7 @@ class FrameBar(QWidget):
         else:
             do()
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and self._buttons:

@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtCore import QEvent, QObject, QPointF, Qt, QTimer, Slot
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
 
+from app.base.nesting import bounded
 from app.models.experiment.session import Session
 from app.models.pictures.handles import Handle, dragged, handles, nudged
 from app.models.results.view_data import INPUT
@@ -121,6 +122,7 @@ class HandleLink(QObject):
 
     # Events
 
+    @bounded
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         if not isinstance(watched, ImageCanvas):
             return False

@@ -25,6 +25,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from app.base.nesting import bounded
 from app.models.pictures.display import Display
 from app.models.pictures.layer import Layer, Tone
 from app.models.pictures.pyramid import Array
@@ -279,13 +280,16 @@ class ImageCanvas(QWidget):
 
     # Events
 
+    @bounded
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._place()
         self.refresh()
 
+    @bounded
     def showEvent(self, event: QShowEvent) -> None:
         self._place()
 
+    @bounded
     def hideEvent(self, event: QHideEvent) -> None:
         self.display.forget(id(self))
 

@@ -7,6 +7,7 @@ import math
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, QTimer, Slot
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
 
+from app.base.nesting import bounded
 from app.models.experiment.change import Change
 from app.models.experiment.session import Session
 from app.models.pictures.probe import INSIDE, Grip, Line, Probe, bent, carried, limited, moved, reached, spanning
@@ -147,6 +148,7 @@ class ProbeLink(QObject):
 
     # Mouse
 
+    @bounded
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         if not isinstance(watched, ImageCanvas) or not self.probe.tool:
             return False

@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
+from app.base.nesting import bounded
 from app.views.pictures.image_canvas import ImageCanvas
 
 Draw = Callable[[QPainter, ImageCanvas], None]
@@ -37,6 +38,7 @@ class Sketch(QWidget):
             return
         self.update()
 
+    @bounded
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         if event.type() == QEvent.Type.Resize:
             self.resize(self.canvas.size())

@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QPlainTextEdit, QToolButton, QWidget
 
+from app.base.nesting import bounded
 from app.base.numbers import number
 from app.base.theme import Role, checkable, colours_of, fixed_font, inked, mix
 from app.views.boxes import in_column, in_row
@@ -121,6 +122,7 @@ class FindingsBar(QFrame):
         self.details.setMaximumHeight((lines + 1) * line)
         self.update()
 
+    @bounded
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
         self._turn()
@@ -132,6 +134,7 @@ class FindingsBar(QFrame):
         wide = self.width() >= min(WIDE * unit, width + self._rest.sizeHint().width())
         self._row.setDirection(ways.LeftToRight if wide else ways.TopToBottom)
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_row"):

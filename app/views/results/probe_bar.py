@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.base.nesting import bounded
 from app.base.tips import set_tip
 from app.models.experiment.session import Session
 from app.models.pictures.probe import Probe
@@ -121,6 +122,7 @@ class ProbeBar(QWidget):
             height = min(height, round(SHARE * around.height()))
         return QSize(40 * metrics.averageCharWidth(), height)
 
+    @bounded
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         """Give the words a row of their own where there is little width; where there is hardly any, leave out the
         buttons for copies."""
@@ -133,6 +135,7 @@ class ProbeBar(QWidget):
         for button in (self.copy_text, self.copy_csv):
             button.setVisible(letters >= NARROW[1])
 
+    @bounded
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         if event.type() == QEvent.Type.Resize and watched is self.parentWidget():
             self.updateGeometry()
@@ -316,6 +319,7 @@ class ProbeBar(QWidget):
     def _copy(self, full: bool) -> None:
         QApplication.clipboard().setText(self.copied(full))
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:

@@ -12,6 +12,7 @@ from PySide6.QtCore import QAbstractTableModel, QCoreApplication, QEvent, QModel
 from PySide6.QtGui import QKeyEvent, QKeySequence, QPalette, QResizeEvent
 from PySide6.QtWidgets import QApplication, QHeaderView, QTableView, QWidget
 
+from app.base.nesting import bounded
 from app.base.theme import mix
 from app.base.tips import tip_text
 from app.base.translate import QT_TRANSLATE_NOOP
@@ -192,6 +193,7 @@ class RegionTable(QTableView):
         free = self.width() - self.horizontalHeader().length() - self.verticalScrollBar().sizeHint().width()
         self.verticalHeader().setMaximumWidth(max(NAMES * self.fontMetrics().averageCharWidth(), free))
 
+    @bounded
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         self._fit_names()
         super().resizeEvent(event)
@@ -203,6 +205,7 @@ class RegionTable(QTableView):
         else:
             super().keyPressEvent(event)
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:

@@ -6,6 +6,8 @@ from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
 
+from app.base.nesting import bounded
+
 WIDE = 1.3
 """The least ratio of width to height at which the input lies left of results of another kind and not above them."""
 
@@ -46,6 +48,7 @@ class Sides(QSplitter):
             self.setOrientation(way)
             self.share(self.room)
 
+    @bounded
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
         self.share(self.room)  # else it would depend on the sizes before

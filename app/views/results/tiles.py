@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
+from app.base.nesting import bounded
 from app.views.boxes import in_column, in_row
 from app.views.labels import named
 from app.views.parts import ElidedLabel, StateChip
@@ -59,6 +60,7 @@ class Tile(QWidget):
         rest = self.width() - self.title.fontMetrics().horizontalAdvance(self.title.text())
         self.chip.setMaximumWidth(max(self.chip.least_width(), rest - 4 * self.fontMetrics().averageCharWidth()))
 
+    @bounded
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         self.share_width()
 

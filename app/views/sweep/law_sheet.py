@@ -11,6 +11,7 @@ from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QBrush, QPalette
 from PySide6.QtWidgets import QLabel, QWidget
 
+from app.base.nesting import bounded
 from app.base.numbers import count, number
 from app.models.curves.stroke import variant_stroke
 from app.models.pictures.plane import Plane
@@ -148,6 +149,7 @@ class LawSheet(Squeezed):
         name = curve.law.title.partition(",")[0]
         return self.tr("{law}, N = {n}").format(law=name, n=count(curve.n))
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "picture"):

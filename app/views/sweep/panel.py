@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Slot
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QLineEdit, QPushButton, QStackedWidget, QWidget
 
+from app.base.nesting import bounded
 from app.base.theme import checkable, colours_of, inked
 from app.base.tips import tip_text
 from app.controllers.sweep import SweepController
@@ -73,6 +74,7 @@ class SweepSheet(Squeezed):
         width = self.plot.minimumSizeHint().width() + 2 * self.fontMetrics().averageCharWidth()
         return QSize(width, super().minimumSizeHint().height())
 
+    @bounded
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
         self._fit()
@@ -84,6 +86,7 @@ class SweepSheet(Squeezed):
         self._across.setDirection(directions.LeftToRight if wide else directions.TopToBottom)
         self.legend.set_columns(1 if wide else max(1, self.width() // (COLUMN * unit)))
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_across"):
@@ -305,10 +308,12 @@ class SweepPanel(Squeezed):
         else:
             write_text(path, comment_lines(facts) + law.to_csv() if kind == "csv" else law.to_json())
 
+    @bounded
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         super().showEvent(event)
         self.controller.watch()
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "reason"):

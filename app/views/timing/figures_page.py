@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
+from app.base.nesting import bounded
 from app.base.theme import colours_of, fixed_font, inked
 from app.views.boxes import in_column, in_row
 from app.views.labels import buddy, named, sentence_label
@@ -101,11 +102,13 @@ class FigureSheet(Squeezed):
         else:
             export_sheet(self, path, drawn.figure.title, drawn.facts())
 
+    @bounded
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
         if self.drawn is not None:
             self._name()
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and getattr(self, "drawn", None):

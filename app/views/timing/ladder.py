@@ -20,6 +20,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPlainTextEdit, QScrollArea, QToolTip, QWidget
 
+from app.base.nesting import bounded
 from app.base.terms import counter_name, counter_tip
 from app.base.tips import show_tip, tip_text
 from app.models.experiment.slot import RowSlot
@@ -121,16 +122,19 @@ class LadderCanvas(QWidget):
         self.draw(painter, self.ladder(), self.current)
         painter.end()
 
+    @bounded
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self.refresh()
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.PaletteChange, QEvent.Type.LocaleChange):
             self.refresh()
 
+    @bounded
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             place = self.line_at(event.pos())

@@ -21,6 +21,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QMenu, QTableView, QWidget
 
+from app.base.nesting import bounded
 from app.base.numbers import number, percent, relative_error, seconds, times
 from app.base.terms import stage_column, stage_tip
 from app.base.theme import boxes, colours_of
@@ -303,6 +304,7 @@ class ResultTable(QTableView):
         if self.isVisible():
             self._fit_timer.start()
 
+    @bounded
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         super().showEvent(event)
         self._fit()
@@ -342,6 +344,7 @@ class ResultTable(QTableView):
             return
         self.exported.emit(path)
 
+    @bounded
     def event(self, event: QEvent) -> bool:
         if (
             isinstance(event, QKeyEvent)
@@ -361,6 +364,7 @@ class ResultTable(QTableView):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802
         self.menu.popup(event.globalPos())
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "table_model"):

@@ -8,6 +8,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QPointF, Q
 from PySide6.QtGui import QAction, QContextMenuEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
+from app.base.nesting import bounded
 from app.base.theme import boxes
 from app.models.results.view_data import INPUT
 from app.views.labels import named
@@ -71,6 +72,7 @@ class ContextMenus(QObject):
 
     # Where
 
+    @bounded
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         if isinstance(event, QMouseEvent) and watched in self._plots:
             kinds = QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonRelease, QEvent.Type.MouseButtonDblClick

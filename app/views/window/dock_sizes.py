@@ -8,6 +8,8 @@ from typing import NamedTuple
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
 from PySide6.QtWidgets import QDockWidget, QMainWindow
 
+from app.base.nesting import bounded
+
 HIGHEST = 0.45
 """The largest share of the window's height that a panel above or below the pictures takes by default."""
 SETTLED_MS = 100
@@ -129,6 +131,7 @@ class DockSizes(QObject):
             if size != self._last_sizes.get(dock, size):
                 self._wanted_sizes |= dict.fromkeys(self._place(dock), size)
 
+    @bounded
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         if event.type() == QEvent.Type.FontChange and self._letter() != self._unit:
             self._adopt_user_sizes()

@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QCursor, QKeyEvent
 from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QWidget
 
+from app.base.nesting import bounded
 from app.models.messages import Kind, Message, Messages
 from app.views.boxes import in_column, in_row
 from app.views.upright import Shallow
@@ -151,6 +152,7 @@ class MessageBar(QFrame):
         elif was_shown:
             self.emptied.emit()
 
+    @bounded
     def event(self, event: QEvent) -> bool:
         """Let Esc close the messages before it cancels a run."""
         if isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:

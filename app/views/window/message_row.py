@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QLabel, QPlainTextEdit, QPushButton, QWidget
 
+from app.base.nesting import bounded
 from app.base.theme import Role, checkable, colours_of, fixed_font, inked, mix
 from app.base.tips import set_tip
 from app.models.messages import Kind, Message
@@ -153,10 +154,12 @@ class MessageRow(QWidget):
         beside = self._buttons.sizeHint().width() * 2 <= self.width()
         self._row.setDirection(ways.LeftToRight if beside else ways.TopToBottom)
 
+    @bounded
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
         self._turn()
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_column"):

@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSlider, QWidget
 
+from app.base.nesting import bounded
 from app.base.numbers import count
 from app.base.theme import colours_of, inked
 from app.base.tips import show_tip
@@ -93,11 +94,13 @@ class AccessCanvas(QWidget):
             painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
         painter.end()
 
+    @bounded
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self._refresh()
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
@@ -128,6 +131,7 @@ class AccessCanvas(QWidget):
             return (spot.number,)
         return next((part.lanes for part in layout.used if part.rect.contains(place)), ())
 
+    @bounded
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             spot = self.spot_at(QPointF(event.pos()))
@@ -246,6 +250,7 @@ class AccessView(QWidget):
         self.detail.setText(lane_text(access, lane) if access is not None and lane >= 0 else hint)
         self._ink()
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "detail"):

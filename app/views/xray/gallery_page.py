@@ -8,6 +8,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QRectF, Qt
 from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QResizeEvent, QShowEvent, QStandardItemModel
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from app.base.nesting import bounded
 from app.base.theme import colours_of, inked
 from app.models.xray.access_text import sentence
 from app.models.xray.gallery import RULES, TIME, Card, card_lines, cards
@@ -59,6 +60,7 @@ class CardView(QWidget):
         self.sentence.setText(sentence(card.access))
         self._ink()
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "sentence"):
@@ -158,16 +160,19 @@ class GalleryPage(QWidget):
                 view.show()
             row += 1 - (-len(own) // columns)
 
+    @bounded
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         super().showEvent(event)
         if cards(self.rule, self._rows()) != self.shown:  # the session has other times since
             self.refresh()
 
+    @bounded
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
         if self._fitting() != self._columns:
             self._place(self._fitting())
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and self._columns and self._fitting() != self._columns:

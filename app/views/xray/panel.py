@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QSize, Qt, QUrl, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QComboBox, QFrame, QPushButton, QSplitter, QTabWidget, QTextBrowser, QWidget
 
+from app.base.nesting import bounded
 from app.base.terms import counter_name, counter_tip
 from app.base.theme import colours_of, inked
 from app.base.tips import tip_text
@@ -105,11 +106,13 @@ class XRayPanel(Squeezed):
     def sizeHint(self) -> QSize:  # noqa: N802
         return QSize(USUAL * self.fontMetrics().averageCharWidth(), super().sizeHint().height())
 
+    @bounded
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         super().showEvent(event)
         self._controller.watch(True)
         self._watch()
 
+    @bounded
     def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802
         super().hideEvent(event)
         self._controller.watch(False)
@@ -246,6 +249,7 @@ class XRayPanel(Squeezed):
         self.files.go_to(self._kernel.files[file].file, line)
         self.source.setFocus(Qt.FocusReason.OtherFocusReason)
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "splitter"):

@@ -23,6 +23,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QMenu, QPlainTextEdit, QTextEdit, QToolTip, QWidget
 
+from app.base.nesting import bounded
 from app.base.numbers import short_count
 from app.base.theme import TEXT_CONTRAST, colours_of, contrast, fixed_font, mix
 from app.base.tips import Html, show_tip
@@ -74,6 +75,7 @@ class Gutter(QWidget):
         leads = self._view.leads(self._view.line_at(round(event.position().y())))
         self.setCursor(Qt.CursorShape.PointingHandCursor if leads else Qt.CursorShape.ArrowCursor)
 
+    @bounded
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             self._view.show_line(event.pos().y(), event.globalPos())
@@ -300,10 +302,12 @@ class SourceView(QPlainTextEdit):
             self._line = line
             self.line_changed.emit(line)
 
+    @bounded
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
         self._fit()
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_gutter"):

@@ -14,7 +14,7 @@ import numpy as np
 from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel, nvrtc_version, supported_architectures
 from gpu_ops.devices.cuda.current import AtWork, DeviceObjects, on_its_device
 from gpu_ops.devices.cuda.memory import DRIVER_CALLS, allocate, allocate_pitched, host_view
-from gpu_ops.devices.cuda.prepare import Prepared, is_host
+from gpu_ops.devices.cuda.prepare import Prepared, is_host, wait_for
 from gpu_ops.devices.cuda.sampling import CudaSampler, Hold
 from gpu_ops.devices.cuda.texture import Texture, make_texture
 from gpu_ops.devices.instruments import HOLD, READ
@@ -244,7 +244,7 @@ class CudaDevice:
         else:
             prepared.enqueue()
         end.record(stream)
-        end.synchronize()
+        wait_for(end)
         since = self._cupy.cuda.get_elapsed_time
         spans = tuple(Span.of(s, since(begin, b) * 1e-3, since(begin, e) * 1e-3, is_host) for s, b, e in prepared.spans)
         return Execution(since(begin, end) * 1e-3, (*prepared.host_clock.spans, *spans))

@@ -12,12 +12,28 @@ import numpy as np
 
 from gpu_ops.devices.cuda.texture import Texture
 from gpu_ops.devices.launches import check_constants, check_gaps, check_launch, check_refresh
-from gpu_ops.errors import KernelError
+from gpu_ops.errors import KernelError, KernelFault, LimitReached
 from gpu_ops.plan import DEFAULT_STREAM, Call, Copy, Fill, HostTask, Launch, Limits, Plan, Prefetch, Span, Step
+from gpu_ops.progress import advance, is_limited
 
 _DYNAMIC_SHARED = 8
 """CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"""
 _WITHOUT_OPT_IN = 48 << 10
+_LOOK_S = 5e-4
+"""Seconds between two looks at a kernel whose time is limited."""
+
+
+def wait_for(event: Any) -> None:
+    """Wait until an event has happened. Where the work has a limit, the wait ends with it: KernelFault, because nothing
+    but the end of the process stops a kernel."""
+    while is_limited() and not event.done:
+        try:
+            advance(0, 1)
+        except LimitReached as limit:
+            what = f"A kernel still runs after {limit.limit}"
+            raise KernelFault(f"{what}: it may never end. {limit.flag} allows more.") from None
+        time.sleep(_LOOK_S)
+    event.synchronize()
 
 
 class Prepared:

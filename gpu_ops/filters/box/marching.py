@@ -199,7 +199,11 @@ def plan(sums: str, ctx: PlanContext) -> Plan:
     rows = segment_rows(ctx.height, strips * stride, radius, places, blocks > 1, longest)
     grid, sizes = (strips, -(-ctx.height // rows), stride), (ctx.height, ctx.width, rows)
     args = (ctx.x, ctx.out, *(np.int32(n) for n in sizes))
-    return ctx.plan(Launch(ctx.kernel(**defines), grid, (shape.threads, 1, 1), args, shared, name="rows and columns"))
+    entering = shape.tasks if shape.ring else shape.tasks // 2
+    batches = -(-(min(rows, ctx.height) + 2 * radius) // entering)
+    loops = {"batches of rows": batches, "batches of a team": -(-batches // TEAMS)}
+    block, name = (shape.threads, 1, 1), "rows and columns"
+    return ctx.plan(Launch(ctx.kernel(**defines), grid, block, args, shared, name=name, loops=loops))
 
 
 def _types(dtype: np.dtype[Any], pixels: bool, sums: str) -> dict[str, Value]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -11,7 +12,16 @@ from gpu_ops.devices.launches import grid1d, grid2d
 from gpu_ops.filters.box import marching
 from gpu_ops.filters.box.limits import tile_bytes, window_of
 from gpu_ops.filters.kit.borders import SCIPY_MODES
-from gpu_ops.filters.kit.planning import CTYPES, HostFunction, PlanContext, along_axes, block_shape, rounding
+from gpu_ops.filters.kit.planning import (
+    CTYPES,
+    NO_LOOPS,
+    HostFunction,
+    PlanContext,
+    along_axes,
+    block_shape,
+    rounding,
+    tile_loops,
+)
 from gpu_ops.params import Value
 from gpu_ops.plan import Call, Copy, Device, DeviceArray, Launch, Plan
 from gpu_ops.task import Task
@@ -46,10 +56,11 @@ class Launches:
         return self.ctx.empty(np.float32 if self.ctx.dtype.kind == "f" else np.uint32)
 
     def plane(self, part: str, *arrays: DeviceArray, name: str, shared: int = 0) -> Launch:
-        """A thread for each value of the image."""
-        block = block_shape(self.block)
-        grid = grid2d(self.ctx.height, self.ctx.columns, block)
-        return self._launch(part, grid, (*block, 1), arrays, name, shared)
+        """A thread for each value of the image; with so many bytes for a tile."""
+        block, ctx = block_shape(self.block), self.ctx
+        grid = grid2d(ctx.height, ctx.columns, block)
+        loops = tile_loops(ctx, *block, block[1], int(ctx.params["radius"])) if shared else {}
+        return self._launch(part, grid, (*block, 1), arrays, name, shared, loops)
 
     def lines(self, part: str, count: int, *arrays: DeviceArray, name: str) -> Launch:
         """A thread for each of `count` lines."""
@@ -58,11 +69,22 @@ class Launches:
     def row_tiles(self, part: str, *arrays: DeviceArray, name: str) -> Launch:
         """A block for each TILE rows of a channel."""
         grid = (grid1d(self.ctx.height, TILE)[0], self.ctx.channels, 1)
-        return self._launch(part, grid, (self.block, 1, 1), arrays, name)
+        before = -(-(2 * int(self.ctx.params["radius"]) + 1) // TILE)
+        loops = {"tiles along a row": -(-self.ctx.width // TILE), "tiles of the first window": before}
+        return self._launch(part, grid, (self.block, 1, 1), arrays, name, 0, loops)
 
-    def _launch(self, part: str, grid: Any, block: Any, arrays: Any, name: str, shared: int = 0) -> Launch:
+    def _launch(
+        self,
+        part: str,
+        grid: Any,
+        block: Any,
+        arrays: Any,
+        name: str,
+        shared: int = 0,
+        loops: Mapping[str, int] = NO_LOOPS,
+    ) -> Launch:
         kernel = self.ctx.kernel(part, **self._defines)
-        return Launch(kernel, grid, block, (*arrays, *self.sizes), shared, name=name)
+        return Launch(kernel, grid, block, (*arrays, *self.sizes), shared, name=name, loops=loops)
 
 
 def direct(ctx: PlanContext) -> Plan:

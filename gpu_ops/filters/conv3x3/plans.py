@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,14 @@ from gpu_ops.devices.launches import grid2d
 from gpu_ops.filters.conv3x3.arithmetic import Arithmetic, arithmetic
 from gpu_ops.filters.conv3x3.peers import sums_fit_float32
 from gpu_ops.filters.kit.borders import SCIPY_MODES
-from gpu_ops.filters.kit.planning import CTYPES, HostFunction, PlanContext
+from gpu_ops.filters.kit.planning import CTYPES, NO_LOOPS, HostFunction, PlanContext, tile_loops
 from gpu_ops.params import Value
 from gpu_ops.plan import Call, Copy, Device, DeviceArray, Launch, Plan
 from gpu_ops.task import Task
 
 PADDING = 128
 """Bytes that rows padded by hand are a multiple of."""
-VALUES = 128
+VALUES, WARP = 128, 32
 """Values, or pixels, of a row that a block of 32 threads works on where each takes four."""
 ROWS = 8
 """Rows that a warp walks down in warp_rows."""
@@ -67,12 +67,14 @@ class Passes:
         """The input, the array between two passes, and the output."""
         return [self.ctx.x, *(self.ctx.empty() for _ in range(self.count - 1)), self.ctx.out]
 
-    def same_launch(self, kernel: Any, grid: tuple[int, int, int], shared: int = 0, *more: Any) -> Plan:
+    def same_launch(
+        self, kernel: Any, grid: tuple[int, int, int], shared: int = 0, *more: Any, loops: Mapping[str, int] = NO_LOOPS
+    ) -> Plan:
         """The same launch for each pass."""
 
         def step(source: DeviceArray, target: DeviceArray, name: str) -> Launch:
             args = (source, target, *self.weights, *self.finish, *self.sizes, self.border, *more)
-            return Launch(kernel, grid, self.block, args, shared, self.constants, name=name)
+            return Launch(kernel, grid, self.block, args, shared, self.constants, name=name, loops=loops)
 
         return self.ctx.plan(*self.steps(step, self.chain()))
 
@@ -92,7 +94,11 @@ def constant(ctx: PlanContext) -> Plan:
 def warp_rows(ctx: PlanContext) -> Plan:
     """A warp walks down a strip."""
     passes = Passes(ctx)
-    return passes.same_launch(passes.kernel(ROWS=ROWS), passes.grid(VALUES, ROWS), warp_rows_bytes(ctx.task))
+    values = min(VALUES, ctx.columns)
+    loops = {"rows": min(ROWS, ctx.height), "values of a row": -(-(values + 2 * ctx.channels) // WARP)}
+    loops["outputs of a row"] = -(-values // WARP)
+    kernel, grid = passes.kernel(ROWS=ROWS), passes.grid(VALUES, ROWS)
+    return passes.same_launch(kernel, grid, warp_rows_bytes(ctx.task), loops=loops)
 
 
 def rgba(ctx: PlanContext) -> Plan:
@@ -119,7 +125,10 @@ def packed(ctx: PlanContext) -> Plan:
     """Words through shared memory."""
     passes = Passes(ctx)
     grid, stride = passes.grid(VALUES * ctx.channels), np.int32(packed_stride(ctx.task))
-    return passes.same_launch(passes.kernel(), grid, packed_bytes(ctx.task), stride)
+    words = -(-min(VALUES * ctx.channels, ctx.columns) * ctx.dtype.itemsize // 4)
+    lines = min(passes.block[1] + 2, ctx.height + 1)
+    loops = {"words of a line": -(-words // WARP), "lines": -(-lines // passes.block[1])}
+    return passes.same_launch(passes.kernel(), grid, packed_bytes(ctx.task), stride, loops=loops)
 
 
 def padded(ctx: PlanContext) -> Plan:
@@ -174,7 +183,9 @@ def fused(ctx: PlanContext) -> Plan:
     passes = Passes(ctx)
     args = (ctx.x, ctx.out, *passes.weights, *passes.finish, *passes.sizes, passes.border)
     shared = fused_bytes(ctx.task)
-    return ctx.plan(Launch(passes.kernel(), passes.grid(), passes.block, args, shared, name="both passes"))
+    x, y, _ = passes.block
+    loops = tile_loops(ctx, x, y, y, 2)
+    return ctx.plan(Launch(passes.kernel(), passes.grid(), passes.block, args, shared, name="both passes", loops=loops))
 
 
 def packed_stride(task: Task) -> int:

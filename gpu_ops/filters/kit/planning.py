@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import PurePosixPath
 from typing import Any
@@ -33,6 +33,19 @@ Arguments = Callable[[Task], tuple[Any, ...]]
 def block_shape(threads: int) -> tuple[int, int]:
     """(x, y) of a 2D block of that many threads: one warp wide where they fill whole warps."""
     return (32, threads // 32) if threads >= 32 and threads % 32 == 0 else (16, threads // 16)
+
+
+NO_LOOPS: Mapping[str, int] = {}
+
+
+def tile_loops(ctx: PlanContext, x: int, y: int, rows: int, around: int) -> dict[str, int]:
+    """How often the loops of a block of x by y threads run that fill its tile: `rows` of x values, which a signal has
+    one after the other, with `around` pixels on either side."""
+    reach = 2 * around * ctx.channels
+    if ctx.rank == 1:
+        return {"values of the tile": -(-(min(x * rows, ctx.x.size) + reach) // x)}
+    columns, lines = min(x, ctx.columns) + reach, min(rows, ctx.height) + 2 * around
+    return {"columns of the tile": -(-columns // x), "rows of the tile": -(-lines // y)}
 
 
 class PlanContext:

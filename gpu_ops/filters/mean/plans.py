@@ -9,7 +9,15 @@ import numpy as np
 
 from gpu_ops.devices.launches import grid1d, grid2d
 from gpu_ops.filters.kit.borders import SCIPY_MODES
-from gpu_ops.filters.kit.planning import CTYPES, HostFunction, PlanContext, along_axes, block_shape, rounding
+from gpu_ops.filters.kit.planning import (
+    CTYPES,
+    HostFunction,
+    PlanContext,
+    along_axes,
+    block_shape,
+    rounding,
+    tile_loops,
+)
 from gpu_ops.filters.kit.rules import blocks_fit
 from gpu_ops.input_kinds import Kind
 from gpu_ops.params import Value
@@ -53,7 +61,9 @@ def windows(in_constant: bool, tile: Callable[[Task], int] = lambda task: 0) -> 
             grid, sizes = grid2d(ctx.height, ctx.columns, (x, y * outputs)), (np.int32(ctx.height), np.int32(ctx.width))
         buffers = (ctx.x, ctx.out) if in_constant else (ctx.x, ctx.out, ctx.device.upload(weights))
         args, constants = (*buffers, *sizes, np.int32(window)), {"taps": weights} if in_constant else {}
-        return ctx.plan(Launch(kernel, grid, (x, y, 1), args, tile(ctx.task), constants, name=ctx.variant))
+        loops = tile_loops(ctx, x, y, y * outputs, window // 2) if tile(ctx.task) else {}
+        launch = Launch(kernel, grid, (x, y, 1), args, tile(ctx.task), constants, name=ctx.variant, loops=loops)
+        return ctx.plan(launch)
 
     return plan
 

@@ -15,7 +15,12 @@ from gpu_ops.plan import Device, Plan
 from gpu_ops.task import Task
 from gpu_ops.types import DTYPES, Filter, Locality, Rule, Variant
 
-REPEATS = Param("repeats", 1, 1, 256, help="launches of the kernel on each chunk, which make it take longer")
+REPEATS = Param(
+    "repeats",
+    1,
+    choices=(1, 2, 4, 16),
+    help="launches of the kernel on each chunk, which make it take longer",
+)
 STREAMS = Param("streams", 3, 1, 8, help="streams that the chunks take turns in")
 CHUNKS = Param("chunks", 8, 1, 64, help="parts of the input")
 ORDER = Param("order", "depth first", choices=("depth first", "breadth first"), help="the order of enqueueing")
@@ -116,7 +121,7 @@ def transfers_of(accepts: Kind, *kernels: tuple[str, Filter]) -> Filter:
         work=workloads.work,
         locality=Locality("halo", workloads.halo),
         source="S1",
-        picked=("parallel", "pageable", "pinned", "streams", "default_stream", "fast"),
+        picked=("serial", "parallel", "pageable", "pinned", "streams", "default_stream", "fast"),
         end_to_end=True,
         claims=CLAIMS if accepts == "image" else (),
         variants=_variants(workloads),

@@ -192,7 +192,7 @@ def coefficient_tolerance(task: Task) -> float:
 
 
 def figures_tolerance(task: Task) -> float:
-    """A threshold is up to sqrt(2 ln N) / 0.6745 times as large as the median that it comes from; see also STEEP."""
+    """A threshold is up to sqrt(2 ln N) / 0.67449 times as large as the median that it comes from; see also STEEP."""
     return 10 * rounding(task, real_type(task))
 
 

@@ -1,6 +1,6 @@
 """Where thresholds come from, and what they do to details: the definitions, in NumPy.
 
-The noise's standard deviation is the median of the magnitudes of the finest (diagonal) details / 0.6745, channel by
+The noise's standard deviation is the median of the magnitudes of the finest (diagonal) details / 0.67449, channel by
 channel, without those that the border makes 0: see finest.py. From it, for each band of details d of N values:
 
 * universal: noise · sqrt(2 ln n), with the n samples of a channel (Donoho & Johnstone 1994);
@@ -24,8 +24,8 @@ from gpu_ops.output_kinds import Band
 
 Array = np.ndarray[Any, Any]
 
-NORMAL_MEDIAN = 0.6745
-"""The median of the magnitudes of normal noise of standard deviation 1."""
+NORMAL_MEDIAN = 0.6744897501960817
+"""The median of the magnitudes of normal noise of standard deviation 1, which is its third quartile."""
 AT = 2.0**-40
 """A magnitude so close above the threshold, relative to it, counts as at it: a hard threshold removes it. So ties that
 differ by rounding alone are all decided alike."""

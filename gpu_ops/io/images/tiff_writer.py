@@ -15,7 +15,11 @@ from gpu_ops.io.pieces import write_from
 from gpu_ops.progress import advance
 from gpu_ops.types import Pixel
 
-TIFF_TYPES = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "float64")
+TIFF_TYPES = (
+    *("uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64"),
+    *("float16", "float32", "float64"),
+)
+"""What tifffile reads back; OpenCV reads all but float16."""
 CLASSIC = 2**32
 """Offsets of a classic TIFF have 4 bytes; a longer file is a BigTIFF."""
 DIRECTORY = 512

@@ -329,26 +329,38 @@ def _likely(best: Layout, other: Layout) -> bool:
 
 def _differ(one: Layout, other: Layout) -> bool:
     """Whether two layouts give other values of the same lines."""
-    shown = range(min(COMPARED, len(one.rows), len(other.rows)))
-    return one.header != other.header or any(_first(one, k) != _first(other, k) for k in shown)
+    return one.header != other.header or any(_first(one, k) != _first(other, k) for k in _compared(one, other))
 
 
-def _first(layout: Layout, place: int) -> list[str]:
-    """The values of one of the first lines."""
-    rows, readers = layout.rows, layout.readers
-    if place >= len(rows) or len(rows[place]) != layout.columns:
+def _compared(one: Layout, other: Layout) -> range:
+    """The numbers of the first lines that have values in one of two layouts: each has lines above of its own."""
+    first = min(one.header, other.header)
+    return range(first, min(first + COMPARED, one.header + len(one.rows)))
+
+
+def _first(layout: Layout, line: int) -> list[str]:
+    """The values of one of the first lines; none of a line above the values."""
+    row = layout.rows[line - layout.header] if layout.header <= line else ()
+    if len(row) != layout.columns:
         return []
-    return [f"{readers[k](rows[place][k]):.10g}" for k in layout.values if readers[k](rows[place][k]) is not None]
+    return [f"{layout.readers[k](row[k]):.10g}" for k in layout.values if layout.readers[k](row[k]) is not None]
 
 
 def _doubt(best: Layout, other: Layout) -> str:
     """Two ways in a sentence: "'1,5' is read as 1.5 (decimal comma); it may be 1 and 5 (comma between columns)"."""
-    mark = SEPARATORS.get(best.separator, b"")
-    lines = [mark.join(b'"%s"' % c if mark and mark in c else c for c in row) for row in best.rows[:COMPARED]]
-    place = max((k for k in range(len(lines)) if _first(best, k) != _first(other, k)), key=lambda k: len(lines[k][:12]))
+    lines = {k: _line(best if k >= best.header else other, k) for k in _compared(best, other)}
+    apart = [k for k in lines if _first(best, k) != _first(other, k)]
+    # A line that is numbers both ways says more than one that is none in one of them.
+    place = max(apart or lines, key=lambda k: (bool(_first(best, k) and _first(other, k)), len(lines[k][:12])))
     line = text(lines[place])[:40].replace("\t", " ")
-    one, two = (f"{' and '.join(_first(layout, place))} ({_how(layout)})" for layout in (best, other))
+    one, two = (f"{' and '.join(_first(way, place)) or 'no number'} ({_how(way)})" for way in (best, other))
     return f"{plain(line, 40)!r} is read as {one}; it may be {two}"
+
+
+def _line(layout: Layout, line: int) -> bytes:
+    """One of the first lines, from its cells."""
+    mark = SEPARATORS.get(layout.separator, b"")
+    return mark.join(b'"%s"' % c if mark and mark in c else c for c in layout.rows[line - layout.header])
 
 
 def _how(layout: Layout) -> str:

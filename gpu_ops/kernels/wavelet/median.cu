@@ -1,4 +1,5 @@
-// What:    noise estimate: the median magnitude of the finest coefficients / 0.6745, per channel
+// What:    noise estimate: the median magnitude of the finest coefficients / 0.67449 (the third quartile of the
+//          normal distribution), per channel
 // Idea:    radix select: magnitudes of floats sort as their bits do, so the two middle ones are found digit by digit of
 //          8 bits: blocks count the digits of the magnitudes that match the digits so far, then one block per channel
 //          selects the digit of either middle one. The host never waits for it
@@ -76,5 +77,5 @@ extern "C" __global__ void wavelet_median_pick(
         }
         __syncthreads();
     }
-    if (pass == WIDTH - 1 && digit == 0) noise[channel] = (0.5 * middles[0] + 0.5 * middles[1]) / 0.6745;
+    if (pass == WIDTH - 1 && digit == 0) noise[channel] = (0.5 * middles[0] + 0.5 * middles[1]) / 0.6744897501960817;
 }

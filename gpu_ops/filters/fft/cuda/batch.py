@@ -252,6 +252,7 @@ def _of_scheme(
     scheme: Scheme,
     knobs: tuple[Param, ...],
     *rules: Rule,
+    shapes: tuple[Shape, ...] = (),
     trials: Trials = no_trials,
     counts: Counts = OF_COMPLEX,
 ) -> Variant:
@@ -262,6 +263,7 @@ def _of_scheme(
         source="S2",
         rules=(*rules, _lines_fit(scheme)),
         largest=largest,
+        shapes=shapes,
         trials=trials,
         counts=counts,
     )
@@ -274,6 +276,7 @@ def variants(kind: Kind) -> tuple[Variant, ...]:
     mixed = Scheme("fft/13_mixed_radix.cu", any_length=True)
     fast = Scheme("fft/14_fast.cu", pack=True, split=True, any_length=True, tiles=True)
     knobs = FAST_BLOCK, RADIX, COLUMNS
+    halved: tuple[Shape, ...] = ((64, 32), (20, 45)) if image else ()  # rows of samples that no pairs make
     fast_knobs = FAST_BLOCK, WIDE_RADIX, COLUMNS, PARTS, TOGETHER, LOOKUPS, WIDTH, *((LAUNCHES,) if image else ())
     ladder = [
         of_way(
@@ -293,12 +296,15 @@ def variants(kind: Kind) -> tuple[Variant, ...]:
         ]
     return (
         *ladder,
-        _of_scheme("11 four-step", IN_PARTS, split, (*knobs, PARTS), _powers_of_two(split, kind)),
+        _of_scheme("11 four-step", IN_PARTS, split, (*knobs, PARTS), _powers_of_two(split, kind), shapes=halved[:1]),
         _of_scheme(
             *("12 packed real samples", PACKED, packed, knobs, REAL_ALONE, _pairs(kind), _powers_of_two(packed, kind)),
             trials=partial(_in_parts, kind, packed),
             counts=Counts(uncounted=MANY),
         ),
         _of_scheme("13 mixed radices", MIXED, mixed, knobs, _small_primes(mixed)),
-        _of_scheme("14 fast", FAST, fast, fast_knobs, _wide_accesses(fast, kind), _small_primes(fast)),
+        _of_scheme(
+            *("14 fast", FAST, fast, fast_knobs, _wide_accesses(fast, kind), _small_primes(fast)),
+            shapes=halved[1:],
+        ),
     )

@@ -83,7 +83,8 @@ def plan(scheme: Scheme, device: Device, task: Task) -> Plan:
         _turned_over(passes, batch, y)
     else:
         # Rows begin where a line of the cache begins, for columns that are read in such lines.
-        apart = -(-batch.bins // 16) * 16 if batch.across == batch.channels == 1 else batch.bins
+        lined = batch.across == batch.channels == 1 and not _is_halved(passes, batch)
+        apart = -(-batch.bins // 16) * 16 if lined else batch.bins
         between = passes.empty(batch.rows * batch.across * apart * batch.channels)
         rows(passes, batch, between, apart)
         columns(passes, batch, between, apart, y)
@@ -99,6 +100,13 @@ def _read(passes: Passes, batch: Batch) -> tuple[int, str, str, Where]:
     if passes.scheme.pack and c == 1 and batch.width % 2 == 0:
         return batch.width // 2, PAIRS, UNPACKED, Where(where.outer, where.middle, 2)
     return batch.width, SINGLES, HALF, where
+
+
+def _is_halved(passes: Passes, batch: Batch) -> bool:
+    """Whether rows take two launches and a third one that keeps half of each, one after the other."""
+    n, _, ends, _ = _read(passes, batch)
+    split = batch.across == 1 and parts_of(n, passes.fit, passes.scheme, passes.task.knobs) is not None
+    return ends == HALF and split
 
 
 def rows(passes: Passes, batch: Batch, y: DeviceArray, apart: int) -> None:

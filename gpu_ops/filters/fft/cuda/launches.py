@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,13 +12,15 @@ from gpu_ops.devices.launches import grid1d
 from gpu_ops.filters.fft import limits
 from gpu_ops.filters.fft.cuda.transform import Transforms
 from gpu_ops.filters.fft.forms import PEAKS, Cut, complex_type, least_amplitude, pieces_of, real_type
-from gpu_ops.filters.kit.planning import CTYPES
+from gpu_ops.filters.kit.planning import CTYPES, NO_LOOPS
+from gpu_ops.filters.kit.rules import MOST_BLOCKS
 from gpu_ops.output_kinds import Form
 from gpu_ops.plan import Device, DeviceArray, Fill, Launch, Plan
 from gpu_ops.task import Task
 
 SAMPLES, SPECTRUM, PEAK_FILE = "fft/samples.cu", "fft/spectrum.cu", "fft/peaks.cu"
 LEVELS = "fft/levels.cu"
+Grid = tuple[int, int, int]
 ENOUGH = 1 << 16
 """Threads that keep a large GPU busy."""
 
@@ -83,28 +85,40 @@ class Work(Transforms):
         """A table of real values on the device."""
         return self.device.upload(np.asarray(values).astype(self.real))
 
-    def _blocks(self, file: str, name: str, grid: tuple[int, int, int], itemsize: int, *args: Any, what: str) -> None:
+    def _blocks(
+        self, file: str, name: str, grid: Grid, itemsize: int, *args: Any, what: str, loops: Mapping[str, int]
+    ) -> None:
         """Blocks that share `itemsize` bytes per thread."""
         kernel = self.device.kernel(file, name, self.defines)
         block = (self.block, 1, 1)
-        self.steps.append(Launch(kernel, grid, block, args, self.block * itemsize, name=what))
+        self.steps.append(Launch(kernel, grid, block, args, self.block * itemsize, name=what, loops=loops))
 
-    def _on_samples(self, name: str, grid: tuple[int, int, int], *args: Any, what: str, shared: int = 0) -> None:
+    def _on_samples(
+        self, name: str, grid: Grid, *args: Any, what: str, shared: int = 0, loops: Mapping[str, int] = NO_LOOPS
+    ) -> None:
         dtype = self.task.dtype
         defines = {**self.defines, "SAMPLE": CTYPES[dtype.name], "INTEGER": int(dtype.kind == "u")}
         kernel = self.device.kernel(SAMPLES, name, defines)
-        self.steps.append(Launch(kernel, grid, (self.block, 1, 1), args, shared, name=what))
+        self.steps.append(Launch(kernel, grid, (self.block, 1, 1), args, shared, name=what, loops=loops))
 
     def means(self, segments: int, length: int, step: int) -> DeviceArray:
         """The means of all segments of all channels."""
         channels, lines, pieces = self.task.meta.channels, segments * self.task.meta.channels, pieces_of(length)
         sums, means = (self.device.empty((n,), np.float64) for n in (lines * pieces, lines))
-        grid = (pieces, min(lines, 65535), 1)
+        grid = (pieces, min(lines, MOST_BLOCKS), 1)
         counts = (np.int64(lines), np.int64(length), np.int64(step), np.int32(channels))
-        self._on_samples("fft_samples_sums", grid, self.task.x, sums, *counts, what="sums", shared=self.block * 8)
+        loops = {"samples of a piece": self._turns(length, pieces)}
+        loops |= {"lines": -(-lines // MOST_BLOCKS)} if self.task.meta.kind == "signal" else {}
+        how: Any = {"what": "sums", "shared": self.block * 8, "loops": loops}
+        self._on_samples("fft_samples_sums", grid, self.task.x, sums, *counts, **how)
         sizes = (np.int64(lines), np.int64(length), np.int32(pieces))
-        self._on_samples("fft_samples_means", grid1d(lines, self.block), sums, means, *sizes, what="means")
+        how = {"what": "means", "loops": {"pieces of a line": pieces}}
+        self._on_samples("fft_samples_means", grid1d(lines, self.block), sums, means, *sizes, **how)
         return means
+
+    def _turns(self, count: int, pieces: int) -> int:
+        """How often a block goes on with other values of its piece of so many."""
+        return -(-count // (pieces * self.block))
 
     def signal(self, cut: Cut) -> DeviceArray:
         """A buffer with the segments (count, length, channels) as complex numbers."""
@@ -171,9 +185,10 @@ class Work(Transforms):
         sums = self.device.empty((pieces * values,), np.float64)
         counts = (np.int64(values), np.int32(pieces))
         args = (z, sums, np.int64(cut.count), apart, *counts)
-        self.launch(SPECTRUM, "fft_spectrum_sums", sums.size, *args, what="sums of segments")
+        shares = {"segments of a share": -(-cut.count // pieces)}
+        self.launch(SPECTRUM, "fft_spectrum_sums", sums.size, *args, what="sums of segments", loops=shares)
         means = (sums, out, *counts, np.int32(cut.channels), np.float64(factor / cut.count), np.int64(doubled))
-        self.launch(SPECTRUM, "fft_spectrum_mean", values, *means, what="power density")
+        self.launch(SPECTRUM, "fft_spectrum_mean", values, *means, what="power density", loops={"shares": pieces})
 
     def phase(self, z: DeviceArray, plane: Plane, out: DeviceArray) -> None:
         """Phases, with magnitudes for the floor."""
@@ -204,8 +219,9 @@ class Work(Transforms):
         source = values
         for name, blocks, args in passes:
             most = self.device.empty((blocks * int(channels),), self.real)
-            grid = (blocks, int(channels), 1)
-            self._blocks(PEAK_FILE, name, grid, self.real.itemsize, source, most, *args, what="largest value")
+            grid, count = (blocks, int(channels), 1), n if source is values else pieces
+            how: Any = {"what": "largest value", "loops": {f"values of {name}": self._turns(count, blocks)}}
+            self._blocks(PEAK_FILE, name, grid, self.real.itemsize, source, most, *args, **how)
             source = most
         return source
 
@@ -219,7 +235,10 @@ class Work(Transforms):
         places = self.device.empty((channels * pieces * PEAKS,), np.int64)
         counts = self.device.empty((channels * pieces,), np.uint32)
         args = (values, largest, places, counts, *where, np.int32(channels), np.int32(reach))
-        self._blocks(PEAK_FILE, f"fft_peaks_{kind}", (pieces, channels, 1), 0, *args, what="peaks")
+        how: Any = {"what": "peaks", "loops": {"places of a piece": self._turns(n, pieces)}}
+        self._blocks(PEAK_FILE, f"fft_peaks_{kind}", (pieces, channels, 1), 0, *args, **how)
         outputs = (self.outputs["peaks"], self.outputs["peak_count"])
         args = (values, places, counts, *outputs, *where, np.int32(channels), np.int32(pieces), *table)
-        self._blocks(PEAK_FILE, f"fft_peaks_{kind}_table", (1, 1, 1), 4, *args, what="table of peaks")
+        loops = {"pieces of a channel": pieces}
+        loops |= {"channels": -(-channels // self.block)} if kind == "signal" else {}
+        self._blocks(PEAK_FILE, f"fft_peaks_{kind}_table", (1, 1, 1), 4, *args, what="table of peaks", loops=loops)

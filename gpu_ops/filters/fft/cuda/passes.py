@@ -282,7 +282,7 @@ class Passes:
             sizes, name, what = (n, apart), "fft_batch_unpack", "even and odd samples"
             more: tuple[Any, ...] = ()
         else:
-            assert apart == n // 2 + 1  # images have no rows that are read alone and split
+            assert apart == n // 2 + 1  # the kernel stores them one after the other
             numbers, args = count * apart * c, tuple[DeviceArray, ...]()
             sizes, name, what = (n, apart), "fft_batch_half", "half"
             more = (np.int32(c),)

@@ -6,7 +6,7 @@ of an image (H, W, C), of its columns (1, H, W * C). Nothing is scaled; whoever 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from math import log2
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 from gpu_ops.devices.launches import grid1d
 from gpu_ops.filters.fft.cuda.ways import GLOBAL, SHARED, STOCKHAM, Blocks, Stockham, with_gaps
 from gpu_ops.filters.fft.forms import complex_type
+from gpu_ops.filters.kit.planning import NO_LOOPS
 from gpu_ops.params import Value, Values
 from gpu_ops.plan import Device, DeviceArray, Launch, Step
 from gpu_ops.task import Task
@@ -130,10 +131,12 @@ class Transforms:
             self._tables[key] = self.device.upload(make(n).astype(self.dtype))
         return self._tables[key]
 
-    def launch(self, file: str, name: str, count: int, *args: Any, what: str) -> None:
+    def launch(
+        self, file: str, name: str, count: int, *args: Any, what: str, loops: Mapping[str, int] = NO_LOOPS
+    ) -> None:
         """A thread for each of `count` elements."""
-        kernel = self.device.kernel(file, name, self.defines)
-        self.steps.append(Launch(kernel, grid1d(count, self.block), (self.block, 1, 1), args, name=what))
+        kernel, grid = self.device.kernel(file, name, self.defines), grid1d(count, self.block)
+        self.steps.append(Launch(kernel, grid, (self.block, 1, 1), args, name=what, loops=loops))
 
     def along(self, x: DeviceArray, lines: Lines, what: str, inverse: bool = False) -> DeviceArray:
         """The buffer of the transformed lines of the buffer `x`, which is given back. `what` names them in steps."""
@@ -216,7 +219,8 @@ class Transforms:
         args = (x, y, table, turning, *map(np.int32, counts), *map(np.int64, apart))
         kernel = self.device.kernel(SHARED.file, "fft_shared_lines", self.defines)
         shared = n * self.dtype.itemsize
-        self.steps.append(Launch(kernel, (count, 1, 1), (self.block, 1, 1), args, shared, name=what))
+        loops = {"points of a line": -(-n // self.block), "butterflies of a line": -(-n // 2 // self.block)}
+        self.steps.append(Launch(kernel, (count, 1, 1), (self.block, 1, 1), args, shared, name=what, loops=loops))
 
     def _stockham(
         self,

@@ -26,10 +26,11 @@ from gpu_ops.filters.fft.limits import several_values
 from gpu_ops.filters.fft.mask import transfer
 from gpu_ops.filters.fft.windows import LOBES, window
 from gpu_ops.input_kinds import Kind
+from gpu_ops.params import Values
 from gpu_ops.plan import Device, DeviceArray, Launch, Plan
 from gpu_ops.task import Task
-from gpu_ops.types import Counts, Exactness, Rule, Variant
-from gpu_ops.variant import Range
+from gpu_ops.types import Counts, Exactness, Rule, Trial, Variant
+from gpu_ops.variant import Range, Trials, no_trials
 
 STEPS_FILE, FUSED_FILE = "fft_mask/1_steps.cu", "fft_mask/2_fused.cu"
 
@@ -176,8 +177,9 @@ def _fused(work: Work, z: DeviceArray) -> DeviceArray:
     args = (z, y, table, *tables, *_mask(work), *counts, work.real.type(1 / (height * width)))
     kernel = work.device.kernel(FUSED_FILE, "fft_mask_fused", work.defines)
     shared = points * work.dtype.itemsize
-    block = (work.block, 1, 1)
-    work.steps.append(Launch(kernel, (width * channels, 1, 1), block, args, shared, name="columns, multiply, inverse"))
+    grid, block, name = (width * channels, 1, 1), (work.block, 1, 1), "columns, multiply, inverse"
+    loops = {"points of a column": -(-points // work.block), "pixels of a column": -(-height // work.block)}
+    work.steps.append(Launch(kernel, grid, block, args, shared, name=name, loops=loops))
     work.give_back(z)
     return y
 
@@ -226,6 +228,7 @@ def of_way(
     operations: Callable[[Task], int],
     largest: Range,
     exactness: Exactness | None = None,
+    trials: Trials = no_trials,
 ) -> Variant:
     """The variant of a way to transform lines of these lengths, whose other rules are given."""
     fits = () if way is GLOBAL else (lines_fit(way.name, lengths),)
@@ -236,7 +239,22 @@ def of_way(
         largest=largest,
         counts=Counts(uncounted=MANY, operations=operations),
         exactness=exactness,
+        trials=trials,
     )
+
+
+LEAST: Values = {"block": 32}
+"""Threads of a block, the fewest."""
+
+
+def _trials(kind: Kind) -> Trials:
+    """More segments than a grid has blocks in y, of more channels than a block has threads; values that several blocks
+    add up and look through; lines of more points than a block has threads."""
+    whole = {"result": "magnitude", "detrend": "constant"}
+    cut = {"result": "power density", "segment": 7, "overlap": 75, "detrend": "constant"}
+    several = Trial((4000, 35), "float32", "random", cut, LEAST), Trial((1 << 18,), "float32", "random", whole, LEAST)
+    found = several if kind == "signal" else (Trial((512, 512), "float32", "random", whole, LEAST),)
+    return lambda limits: found
 
 
 def variants(kind: Kind) -> tuple[Variant, ...]:
@@ -244,7 +262,12 @@ def variants(kind: Kind) -> tuple[Variant, ...]:
     plan, last = (plan1d, ()) if kind == "signal" else (plan2d, (LEVELS,))
     helpers, several = (BLUESTEIN, SAMPLES, SPECTRUM, PEAK_FILE, *last), several_values(kind, limits.transformed)
     return tuple(
-        of_way(way, plan, helpers, _lengths, several, operations=operations, largest=limits.largest)
+        of_way(
+            *(way, plan, helpers, _lengths, several),
+            operations=operations,
+            largest=limits.largest,
+            trials=_trials(kind),
+        )
         for way in (GLOBAL, SHARED, REGISTERS)
     )
 
@@ -265,11 +288,13 @@ COLUMN_FITS = Rule(
 def variants_mask() -> tuple[Variant, ...]:
     """Of the mask."""
     fits, counts = lines_fit("shared", _lengths), Counts(uncounted=MANY, operations=partial(_operations, True))
+    tall = (Trial((150, 5), "float32", "random", {}, LEAST), Trial((128, 150), "uint8", "random", {}, LEAST))
 
     def variant(id: str, title: str, idea: str, product: Product, file: str, *rules: Rule) -> Variant:
         plan, kernels = partial(plan_mask, product), (file, SHARED.file, BLUESTEIN, SAMPLES)
         how = id, title, idea, plan
-        return Variant(*how, "cuda", kernels, (THREADS,), "", "S2", rules, limits.largest, counts=counts)
+        rest: Any = ((THREADS,), "", "S2", rules, limits.largest, (), lambda limits: tall, counts)
+        return Variant(*how, "cuda", kernels, *rest)
 
     return (
         variant("steps", "1 separate launches", APART, _multiply, STEPS_FILE, fits),

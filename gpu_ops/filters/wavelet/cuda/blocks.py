@@ -6,12 +6,13 @@ import numpy as np
 
 from gpu_ops.filters.kit.planning import CTYPES, PlanContext, cuda
 from gpu_ops.filters.kit.rules import MOST_BLOCKS, not_with, together
-from gpu_ops.filters.wavelet.cuda.launches import RESULT_ALONE, Shape, int64, largest
+from gpu_ops.filters.wavelet.cuda.launches import RESULT_ALONE, Shape, int64, largest, lines_of
 from gpu_ops.filters.wavelet.forms import THRESHOLDS, work_type
+from gpu_ops.input_kinds import Kind
 from gpu_ops.params import Param
 from gpu_ops.plan import Launch, Plan, Step
 from gpu_ops.task import Task
-from gpu_ops.types import Counts, Rule
+from gpu_ops.types import Counts, Rule, Trial, Variant
 
 SIDE, PATCHES, OWN_LEVELS = 4, 4, 2
 """A thread has 4 times 4 pixels, or 4 times 4 samples, and does two levels of them alone; its kernel says the same."""
@@ -74,7 +75,8 @@ def planned(ctx: PlanContext) -> Plan:
         numbers = np.float64(shifts), np.float64(ctx.params["value"]), how
         args = (ctx.x, total, ctx.out, *extents, *moved, *ends, *numbers)
         name = f"shift by {shift}" if shifts > 1 else "forward, thresholds, inverse"
-        steps.append(Launch(kernel, grid, (x, y, 1), args, averages * kind.itemsize, name=name))
+        loops = lines_of(kernel, shape.rows, SIDE * y, shape)
+        steps.append(Launch(kernel, grid, (x, y, 1), args, averages * kind.itemsize, name=name, loops=loops))
     return ctx.plan(*steps)
 
 
@@ -91,12 +93,18 @@ RULES = together(
     RESULT_ALONE,
     Rule(_too_many, "{block} threads have blocks of {found[0]} levels, not {levels}; {found[1]}"),
 )
-VARIANT = cuda(
-    *("wavelet/8_blocks.cu", "Haar blocks", IDEA, planned),
-    *RULES,
-    knobs=(BLOCK,),
-    source="S0",
-    largest=largest,
-    counts=UNCOUNTED,
-)
-"""Of signals and of images."""
+
+
+def variant(kind: Kind) -> Variant:
+    """The variant of signals or of images; the tall one has more lines than a grid has blocks in y."""
+    params, knobs = {"wavelet": "haar", "levels": 1, "rule": "manual"}, {"block": 128}
+    tall = (Trial((1_060_000, 1), "uint8", "random", params, knobs),) if kind == "image" else ()
+    return cuda(
+        *("wavelet/8_blocks.cu", "Haar blocks", IDEA, planned),
+        *RULES,
+        knobs=(BLOCK,),
+        source="S0",
+        trials=lambda limits: tall,
+        largest=largest,
+        counts=UNCOUNTED,
+    )

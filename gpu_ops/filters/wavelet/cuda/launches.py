@@ -53,6 +53,12 @@ def int64(*numbers: int) -> tuple[Any, ...]:
     return tuple(np.int64(n) for n in numbers)
 
 
+def lines_of(kernel: Any, lines: int, each: int, shape: Shape) -> dict[str, int]:
+    """How often the loop of a kernel runs in which a block goes on with other lines, `each` at a time, because a grid
+    has no more blocks. A signal is one line."""
+    return {f"lines of {kernel.name}": -(-lines // (each * MOST_BLOCKS))} if shape.rank > 1 else {}
+
+
 @dataclass(frozen=True)
 class Lines:
     """Launches with one thread per value of lines; `kind` is the type of coefficients, `block` the threads of a
@@ -91,7 +97,8 @@ class Lines:
         """A thread for each of `width` values of lines. Where the lines exceed a grid, a thread does several."""
         x, y = self.threads
         grid = (max(1, -(-width // x)), min(max(1, -(-lines // y)), MOST_BLOCKS), 1)
-        return Launch(kernel, grid, (x, y, 1), args, shared, constants or {}, name=name)
+        loops = lines_of(kernel, lines, y, self.shape)
+        return Launch(kernel, grid, (x, y, 1), args, shared, constants or {}, name=name, loops=loops)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 from gpu_ops.filters.kit.planning import PlanContext
 from gpu_ops.filters.kit.rules import MOST_BLOCKS
 from gpu_ops.filters.wavelet.bases import LENGTHS
-from gpu_ops.filters.wavelet.cuda.launches import Lines, int64
+from gpu_ops.filters.wavelet.cuda.launches import Lines, int64, lines_of
 from gpu_ops.filters.wavelet.cuda.transform import Transform, Way
 from gpu_ops.filters.wavelet.forms import BORDERS, THRESHOLDS, sizes, work_type
 from gpu_ops.params import Param
@@ -199,6 +199,7 @@ class Levels(Transform):
             buffer.whole * self.lines.kind.itemsize,
             constants=self._constants(),
             name=name if forward else f"{name} inverse",
+            loops=lines_of(kernel, self.sizes[of][0], many[0], self.lines.shape),
         )
 
     def _details(self, level: int) -> tuple[int, int]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from gpu_ops.filters.kit.rules import MOST_BLOCKS, beyond
 from gpu_ops.filters.wavelet.bases import gain_of, taps_of
-from gpu_ops.filters.wavelet.cuda.launches import Plane, int64
+from gpu_ops.filters.wavelet.cuda.launches import Plane, int64, lines_of
 from gpu_ops.filters.wavelet.cuda.lifting import (
     NAMES,
     constants_of,
@@ -108,12 +108,13 @@ class Lifted(Fused):
         each = 1 if forward else 2
         grid = [-(-n // (each * pairs)) for n, pairs in zip(results, pairs_of(task), strict=True)]
         lifting = lifting_of(self.ctx.params["wavelet"])
+        kernel = self.ctx.kernel(
+            f"_{way}_{'tile' if image else 'line'}",
+            REAL=self.lines.real,
+            BORDER=BORDERS.index(self.ctx.params["border"]),
+        )
         return Launch(
-            self.ctx.kernel(
-                f"_{way}_{'tile' if image else 'line'}",
-                REAL=self.lines.real,
-                BORDER=BORDERS.index(self.ctx.params["border"]),
-            ),
+            kernel,
             (grid[1], min(grid[0], MOST_BLOCKS) if image else 1, 1),
             (*self.lines.threads, 1),
             (
@@ -126,4 +127,5 @@ class Lifted(Fused):
             shared_values(task)[0 if forward else 1] * self.lines.kind.itemsize,
             constants=constants_of(lifting, self.lines.kind),
             name=f"level {level}" if forward else f"level {level} inverse",
+            loops=lines_of(kernel, results[0], each * pairs_of(task)[0], self.lines.shape),
         )

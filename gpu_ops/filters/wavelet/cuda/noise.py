@@ -4,13 +4,14 @@ on the device."""
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gpu_ops.devices.launches import grid1d
-from gpu_ops.filters.kit.planning import PlanContext
+from gpu_ops.filters.kit.planning import NO_LOOPS, PlanContext
 from gpu_ops.filters.wavelet.cuda.launches import Lines, Plane, int64
 from gpu_ops.filters.wavelet.cuda.transform import band_plane
 from gpu_ops.filters.wavelet.finest import finest_of
@@ -104,7 +105,9 @@ class Thresholds:
         steps: list[Step] = [Fill(counts, 0, "clear the counts")]
         for k in map(np.int32, range(width)):
             args = (details.values, counts, found, *details.args, k)
-            steps.append(self._launch(count, self._blocks(details.many), args, f"count digit {k}"))
+            blocks = self._blocks(details.many)
+            loops = {"coefficients to count": -(-details.many // (blocks * THREADS))}
+            steps.append(self._launch(count, blocks, args, f"count digit {k}", loops))
             one = (counts, found, left, self.noise, np.int64(details.many), k)
             steps.append(Launch(pick, (self.channels, 1, 1), (DIGITS, 1, 1), one, name=f"pick digit {k}"))
         return steps
@@ -122,14 +125,15 @@ class Thresholds:
     def _bayes(self, details: Details, threshold: DeviceArray) -> list[Launch]:
         squares, sums, sizes, blocks = self._squares(details)
         args = (sums, sizes, self.noise, threshold, np.int64(details.many), np.int32(blocks))
-        return [squares, self._per_channel("thresholds", "bayes", args)]
+        return [squares, self._per_channel("thresholds", "bayes", args, blocks)]
 
     def _squares(self, details: Details) -> tuple[Launch, DeviceArray, DeviceArray, int]:
         """Sums of squares and largest magnitudes, which (channels, blocks) hold, and the blocks."""
         blocks, part = self._parts(details.many)
         sums, sizes = (self.ctx.device.empty((self.channels, blocks), np.float64) for _ in range(2))
         args = (details.values, self.noise, sums, sizes, *details.args, np.int64(part))
-        return self._launch(self.lines.kernel("thresholds", "squares"), blocks, args, "squares"), sums, sizes, blocks
+        kernel, loops = self.lines.kernel("thresholds", "squares"), {"squares of a part": -(-part // THREADS)}
+        return self._launch(kernel, blocks, args, "squares", loops), sums, sizes, blocks
 
     def _sure(self, details: Details, threshold: DeviceArray) -> list[Launch]:
         steps, ordered = self._sort(details)
@@ -137,10 +141,12 @@ class Thresholds:
         squares, sums, _, blocks = self._squares(Details(ordered, count, count, count, 1, count))
         risks, places = (self.ctx.device.empty((self.channels, blocks), np.float64) for _ in range(2))
         most = np.float64(math.sqrt(2 * math.log(count)))
-        args = (ordered, sums, self.noise, risks, places, np.int64(count), np.int64(self._parts(count)[1]), most)
-        least = self._launch(self.lines.kernel("risk", "least"), blocks, args, "risks")
+        part = self._parts(count)[1]
+        args = (ordered, sums, self.noise, risks, places, np.int64(count), np.int64(part), most)
+        loops = {"parts before": -(-(blocks - 1) // THREADS), "risks of a part": -(-part // THREADS)}
+        least = self._launch(self.lines.kernel("risk", "least"), blocks, args, "risks", loops)
         last = (risks, places, self.noise, threshold, np.int64(count), np.int32(blocks))
-        return [*steps, squares, least, self._per_channel("risk", "pick", last)]
+        return [*steps, squares, least, self._per_channel("risk", "pick", last, blocks)]
 
     def _sort(self, details: Details) -> tuple[list[Launch], DeviceArray]:
         """The magnitudes of each channel in order: tiles, then runs twice as long from merge to merge."""
@@ -162,12 +168,16 @@ class Thresholds:
         most = self.channels * max(details.many for details in self.details)
         return self.ctx.device.empty((most,), self.lines.kind), self.ctx.device.empty((most,), self.lines.kind)
 
-    def _launch(self, kernel: Any, blocks: int, args: tuple[Any, ...], name: str) -> Launch:
-        return Launch(kernel, (blocks, self.channels, 1), (THREADS, 1, 1), args, name=name)
+    def _launch(
+        self, kernel: Any, blocks: int, args: tuple[Any, ...], name: str, loops: Mapping[str, int] = NO_LOOPS
+    ) -> Launch:
+        return Launch(kernel, (blocks, self.channels, 1), (THREADS, 1, 1), args, name=name, loops=loops)
 
-    def _per_channel(self, file: str, part: str, args: tuple[Any, ...]) -> Launch:
-        kernel = self.lines.kernel(file, part)
-        return Launch(kernel, (self.channels, 1, 1), (THREADS, 1, 1), args, name=f"threshold by {self.rule}")
+    def _per_channel(self, file: str, part: str, args: tuple[Any, ...], blocks: int) -> Launch:
+        """A block a channel, for the results of so many blocks."""
+        kernel, loops = self.lines.kernel(file, part), {f"parts of {part}": -(-blocks // THREADS)}
+        name = f"threshold by {self.rule}"
+        return Launch(kernel, (self.channels, 1, 1), (THREADS, 1, 1), args, name=name, loops=loops)
 
     def _blocks(self, count: int) -> int:
         return min(-(-count // (THREADS * EACH)), MOST_BLOCKS)

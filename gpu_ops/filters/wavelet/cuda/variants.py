@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from gpu_ops.filters.kit.planning import BLOCK, PlanContext, cuda
 from gpu_ops.filters.kit.rules import shared_fits
@@ -17,10 +18,11 @@ from gpu_ops.filters.wavelet.cuda.noise import Thresholds
 from gpu_ops.filters.wavelet.cuda.tiles import SHARED_FILE, Fused, Tiles, shared_bytes
 from gpu_ops.filters.wavelet.cuda.transform import Transform, Way
 from gpu_ops.input_kinds import Kind
-from gpu_ops.params import Param
+from gpu_ops.params import Param, Values
 from gpu_ops.plan import Copy, DeviceArray, Fill, Plan, Step
 from gpu_ops.task import Task
-from gpu_ops.types import Counts, Rule, Variant
+from gpu_ops.types import Counts, Rule, Trial, Variant
+from gpu_ops.variant import Trials
 
 AROUND = ("wavelet/median.cu", "wavelet/thresholds.cu", "wavelet/risk.cu", "wavelet/shrink.cu", "wavelet/samples.cu")
 """The kernels around the transform, which all variants have."""
@@ -102,6 +104,22 @@ def operations(task: Task) -> int:
     return counted(task, forms.work(task).flops)
 
 
+LINES, TALLER = 131_500, 1_060_000
+"""Rows of an image of one column: more than a grid has blocks in y, of a row or of sixteen, also at the second level.
+The finest band of the taller one has more parts than a block has threads."""
+
+
+def _trials(kind: Kind, rows: int, knobs: Values, rules: Sequence[str] = ("BayesShrink", "SURE")) -> Trials:
+    """Cases in which blocks go on with other lines, and with the parts of others, by these knobs."""
+    params = {"wavelet": "db4", "levels": 1, "result": "parts"}
+    shape = (TALLER,) if kind == "signal" else (TALLER, 1)
+    found = [Trial(shape, "float32", "random", params | {"rule": rule}, knobs) for rule in rules]
+    if kind == "image":
+        shifted = params | {"rule": "universal", "shifts": 2}
+        found.append(Trial((rows, 1), "uint8", "random", shifted, knobs))
+    return lambda limits: tuple(found)
+
+
 def _kernel(
     file: str,
     title: str,
@@ -111,19 +129,22 @@ def _kernel(
     helpers: tuple[str, ...] = AROUND,
     knobs: tuple[Param, ...] = (BLOCK,),
     predicts: Callable[[Task], Mapping[str, int]] | None = None,
+    trials: Trials,
 ) -> Variant:
     counts = Counts(uncounted=SEVERAL, predicts=predicts, operations=operations)
     how = f"wavelet/{file}.cu", title, idea, _planned(way)
-    return cuda(*how, *rules, helpers=helpers, knobs=knobs, source="S0", largest=largest, counts=counts)
+    more: Any = {"helpers": helpers, "knobs": knobs, "counts": counts, "trials": trials}
+    return cuda(*how, *rules, source="S0", largest=largest, **more)
 
 
-def _lifting(*sides: Param) -> Variant:
+def _lifting(trials: Trials, *sides: Param) -> Variant:
     return cuda(
         *("wavelet/7_lifting.cu", "lifting", LIFTING, _planned(Way(lifted=True)), lifted.HAS_STEPS),
         *((lifted.TILE_FITS,) if sides else ()),
         helpers=SHRUNK,
         knobs=(BLOCK, *sides),
         source="S0",
+        trials=trials,
         largest=lambda task: largest(task) / lifted.growth(task),
         counts=Counts(
             uncounted=SEVERAL,
@@ -138,21 +159,24 @@ def variants(kind: Kind) -> tuple[Variant, ...]:
     """The ladder of signals or of images."""
     image, tile, fused = kind == "image", shared_fits(shared_bytes), Way(in_tiles=True, fused=True)
     sides = (levels.TILE,) if image else ()
-    scatter = _kernel("3_scatter", "scatter", SCATTER, Way(scatters=True))
+    one_row = _trials(kind, LINES, {"block": 16})
+    smallest = _trials(kind, TALLER, {"block": 32, **({"side": 16} if image else {})})
+    scatter = _kernel("3_scatter", "scatter", SCATTER, Way(scatters=True), trials=one_row)
     return (
-        _kernel("1_global", "global taps", GLOBAL, Way(in_constant=False)),
-        _kernel("2_constant", "constant taps", CONSTANT, Way()),
+        _kernel("1_global", "global taps", GLOBAL, Way(in_constant=False), trials=one_row),
+        _kernel("2_constant", "constant taps", CONSTANT, Way(), trials=one_row),
         *(() if image else (scatter,)),
-        _kernel("4_shared", "shared tiles", TILES, Way(in_tiles=True), tile),
-        _kernel("5_fused", "thresholds fused", FUSED, fused, tile, helpers=(SHARED_FILE, *SHRUNK)),
+        _kernel("4_shared", "shared tiles", TILES, Way(in_tiles=True), tile, trials=one_row),
+        _kernel("5_fused", "thresholds fused", FUSED, fused, tile, helpers=(SHARED_FILE, *SHRUNK), trials=one_row),
         _kernel(
             *("6_levels", "levels together", LEVELS, Way(grouped=True), levels.FITS),
             helpers=SHRUNK,
             knobs=(BLOCK, levels.TOGETHER, *sides),
             predicts=traffic.of_levels,
+            trials=smallest,
         ),
-        _lifting(*sides),
-        blocks.VARIANT,
+        _lifting(smallest, *sides),
+        blocks.variant(kind),
         recomputed_blocks.variant(kind),
         *(warps.STRIPS if image else (warps.WARP_REGISTERS,)),
     )

@@ -1,0 +1,117 @@
+"""What a batch does to each of its files: what is asked for, and the variant and the format where nobody names one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gpu_ops.batch import choosing
+from gpu_ops.errors import ParamError
+from gpu_ops.io import CHOICES, NOISE
+from gpu_ops.io.reading import Reading
+from gpu_ops.io.results import PLAIN, Saving
+from gpu_ops.io.steps.mapping import writes_exactly
+from gpu_ops.output_kinds import OUTPUT_KINDS, ViewKind
+from gpu_ops.plan import Checks
+from gpu_ops.running.runner import default_picks
+from gpu_ops.task import Meta
+from gpu_ops.types import Filter, Pick
+
+FORMAT_RULE = (
+    "png of uint8 and uint16 images, wav of floating sound with a rate, csv of tables and bars, else npy; npy of files "
+    "that do not fit in memory"
+)
+VARIANT_RULE = "the last of the filter's own variants that takes the input, on the first GPU, else on the CPU"
+
+
+@dataclass(frozen=True)
+class BatchSpec:
+    """What a batch does. `inputs` are files, folders and patterns, `output_dir` gets the results. `filter` is
+    an id or a family; `values` has those of parameters and knobs by name, as values or as text, beside those of a
+    `preset`. Without a `variant` VARIANT_RULE chooses, without a `format` FORMAT_RULE. A file that would add more than
+    `memory` bytes, or than a quarter of what is free, goes in bands; `device_memory` limits the bytes on a device.
+    `report` is its file, by default REPORT in the folder. With `resume` files are left out whose result is
+    there as it was made. So many `workers` read and save files at a time."""
+
+    inputs: Sequence[str]
+    output_dir: str
+    filter: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    preset: str | None = None
+    variant: str | None = None
+    devices: Sequence[str] = ()
+    reading: Reading = Reading()
+    saving: Saving = PLAIN
+    format: str | None = None
+    checks: Checks = "full"
+    memory: int | None = None
+    device_memory: int | None = None
+    report: str | None = None
+    resume: bool = False
+    workers: int = 1
+
+    def of(self, filter: Filter) -> dict[str, Any]:
+        """The values for this filter, with those of the preset. Raises ParamError."""
+        return {**(filter.preset(self.preset) if self.preset is not None else {}), **self.values}
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Everything that decides the results, beside the files, by the names of the command line."""
+        reading, saving = self.reading, self.saving
+        found = {name: getattr(reading, name) for name in ("kind", "nonfinite", "limit", "dtype")}
+        found |= {name: getattr(self, name) for name in ("filter", "preset", "format", "checks")}
+        found |= {"step": list(reading.steps), "device": list(self.devices), "map_levels": saving.levels}
+        found |= {"name": "run", "variant": [self.variant] if self.variant else [], "map": saving.map}
+        return {**{k: v for k, v in found.items() if v not in (None, [])}, **reading.values, **self.values}
+
+    def check(self) -> None:
+        """Raises ParamError for what no filter of the family takes, before any file is read."""
+        if self.workers < 1:
+            raise ParamError(f"workers must be at least 1, not {self.workers} (--workers N).")
+        choosing.for_one(choosing.family(self.filter), self._check)
+
+    def _check(self, filter: Filter) -> None:
+        values = self.of(filter)
+        choosing.checked(filter, values)
+        variants = [filter.variant(self.variant)] if self.variant else filter.variants
+        knobs = (k for v in variants for k in v.knobs)
+        names = sorted({p.name for p in (*filter.params, *knobs, *CHOICES, *NOISE)})
+        for name in values:
+            if name not in names:
+                raise ParamError(choosing.unknown_name(filter, name, names))
+
+    def pick(
+        self, filter: Filter, meta: Meta, full: Callable[[], Meta], devices: Sequence[str]
+    ) -> tuple[Pick, list[str]]:
+        """The variant that runs, by VARIANT_RULE where none is named, and what is to say about its name; `full` tells
+        all that is known of the input. Raises ParamError."""
+        values = self.of(filter)
+        named, sentences = choosing.todays(filter, [self.variant] if self.variant else [], meta, values)
+        picks, _ = choosing.with_knobs(filter, default_picks(filter, devices, named), values, strict=bool(named))
+        if not named:
+            picks = list(choosing.one_each(filter, picks, full(), choosing.checked(filter, values)))
+        for device in devices:
+            for pick in picks:
+                if pick.device == device:
+                    return pick, sentences
+        names, where = ", ".join(v.id for v in filter.variants), ", ".join(devices)
+        raise ParamError(f"No variant of {filter.id} takes this on {where}; name one of {names} and a device.")
+
+    def suffix(self, kind: ViewKind, dtype: str, rate: float | None) -> str:
+        """The ending of a result: that of the format, else by FORMAT_RULE; with a mapping the first format that has
+        one."""
+        if self.format:
+            return f".{self.format}"
+        formats, mapped = OUTPUT_KINDS[kind].formats, self.saving.map != "none"
+        if kind == "image":
+            return ".png" if mapped or writes_exactly(".png", dtype) else ".npy"
+        if kind == "signal":
+            return ".wav" if mapped or (rate is not None and writes_exactly(".wav", dtype)) else ".npy"
+        return ".csv" if formats[0] == ".csv" else ".npy" if ".npy" in formats else formats[0]
+
+    def settings_of(self, filter: Filter, pick: Pick) -> dict[str, Any]:
+        """The variant with its device and all values of parameters and knobs, as a row has them."""
+        params = choosing.with_defaults(filter, choosing.checked(filter, self.of(filter)))
+        knobs = {**{k.name: k.default for k in filter.variant(pick.variant).knobs}, **pick.knobs}
+        return {"variant": pick.variant, "device": pick.device, "params": params, "knobs": knobs}
