@@ -204,17 +204,16 @@ class OutputKind:
     """What holds for every output of a kind.
 
     `dtypes` and `ranks` are those that its array may have. `figures(array)` gives the values for statistics, None where
-    there are none. `formats` are the endings of files that can hold one, the default first. `tell(array, form, unit)`
-    is one line about it. `heard` says that a sound output can play it. Errors are absolute differences in every kind:
-    of complex values the modulus of the difference, of integers exact; see `difference`.
-    """
+    there are none. `formats` are the endings of files that can hold one, the default first. `summarise(array, form,
+    unit)` is one line about it. `heard` says that a sound output can play it. Errors are absolute differences in every
+    kind: of complex values the modulus of the difference, of integers exact; see `difference`."""
 
     id: ViewKind
     dtypes: tuple[str, ...]
     ranks: tuple[int, ...]
     formats: tuple[str, ...]
     figures: Callable[[Array], Array | None]
-    tell: Callable[[Array, Form, str], str]
+    summarise: Callable[[Array, Form, str], str]
     finite: bool = field(default=False)
     heard: bool = field(default=False)
     drawn: str = field(default="")
@@ -301,7 +300,7 @@ def _with_unit(value: Any, unit: str) -> str:
     return f"{number} {unit}".strip()
 
 
-def tell_values(array: Array, form: Form, unit: str) -> str:
+def summarise_values(array: Array, form: Form, unit: str) -> str:
     """Size, dtype and range of an image, a signal or a spectrum."""
     sizes = np.abs(array) if array.dtype.kind == "c" else array
     finite = sizes[np.isfinite(sizes)] if sizes.dtype.kind == "f" else sizes.reshape(-1)
@@ -313,25 +312,25 @@ def tell_values(array: Array, form: Form, unit: str) -> str:
     return f"{_extent(form)} {form.dtype}, {span}"
 
 
-def tell_bars(array: Array, form: Form, unit: str) -> str:
+def summarise_bars(array: Array, form: Form, unit: str) -> str:
     """How many bars there are, over what, and how much is in them."""
     axis, bins = form.axes[-1], form.shape[-1]
     span = f"{axis.at(0):.6g} … {axis.at(bins):.6g} {axis.unit}".strip()
     return f"{counted(bins, 'bar')} over {axis.name} {span}, {array.sum():.9g} {unit}".strip()
 
 
-def tell_bands(array: Array, form: Form, unit: str) -> str:
+def summarise_bands(array: Array, form: Form, unit: str) -> str:
     """How many levels a pyramid has."""
     levels = len({band.level for band in form.bands})
     return f"{counted(levels, 'level')}, {counted(len(form.bands), 'band')}, {_extent(form)} {form.dtype}"
 
 
-def tell_number(array: Array, form: Form, unit: str) -> str:
+def summarise_number(array: Array, form: Form, unit: str) -> str:
     """The number with its unit."""
     return _with_unit(array[()].item(), unit)
 
 
-def tell_table(array: Array, form: Form, unit: str) -> str:
+def summarise_table(array: Array, form: Form, unit: str) -> str:
     """The rows by name, or their number where they are many."""
     rows = array.reshape(len(array), math.prod(array.shape[1:]))
     if rows.shape[1] == 1 and len(rows) <= 8:
@@ -341,7 +340,7 @@ def tell_table(array: Array, form: Form, unit: str) -> str:
     return f"{counted(rows.shape[0], 'row')} of {rows.shape[1]}"
 
 
-def tell_spans(array: Array, form: Form, unit: str) -> str:
+def summarise_spans(array: Array, form: Form, unit: str) -> str:
     """How many spans, and from the first start to the last end."""
     if not len(array):
         return "no activity"
@@ -351,21 +350,21 @@ def tell_spans(array: Array, form: Form, unit: str) -> str:
 OUTPUT_KINDS: Mapping[str, OutputKind] = {
     kind.id: kind
     for kind in (
-        OutputKind("image", NUMBERS, (2, 3), (".png", ".npy", ".tif"), colours, tell_values, drawn=PICTURE),
-        OutputKind("signal", REAL, (1, 2), SIGNAL_FILES, whole_array, tell_values, heard=True, drawn=CURVE),
+        OutputKind("image", NUMBERS, (2, 3), (".png", ".npy", ".tif"), colours, summarise_values, drawn=PICTURE),
+        OutputKind("signal", REAL, (1, 2), SIGNAL_FILES, whole_array, summarise_values, heard=True, drawn=CURVE),
         OutputKind(
             "spectrum",
             ("float32", "float64", *COMPLEX),
-            *((1, 2, 3), (".npy", ".csv"), magnitudes, tell_values),
+            *((1, 2, 3), (".npy", ".csv"), magnitudes, summarise_values),
             drawn="plt.plot({axes}[0], abs({array})) of one dimension, plt.imshow(abs({array})) of two",
         ),
         OutputKind(
-            "bars", (*WHOLE, "float32", "float64"), (1, 2), TABLE_FILES, whole_array, tell_bars, True, drawn=BARS
+            "bars", (*WHOLE, "float32", "float64"), (1, 2), TABLE_FILES, whole_array, summarise_bars, True, drawn=BARS
         ),
-        OutputKind("pyramid", (*WHOLE, "float32", "float64"), (1, 2, 3), (".npy",), whole_array, tell_bands),
-        OutputKind("number", (*WHOLE, "float32", "float64", *COMPLEX), (0,), NUMBER_FILES, nothing, tell_number),
-        OutputKind("table", (*WHOLE, "float32", "float64"), (1, 2), TABLE_FILES, nothing, tell_table),
-        OutputKind("timeline", ("float64",), (2,), TABLE_FILES, nothing, tell_spans, True),
+        OutputKind("pyramid", (*WHOLE, "float32", "float64"), (1, 2, 3), (".npy",), whole_array, summarise_bands),
+        OutputKind("number", (*WHOLE, "float32", "float64", *COMPLEX), (0,), NUMBER_FILES, nothing, summarise_number),
+        OutputKind("table", (*WHOLE, "float32", "float64"), (1, 2), TABLE_FILES, nothing, summarise_table),
+        OutputKind("timeline", ("float64",), (2,), TABLE_FILES, nothing, summarise_spans, True),
     )
 }
 """By id. Bars are counts, (B,) or (C, B) of channels, whose last axis says where the bars lie. A timeline is (S, 4):

@@ -77,7 +77,7 @@ class Param:
     matters: {"rule": ("manual",)}; `channels` the numbers of channels with which it does, () for all. `tries` are the
     values that the contract tries; () means all choices, or the limits and two between. `look` says how a form shows
     choices that are many. `sweep` are the values that a sweep proposes; () means doublings. `handle` says over which
-    output a window draws it to be dragged.
+    output a window draws it to be dragged. `formerly` are its names in the version before, which are still accepted.
     """
 
     name: str
@@ -94,6 +94,7 @@ class Param:
     sweep: tuple[int, ...] = ()
     channels: tuple[int, ...] = ()
     handle: Handle | None = None
+    formerly: tuple[str, ...] = ()
 
     def matters(self, values: Values) -> bool:
         """Whether it has an effect beside these values of the other parameters."""
@@ -173,10 +174,16 @@ def holds(when: Mapping[str, tuple[Value, ...]], values: Values) -> bool:
     return all(values[name] in allowed for name, allowed in when.items())
 
 
+def with_names_of_today(params: Sequence[Param], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values by the names that the parameters have in this version."""
+    names = {old: p.name for p in params for old in p.formerly}
+    return {names.get(name, name): value for name, value in values.items()}
+
+
 def check_values(params: Sequence[Param], values: Mapping[str, object], owner: str) -> dict[str, Value]:
     """All values checked, with defaults for those that are missing. Raises ParamError for unknown names and bad
     values."""
-    by_name = {p.name: p for p in params}
+    by_name, values = {p.name: p for p in params}, with_names_of_today(params, values)
     unknown = sorted(set(values) - set(by_name))
     if unknown:
         names = ", ".join(by_name) or "none"

@@ -21,7 +21,7 @@ from lanes import DAY
 from small_machine import make_small
 
 from gpu_ops.devices import compiler
-from gpu_ops.io import apart
+from gpu_ops.io import decoder_process
 
 ROOT = Path(__file__).parent.parent
 KEPT_SECONDS = 7 * 86400
@@ -108,7 +108,7 @@ def pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def readers_here() -> Iterator[None]:
     """Files are read in the process of the test, where it can replace what readers call."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(apart, "here", True)
+        patch.setattr(decoder_process, "here", True)
         yield
 
 

@@ -148,7 +148,7 @@ def test_a_filter_is_a_module_its_kernels_and_its_name(tree: Path, tmp_path: Pat
 
 def test_a_mistake_is_a_sentence_in_every_command(tree: Path) -> None:
     add_filter(tree)
-    edit(tree / "gpu_ops" / "filters" / "toy.py", 'job.knobs["block"]', 'job.knobs["blok"]')
+    edit(tree / "gpu_ops" / "filters" / "toy.py", 'ctx.knobs["block"]', 'ctx.knobs["blok"]')
     words = "has a mistake in gpu_ops/filters/toy.py, line 47: KeyError 'blok'"
     commands = (3, "xray", "toy", "atomics"), (3, "compile", "toy/1_atomics.cu"), (2, "run", "toy", "--device", "sim")
     for code, *command in commands:
@@ -215,8 +215,8 @@ MISTAKES = {
         "size (19, 23, 3), and the contract tries the axes shape, dtype, data, param bins, knob block; correct `never`",
     ),
     "a knob that nobody declared": (
-        'job.knobs["block"]',
-        'job.knobs["blok"]',
+        'ctx.knobs["block"]',
+        'ctx.knobs["blok"]',
         "toy atomics has a mistake in gpu_ops/filters/toy.py, line 47: KeyError 'blok'; its parameters are",
     ),
     "an output missing": (
@@ -225,8 +225,8 @@ MISTAKES = {
         "toy atomics gives the outputs counts, and the filter declares counts, total; make them the same.",
     ),
     "an output of another type": (
-        "(bins,), np.uint32), job.device",
-        "(bins,), np.int32), job.device",
+        "(bins,), np.uint32), ctx.device",
+        "(bins,), np.int32), ctx.device",
         "toy atomics gives 'counts' of shape (16,) and type int32; the filter declares (16,) and uint32.",
     ),
     "a reference of another type": (

@@ -83,7 +83,7 @@ def test_the_simulated_gpu_counts_what_is_in_the_catalogue_and_nothing_else() ->
     box = find_filter("box")
     counted |= set(xray(box, box.variant("sliding_texture"), image, {}, {}).totals)
     layout, signal = find_filter("layout"), from_array(np.zeros(512, np.float32), kind="signal")
-    counted |= set(xray(layout, layout.variant("spills"), signal, {}, {"block": 16, "held": 32}).totals)
+    counted |= set(xray(layout, layout.variant("spills"), signal, {}, {"block": 16, "live_values": 32}).totals)
     assert counted == set(COUNTERS)
 
 

@@ -107,7 +107,9 @@ def test_rows_of_older_kernels_are_marked(monkeypatch: pytest.MonkeyPatch) -> No
     table = Grid((Recorded("floats", "h200-mean2d-8192", {"dtype": "float32"}),))
     monkeypatch.setattr(result_tables, "of_older_code", lambda row: row.variant == "rows")
     lines = table_text(table).splitlines()
-    assert [line for line in lines if OLDER in line and "|" in line] == [line for line in lines if "row march" in line]
+    assert [line for line in lines if OLDER in line and "|" in line] == [
+        line for line in lines if "row streaming" in line
+    ]
     assert f"{OLDER} the kernel has changed since this was recorded" in lines[-1]
     monkeypatch.setattr(result_tables, "of_older_code", lambda row: False)
     assert OLDER not in table_text(table)

@@ -19,7 +19,7 @@ from app.main import COMMANDS, WINDOW_BENCH
 from gpu_ops import load, processes, save
 from gpu_ops.engine.child import Child
 from gpu_ops.engine.messages import Ready
-from gpu_ops.io import apart
+from gpu_ops.io import decoder_process
 
 ROOT = Path(__file__).parent.parent
 MODULES = ("json", "queue", "pickle", "numpy", "gpu_ops", "multiprocessing", "threading")
@@ -45,13 +45,13 @@ def _executed(folder: Path) -> str:
 
 
 def test_the_process_that_reads_files_executes_none(downloads: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apart, "here", False)
+    monkeypatch.setattr(decoder_process, "here", False)
     monkeypatch.setattr(sys, "path", ["", *sys.path])
-    apart.close()
+    decoder_process.close()
     try:
         assert load("a.tif").array.shape == (8, 9)
     finally:
-        apart.close()
+        decoder_process.close()
     assert _executed(downloads) == ""
 
 
@@ -103,7 +103,7 @@ def _start(folder: Path, *command: str) -> None:
 def test_no_other_module_starts_python() -> None:
     sources = {p: p.read_text() for package in ("app", "gpu_ops") for p in (ROOT / package).rglob("*.py")}
     starting = [p for p, text in sources.items() if "sys.executable" in text or "import multiprocessing" in text]
-    assert {p.name for p in starting} == {"apart.py", "benchmark.py", "child.py"}
+    assert {p.name for p in starting} == {"decoder_process.py", "benchmark.py", "child.py"}
     assert all("processes.environment()" in sources[p] or "with safe_path()" in sources[p] for p in starting)
 
 

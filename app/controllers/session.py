@@ -40,9 +40,9 @@ from gpu_ops.engine.messages import (
     DoctorRequest,
     Failed,
     Finished,
-    Held,
     Loaded,
     LoadRequest,
+    OccupancyAnswer,
     Progress,
     Ready,
     ResultSaved,
@@ -300,7 +300,7 @@ class SessionController(QObject):
             self.message.emit("error", sentence, failed.details, kind.subject if kind else "")
         self.queue.end(failed.job)
 
-    def _take_point(self, answer: Progress | RunUpdate | Held) -> None:
+    def _take_point(self, answer: Progress | RunUpdate | OccupancyAnswer) -> None:
         """Pass on a sweep's answer; the session takes only the machine's provenance from it."""
         if isinstance(answer, RunUpdate):
             self._take_provenance(answer)
@@ -358,7 +358,7 @@ _OF_JOBS: Mapping[type, Callable[[SessionController, Any], None]] = {
 _OF_POINTS: Mapping[type, Callable[[SessionController, Any], None]] = {
     Progress: SessionController._take_point,
     RunUpdate: SessionController._take_point,
-    Held: SessionController._take_point,
+    OccupancyAnswer: SessionController._take_point,
     Failed: SessionController._end_point,
     Finished: SessionController._end_point,
 }

@@ -17,7 +17,7 @@ from app.models.timing.sweep import Option, Sweep, SweepRun, options, parse_valu
 from app.models.timing.sweep_occupancy import Occupied
 from app.models.xray.architecture import architecture_of
 from gpu_ops import recorded_steps
-from gpu_ops.engine.messages import Failed, Finished, Held, Progress, RunRequest, RunUpdate
+from gpu_ops.engine.messages import Failed, Finished, OccupancyAnswer, Progress, RunRequest, RunUpdate
 from gpu_ops.errors import KernelscopeError
 from gpu_ops.input_kinds import INPUT_KINDS, InputKind
 from gpu_ops.report.machines import machine_name
@@ -114,7 +114,14 @@ class SweepController(QObject):
         noise = option.where == "noise"
         run = partial(RunRequest, 0, GENERATION, shared, choice.filter, noise=noise, outputs=False)
         requests = [
-            run(p.params, p.picks, size=p.size, distinct=p.distinct, held=p.held, architecture=self._architecture())
+            run(
+                p.params,
+                p.picks,
+                size=p.size,
+                distinct=p.distinct,
+                occupancy_for=p.occupancy_for,
+                architecture=self._architecture(),
+            )
             for p in points
         ]
         self._done, self._total = 0, len(points)
@@ -184,7 +191,7 @@ class SweepController(QObject):
             return
         if isinstance(answer, Progress):
             self._tell(answer)
-        elif isinstance(answer, Held):
+        elif isinstance(answer, OccupancyAnswer):
             value = self._jobs[answer.job]
             sweep.occupied.put(value, answer.variants)
             if answer.reasons and not answer.variants:

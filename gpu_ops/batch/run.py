@@ -147,55 +147,55 @@ class Batch:
         return is_done(earlier, item, choosing.with_defaults(filter, params))
 
 
-def _compute(batch: Batch, item: Item, told: dict[str, Any], said: list[str]) -> int:
+def _compute(batch: Batch, item: Item, record: dict[str, Any], said: list[str]) -> int:
     """Load, run, verify and save one file. Adds to the row what is known so far, and returns the exit code."""
     spec = batch.spec
     large, words = large_file(spec, item, batch.devices)
     said += [f"{plain(item.file)}: {one}." for one in words]
     if large is not None:
-        return _compute_bands(large, told)
+        return _compute_bands(large, record)
     clean = spec.reading.load(item.file)
     said += [f"{plain(item.file)}: {one}." for one in notes_in(clean.origin)]
     input = spec.reading.finish(clean)
     filter = FILTERS.find(spec.filter, input.kind)
     check_type(filter, input)
     params = choosing.checked(filter, spec.of(filter))
-    told |= {"sha256": input.origin.get("hash", ""), "kind": input.kind, "dtype": input.array.dtype.name}
-    told |= {"shape": list(input.array.shape), "filter": filter.id}
+    record |= {"sha256": input.origin.get("hash", ""), "kind": input.kind, "dtype": input.array.dtype.name}
+    record |= {"shape": list(input.array.shape), "filter": filter.id}
     pick, sentences = spec.pick(filter, input.meta, partial(full_meta, input), batch.devices)
     said += sentences
-    told |= spec.settings_of(filter, pick)
+    record |= spec.settings_of(filter, pick)
     experiment = Experiment(filter.id, input, params, (pick,), "none", checks=spec.checks, memory=spec.device_memory)
     with _computing:
         result = last_runs(run_experiment(experiment))[-1]
-    told_row = row(result, experiment, with_roofs=False)
-    told |= {"error_max": told_row.to_json()["error_max"], "notes": list(told_row.notes)}
+    report_row = row(result, experiment, with_roofs=False)
+    record |= {"error_max": report_row.to_json()["error_max"], "notes": list(report_row.notes)}
     if result.failure:
-        told["sentence"] = result.failure
+        record["sentence"] = result.failure
         return FAILURE_CODES[result.failure_kind]
     if result.ok is False:
-        told |= {"status": "wrong", "sentence": "the result is not within the tolerance, so nothing is saved"}
+        record |= {"status": "wrong", "sentence": "the result is not within the tolerance, so nothing is saved"}
         return WRONG
     output = filter.given(dict(result.params))[0]
     form = result.forms[output.id]
     path = item.path(spec.suffix(output.kind, form.dtype, input.rate))
-    about = about_run(told_row, batch.provenance, output.id)
+    about = about_run(report_row, batch.provenance, output.id)
     saving = replace(spec.saving, about=about, pixel=input.facts.pixel)
-    told["mapping"] = save_output(path, output, result.outputs[output.id], form, input.rate, saving)
-    told |= {"output": str(path), "status": "right" if result.ok else "unverified", **result_facts(path)}
+    record["mapping"] = save_output(path, output, result.outputs[output.id], form, input.rate, saving)
+    record |= {"output": str(path), "status": "right" if result.ok else "unverified", **result_facts(path)}
     return FINE
 
 
-def _compute_bands(large: LargeFile, told: dict[str, Any]) -> int:
+def _compute_bands(large: LargeFile, record: dict[str, Any]) -> int:
     """Run one file in bands, as `_compute` does as a whole."""
-    told |= large.facts
+    record |= large.facts
     try:
         with _computing:
-            told |= large.write()
+            record |= large.write()
     except WrongResult as error:
-        told |= {"status": "wrong", "sentence": str(error)}
+        record |= {"status": "wrong", "sentence": str(error)}
         return WRONG
-    told |= {"output": str(large.path), **result_facts(large.path)}
+    record |= {"output": str(large.path), **result_facts(large.path)}
     return FINE
 
 

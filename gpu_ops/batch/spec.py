@@ -11,7 +11,7 @@ from gpu_ops.errors import ParamError
 from gpu_ops.io import CHOICES, NOISE
 from gpu_ops.io.reading import Reading
 from gpu_ops.io.results import PLAIN, Saving
-from gpu_ops.io.steps.mapping import held
+from gpu_ops.io.steps.mapping import writes_exactly
 from gpu_ops.output_kinds import OUTPUT_KINDS, ViewKind
 from gpu_ops.plan import Checks
 from gpu_ops.running.runner import default_picks
@@ -105,9 +105,9 @@ class BatchSpec:
             return f".{self.format}"
         formats, mapped = OUTPUT_KINDS[kind].formats, self.saving.map != "none"
         if kind == "image":
-            return ".png" if mapped or held(".png", dtype) else ".npy"
+            return ".png" if mapped or writes_exactly(".png", dtype) else ".npy"
         if kind == "signal":
-            return ".wav" if mapped or (rate is not None and held(".wav", dtype)) else ".npy"
+            return ".wav" if mapped or (rate is not None and writes_exactly(".wav", dtype)) else ".npy"
         return ".csv" if formats[0] == ".csv" else ".npy" if ".npy" in formats else formats[0]
 
     def settings_of(self, filter: Filter, pick: Pick) -> dict[str, Any]:

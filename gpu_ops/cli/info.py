@@ -169,7 +169,9 @@ def compile_kernels(args: argparse.Namespace) -> int:
     architectures = tuple(dict.fromkeys(args.gpu or ARCHITECTURES))
     for architecture in architectures:
         if architecture not in supported_architectures():
-            raise DeviceError(f"NVRTC does not know {architecture}; it knows {', '.join(supported_architectures())}.")
+            raise DeviceError(
+                f"NVRTC does not know {architecture}; it supports {', '.join(supported_architectures())}."
+            )
     kernel_files = dict.fromkeys(
         [*(k for f in FILTERS for v in f.variants for k in v.kernels), *(i.source for i in INSTRUMENTS)]
     )

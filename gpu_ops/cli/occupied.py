@@ -36,7 +36,7 @@ class Place:
     knobs: Mapping[str, Value]
     shape: tuple[int, ...]
     dtype: str
-    held: LaunchOccupancy | None
+    launch: LaunchOccupancy | None
     reason: str = ""
 
     def seconds(self, rows: Iterable[Row], devices: Mapping[str, str]) -> float | None:
@@ -53,12 +53,16 @@ class Place:
         """The place as a report holds it."""
         where: dict[str, Any] = {"variant": self.variant, "architecture": self.architecture, "shape": list(self.shape)}
         where |= {"dtype": self.dtype, "params": dict(self.params), "knobs": dict(self.knobs)}
-        if self.held is None:
+        if self.launch is None:
             return where | {"reason": self.reason}
-        o = self.held.occupancy
-        figures: dict[str, Any] = {"threads": self.held.threads, "registers": self.held.registers, "blocks": o.blocks}
+        o = self.launch.occupancy
+        figures: dict[str, Any] = {
+            "threads": self.launch.threads,
+            "registers": self.launch.registers,
+            "blocks": o.blocks,
+        }
         figures |= {"warps": o.warps, "most_warps": o.most, "occupancy": o.share}
-        return where | figures | {"resident_threads": self.held.resident, "limiter": o.limiter}
+        return where | figures | {"resident_threads": self.launch.resident, "limiter": o.limiter}
 
 
 def measured_architectures(args: argparse.Namespace) -> dict[str, str]:
@@ -89,13 +93,13 @@ def _of_point(args: argparse.Namespace, point: Axes, architectures: Sequence[str
     for variant in variants:
         pick = Pick(variant.id, "cpu", knobs_of(variant, values))
         for architecture in architectures:
-            held, reason = None, ""
+            launch, reason = None, ""
             try:
-                held = launch_occupancy(filter, pick, params, input.meta, architecture)
+                launch = launch_occupancy(filter, pick, params, input.meta, architecture)
             except ParamError as error:
                 reason = str(error)
             job = params, pick.knobs, input.meta.shape, input.meta.dtype
-            yield Place(variant.id, architecture, point, *job, held, reason)
+            yield Place(variant.id, architecture, point, *job, launch, reason)
 
 
 def _variants(args: argparse.Namespace, filter: Filter, point: Axes, ids: Sequence[str]) -> list[Variant]:
@@ -119,16 +123,16 @@ def _table(found: Sequence[Place], rows: Sequence[Row], devices: Mapping[str, st
     lines = [[*heading, *(["kernel time"] if any(times) else [])]]
     for place, time in zip(found, times, strict=True):
         own = [place.axes.get(name, "") for name in names]
-        lines.append([*own, *_cells(place.held), *([seconds(time)] if any(times) else [])])
+        lines.append([*own, *_cells(place.launch), *([seconds(time)] if any(times) else [])])
     right = frozenset(range(len(names) + 5)) | {len(names) + 6}
     reasons = dict.fromkeys(p.reason for p in found if p.reason)
     title = f"Theoretical occupancy of {found[0].variant} on {found[0].architecture}"
     return "\n".join([title, align(lines, right), *(f"  {reason}" for reason in reasons)])
 
 
-def _cells(held: LaunchOccupancy | None) -> list[str]:
-    if held is None:
+def _cells(launch: LaunchOccupancy | None) -> list[str]:
+    if launch is None:
         return [""] * 6
-    o = held.occupancy
-    figures = [str(held.registers), str(o.blocks), f"{o.warps} of {o.most}", f"{o.share:.0%}"]
-    return [*figures, f"{held.resident} of {held.most}", o.limiter]
+    o = launch.occupancy
+    figures = [str(launch.registers), str(o.blocks), f"{o.warps} of {o.most}", f"{o.share:.0%}"]
+    return [*figures, f"{launch.resident} of {launch.most}", o.limiter]

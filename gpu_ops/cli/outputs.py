@@ -90,8 +90,8 @@ def describe(runs: Sequence[Run]) -> str:
     arrays, forms = usable[-1].outputs, usable[-1].forms
     outputs = [o for o in FILTERS.find(usable[-1].filter).outputs if o.id in arrays]
     width = max(len(o.id) for o in outputs)
-    return "\n".join(f"{o.id:{width}}  {_tell(o, arrays[o.id], forms[o.id])}" for o in outputs)
+    return "\n".join(f"{o.id:{width}}  {_summary(o, arrays[o.id], forms[o.id])}" for o in outputs)
 
 
-def _tell(output: Output, array: Array, form: Form) -> str:
-    return output.of_kind.tell(array, form, form.unit_of(output.kind, output.unit))
+def _summary(output: Output, array: Array, form: Form) -> str:
+    return output.of_kind.summarise(array, form, form.unit_of(output.kind, output.unit))

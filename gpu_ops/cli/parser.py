@@ -185,14 +185,15 @@ def _add_input(parser: argparse.ArgumentParser, many: bool = False) -> None:
 
 def _add_values(parser: argparse.ArgumentParser, filters: list[Filter]) -> None:
     """The filters' parameters, their presets, and the knobs of their variants."""
-    group = parser.add_argument_group("parameters")
-    _add_flags(group, (p for f in filters for p in f.params))
+    group, params = parser.add_argument_group("parameters"), [p for f in filters for p in f.params]
+    knobs, named = [k for f in filters for v in f.variants for k in v.knobs], {p.name for p in params}
+    _add_flags(group, (*params, *(k for k in knobs if k.name in named)))  # a name may be a knob of another filter
     names = ", ".join(dict.fromkeys(name for f in filters for name in f.presets))
     if names:
         group.add_argument(
             "--preset", metavar="NAME", help=f"a named set of parameters: {names}; single flags take precedence"
         )
-    _add_flags(parser.add_argument_group("knobs"), (p for f in filters for v in f.variants for p in v.knobs))
+    _add_flags(parser.add_argument_group("knobs"), (k for k in knobs if k.name not in named))
 
 
 def _add_flags(group: argparse._ActionsContainer, params: Iterable[Param]) -> None:
@@ -203,7 +204,13 @@ def _add_flags(group: argparse._ActionsContainer, params: Iterable[Param]) -> No
     for name, same in merged.items():
         texts = list(dict.fromkeys(f"{p.help}: {p.allowed} (default {p.default})" for p in same))
         help = "; ".join(texts).replace("%", "%%")
-        group.add_argument(f"--{name.replace('_', '-')}", dest=f"param_{name}", metavar="VALUE", help=help)
+        group.add_argument(_flag(name), dest=f"param_{name}", metavar="VALUE", help=help)
+        for old in dict.fromkeys(old for p in same for old in p.formerly if old not in merged):
+            group.add_argument(_flag(old), dest=f"param_{name}", help=argparse.SUPPRESS)
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _add_xray(commands: argparse._SubParsersAction[Parser], filters: list[Filter]) -> None:

@@ -75,8 +75,8 @@ def names(rows: Sequence[Row]) -> list[str]:
     result = [row.variant for row in rows]
     for own in {(row.variant, row.device) for row in rows}:
         places = [i for i, row in enumerate(rows) if (row.variant, row.device) == own]
-        for i, apart in zip(places, differences([rows[i].key for i in places]), strict=True):
-            result[i] = " · ".join([result[i], *map(_setting, apart.items())])
+        for i, differing in zip(places, differences([rows[i].key for i in places]), strict=True):
+            result[i] = " · ".join([result[i], *map(_setting, differing.items())])
     return result
 
 

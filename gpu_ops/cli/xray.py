@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     if len(args.variants) > 2:
         raise ParamError(f"xray takes one variant, or two to compare, not {len(args.variants)}.")
     if args.gpu not in supported_architectures():
-        raise DeviceError(f"NVRTC does not know {args.gpu}; it knows {', '.join(supported_architectures())}.")
+        raise DeviceError(f"NVRTC does not know {args.gpu}; it supports {', '.join(supported_architectures())}.")
     whole = read_input(args)
     filter = FILTERS.find(args.filter, whole.kind)
     check_type(filter, whole)

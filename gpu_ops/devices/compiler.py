@@ -22,7 +22,7 @@ from gpu_ops.progress import interruptible
 FLAGS = ("-std=c++17", "-lineinfo", "-ftz=false", "-fmad=true")
 ASSEMBLER_FLAGS = ("--ptxas-options=-v",)
 ARCHITECTURES = ("sm_75", "sm_90", "sm_120")
-"""Every shipped kernel must compile for these: the oldest that NVRTC knows, today's, and the newest PTX dialect."""
+"""Every shipped kernel must compile for these: the oldest that NVRTC supports, today's, and the newest PTX dialect."""
 
 _LOG_LINE = re.compile(r"^(.*)\((\d+)\): (catastrophic error|error|warning)(?: #\d+(?:-D)?)?: (.*)$")
 _ENTRY = re.compile(r"\.entry\s+(\w+)\s*\(([^)]*)\)\s*((?:\.\w+[^{]*?)?)\{", re.S)
@@ -131,7 +131,7 @@ def _compile(
 
 
 class Made(NamedTuple):
-    """What NVRTC made of a program: whether it is right, the log, and without an error PTX and cubin."""
+    """The result of NVRTC: whether it succeeded, the log, and without an error PTX and cubin."""
 
     right: bool
     log: str
@@ -160,7 +160,7 @@ def _made(source: str, text: str, headers: Mapping[str, str], flags: Sequence[st
 
 
 def _timed_compile(nvrtc: Any, program: Any, options: Sequence[bytes]) -> tuple[Any, float]:
-    start = time.thread_time()  # other compilations may run beside it
+    start = time.thread_time()  # other compilations may run at the same time
     (status,) = nvrtc.nvrtcCompileProgram(program, len(options), options)
     return status, time.thread_time() - start
 

@@ -65,7 +65,7 @@ class CpuDevice:
     def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:
         with finite():
             if out is None:
-                _check_room(array.nbytes)
+                _check_memory(array.nbytes)
                 return np.array(array, order="C")  # a copy, so that no variant can spoil the caller's input
             np.copyto(out, array)
             return out
@@ -79,7 +79,7 @@ class CpuDevice:
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
         needed = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
-        _check_room(needed)
+        _check_memory(needed)
         try:
             return np.empty(shape, dtype)
         except MemoryError:
@@ -98,7 +98,7 @@ class CpuDevice:
         """NumPy frees memory without references."""
 
     def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
-        return self.empty(shape, dtype)  # the CPU knows one kind of memory
+        return self.empty(shape, dtype)  # a CPU has one kind of memory
 
     def host_view(self, array: DeviceArray) -> np.ndarray[Any, Any]:
         view: np.ndarray[Any, Any] = array
@@ -145,7 +145,7 @@ class CpuDevice:
         """CPU steps are done when they return."""
 
 
-def _check_room(needed: int) -> None:
+def _check_memory(needed: int) -> None:
     """Raises DeviceMemoryError for more than is free: the system would grant it, and end the process that uses it."""
     if needed >= LARGE and needed > (free := free_memory()):
         raise DeviceMemoryError(f"This needs {needed} bytes; {free} are free.")
@@ -224,7 +224,7 @@ def cpu_model() -> str:
 
 @cache
 def last_level_cache() -> int:
-    """Bytes of the largest cache that core 0 sees; 32 MiB where the system does not say."""
+    """Bytes of the largest cache of core 0; 32 MiB where the system does not report it."""
     sizes = []
     for path in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size"):
         text = path.read_text().strip()

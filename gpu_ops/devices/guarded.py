@@ -34,7 +34,7 @@ class GuardedSession:
         return inside.view(dtype).reshape(shape)
 
     def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> Any:
-        """As `Device.allocate`; only device memory lies between guards."""
+        """As `Device.allocate`; only device memory has guards around it."""
         return self.empty(shape, dtype) if kind == "device" else self._session.allocate(kind, shape, dtype)
 
     def damaged(self) -> bool:

@@ -124,7 +124,7 @@ def included_headers(source: str, edits: Mapping[str, str] | None = None) -> dic
 
 
 def source_hash(source: str, edits: Mapping[str, str] | None = None) -> str:
-    """A hash, 16 hexadecimal digits, of all that the compiler sees: the tokens of a kernel file and of the headers that
+    """A hash, 16 hexadecimal digits, of the compiler's input: the tokens of a kernel file and of the headers that
     it includes, and the flags in its leading comment. Comments, blanks and line ends do not count."""
     text = read_source(source, edits)
     parts = [" ".join(flags_of(text)), code_of(text)]

@@ -119,5 +119,5 @@ def check_constants(compiled: Compiled, constants: Mapping[str, np.ndarray[Any, 
             names = ", ".join(compiled.constants) or "none"
             raise KernelError(f"{compiled.source} declares no __constant__ {symbol} (found: {names}).")
         if value.nbytes > compiled.constants[symbol]:
-            room = compiled.constants[symbol]
-            raise KernelError(f"{compiled.source}: {symbol} holds {room} bytes, the plan brings {value.nbytes}.")
+            capacity = compiled.constants[symbol]
+            raise KernelError(f"{compiled.source}: {symbol} holds {capacity} bytes, the plan has {value.nbytes}.")

@@ -67,7 +67,7 @@ class OfflineDevice(CpuDevice):
         return found
 
     def pitched(self, rows: int, columns: int, dtype: Any) -> np.ndarray[Any, Any]:
-        """Rows a multiple of 512 bytes apart, as on the simulated GPU; all elements share one place in memory."""
+        """Rows a multiple of 512 bytes apart, as on the simulated GPU; all elements share one address."""
         itemsize = np.dtype(dtype).itemsize
         strides = (-(-columns * itemsize // PITCH) * PITCH, itemsize)
         return np.lib.stride_tricks.as_strided(np.zeros((), dtype), (rows, columns), strides, writeable=False)

@@ -1,4 +1,4 @@
-"""The engine's process as the window sees it: starting it, sending without waiting, and ending it for certain."""
+"""The window's handle of the engine's process: starting it, sending without blocking, and ending it for certain."""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from gpu_ops.engine.beside import Beside, ClientJob
 from gpu_ops.engine.child import PATIENCE, Child
+from gpu_ops.engine.client_jobs import ClientJob, ConcurrentJobs
 from gpu_ops.engine.messages import (
     PROTOCOL,
     Answer,
@@ -49,7 +49,7 @@ class EngineClient:
 
     The client holds the segments in Loaded and RunUpdate for the caller, who releases them to the pool. It holds the
     segments that a request reads until the job is answered. `close` closes the client's own pool, but not a `pool` from
-    the caller. Surveys are done beside the other jobs, and have no deadline here: decoders have one of their own.
+    the caller. Surveys run concurrently with other jobs, and have no deadline here: decoders have their own.
 
     `deadline` is the longest silence of a job at work, in seconds, `start_deadline` the longest start of an engine, and
     `cancel_grace` the time that a cancelled job has to stop before its process is killed.
@@ -79,7 +79,7 @@ class EngineClient:
         self._start_by = 0.0
         self._waiting: deque[ClientJob] = deque()
         self._job: ClientJob | None = None
-        self._beside = Beside(self._send, self._settle, self._answer)
+        self._concurrent = ConcurrentJobs(self._send, self._settle, self._answer)
         self._open_jobs = 0
 
     @property
@@ -242,7 +242,7 @@ class EngineClient:
             self._on_end()
         elif isinstance(message, Ready):
             self._on_ready(message)
-        elif self._beside.hear(message):
+        elif self._concurrent.handle(message):
             self._has_answered = True
         elif self._job is None:
             pass
@@ -265,7 +265,7 @@ class EngineClient:
         self._ready = True
         self._send_own()
         self._answer(ready)
-        self._beside.begin_all()
+        self._concurrent.begin_all()
         self._next()
 
     def _on_message(self, job: ClientJob, message: Answer) -> None:
@@ -302,24 +302,24 @@ class EngineClient:
             self._release_segments(job)
             self._waiting.appendleft(job)
             self._job = None
-        self._beside.lose(how)
+        self._concurrent.lose(how)
         # An idle engine that never answered might die again and again.
-        if job or self._waiting or self._beside or self._has_answered:
+        if job or self._waiting or self._concurrent or self._has_answered:
             self._spawn()
 
     def _fail_start(self, how: str) -> None:
         """Fail every waiting job; the next job tries again."""
         sentence = f"The engine {how}; start the program again."
-        numbers = [job.request.job for job in self._waiting] or ([] if self._beside else [0])
+        numbers = [job.request.job for job in self._waiting] or ([] if self._concurrent else [0])
         while self._waiting:
             self._settle(self._waiting.popleft())
-        self._beside.fail_all(sentence)
+        self._concurrent.fail_all(sentence)
         for number in numbers:
             self._answer(Failed(number, sentence, kind="engine"))
 
     def _queue(self, job: ClientJob) -> None:
         if isinstance(job.request, SurveyRequest):
-            self._beside.add(job, self._ready)
+            self._concurrent.add(job, self._ready)
             self._spawn()
         else:
             self._waiting.append(job)
@@ -349,7 +349,7 @@ class EngineClient:
                 self._job.cancel_by = time.monotonic() + self._cancel_grace
             self._send(CancelRequest(number))
             return
-        if self._beside.cancel(number):
+        if self._concurrent.cancel(number):
             return
         for job in self._waiting:
             if job.request.job == number:
@@ -397,4 +397,4 @@ class EngineClient:
             self._events.get_nowait()()  # late requests never begin, but they hold segments
         for job in ([self._job] if self._job else []) + [*self._waiting]:
             self._settle(job)
-        self._beside.drop_all()
+        self._concurrent.drop_all()

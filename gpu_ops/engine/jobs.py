@@ -11,15 +11,15 @@ from gpu_ops.batch.all_frames import Wanted, write_frames
 from gpu_ops.device_names import is_simulated
 from gpu_ops.devices.occupancy import LaunchOccupancy
 from gpu_ops.doctor.machine import examine
-from gpu_ops.engine.desk import JobChannel
+from gpu_ops.engine.job_channel import JobChannel
 from gpu_ops.engine.messages import (
     DoctorAnswer,
     DoctorRequest,
     FramesRequest,
-    Held,
     Job,
     Loaded,
     LoadRequest,
+    OccupancyAnswer,
     ResultRequest,
     ResultSaved,
     RunRequest,
@@ -56,113 +56,113 @@ from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Input, Output, Pick, Run
 
 
-def work(desk: JobChannel, job: Job) -> None:
+def work(channel: JobChannel, job: Job) -> None:
     """Do a job and send all its answers but Finished. Raises KernelscopeError, Cancelled and any unexpected error."""
     if isinstance(job, RunRequest):  # a run reports its progress itself
-        with listening(desk.should_stop):
-            _run(desk, job)
+        with listening(channel.should_stop):
+            _run(channel, job)
         return
-    with listening(desk.should_stop, desk.report_part):
+    with listening(channel.should_stop, channel.report_part):
         match job:
             case LoadRequest():
-                _load(desk, job)
+                _load(channel, job)
             case SampleRequest():
-                _sample(desk, job)
+                _sample(channel, job)
             case StepsRequest():
-                _steps(desk, job)
+                _steps(channel, job)
             case ResultRequest():
-                _result(desk, job)
+                _result(channel, job)
             case XRayRequest():
-                _xray(desk, job)
+                _xray(channel, job)
             case SaveRequest():
-                desk.progress(f"saving {plain(job.path)}")
-                result, array = job.result, desk.array(job.result.array)
+                channel.progress(f"saving {plain(job.path)}")
+                result, array = job.result, channel.array(job.result.array)
                 how = (result.form, result.unit, job.rate)
                 mapping = save_result(job.path, result.kind, array, *how, saving=job.saving)
-                desk.send(ResultSaved(job.job, job.path, mapping))
+                channel.send(ResultSaved(job.job, job.path, mapping))
             case FramesRequest():
-                _frames(desk, job)
+                _frames(channel, job)
             case DoctorRequest():
-                desk.progress("measuring bandwidth" if job.roofs else "detecting devices and libraries")
-                desk.send(DoctorAnswer(job.job, examine(job.roofs)))
+                channel.progress("measuring bandwidth" if job.roofs else "detecting devices and libraries")
+                channel.send(DoctorAnswer(job.job, examine(job.roofs)))
 
 
-def _load(desk: JobChannel, request: LoadRequest) -> None:
-    desk.progress(f"loading {plain(request.path)}")
+def _load(channel: JobChannel, request: LoadRequest) -> None:
+    channel.progress(f"loading {plain(request.path)}")
     options = dict(request.options)
     dtype = options.pop("dtype", None)
     check_fits(request.path, options.get("kind"))
-    with stage(0, 2), desk.allocating():
+    with stage(0, 2), channel.allocating():
         input = load(request.path, **options)
-    _answer(desk, request.job, input, dtype)
+    _answer(channel, request.job, input, dtype)
 
 
-def _sample(desk: JobChannel, request: SampleRequest) -> None:
-    desk.progress(f"generating the sample {request.id}")
+def _sample(channel: JobChannel, request: SampleRequest) -> None:
+    channel.progress(f"generating the sample {request.id}")
     options = dict(request.options)
     names = {p.name for s in SAMPLES if s.id == request.id for p in s.params}
     dtype = None if "dtype" in names else options.pop("dtype", None)
     with finite():
         input = sample(request.id, **options)
-    _answer(desk, request.job, input, dtype)
+    _answer(channel, request.job, input, dtype)
 
 
-def _steps(desk: JobChannel, request: StepsRequest) -> None:
+def _steps(channel: JobChannel, request: StepsRequest) -> None:
     original = request.input
-    desk.progress(f"changing {original.name}")
-    base = desk.input(original)
+    channel.progress(f"changing {original.name}")
+    base = channel.input(original)
     with stage(0, 2):
         stepped = apply_steps(base, request.steps)
     # The window has the original already: an array of it is not copied.
-    held = [(base.clean, original.clean), (base.array, original.array)]
-    clean = next((shared for array, shared in held if array is stepped.clean and array is not None), None)
-    shared = _shared_input(desk, stepped, clean)
+    sent = [(base.clean, original.clean), (base.array, original.array)]
+    clean = next((shared for array, shared in sent if array is stepped.clean and array is not None), None)
+    shared = _shared_input(channel, stepped, clean)
     own = (shared.array.segment,) if clean is not None or shared.clean is None else shared.segments
-    desk.send(Stepped(request.job, shared, own))
+    channel.send(Stepped(request.job, shared, own))
 
 
-def _result(desk: JobChannel, request: ResultRequest) -> None:
+def _result(channel: JobChannel, request: ResultRequest) -> None:
     """A copy, because the window gives the result's own memory back when the next one comes."""
-    desk.progress(f"copying {request.name}")
-    array, kind = desk.array(request.result.array), request.result.kind
+    channel.progress(f"copying {request.name}")
+    array, kind = channel.array(request.result.array), request.result.kind
     takers = [k.id for k in INPUT_KINDS.values() if k.view == kind and len(array.shape) in k.axes and k.sample]
     if not takers:
         raise InputError(f"{request.name} is {OUTPUT_KINDS[kind].title}, and an input is an image or a signal.")
     with finite():
         about = (takers[0], request.name, request.origin, request.rate, "keep", request.name, request.facts)
         input = make_input(array, *about)
-    desk.send(Loaded(request.job, _shared_input(desk, input)))
+    channel.send(Loaded(request.job, _shared_input(channel, input)))
 
 
-def _frames(desk: JobChannel, request: FramesRequest) -> None:
+def _frames(channel: JobChannel, request: FramesRequest) -> None:
     """Read every frame again with the input's own steps, run the filter on it, and write the results."""
     origin = request.input.origin
 
     def report(done: int, total: int) -> None:
-        desk.progress(f"computing frame {done + 1} of {total}", done, total)
+        channel.progress(f"computing frame {done + 1} of {total}", done, total)
 
     wanted, count = Wanted(request.filter, request.params, request.pick, request.output), request.input.facts.frames
     frames = (lambda frame: from_origin(of_frame(origin, frame)), count, wanted)
     write_frames(*frames, request.path, report, request.token)
 
 
-def _answer(desk: JobChannel, job: int, input: Input, dtype: str | None) -> None:
-    desk.announce(f"summarising {input.name}")
+def _answer(channel: JobChannel, job: int, input: Input, dtype: str | None) -> None:
+    channel.announce(f"summarising {input.name}")
     if dtype:
         with finite():
             input = convert(input, dtype)
-    desk.send(Loaded(job, _shared_input(desk, input)))
+    channel.send(Loaded(job, _shared_input(channel, input)))
 
 
-def _shared_input(desk: JobChannel, input: Input, clean: SharedArray | None = None) -> SharedInput:
+def _shared_input(channel: JobChannel, input: Input, clean: SharedArray | None = None) -> SharedInput:
     """An input as the window gets it: the second half of a job. `clean` is its clean original where the window has
     that already."""
     with stage(2, 4):
         figures = statistics(_values(input))
     with stage(3, 4):
-        array = desk.share(input.array)
+        array = channel.share(input.array)
         if clean is None and input.clean is not None:
-            clean = desk.share(input.clean)
+            clean = channel.share(input.clean)
     meta = (input.axes, input.name, input.origin, input.rate, input.finite)
     return SharedInput(input.kind, array, *meta, figures, clean, input.facts)
 
@@ -173,41 +173,41 @@ def _values(input: Input) -> Array:
     return input.array if figures is None else figures
 
 
-def _run(desk: JobChannel, request: RunRequest) -> None:
+def _run(channel: JobChannel, request: RunRequest) -> None:
     """Run the picks of real devices first, then the simulated ones on the part of the input that they can afford."""
-    whole = desk.input(request.input)
+    whole = channel.input(request.input)
     if request.size is not None:
         with finite():
             whole = resized(whole, request.size, request.noise)
     if request.distinct is not None:
         whole = noise_of(whole, request.distinct)
-    if request.held:
-        _tell_held(desk, request, whole)
-    desk.pin(request.input.array.segment, (p.device for p in request.picks))
+    if request.occupancy_for:
+        _send_occupancy(channel, request, whole)
+    channel.pin(request.input.array.segment, (p.device for p in request.picks))
     fast = tuple(p for p in request.picks if not is_simulated(p.device))
     slow = tuple(p for p in request.picks if is_simulated(p.device))
     if fast:
-        _run_picks(desk, request, whole, whole, (), fast)
+        _run_picks(channel, request, whole, whole, (), fast)
     if slow:
-        _run_picks(desk, request, whole, *desk.middle(whole), slow)
+        _run_picks(channel, request, whole, *channel.middle(whole), slow)
 
 
-def _tell_held(desk: JobChannel, request: RunRequest, whole: Input) -> None:
+def _send_occupancy(channel: JobChannel, request: RunRequest, whole: Input) -> None:
     """Compile what the picks launch and report its theoretical occupancy."""
     filter, found, reasons = FILTERS.find(request.filter), dict[str, LaunchOccupancy](), list[str]()
-    for pick in request.held:
-        desk.announce(f"compiling {pick.variant} for {request.architecture}")
+    for pick in request.occupancy_for:
+        channel.announce(f"compiling {pick.variant} for {request.architecture}")
         try:
-            held = launch_occupancy(filter, pick, request.params, whole.meta, request.architecture)
+            occupancy = launch_occupancy(filter, pick, request.params, whole.meta, request.architecture)
         except (ParamError, KernelError, DeviceError) as error:  # a CPU has its times all the same
             reasons.append(str(error))
         else:
-            found |= {pick.variant: held} if held else {}
-    desk.send(Held(request.job, found, tuple(reasons)))
+            found |= {pick.variant: occupancy} if occupancy else {}
+    channel.send(OccupancyAnswer(request.job, found, tuple(reasons)))
 
 
 def _run_picks(
-    desk: JobChannel, request: RunRequest, whole: Input, part: Input, place: tuple[int, ...], picks: tuple[Pick, ...]
+    channel: JobChannel, request: RunRequest, whole: Input, part: Input, place: tuple[int, ...], picks: tuple[Pick, ...]
 ) -> None:
     """Run picks on a part of the input that begins at `place`. The window gets that part of the results which equals
     the whole input's."""
@@ -217,39 +217,41 @@ def _run_picks(
 
     def report(text: str, done: int, total: int) -> None:
         """Progress of the whole request: these picks are a share of it, and every pick has as many steps."""
-        desk.progress(text, done + total * before // count, total * all_picks // count)
+        channel.progress(text, done + total * before // count, total * all_picks // count)
 
     sent: set[RunKey] = set()
-    for run in run_experiment(experiment, stop=desk.should_stop, progress=report):
+    for run in run_experiment(experiment, stop=channel.should_stop, progress=report):
         first = run.key not in sent
         sent.add(run.key)
         task = Task.of(part.meta, run.params, run.pick.knobs)
         region = exact_crop(FILTERS.find(run.filter), task, whole.array.shape, place)
         if place:
             run = replace(run, notes=(crop_note(whole, part, region), *run.notes))
-        new_row = _row(desk, run, experiment, request.roofs)
-        outputs = _outputs(desk, run, task, region) if first and request.outputs else {}
-        machine = desk.provenance(run.pick.device) if run.timings or run.outputs else {}  # the device is open by then
+        new_row = _row(channel, run, experiment, request.roofs)
+        outputs = _outputs(channel, run, task, region) if first and request.outputs else {}
+        machine = (
+            channel.provenance(run.pick.device) if run.timings or run.outputs else {}
+        )  # the device is open by then
         where = region[1:]
-        desk.send(RunUpdate(request.job, request.generation, run.stage, new_row, outputs, *where, machine))
+        channel.send(RunUpdate(request.job, request.generation, run.stage, new_row, outputs, *where, machine))
 
 
-def _row(desk: JobChannel, run: Run, experiment: Experiment, roofs: bool) -> Row:
+def _row(channel: JobChannel, run: Run, experiment: Experiment, roofs: bool) -> Row:
     if roofs and "kernel" in run.timings:
-        desk.announce(f"measuring the bandwidth of {run.pick.device}")  # once a device; it takes a while
+        channel.announce(f"measuring the bandwidth of {run.pick.device}")  # once a device; it takes a while
     return row(run, experiment, with_roofs=roofs)
 
 
-def _outputs(desk: JobChannel, run: Run, task: Task, region: Crop) -> dict[str, SharedResult]:
-    desk.announce(f"summarising the outputs of {run.pick.variant} on {run.pick.device}")
+def _outputs(channel: JobChannel, run: Run, task: Task, region: Crop) -> dict[str, SharedResult]:
+    channel.announce(f"summarising the outputs of {run.pick.variant} on {run.pick.device}")
     declared = {o.id: o for o in FILTERS.find(run.filter).outputs}
     forms = run.forms
-    return {n: _shared(desk, declared[n], array, forms[n], task, region) for n, array in run.outputs.items()}
+    return {n: _shared(channel, declared[n], array, forms[n], task, region) for n, array in run.outputs.items()}
 
 
-def _shared(desk: JobChannel, output: Output, array: Array, form: Form, task: Task, region: Crop) -> SharedResult:
+def _shared(channel: JobChannel, output: Output, array: Array, form: Form, task: Task, region: Crop) -> SharedResult:
     """An output as the window gets it. If it has the input's shape, it is cut to the part that equals the whole's; if
-    it is of the input's kind as well, its axes begin where that part lies in the input."""
+    it is of the input's kind as well, its axes begin at the position of that part in the input."""
     kind, rank = output.of_kind, len(region.place)
     alike = form.shape[:rank] == task.meta.shape[:rank]
     over = region.cut if alike else ()
@@ -258,15 +260,15 @@ def _shared(desk: JobChannel, output: Output, array: Array, form: Form, task: Ta
     figures = kind.figures(values)
     summary = None if figures is None else statistics(figures)
     unit = "" if output.labels else form.unit_of(kind.id, output.unit)
-    return SharedResult(kind.id, desk.share(values), form, unit, kind.tell(values, form, unit), summary)
+    return SharedResult(kind.id, channel.share(values), form, unit, kind.summarise(values, form, unit), summary)
 
 
-def _xray(desk: JobChannel, request: XRayRequest) -> None:
-    whole = desk.input(request.input)
-    part, place = desk.middle(whole)
+def _xray(channel: JobChannel, request: XRayRequest) -> None:
+    whole = channel.input(request.input)
+    part, place = channel.middle(whole)
     stages = 2 if request.against else 1
     with stage(0, stages):
-        picture = _look_into(desk, request, request.pick, part)
+        picture = _look_into(channel, request, request.pick, part)
     content = {
         **as_dict(picture),
         "title": picture.title,
@@ -279,22 +281,22 @@ def _xray(desk: JobChannel, request: XRayRequest) -> None:
     }
     if request.against:
         with stage(1, stages):
-            content["comparison"] = _compare(desk, request, request.against, part, picture)
-    desk.send(XRayAnswer(request.job, content))
+            content["comparison"] = _compare(channel, request, request.against, part, picture)
+    channel.send(XRayAnswer(request.job, content))
 
 
-def _look_into(desk: JobChannel, request: XRayRequest, pick: Pick, part: Input) -> XRay:
-    desk.announce(f"simulating {pick.variant} on {request.architecture}")
+def _look_into(channel: JobChannel, request: XRayRequest, pick: Pick, part: Input) -> XRay:
+    channel.announce(f"simulating {pick.variant} on {request.architecture}")
     filter, target = FILTERS.find(request.filter), (request.architecture, pick.edits)
     trace = pick is request.pick  # the window shows only counts of the other variant
     return xray(filter, filter.variant(pick.variant), part, request.params, pick.knobs, *target, trace=trace)
 
 
-def _compare(desk: JobChannel, request: XRayRequest, against: Pick, part: Input, after: XRay) -> dict[str, Any]:
+def _compare(channel: JobChannel, request: XRayRequest, against: Pick, part: Input, after: XRay) -> dict[str, Any]:
     """The comparison with another variant, or the reason why that one has no X-ray: the first one's X-ray stays
     valid."""
     try:
-        return comparison.as_dict(_look_into(desk, request, against, part), after)
+        return comparison.as_dict(_look_into(channel, request, against, part), after)
     except KernelscopeError as error:
         title = FILTERS.find(request.filter).variant(against.variant).title
         return {"before": {"variant": against.variant, "title": title}, "reason": str(error)}

@@ -82,7 +82,7 @@ class ResultRequest:
 class RunRequest:
     """Run an experiment. `generation` distinguishes newer parameters from older ones. `size` selects a part of the
     input, or `noise` of that size, see gpu_ops.report.sweeps.resized; with `distinct` the input is noise of so many
-    values. Without `outputs` the answers have only rows. `held` are picks whose theoretical occupancy on an
+    values. Without `outputs` the answers have only rows. `occupancy_for` are picks whose theoretical occupancy on an
     `architecture` is reported first; there may be no others."""
 
     job: int
@@ -99,7 +99,7 @@ class RunRequest:
     noise: bool = False
     distinct: int | None = None
     outputs: bool = True
-    held: tuple[Pick, ...] = ()
+    occupancy_for: tuple[Pick, ...] = ()
     architecture: str = ""
 
 
@@ -121,7 +121,7 @@ class XRayRequest:
 @dataclass(frozen=True)
 class SaveRequest:
     """Save an output of a run, or an input in the same form, to a file; its suffix says how. `rate` is that of a
-    signal, in hertz, `saving` what becomes of its values and the facts that the file tells."""
+    signal, in hertz, `saving` how its values are mapped, and the facts that the file stores."""
 
     job: int
     path: str
@@ -237,7 +237,7 @@ class Surveyed:
 
 @dataclass(frozen=True)
 class Stepped:
-    """The answer to StepsRequest: the input after its steps. Its clean original may lie in a segment of the request's
+    """The answer to StepsRequest: the input after its steps. Its clean original may be in a segment of the request's
     input; `segments` are those that the answer hands over."""
 
     job: int
@@ -280,8 +280,8 @@ class RunUpdate:
 
 
 @dataclass(frozen=True)
-class Held:
-    """The occupancy of the `held` picks of a RunRequest, by variant; `reasons` of those that cannot do the task."""
+class OccupancyAnswer:
+    """The theoretical occupancy of picks of a RunRequest, by variant; `reasons` of those that cannot do the task."""
 
     job: int
     variants: Mapping[str, LaunchOccupancy]
@@ -298,7 +298,7 @@ class DoctorAnswer:
 
 @dataclass(frozen=True)
 class XRayAnswer:
-    """The answer to XRayRequest: schema kernelscope-xray/1 with the "accesses" of each kernel, and beside it "title",
+    """The answer to XRayRequest: schema kernelscope-xray/1 with the "accesses" of each kernel, and also "title",
     "idea", "sentences" that explain it, "sources" {file: text}, the input's "name" and "whole" spatial shape, and
     "place", where the X-rayed part begins along each spatial axis ([] for the whole input). With `against` there is a
     "comparison": "before", "rows" and "sentences" of gpu_ops.explaining.comparison, or the "reason" why there is none.
@@ -342,7 +342,7 @@ class Failed:
 Read = LoadRequest | SurveyRequest | SampleRequest | StepsRequest | ResultRequest
 Job = Read | RunRequest | XRayRequest | SaveRequest | FramesRequest | DoctorRequest
 Request = Job | CancelRequest
-Made = Loaded | Surveyed | Stepped | ResultSaved | RunUpdate | Held | XRayAnswer | DoctorAnswer
+Made = Loaded | Surveyed | Stepped | ResultSaved | RunUpdate | OccupancyAnswer | XRayAnswer | DoctorAnswer
 Answer = Ready | Progress | Made | Finished | Failed
 
 

@@ -74,8 +74,8 @@ def _keys(dtype: np.dtype[Any]) -> _Keys:
 
 
 def _on_all_cores(work: Callable[..., T], stop: Stop, *arrays: Array) -> list[T] | None:
-    """What `work` makes of each piece of some arrays (h, w) of one shape, in their order; None when `stop` returned
-    True first."""
+    """The results of `work` for each piece of some arrays (h, w) of one shape, in their order; None when `stop`
+    returned True first."""
     height, width = arrays[0].shape
     across = min(width, PIECE)
     down = max(1, PIECE // across)
@@ -102,7 +102,7 @@ def levels(values: Array, stop: Stop) -> Array | None:
 def distance(one: Array, other: Array, stop: Stop) -> tuple[int, float] | None:
     """How many pairs of finite values two arrays (h, w) have, and the sum of their squared differences; None when
     `stop` returned True first."""
-    parts = _on_all_cores(passes.apart, stop, one, other)
+    parts = _on_all_cores(passes.squared_distances, stop, one, other)
     return None if parts is None else (sum(n for n, _ in parts), math.fsum(total for _, total in parts))
 
 
@@ -122,9 +122,9 @@ def moments(values: Array, stop: Stop) -> Moments | None:
         return None
     nan, size, mean, squares, below, upto = 0, 0, 0.0, 0.0, 0, 0
     for (lost, count, own, away, *_, less, most), _ in parts:
-        apart, share = own - mean, count / max(size + count, 1)
-        squares += away + apart * apart * size * share
-        mean, size, nan = mean + apart * share, size + count, nan + lost
+        delta, share = own - mean, count / max(size + count, 1)
+        squares += away + delta * delta * size * share
+        mean, size, nan = mean + delta * share, size + count, nan + lost
         below, upto = below + less, upto + most
     if not size:
         return NOTHING._replace(nan=nan)
@@ -146,7 +146,7 @@ def moments(values: Array, stop: Stop) -> Moments | None:
 
 
 def _middle(values: Array) -> tuple[Any, Any]:
-    """The first and the last key of the values among which the median probably lies, from a random sample."""
+    """The first and the last key of a range that probably contains the median, from a random sample."""
     keys, generator = _keys(values.dtype), np.random.default_rng(0)
     rows, columns = (generator.integers(0, n, SAMPLE) for n in values.shape)
     sample = keys.of(values[rows, columns])

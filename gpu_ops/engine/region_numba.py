@@ -72,7 +72,7 @@ def _finite(buffer: Any, keys: Any, lowest: Any, highest: Any) -> Any:
 
 @numba.njit(nogil=True, error_model="numpy")
 def _ranks(keys: Any, first: Any, last: Any) -> Any:
-    """How many keys lie below `first`, and how many do not lie above `last`."""
+    """How many keys are below `first`, and how many are not above `last`."""
     below, upto = 0, 0
     for k in range(keys.size):
         below += keys[k] < first
@@ -122,9 +122,9 @@ def survey(values: Any, buffer: Any, keys: Any, finite: Any, middle: Any, found:
                 one, other = _ends(keys[:count])
             low, high = min(low, one), max(high, other)
             own, away = _spread(buffer[:count])
-            apart, share = own - mean, count / (size + count)
-            squares += away + apart * apart * size * share
-            mean += apart * share
+            delta, share = own - mean, count / (size + count)
+            squares += away + delta * delta * size * share
+            mean += delta * share
             size += count
             less, most = _ranks(keys[:count], first, last)
             below, upto = below + less, upto + most
@@ -158,7 +158,7 @@ def levels(values: Any, size: Any) -> Any:
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=SUMS)
-def apart(one: Any, other: Any) -> Any:
+def squared_distances(one: Any, other: Any) -> Any:
     """(count, sum) of the squared distances between two arrays of the same shape, over pairs of finite values."""
     size, total = 0, 0.0
     for row in range(one.shape[0]):

@@ -17,7 +17,7 @@ from queue import SimpleQueue
 from typing import Any, Literal
 
 from gpu_ops.devices import device_statuses
-from gpu_ops.engine.desk import JobChannel
+from gpu_ops.engine.job_channel import JobChannel
 from gpu_ops.engine.jobs import work
 from gpu_ops.engine.messages import (
     PROTOCOL,
@@ -49,7 +49,7 @@ from gpu_ops.errors import (
     plain,
 )
 from gpu_ops.filters import FILTERS
-from gpu_ops.io import apart
+from gpu_ops.io import decoder_process
 from gpu_ops.progress import Cancelled, finite
 
 NICENESS = 5
@@ -67,55 +67,55 @@ def serve(connection: Connection) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the window decides when to stop
     if hasattr(os, "nice"):
         os.nice(NICENESS)
-    desk = JobChannel(connection)
+    channel = JobChannel(connection)
     jobs: SimpleQueue[Job | SegmentRelease | OwnVariants | None] = SimpleQueue()
-    surveys = Surveys(lambda request, look: _attempt(request, look, desk.send_beside), desk.send_beside)
-    threading.Thread(target=_read, args=(connection, desk, jobs, surveys), name="reader", daemon=True).start()
-    threading.Thread(target=desk.beat, name="heartbeat", daemon=True).start()
+    surveys = Surveys(lambda request, look: _attempt(request, look, channel.send_concurrent), channel.send_concurrent)
+    threading.Thread(target=_read, args=(connection, channel, jobs, surveys), name="reader", daemon=True).start()
+    threading.Thread(target=channel.beat, name="heartbeat", daemon=True).start()
     with suppress(OSError):  # the window is gone
-        desk.send(Ready(PROTOCOL, device_statuses()))
-        warming = threading.Timer(QUIET, apart.warm)
+        channel.send(Ready(PROTOCOL, device_statuses()))
+        warming = threading.Timer(QUIET, decoder_process.warm)
         warming.daemon = True
         warming.start()
         while (job := jobs.get()) is not None:
             if isinstance(job, SegmentRelease):
-                desk.forget(job.segment)
+                channel.forget(job.segment)
             elif isinstance(job, OwnVariants):
                 FILTERS.set_own(job.own)
             else:
-                _do(desk, job)
+                _do(channel, job)
     _leave(0)
 
 
-def _read(connection: Connection, desk: JobChannel, jobs: SimpleQueue[Any], surveys: Surveys) -> None:
+def _read(connection: Connection, channel: JobChannel, jobs: SimpleQueue[Any], surveys: Surveys) -> None:
     """Read messages until the window is gone, or sends what nobody can read. A CancelRequest or a SegmentGrant concerns
-    the running job, or a survey, which is done beside it; all others wait for their turn."""
+    the running job, or a survey, which runs concurrently; all others are queued."""
     with suppress(Exception):
         while (message := connection.recv()) is not None:
             if isinstance(message, CancelRequest):
                 if not surveys.drop(message.job):
-                    desk.cancelled_job = message.job
+                    channel.cancelled_job = message.job
             elif isinstance(message, SurveyRequest):
                 surveys.take(message)
             elif isinstance(message, SegmentGrant):
-                desk.grants.put(message)
+                channel.grants.put(message)
             else:
                 jobs.put(message)
     jobs.put(None)
-    desk.cancelled_job = desk.job
+    channel.cancelled_job = channel.job
     time.sleep(LAST_JOB)
     os._exit(1)
 
 
-def _do(desk: JobChannel, job: Job) -> None:
+def _do(channel: JobChannel, job: Job) -> None:
     """Do one job, up to its Finished or Failed."""
-    desk.begin(job.job)
+    channel.begin(job.job)
 
     def do() -> None:
-        _misbehave(desk, job)
-        work(desk, job)
+        _misbehave(channel, job)
+        work(channel, job)
 
-    _attempt(job, do, desk.send)
+    _attempt(job, do, channel.send)
 
 
 def _attempt(job: Job, do: Callable[[], None], send: Callable[[Answer], None]) -> None:
@@ -154,13 +154,13 @@ def _leave(code: int) -> None:
     os._exit(code)
 
 
-def _misbehave(desk: JobChannel, job: Job) -> None:
+def _misbehave(channel: JobChannel, job: Job) -> None:
     """For tests only: inject the fault that KERNELSCOPE_FAULT names into runs and samples."""
     fault = os.environ.get("KERNELSCOPE_FAULT")
     if fault is None or not isinstance(job, RunRequest | SampleRequest):
         return
     if fault != "mute":
-        desk.send(Progress(job.job, f"about to {fault}"))
+        channel.send(Progress(job.job, f"about to {fault}"))
     if fault == "crash":
         os._exit(1)
     if fault == "segfault":

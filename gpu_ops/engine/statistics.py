@@ -235,8 +235,8 @@ def _percentiles(binned: Iterable[tuple[Array, Array]], counts: Array) -> dict[f
 
 
 class _Places(NamedTuple):
-    """Where the percentiles lie among sorted values: their `exact` ranks, the whole `ranks` beside them, the fine
-    `bins` that contain those, and how many values lie `before` each fine bin."""
+    """The positions of the percentiles among sorted values: their `exact` ranks, the whole `ranks` beside them, the
+    fine `bins` that contain those, and how many values lie `before` each fine bin."""
 
     exact: dict[float, float]
     ranks: list[int]
@@ -253,7 +253,7 @@ def _places(counts: Array) -> _Places:
 
 
 def _select(sample: Array, at: _Places) -> dict[float, float]:
-    """The percentiles, from the values of the bins in which they lie."""
+    """The percentiles, from the values of the bins that contain them."""
     total, counts = int(at.before[-1]), np.diff(at.before)
     # Ranks among all values become ranks among the sample.
     starts = np.concatenate(([0], np.cumsum(counts[at.bins])))

@@ -34,7 +34,7 @@ def _bin(value: Any, low: Any, scale: Any, bins: Any) -> Any:
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def count(values: Any, low: Any, scale: Any, bins: Any) -> Any:
-    """How many finite values (n,) lie in each bin; the bin of a value is (value - low) * scale, and the last one at
+    """How many finite values (n,) are in each bin; the bin of a value is (value - low) * scale, and the last one at
     most."""
     counts = np.zeros(bins, np.int64)
     for k in range(values.size):
@@ -46,7 +46,7 @@ def count(values: Any, low: Any, scale: Any, bins: Any) -> Any:
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def pick(values: Any, low: Any, scale: Any, inside: Any, found: Any) -> Any:
-    """How many finite values (n,) lie in bins that are `inside`; they are the first ones of `found` (n,) then."""
+    """How many finite values (n,) are in bins that are `inside`; they are the first ones of `found` (n,) then."""
     size = 0
     for k in range(values.size):
         value = np.float64(values[k])

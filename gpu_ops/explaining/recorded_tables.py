@@ -187,10 +187,10 @@ TABLES: dict[str, Table] = {
         )
     ),
     "layout": Grid(
-        (Recorded("16,777,216 floats", "h200-layout", {"block": 192, "stride": 2, "extra": 0, "side": 32}),)
+        (Recorded("16,777,216 floats", "h200-layout", {"block": 192, "stride": 2, "padding": 0, "side": 32}),)
     ),
     "layout-strides": Grid(
-        swept("h200-layout", "stride", (1, 2, 4, 8, 16, 32), {"block": 192, "extra": 0, "side": 32}),
+        swept("h200-layout", "stride", (1, 2, 4, 8, 16, 32), {"block": 192, "padding": 0, "side": 32}),
         ("stride", "shared_stride"),
         turned=True,
         corner="stride",
@@ -198,10 +198,12 @@ TABLES: dict[str, Table] = {
     "layout-tiles": Grid(
         tuple(
             Recorded(
-                f"{side} × {side} + {extra}", "h200-layout", {"side": side, "extra": extra, "block": 192, "stride": 2}
+                f"{side} × {side} + {padding}",
+                "h200-layout",
+                {"side": side, "padding": padding, "block": 192, "stride": 2},
             )
             for side in (16, 32)
-            for extra in (0, 1, 2)
+            for padding in (0, 1, 2)
         ),
         ("tiles",),
         turned=True,

@@ -37,8 +37,8 @@ class Recorded:
 
 @dataclass(frozen=True)
 class Grid:
-    """Kernel times with their shares of the roof: a row a variant, a column a job, or with `turned` a row a job. Only
-    `variants` are listed, or all of them. `corner` is the heading of the first column."""
+    """Kernel times with their shares of the roof: a row per variant, a column per job, or with `turned` a row per job.
+    Only `variants` are listed, or all of them. `corner` is the heading of the first column."""
 
     jobs: tuple[Recorded, ...]
     variants: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Details:
-    """Everything that was measured of one job: a row a variant."""
+    """Everything that was measured of one job: a row per variant."""
 
     job: Recorded
 

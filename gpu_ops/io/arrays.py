@@ -17,7 +17,7 @@ from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.input_kinds import IMAGE_CHANNELS, STACK
 from gpu_ops.io.inputs import Array, check_file_shape, check_limit
 from gpu_ops.io.known import kept_stack
-from gpu_ops.io.memory import check_room, read_at
+from gpu_ops.io.memory import check_memory, read_at
 from gpu_ops.io.opening import Decoded, Opening, Survey
 from gpu_ops.io.pieces import read_into, write_from
 from gpu_ops.io.signals.columns import chosen_rate
@@ -57,7 +57,7 @@ def read_npy(opening: Opening) -> Decoded:
         check_limit(name, count, limit)
         place = file.tell()
         check_size(file, dtype, shape, name)
-        check_room(name, count * dtype.itemsize)
+        check_memory(name, count * dtype.itemsize)
     array = read_at(path, name, place, (count,), dtype)
     return Decoded(array.reshape(shape, order="F" if fortran else "C"), chosen_rate(opening))
 
@@ -92,8 +92,8 @@ def check_size(file: IO[bytes], dtype: np.dtype[Any], shape: tuple[int, ...], na
 
 
 def read_header(file: IO[bytes], name: str) -> tuple[np.dtype[Any], tuple[int, ...], bool]:
-    """The dtype and the shape of an array, and whether its columns lie together. Raises InputError for a damaged header
-    and for types that no input has."""
+    """The dtype and the shape of an array, and whether it is in column-major order. Raises InputError for a damaged
+    header and for types that no input has."""
     damaged = InputError(f"{name} has a damaged NPY header; save the array again with numpy.save.")
     try:
         read = HEADERS[np.lib.format.read_magic(file)[0]]
@@ -170,7 +170,7 @@ class ArrayStack:
         return values
 
     def _read_along(self, frame: int) -> Array:
-        """A frame whose values lie together."""
+        """A frame whose values are contiguous."""
         layout, values = self._layout, np.empty(self.shape, self._layout.dtype)
         with open(self._path, "rb") as file:
             file.seek(layout.offset + frame * values.nbytes)
@@ -178,8 +178,8 @@ class ArrayStack:
         return values
 
     def _read_across(self, frame: int) -> Array:
-        """A frame whose values lie as far apart as there are frames: a pass through the whole file, which keeps the
-        frames around it for the next ones."""
+        """A frame whose values have a stride of as many as there are frames: a pass through the whole file, which keeps
+        the frames around it for the next ones."""
         count = max(1, min(self._layout.shape[0], BLOCK // (math.prod(self.shape) * self._layout.dtype.itemsize)))
         if self._block[0] != frame // count:
             self._block = frame // count, self._pass(frame // count * count, count)

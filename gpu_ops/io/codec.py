@@ -23,7 +23,7 @@ _one = threading.Lock()
 def codec(failure: InputError) -> Iterator[None]:
     """Around calls of such a library, and no code of our own: any error of the library becomes `failure`.
 
-    Its output tells a user nothing, and is dropped. Raises MemoryError where memory runs out, and ImportError.
+    Its output is of no use to a user, and is dropped. Raises MemoryError where memory runs out, and ImportError.
     """
     with finite(DEADLINE), _one, _silence():
         try:

@@ -17,13 +17,13 @@ import numpy as np
 
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.input_kinds import IMAGE, Kind
-from gpu_ops.io import apart, folders, known
+from gpu_ops.io import decoder_process, folders, known
 from gpu_ops.io.formats import BY_SUFFIX, FRAMES, IMAGE_SUFFIXES, SIGNALS, Format, find_format
 from gpu_ops.io.images.dicom import SCALED
 from gpu_ops.io.images.dicom_slices import ORDER, Slices, sort_slices
 from gpu_ops.io.images.tiff_series import beside_of
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE, Array, check_choice, enough_memory, make_input
-from gpu_ops.io.memory import place_of, read_at
+from gpu_ops.io.memory import offset_of, read_at
 from gpu_ops.io.notes import add_note
 from gpu_ops.io.opening import FRAME, Decoded, Opening, Survey
 from gpu_ops.io.part_files import growing
@@ -119,17 +119,17 @@ def survey(path: str | os.PathLike[str], **choices: object) -> Survey:
 
 def _decode(format: Format, opening: Opening) -> Decoded:
     """The content of a file, with no part of it mapped."""
-    decoded = apart.read(format.read, opening) if format.foreign else format.read(opening)
-    place = place_of(decoded.array)
-    if place is None:
+    decoded = decoder_process.read(format.read, opening) if format.foreign else format.read(opening)
+    offset = offset_of(decoded.array)
+    if offset is None:
         return decoded
     shape, dtype = decoded.array.shape, decoded.array.dtype
-    return decoded._replace(array=read_at(opening.path, opening.name, place, shape, dtype))
+    return decoded._replace(array=read_at(opening.path, opening.name, offset, shape, dtype))
 
 
 def _look(format: Format, opening: Opening) -> Survey:
     assert format.look is not None
-    return apart.look(format.look, opening) if format.foreign else format.look(opening)
+    return decoder_process.look(format.look, opening) if format.foreign else format.look(opening)
 
 
 def _check_choices(format: Format, name: str, choices: Mapping[str, object]) -> dict[str, Value]:
@@ -208,7 +208,7 @@ FOLDER = Format("a folder of images", (), ("image", "stack"), _read_folder, None
 
 
 def _check_kind(format: Format, name: str, kind: Kind | None) -> None:
-    """Raises InputError where a stack is asked for and the format holds none."""
+    """Raises InputError where a stack is requested and the format has none."""
     if kind == "stack" and FRAME not in format.choices:
         raise InputError(f"{name} is {format.title}, which holds no stack; leave the kind out.")
 
@@ -247,8 +247,8 @@ def save(
 
 @contextmanager
 def replacing(path: str | os.PathLike[str], overwrite: bool = True, token: str = "") -> Iterator[IO[bytes]]:
-    """A new file beside the target, which replaces it at the end, or is removed after an error. Its name is `part_of`
-    with this token, or with a random one. Raises InputError."""
+    """A new file in the target's folder, which replaces it at the end, or is removed after an error. Its name is
+    `part_of` with this token, or with a random one. Raises InputError."""
     name = plain(os.fspath(path))
     with enough_memory(name, "save a smaller array"), _part_file(Path(path), name, overwrite, token) as opened:
         yield opened

@@ -20,7 +20,7 @@ from gpu_ops.types import Facts, FrameAxes
 
 Decode = Callable[[Path], Decoded]
 EXIF_ORIENTATION, LYING = 0x0112, range(5, 9)
-"""The tag of a picture's orientation, and its values for pictures that lie on a side."""
+"""The tag of a picture's orientation, and its values for pictures that are rotated by 90 degrees."""
 
 
 def natural(name: str) -> tuple[Any, ...]:
@@ -101,7 +101,7 @@ def _unlike(one: str, size: str, other: str, its: str) -> InputError:
 
 
 def _check_sizes(files: Sequence[Path]) -> None:
-    """Raises InputError that names the first two images of different sizes, as far as their headers tell."""
+    """Raises InputError that names the first two images of different sizes, as far as their headers give them."""
     first: tuple[int, int] | None = None
     first_file = files[0]
     for place, file in enumerate(files):
@@ -117,7 +117,7 @@ def _check_sizes(files: Sequence[Path]) -> None:
 
 
 def _size(file: Path) -> tuple[int, int] | None:
-    """Width and height that an image's header tells; None where it tells none, and its decoder will say why."""
+    """Width and height in an image's header; None where it has none, and its decoder will report why."""
     if file.suffix.lower() == ".npy":
         return None
     from PIL import Image

@@ -39,10 +39,11 @@ Writer = Callable[..., None]
 class Format:
     """A file format and the kinds of input that it can hold. `write` takes (file, array, rate in hertz, name) and calls
     the file `name` in errors. `choices` says how a file may be read; `look` surveys it, and without one there is
-    nothing to choose. The decoder of a `foreign` format is another library's: files are read apart from this process.
-    The writer of a `scaled` format takes the size of a `pixel` as well, that of one that `tells` a description `about`.
-    `text` says that its content is text, and only its ending tells it from other text. A format is not `asked` where so
-    few files have something to choose that they are surveyed only when a person wants to choose."""
+    nothing to choose. The decoder of a `foreign` format is another library's: files are read in a separate process.
+    The writer of a `scaled` format takes the size of a `pixel` as well, that of one that stores facts (`tells`) a
+    description `about`. `text` says that its content is text, and only its ending distinguishes it from other text. A
+    format is not `asked` where so few files have something to choose that they are surveyed only when a person wants to
+    choose."""
 
     title: str
     suffixes: tuple[str, ...]

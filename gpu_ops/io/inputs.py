@@ -175,9 +175,8 @@ def make_input(
     label: str = "",
     facts: Facts = NO_FACTS,
 ) -> Input:
-    """An Input of a checked array; `label` is its name in errors, `facts` what its file says beside the values. Boolean
-    images become uint8 of 0 and 255, other boolean inputs uint8 of 0 and 1.
-    """
+    """An Input of a checked array; `label` is its name in errors, `facts` what its file says in addition to the values.
+    Boolean images become uint8 of 0 and 255, other boolean inputs uint8 of 0 and 1."""
     label = label or name
     array = check_array(array, label)
     kind = kind or find_kind(array.shape, label)

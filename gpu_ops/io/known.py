@@ -32,7 +32,7 @@ FRESH = 2.0
 
 
 class _Recent(Generic[T]):
-    """The values asked for last, at most so many, by key. Any thread may ask."""
+    """The most recently requested values, at most so many, by key. It is safe to use from any thread."""
 
     def __init__(self, most: int) -> None:
         self._most, self._lock = most, threading.Lock()

@@ -1,5 +1,5 @@
-"""Where the values of a file go: memory that the caller provides, so that nobody need copy them again, also where
-another process makes them. Linux alone has names under which another process can open memory."""
+"""Memory for the values of a file: the caller may provide it, so that values are not copied again, also where another
+process decodes them. On Linux alone memory has names by which another process can open it."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from gpu_ops.io.pieces import PIECE, read_into
 from gpu_ops.progress import advance
 
 LARGE = 1 << 24
-"""Bytes from which on it is worth asking for the caller's memory."""
+"""Arrays of at least so many bytes are read into the caller's memory."""
 Allocate = Callable[[tuple[int, ...], np.dtype[Any]], tuple[Array, int | None]]
 """From shape and dtype to an array, and the descriptor of the file in memory in which it begins, where there is one:
 the system fills that three times as fast as a program fills fresh memory."""
 Shape = tuple[int, ...]
 Ask = Callable[[Shape, np.dtype[Any]], str]
-"""From shape and dtype to the name of a room, "" where there is none."""
+"""From shape and dtype to the name of a shared buffer, "" where there is none."""
 
 _allocate: ContextVar[Allocate | None] = ContextVar("allocate", default=None)
 
 
 @contextmanager
 def allocating(allocate: Allocate) -> Iterator[None]:
-    """Inside, large arrays of files are read into what `allocate` gives."""
+    """Inside, large arrays of files are read into memory from `allocate`."""
     token = _allocate.set(allocate)
     try:
         yield
@@ -49,9 +49,9 @@ def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[Array, int | No
     return (np.empty(shape, dtype), None) if allocate is None or small else allocate(shape, dtype)
 
 
-def check_room(name: str, nbytes: int) -> None:
-    """Raises InputError where memory has no space for so many bytes of a file whose rows can be read alone. The system
-    would grant them all the same, and end the process that uses them."""
+def check_memory(name: str, nbytes: int) -> None:
+    """Raises InputError where so many bytes of a file, whose rows can be read alone, do not fit in free memory. The
+    system would allocate them all the same, and kill the process that uses them."""
     if nbytes >= LARGE and nbytes > (free := free_memory()):
         raise InputError(f"{name} needs {nbytes:,} bytes, and this machine has {free:,} free; {in_bands('FILE')}.")
 
@@ -62,12 +62,12 @@ def in_bands(name: str) -> str:
 
 
 def same_memory(a: Array, b: Array) -> bool:
-    """Whether both are the same values in the same place."""
+    """Whether both arrays are the same memory."""
     same = a.ctypes.data == b.ctypes.data and a.nbytes == b.nbytes and a.dtype == b.dtype
     return same and bool(b.flags.c_contiguous)
 
 
-def place_of(array: Array) -> int | None:
+def offset_of(array: Array) -> int | None:
     """Where a memory-mapped array begins in its file, in bytes; None for any other array, or one with gaps."""
     if not isinstance(array, np.memmap) or not array.flags.c_contiguous or array.base is None:
         return None
@@ -77,37 +77,37 @@ def place_of(array: Array) -> int | None:
     return int(whole.offset + array.ctypes.data - whole.ctypes.data)
 
 
-def read_at(path: Path, name: str, place: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    """Values that lie in a file as they are. It is read, not mapped: a file that becomes shorter meanwhile would end a
-    process that has it mapped. Raises InputError where bytes are missing, OSError."""
+def read_at(path: Path, name: str, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """Values that a file has uncompressed at an offset. It is read, not mapped: a file that is truncated meanwhile
+    would crash a process that has it mapped. Raises InputError where bytes are missing, OSError."""
     array, target = empty(shape, dtype)
     with open(path, "rb") as file:
         if target is not None:
-            done = _send(file.fileno(), place, target, array.nbytes)
+            done = _send(file.fileno(), offset, target, array.nbytes)
         else:
-            file.seek(place)
+            file.seek(offset)
             done = read_into(file, array.reshape(-1).view(np.uint8))
     if done < array.nbytes:
         raise InputError(f"{name} is cut short: {array.nbytes - done} bytes are missing; copy or save it again.")
     return array
 
 
-def _send(source: int, place: int, target: int, nbytes: int) -> int:
+def _send(source: int, offset: int, target: int, nbytes: int) -> int:
     """Copy bytes from one file to the beginning of another, within the system; returns how many there were."""
     done = 0
     os.lseek(target, 0, os.SEEK_SET)
     while done < nbytes:
         advance(done, nbytes)
-        sent = os.sendfile(target, source, place + done, min(PIECE, nbytes - done))
+        sent = os.sendfile(target, source, offset + done, min(PIECE, nbytes - done))
         if not sent:
             break
         done += sent
     return done
 
 
-class Room:
-    """An array, in the caller's memory where the caller gives some (`memory.allocating`). Another process can open it
-    by its `name` until `close`; the name is "" where the system has none. Raises OSError."""
+class SharedBuffer:
+    """An array that another process can open by its `name` until `close`, in the caller's memory where the caller
+    provides some (`memory.allocating`). The name is "" where the system has none. Raises OSError."""
 
     def __init__(self, shape: Shape, dtype: np.dtype[Any]) -> None:
         self.name, self._own = "", -1
@@ -130,15 +130,15 @@ class Room:
         self.name, self._own = "", -1
 
 
-class Guest:
-    """The other process's side: it asks for rooms, and knows which array lies in the last one."""
+class BufferClient:
+    """The decoder process's side: it requests shared buffers, and knows the array in the last one."""
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
         self._array: Array | None = None
 
     def allocate(self, shape: Shape, dtype: np.dtype[Any]) -> tuple[Array, None]:
-        """An array in a room; in this process's own memory where there is none, or it cannot be opened."""
+        """An array in a shared buffer; in this process's own memory where there is none, or it cannot be opened."""
         name, self._array = self._ask(shape, dtype), None
         if name:
             with suppress(OSError), open(name, "r+b") as file:
@@ -148,11 +148,11 @@ class Guest:
         return (np.empty(shape, dtype) if self._array is None else self._array), None
 
     def holds(self, array: Array) -> bool:
-        """Whether the array is the one in the last room."""
+        """Whether the array is the one in the last buffer."""
         return self._array is not None and same_memory(self._array, array)
 
-    def bring(self, array: Array) -> bool:
-        """Copy an array into a room, unless it lies in one. Returns whether it lies there now."""
+    def copy_in(self, array: Array) -> bool:
+        """Copy an array into a shared buffer, unless it is in one. Returns whether it is in one now."""
         if self.holds(array):
             return True
         self.allocate(array.shape, array.dtype)

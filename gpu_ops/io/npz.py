@@ -58,7 +58,7 @@ def read_npz(opening: Opening) -> Decoded:
 
 
 def look_npz(opening: Opening) -> Survey:
-    """Names, shapes and types of the arrays; asks where there are several."""
+    """Names, shapes and types of the arrays; a choice is needed where there are several."""
     with _archive(opening) as archive:
         members = _members(archive, opening.name)
         rows = []

@@ -36,9 +36,9 @@ SERIES = Param(
     1 << 20,
     help="the series of a TIFF with images of several sizes, counted from 0; -1 is the main one",
 )
-RATE = Param("rate", 0.0, 0.0, 1e12, unit="Hz", help="samples a second; 0 takes the file's own, where it has one")
+RATE = Param("rate", 0.0, 0.0, 1e12, unit="Hz", help="samples per second; 0 takes the file's own, where it has one")
 CHOICES: tuple[Param, ...] = (FRAME, PROJECT, MEMBER, COLUMNS, SEPARATOR, DECIMAL, HEADER, PART, SERIES, RATE)
-"""Every choice of how a file is read. A format names those that it asks for; each default leaves the choice to it."""
+"""Every choice of how a file is read. A format names those that it offers; each default leaves the choice to it."""
 
 NOTE = "note"
 """The id of a step that says something about how a file was read which a person should know."""
@@ -80,7 +80,7 @@ class Survey:
 
     `facts` are (label, value) in words, such as ("size", "2048 × 2048, uint16"). `allowed` are the values that a choice
     may have in this file, such as {"member": ("before", "after")}, and `found` those that are taken where a choice is
-    left at its default, such as {"separator": "semicolon"}. `asks` says that a person should choose before it is
+    left at its default, such as {"separator": "semicolon"}. `asks` says that the user should choose before it is
     opened, because no default is likely right. `heading` and `rows` are the names and the first cells of a table, as
     the choices cut it.
     """

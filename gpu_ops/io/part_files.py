@@ -1,5 +1,5 @@
-"""Files that grow beside their targets and replace them as a whole. What processes left that were killed meanwhile is
-removed by the next one that writes to the same folder."""
+"""Files that are written in the folders of their targets and replace them at the end. What processes left that were
+killed meanwhile is removed by the next one that writes to the same folder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _tidied: set[Path] = set()
 
 
 def part_of(path: str | os.PathLike[str], token: str) -> Path:
-    """The file that grows beside a target and replaces it at the end."""
+    """The file that is written in a target's folder and replaces it at the end."""
     return Path(os.path.realpath(path)).with_name(f".kernelscope-{token}.part")
 
 

@@ -20,7 +20,7 @@ from gpu_ops.io.files import replacing, save
 from gpu_ops.io.images.pixel_size import pixel_of
 from gpu_ops.io.notes import comment_lines, lines_of
 from gpu_ops.io.signals.units import cut_unit
-from gpu_ops.io.steps.mapping import Levels, held, map_values, maps_for
+from gpu_ops.io.steps.mapping import Levels, map_values, maps_for, writes_exactly
 from gpu_ops.output_kinds import OUTPUT_KINDS, Array, Axis, Form, ViewKind
 from gpu_ops.progress import advance
 from gpu_ops.types import Output, Pixel
@@ -96,7 +96,7 @@ def save_output(
     ends = (float(array.min()), float(array.max())) if suffix == ".flac" else (0.0, 0.0)
     if saving.map == "none" and suffix in output.of_kind.formats and (maps := maps_for(suffix, dtype, *ends)):
         shown, ways = plain(os.fspath(path)), " or ".join(f"--map {name}" for name in maps)
-        others = " or ".join(other for other in output.of_kind.formats if held(other, dtype, *ends))
+        others = " or ".join(other for other in output.of_kind.formats if writes_exactly(other, dtype, *ends))
         raise InputError(f"{shown} cannot hold all values of this {dtype}; say how with {ways}, or save as {others}.")
     return save_result(path, output.kind, array, form, output.unit, rate, saving=saving)
 
@@ -176,7 +176,7 @@ def _lines(rows: Iterable[Iterable[Any]]) -> bytes:
 
 
 def _places(axis: Axis, k: int, bars: bool) -> list[Any]:
-    """Where a row lies: both ends of a bar, else its name or its position."""
+    """The position of a row: both ends of a bar, else its name or its coordinate."""
     return [axis.at(k), axis.at(k + 1)] if bars else [axis.labels[k] if axis.labels else axis.at(k)]
 
 

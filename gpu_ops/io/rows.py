@@ -48,7 +48,7 @@ SMALL = 1 << 26
 
 @dataclass(frozen=True)
 class Rows:
-    """A file whose rows are read when they are asked for. `shape` is that of the whole, `dtype` that of its values in
+    """A file whose rows are read on demand. `shape` is that of the whole, `dtype` that of its values in
     the machine's byte order. `read(start, stop)` gives rows in C order and raises InputError. `whole_reason` says why
     rows cannot be read alone, "" where they can; `piece_bytes` are decoded at once, however few rows are wanted."""
 
@@ -231,7 +231,7 @@ def writing_rows(
     path: str | os.PathLike[str], shape: tuple[int, ...], dtype: np.dtype[Any], pixel: Pixel | None, note: str
 ) -> Iterator[Write]:
     """`begin_rows` for a file that appears at the end, when it has all rows; until then the old one stays as it is.
-    Raises InputError where the disk has too little room."""
+    Raises InputError where the disk has too little space."""
     check_rows_target(path, shape)
     with replacing(path) as file:
         check_disk(path, math.prod(shape) * dtype.itemsize, f"{plain(os.fspath(path))} needs", "its disk")

@@ -1,6 +1,6 @@
 """Arrays of other libraries, read by their protocols, and results in the form of what was given.
 
-No library is imported for this. What is asked of an object is what it has: `dims` and `coords` (xarray), `index` and
+No library is imported for this. Objects are recognised by their attributes: `dims` and `coords` (xarray), `index` and
 `to_numpy` (pandas), `__cuda_array_interface__` or DLPack on a GPU (CuPy, PyTorch, Numba), `__array__` or DLPack on the
 host, else whatever numpy.asarray takes.
 """
@@ -45,7 +45,7 @@ Back = Callable[[Any, Callable[[], About]], Any]
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """What was given: its `array` with the axes in our order, which lies on a GPU where `on_gpu` is true; its kind, its
+    """What was given: its `array` with the axes in our order, which is on a GPU where `on_gpu` is true; its kind, its
     rate in hertz and its name where it says them; the names of its channels. `back` makes a result like it."""
 
     array: Any
@@ -84,11 +84,11 @@ def on_gpu(given: Any) -> bool:
 
 
 def on_host(given: Any, name: str) -> np.ndarray[Any, Any]:
-    """A copy on the host of an array that lies on a GPU. Raises InputError where its library has no way to copy it."""
+    """A copy on the host of an array on a GPU. Raises InputError where its library has no way to copy it."""
     for method in ("get", "cpu", "copy_to_host"):
         if hasattr(given, method):
             return np.asarray(getattr(given, method)())
-    raise InputError(f"{name} lies on a GPU, and {type(given).__name__} has no copy for the host; copy it there first.")
+    raise InputError(f"{name} is on a GPU, and {type(given).__name__} has no copy for the host; copy it there first.")
 
 
 def _host_array(given: Any) -> np.ndarray[Any, Any]:

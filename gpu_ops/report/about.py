@@ -1,6 +1,6 @@
 """What a result is, for the file that it is saved in: input, filter, parameters, variant and machine, as facts by name.
 
-Names come without folders: a file tells what it holds and nothing about the place where it was made.
+Names have no folders: a file describes its content, not the place where it was made.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from gpu_ops.version import __version__
 ORIGIN = ("path", "generator", "array", "hash", "steps", "choices", "kind", "clean")
 """The entries of an origin that are no options of a sample."""
 SEVERAL = "several, see the rows"
-"""In the place of a fact that is not the same for all rows of a table."""
+"""Instead of a fact that is not the same for all rows of a table."""
 NOTHING: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True)
 class Part:
-    """The part of an input that a result lies over: where it begins, its extents and those of the whole input, along
+    """The part of an input that a result covers: where it begins, its extents and those of the whole input, along
     each spatial axis."""
 
     start: tuple[int, ...]
@@ -70,8 +70,8 @@ def _maker(origin: Mapping[str, Any], steps: Sequence[str]) -> str:
     values |= {"output": origin.get("output", ""), "edited kernels": origin.get("edits", "")}
     values |= {"start": origin.get("start", "")}
     filter = f"{origin['result']} by {origin.get('variant', '')} on {origin.get('device', '')}"
-    told = [filter, *(_setting(name, value) for name, value in values.items() if value not in ("", ()))]
-    return " then ".join([*([f"{', '.join(steps)},"] if steps else []), ", ".join(told)])
+    parts = [filter, *(_setting(name, value) for name, value in values.items() if value not in ("", ()))]
+    return " then ".join([*([f"{', '.join(steps)},"] if steps else []), ", ".join(parts)])
 
 
 def _step(step: Mapping[str, Any]) -> str:

@@ -28,7 +28,7 @@ MOST_DIGITS = 300
 
 
 def row(run: Run, experiment: Experiment, with_roofs: bool = True) -> Row:
-    """One run as a report's row. Speed-ups are added by `with_speedups`, which sees the other rows. Without roofs
+    """One run as a report's row. Speed-ups are added by `with_speedups`, which has the other rows. Without roofs
     there is a bandwidth but no share; with them the device's are measured on first use, which takes seconds. Transfers
     have no share: their bandwidth is the bus's."""
     result, kernel = Row.of(run, experiment), run.timings.get("kernel")
@@ -115,7 +115,7 @@ def read_report(path: str | Path) -> Report:
 def _finite(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise ValueError(f"{text} is no number that JSON knows")
+        raise ValueError(f"{text} is no number in JSON")
     return value
 
 

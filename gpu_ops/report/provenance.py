@@ -61,7 +61,7 @@ def library_versions() -> dict[str, str]:
 @cache
 def commit() -> dict[str, Any]:
     """The commit of the checkout and whether it was clean; KERNELSCOPE_COMMIT names it where the files are a copy
-    without git. The hash of the source tree stands beside it in both cases."""
+    without git. The hash of the source tree is given in both cases."""
     name = os.environ.get("KERNELSCOPE_COMMIT")
     if name:
         return {"commit": name, "clean": None}

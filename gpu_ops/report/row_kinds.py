@@ -130,7 +130,7 @@ def _findings(value: Any) -> bool:
 
 
 def error_json(value: float | None) -> float | str | None:
-    """JSON has no infinity: a word stands for it, and null for no error."""
+    """JSON has no infinity: a word represents it, and null is no error."""
     return "infinite" if value is not None and math.isinf(value) else value
 
 

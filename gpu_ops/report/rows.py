@@ -17,6 +17,7 @@ from gpu_ops.device_names import is_simulated
 from gpu_ops.filters import FILTERS
 from gpu_ops.html import VERDICTS, table
 from gpu_ops.input_kinds import Shape
+from gpu_ops.params import with_names_of_today
 from gpu_ops.report.row_kinds import (
     ALWAYS,
     COUNTED,
@@ -258,15 +259,20 @@ def _number(value: float) -> float | None:
 
 
 def _todays(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The variant and the knobs of a row of the version before: of a renamed variant the one that ran, with the knobs
-    that it has."""
-    filter = next((f for f in FILTERS if f.id == row["filter"] and row["variant"] in f.renamed), None)
+    """The variant and the knobs of a row by their names in this version: of a renamed variant the one that ran, with
+    the knobs that it has."""
+    filter = next((f for f in FILTERS if f.id == row["filter"]), None)
     if filter is None:
         return {"variant": row["variant"]}
     meta = Meta(filter.accepts, tuple(row["shape"]), row["dtype"])
-    variant = filter.variant(filter.today(row["variant"], meta, with_tuples(row["params"]), row["knobs"]))
-    knobs = {k.name: row["knobs"][k.name] for k in variant.knobs if k.name in row["knobs"]}
-    return {"variant": variant.id, "knobs": knobs}
+    id = filter.today(row["variant"], meta, with_tuples(row["params"]), row["knobs"])
+    variant = next((v for v in filter.all_variants if v.id == id), None)
+    if variant is None:
+        return {"variant": id}
+    knobs = with_names_of_today(variant.knobs, row["knobs"])
+    if id != row["variant"]:
+        knobs = {k.name: knobs[k.name] for k in variant.knobs if k.name in knobs}
+    return {"variant": id, "knobs": knobs}
 
 
 def _without_samples(name: str, t: Timing) -> Timing:

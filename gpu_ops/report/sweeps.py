@@ -78,10 +78,10 @@ def _countable(values: Sequence[Any]) -> bool:
 
 @dataclass(frozen=True)
 class Slice:
-    """Rows in which only `varied` varies; `held` has their values of the quantities that vary in other rows."""
+    """Rows in which only `varied` varies; `fixed` has their values of the quantities that vary in other rows."""
 
     varied: Varied
-    held: Mapping[Varied, Any]
+    fixed: Mapping[Varied, Any]
     rows: tuple[Row, ...]
 
 
@@ -93,10 +93,10 @@ def slices(rows: Sequence[Row]) -> tuple[Slice, ...]:
     for varied in find_varied(rows):
         others = {q: values for q, values in several.items() if q != varied}
         for chosen in itertools.product(*others.values()):
-            held = dict(zip(others, chosen, strict=True))
-            members = tuple(row for row in rows if _agrees(settings(row), held))
+            fixed = dict(zip(others, chosen, strict=True))
+            members = tuple(row for row in rows if _agrees(settings(row), fixed))
             if _sweeps(members, varied):
-                result.append(Slice(varied, held, members))
+                result.append(Slice(varied, fixed, members))
     return tuple(result)
 
 
@@ -108,8 +108,8 @@ def _sweeps(rows: Iterable[Row], varied: Varied) -> bool:
     return any(len(own - {None}) > 1 for own in values.values())
 
 
-def _agrees(own: Mapping[Varied, Any], held: Mapping[Varied, Any]) -> bool:
-    return all(own.get(q, value if q.kind == "knob" else None) == value for q, value in held.items())
+def _agrees(own: Mapping[Varied, Any], fixed: Mapping[Varied, Any]) -> bool:
+    return all(own.get(q, value if q.kind == "knob" else None) == value for q, value in fixed.items())
 
 
 @dataclass(frozen=True)
@@ -126,13 +126,14 @@ class Point:
 class Line:
     """The times of one variant on a device, by growing value. `key` is what all its runs have in common: two settings
     of another knob, or an edited kernel, have a line of their own. `level` says that it does not depend on what varies:
-    it was measured once and has the same point at every value. `apart` tells it from other lines of its variant."""
+    it was measured once and has the same point at every value. `differing` are its settings that differ from other
+    lines of its variant."""
 
     key: RunKey
     clock: str
     points: tuple[Point, ...]
     level: bool = False
-    apart: Items = ()
+    differing: Items = ()
 
     @property
     def variant(self) -> str:
@@ -154,30 +155,32 @@ def sweep_lines(
     rows: Iterable[Row], varied: Varied, stage: str = "kernel", others: Iterable[int] = ()
 ) -> tuple[Line, ...]:
     """The lines over what varies, in the order of the rows; rows that are simulated, wrong or untimed are left out.
-    `others` are values beside those of the rows, at which level lines have points as well."""
+    `others` are values in addition to those of the rows, at which level lines have points as well."""
     rows = [row for row in rows if not row.simulated]
     values = sorted({*others, *(v for row in rows if (v := settings(row).get(varied)) is not None)})
     by_key: dict[RunKey, dict[int | None, Row]] = {}
-    apart: dict[RunKey, Items] = {}
-    for row, own in zip(rows, settings_apart(rows, varied), strict=True):
+    differing: dict[RunKey, Items] = {}
+    for row, own in zip(rows, differing_settings(rows, varied), strict=True):
         if stage in row.stages and row.ok is not False:
             key = _without(row.key, varied)
             by_key.setdefault(key, {})[settings(row).get(varied)] = row
-            apart[key] = own
-    return tuple(replace(_line(key, by_value, values, stage), apart=apart[key]) for key, by_value in by_key.items())
+            differing[key] = own
+    return tuple(
+        replace(_line(key, by_value, values, stage), differing=differing[key]) for key, by_value in by_key.items()
+    )
 
 
-def settings_apart(rows: Sequence[Row], varied: Varied) -> list[Items]:
+def differing_settings(rows: Sequence[Row], varied: Varied) -> list[Items]:
     """For each row the parameters, knobs and edits in which its line differs from other lines of its variant and
     device; () where there is one line."""
     keys = [_without(row.key, varied) for row in rows]
     groups: dict[tuple[str, str], dict[RunKey, None]] = {}
     for key in keys:
         groups.setdefault((key.variant, key.device), {})[key] = None
-    apart: dict[RunKey, Items] = {}
+    differing: dict[RunKey, Items] = {}
     for members in groups.values():
-        apart |= {key: tuple(own.items()) for key, own in zip(members, differences(list(members)), strict=True)}
-    return [apart[key] for key in keys]
+        differing |= {key: tuple(own.items()) for key, own in zip(members, differences(list(members)), strict=True)}
+    return [differing[key] for key in keys]
 
 
 def _without(key: RunKey, varied: Varied) -> RunKey:
@@ -245,7 +248,7 @@ def _against(gpu: Line, cpu: Sequence[Line]) -> BreakEven:
 
 
 def _meet(before: Point, cpu_before: float, after: Point, cpu_after: float) -> tuple[float, float]:
-    """Where two lines that are straight on logarithmic axes meet: the value and the time."""
+    """Where two lines that are straight on logarithmic axes intersect: the value and the time."""
     ahead, behind = math.log(before.seconds / cpu_before), math.log(after.seconds / cpu_after)
     share = ahead / (ahead - behind)
     value = before.value * (after.value / before.value) ** share

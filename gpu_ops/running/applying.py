@@ -17,7 +17,7 @@ from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import Kind
 from gpu_ops.io.inputs import check_filled, check_rate, find_axes, find_kind
 from gpu_ops.io.wrapped import About, Given, unwrap
-from gpu_ops.params import check_values, nearest
+from gpu_ops.params import check_values, nearest, with_names_of_today
 from gpu_ops.running.kept import Kept
 from gpu_ops.running.runner import runs_on
 from gpu_ops.task import Meta
@@ -199,7 +199,7 @@ def _new(
         raise ParamError(
             f"{filter.id} {variant or ''} does not run on {device.name}; choose another device or variant."
         )
-    having = [v for v in variants if {k.name for k in v.knobs} >= knobs.keys()]
+    having = [v for v in variants if {k.name for k in v.knobs} >= with_names_of_today(v.knobs, knobs).keys()]
     if not having:
         raise _unknown(filter, variants, knobs)
     return Kept(filter, having, device, meta, check_values(filter.params, params, filter.id), knobs)

@@ -83,7 +83,7 @@ class Attempt:
 
     @property
     def guarded(self) -> bool:
-        """Whether guards lie around its arrays."""
+        """Whether its arrays have guards around them."""
         return self.experiment.protocol == "none" and self.experiment.checks != "off"
 
     @property
@@ -106,7 +106,7 @@ class Attempt:
         return f"{self.variant.id} on {self.device.name}"
 
     def fail_by(self, error: Exception) -> Run:
-        """The run that an exception ended. The attempts beside it go on."""
+        """The run that an exception ended. The other attempts go on."""
         if isinstance(error, KernelError):
             self.run = replace(self.run, findings=(*self.run.findings, *error.findings))
         reason = str(error)
@@ -198,9 +198,9 @@ class Watch:
         """Report what the steps do now. Raises Cancelled."""
         check_stop(self.stop)
         self.text = text
-        self.tell(0.0)
+        self.report(0.0)
 
-    def tell(self, part: float) -> None:
+    def report(self, part: float) -> None:
         """Report the part of the steps that is done, from 0 to 1."""
         if self.progress is not None:
             done = self.start + part * (self.end - self.start)
@@ -208,7 +208,7 @@ class Watch:
 
     def listening(self) -> AbstractContextManager[None]:
         """Inside, work in pieces reports its part of the steps, and can be stopped."""
-        return listening(self.stop, self.tell)
+        return listening(self.stop, self.report)
 
 
 def poison(array: DeviceArray) -> np.ndarray[Any, Any]:

@@ -25,7 +25,7 @@ from gpu_ops.task import Task
 Array = np.ndarray[Any, Any]
 
 
-class _Held(NamedTuple):
+class _BandMemory(NamedTuple):
     """Memory for bands of one size: the session, the input, and the plan on it."""
 
     session: Device
@@ -42,7 +42,7 @@ class DeviceBands:
     rows: int
     nbytes: int
     faults: dict[str, None] = field(default_factory=dict)
-    _held: _Held | None = None
+    _memory_of_band: _BandMemory | None = None
 
     @classmethod
     def of(cls, attempt: Attempt) -> DeviceBands:
@@ -82,7 +82,7 @@ class DeviceBands:
                     raise too_narrow(self.attempt, self.nbytes) from None
                 self.rows //= 2
             finally:
-                self._held = None
+                self._memory_of_band = None
 
     def _run(self, byte: int, how: How) -> dict[str, Array]:
         attempt = self.attempt
@@ -105,27 +105,27 @@ class DeviceBands:
         """The outputs of one band, with its halo."""
         border = str(self.attempt.task.params.get("border", "zero"))
         strip = padded(self.attempt.input.array, (slice(band.low, band.high),), border)
-        held = self._memory(strip)
-        for out in held.plan.outputs.values():
+        memory = self._memory(strip)
+        for out in memory.plan.outputs.values():
             wrong = np.full(out.nbytes, byte, np.uint8).view(out.dtype).reshape(out.shape)
-            held.session.upload(wrong, out=out)
-        self.attempt.keep(held.session.execute(held.plan, how))
+            memory.session.upload(wrong, out=out)
+        self.attempt.keep(memory.session.execute(memory.plan, how))
         if self.attempt.guarded:
-            if cast(GuardedSession, held.session).damaged():
+            if cast(GuardedSession, memory.session).damaged():
                 self.faults[OUTSIDE_WRITTEN] = None
             with quiet():
-                same = same_bytes(held.session.download(held.x), strip)
+                same = same_bytes(memory.session.download(memory.x), strip)
             if not same:
                 self.faults[INPUT_OVERWRITTEN] = None
-        return {name: held.session.download(out) for name, out in held.plan.outputs.items()}
+        return {name: memory.session.download(out) for name, out in memory.plan.outputs.items()}
 
-    def _memory(self, strip: Array) -> _Held:
+    def _memory(self, strip: Array) -> _BandMemory:
         """A band on the device with a plan for it: the last plan where its size is the same, else a new one."""
         reusable = not self.attempt.filter.end_to_end  # such a plan has the samples in memory of its own
-        if reusable and self._held is not None and self._held.x.shape == strip.shape:
-            self._held.session.upload(strip, out=self._held.x)
-            return self._held
-        self._held = None
+        if reusable and self._memory_of_band is not None and self._memory_of_band.x.shape == strip.shape:
+            self._memory_of_band.session.upload(strip, out=self._memory_of_band.x)
+            return self._memory_of_band
+        self._memory_of_band = None
         attempt = self.attempt
         task = bands.part_task(attempt.task, len(strip))
         with mistakes(attempt.filter, attempt.variant):
@@ -137,8 +137,8 @@ class DeviceBands:
         limited = cast(Device, LimitedSession(guarded, self.nbytes))
         x = limited.upload(strip)
         plan = make_plan(attempt.filter, attempt.variant, limited, task.on(x), attempt.run.pick.edits)
-        self._held = _Held(limited, x, plan)
-        return self._held
+        self._memory_of_band = _BandMemory(limited, x, plan)
+        return self._memory_of_band
 
 
 def _empty(attempt: Attempt) -> dict[str, Array]:
@@ -161,6 +161,6 @@ def too_narrow(attempt: Attempt, nbytes: int) -> DeviceMemoryError:
     what = bands.NEIGHBOURS.get(attempt.task.meta.kind, "planes")
     beside = f" with the {halo:,} {what} on either side that it reads" if halo else ""
     return DeviceMemoryError(
-        f"One of the {what}{beside} needs {needed:,} bytes for input and outputs, beside what the variant needs "
-        f"for itself, and {attempt.device.name} has {nbytes:,} free. Use a smaller input, or another device."
+        f"One of the {what}{beside} needs {needed:,} bytes for input and outputs, plus temporary memory of "
+        f"the variant, and {attempt.device.name} has {nbytes:,} free. Use a smaller input, or another device."
     )

@@ -57,7 +57,7 @@ class Kept:
         return int(self.x.nbytes) + sum(int(array.nbytes) for array in self._plan.outputs.values())
 
     def load(self, source: Any, on_gpu: bool) -> None:
-        """Copy an array of this form, of the host or of the device, and see to it that the plan suits it. Raises
+        """Copy an array of this form, of the host or of the device, and make sure that the plan suits it. Raises
         ParamError where no variant does, DeviceMemoryError, KernelError."""
         largest = self._copy(source, on_gpu)
         same = self.variant is not None and self.task.meta.finite == (largest < math.inf)

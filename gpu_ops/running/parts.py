@@ -84,7 +84,7 @@ class Parts(Generic[P, R]):
             for result in results:
                 self.sink(next(parts), result)
                 yield result
-                del result  # it may be large, and the next one needs room
+                del result  # it may be large, and the next one needs the memory
 
     def run(self, report: Report = advance) -> R:
         """Work on all parts, one after the other, and return the last result."""

@@ -7,7 +7,7 @@ With the original c, values x and the mean over all values (an image's alpha lef
   original's own maximum minus its minimum for floats.
 * SSIM = mean of (2 μx μc + C1)(2 σxc + C2) / ((μx² + μc² + C1)(σx² + σc² + C2)), C1 = (0.01 R)², C2 = (0.03 R)², after
   Wang, Bovik, Sheikh and Simoncelli, IEEE Transactions on Image Processing 13 (2004) 600-612: local means, variances
-  and covariance under a Gaussian window of standard deviation 1.5 and 11 × 11 pixels, wherever the window lies inside
+  and covariance under a Gaussian window of standard deviation 1.5 and 11 × 11 pixels, wherever the window is inside
   the image; of colours the mean over the channels. It is what scikit-image's structural_similarity gives with
   gaussian_weights=True, sigma=1.5 and use_sample_covariance=False.
 """
@@ -111,7 +111,7 @@ def _squares(clean: Array, other: Array) -> tuple[float, float]:
 
 
 def _ssim(clean: Array, other: Array, span: float) -> float:
-    """The mean over all places where the window lies inside, by bands of rows on all threads."""
+    """The mean over all positions where the window is inside, by bands of rows on all threads."""
     height, width = clean.shape[:2]
     channels = [(c, x) for c, x in zip(_planes(clean), _planes(other), strict=True)]
     starts = range(REACH, height - REACH, ROWS)

@@ -1,4 +1,4 @@
-"""Makes inputs again from their origin, those that are results as well: their filter runs on what they were made of."""
+"""Recreates inputs from their origin, also those that are results: their filter runs on its input again."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Facts, Input, Pick, Run
 
 NEEDED = ("output", "variant", "device", "of")
-"""The entries of the origin of a result beside its filter."""
+"""The entries of the origin of a result in addition to its filter."""
 
 
 def from_origin(origin: Mapping[str, Any], *, limit: int = LIMIT) -> Input:

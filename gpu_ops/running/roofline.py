@@ -20,7 +20,7 @@ SAME_SIZE_BELOW = 512 << 20
 ROTATION_BYTES = 256 << 20
 MOST_COPIES = 64
 BLOCK, WORDS = 256, 4
-"""Threads a block; 16-byte words a thread of the copy kernel, which its UNROLL must equal."""
+"""Threads a block; 16-byte words per thread of the copy kernel, which its UNROLL must equal."""
 CPU_CACHES = 16
 """A CPU's buffers are this many last-level caches at most; larger ones only take longer."""
 CPU_SMALLEST = 256 << 20

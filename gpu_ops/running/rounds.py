@@ -100,7 +100,7 @@ def _time_group(
         failed.append(by_id[key].fail_by(error))
         return True
 
-    how: dict[str, Any] = {"stop": watch.stop, "tell": watch.tell, "others": Others().share, "failed": fails}
+    how: dict[str, Any] = {"stop": watch.stop, "report": watch.report, "others": Others().share, "failed": fails}
     for key, timing in measure_interleaved(samplers, rule, "kernel", watch.deadline, watch.seed, **how):
         attempt = by_id[key]
         try:

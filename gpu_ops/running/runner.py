@@ -17,7 +17,7 @@ from gpu_ops.devices.limited import LimitedSession
 from gpu_ops.errors import DeviceMemoryError, ParamError
 from gpu_ops.filters import FILTERS
 from gpu_ops.filters.kit.bands import footprint, whole_reason
-from gpu_ops.params import Values, check_values
+from gpu_ops.params import Values, check_values, with_names_of_today
 from gpu_ops.plan import Device, DeviceArray, Launch, Plan
 from gpu_ops.progress import finite, listening
 from gpu_ops.running.attempt import FOR_ALL, INPUT_OVERWRITTEN, Attempt, Watch, faultless, poison
@@ -141,7 +141,8 @@ def planned_run(experiment: Experiment, pick: Pick) -> Run:
     pick = _todays(filter, experiment, pick)
     variant = filter.variant(pick.variant)
     # The picks of a comparison share their knobs; a variant takes those it has.
-    own = {p.name: pick.knobs[p.name] for p in variant.knobs if p.name in pick.knobs}
+    given = with_names_of_today(variant.knobs, pick.knobs)
+    own = {p.name: given[p.name] for p in variant.knobs if p.name in given}
     meta = experiment.input.meta
     return Run(
         pick=replace(pick, knobs=check_values(variant.knobs, own, variant.id)),
@@ -215,7 +216,7 @@ def _outputs(
             advice = "" if whole_reason(attempt.filter, attempt.task) else " A run that is not timed goes in bands."
             raise DeviceMemoryError(f"{error}{advice}") from None
     if not in_use:
-        resident.pop(attempt.device.name, None)  # bands need the room
+        resident.pop(attempt.device.name, None)  # bands need the memory
     in_bands = DeviceBands.of(attempt)
     watch.say(f"computing {attempt.name} in bands")
     with watch.listening():

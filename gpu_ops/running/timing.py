@@ -53,7 +53,7 @@ CAREFUL = Rule(30, 100_000, 0.5, 15.0, stdev_over_mean, 0.005, "stdev/mean < 0.5
 TRANSFERS = Rule(10, 100, 0.0, 1.0, iqr_over_median, 0.05, "IQR/median < 5 %")
 RULES = {"quick": QUICK, "careful": CAREFUL}
 STABLE_WITHIN = 0.001
-TELL_EVERY = 1.0
+REPORT_EVERY = 1.0
 """Seconds between two reports of how far a measurement is."""
 WARM_UP_CALLS = 3
 WARM_UP_SECONDS = 0.025
@@ -143,14 +143,14 @@ def measure_interleaved(
     seed: int = 0,
     now: Callable[[], float] = time.perf_counter,
     stop: Callable[[], bool] | None = None,
-    tell: Callable[[float], None] | None = None,
+    report: Callable[[float], None] | None = None,
     others: Callable[[], float | None] | None = None,
     failed: Callable[[Key, Exception], bool] | None = None,
 ) -> Iterator[tuple[Key, Timing]]:
     """Sample all in rounds of random order; yield each one's timing as its series ends.
 
     At the deadline (in `now`'s seconds) series of three samples or more are yielded with stop "budget"; the rest are
-    dropped. Raises Cancelled as soon as `stop`, called before every sample, is true. About once a second `tell` gets
+    dropped. Raises Cancelled as soon as `stop`, called before every sample, is true. About once a second `report` gets
     the part of the time that is over, from 0 to 1: more often would disturb the measurement. `others` gives the share
     of the processors that other programs have used since the beginning. A sampler that raises leaves the rounds where
     `failed` returns true for it; else the exception ends them.
@@ -172,9 +172,9 @@ def measure_interleaved(
                     raise
                 open_keys.remove(key)
                 continue
-            if tell is not None and start - last_report >= TELL_EVERY:
+            if report is not None and start - last_report >= REPORT_EVERY:
                 last_report = start
-                tell(_part_over(series, open_keys, rule))
+                report(_part_over(series, open_keys, rule))
             reason = series[key].stop_reason()
             if reason:
                 open_keys.remove(key)
@@ -217,8 +217,8 @@ def once(stage: str, seconds: float, clock: Clock = "wall") -> Timing:
 
 
 def compare(a: Timing, b: Timing) -> str:
-    """How `a` stands to `b`: "faster" or "slower" only when the quartile ranges are disjoint and the medians differ by
-    more than 2 %, otherwise "same"; "unsure" where one of them is in doubt."""
+    """How `a` compares with `b`: "faster" or "slower" only when the quartile ranges are disjoint and the medians differ
+    by more than 2 %, otherwise "same"; "unsure" where one of them is in doubt."""
     if a.doubt or b.doubt:
         return "unsure"
     if abs(a.median - b.median) <= 0.02 * max(a.median, b.median):

@@ -125,7 +125,7 @@ def verify(
 
 
 def _is_local(filter: Filter, task: Task) -> bool:
-    """Whether every output lies over the input, and depends on what is near."""
+    """Whether every output covers the input, and depends on a neighbourhood."""
     shape = task.meta.shape
     rank, extents = task.meta.of_kind.rank, task.meta.of_kind.spatial(shape)
     over = all(o.form(task).shape[:rank] == extents for o in filter.given(task.params))
@@ -158,12 +158,12 @@ def _verify_whole(
 
 
 class Scales(NamedTuple):
-    """The scale of each element, and how large each may be; `apart` says that a share that is too large of one element
-    is one of all."""
+    """The scale of each element, and how large each may be; `by_element` says that a share that is too
+    large of one element is one of all."""
 
     scales: Array
     sizes: Array
-    apart: bool
+    by_element: bool
 
 
 def _scales_of(output: Output, task: Task, tolerance: float, expected: Array, actual: Array) -> Scales | None:
@@ -179,13 +179,13 @@ def _scales_of(output: Output, task: Task, tolerance: float, expected: Array, ac
 
 def _worst_element(expected: Array, actual: Array, of: Scales, tolerance: float, offset: Region = ()) -> Error:
     """The error of the element that is farthest from right on its own scale. The share is the largest of them, or that
-    of the middle one where elements are not apart."""
+    of the middle one otherwise."""
     errors = difference(expected, actual)
     place = np.unravel_index(int(np.argmax(errors / np.where(of.scales > 0, of.scales, 1.0))), errors.shape)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         rms = float(np.sqrt(np.mean(np.square(errors))))
         shares = np.nan_to_num(tolerance * of.scales / of.sizes, nan=0.0, posinf=np.inf)
-    share = float(np.max(shares) if of.apart else np.median(shares))
+    share = float(np.max(shares) if of.by_element else np.median(shares))
     return Error(float(errors[place]), rms, _moved(place, offset), float(of.scales[place]), tolerance, share)
 
 
@@ -229,7 +229,7 @@ def _verify_regions(
         given = {o.id: o for o in filter.given(task.params)}
         scales = {o.id: _scale(input, o, task) for o in given.values()}
     worst: dict[str, Error] = {}
-    apart: set[str] = set()
+    by_element: set[str] = set()
     crops = list(regions(array.shape, halo))
     for place, region in enumerate(crops):
         advance(len(crops) + place, 2 * len(crops))
@@ -247,16 +247,16 @@ def _verify_regions(
                     scales[name] = max(scales[name], _scale(input, output, task, right))
                     error = measure_error(right, actual, 1.0, tolerance, offset=region)
                 else:
-                    apart.add(name)
+                    by_element.add(name)
                     own = of._replace(scales=of.scales[inner], sizes=of.sizes[inner])
                     error = _worst_element(right, actual, own, tolerance, region)
                 if name not in worst or not error.relative <= worst[name].relative:
                     worst[name] = error
-    return {name: error if name in apart else replace(error, scale=scales[name]) for name, error in worst.items()}
+    return {name: error if name in by_element else replace(error, scale=scales[name]) for name, error in worst.items()}
 
 
 def _surroundings(shape: tuple[int, ...], region: Region, halo: tuple[int, ...], border: str) -> tuple[Region, Region]:
-    """A region with its halo, and where the region lies in that. The halo ends at the image's edges, where the
+    """A region with its halo, and the region's position in that. The halo ends at the image's edges, where the
     reference applies the border itself, in each pass; only with the border wrap it goes on beyond them."""
     wide = [slice(s.start - h, s.stop + h) for s, h in zip(region, halo, strict=True)]
     if border != "wrap":

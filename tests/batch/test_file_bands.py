@@ -20,7 +20,7 @@ from gpu_ops.batch.all_frames import Wanted
 from gpu_ops.batch.file_bands import FileRun, merge_bands, write_bands
 from gpu_ops.cli import main
 from gpu_ops.errors import InputError, KernelError, NonFiniteError, ParamError
-from gpu_ops.io import apart, memory
+from gpu_ops.io import decoder_process, memory
 from gpu_ops.io import rows as rows_module
 from gpu_ops.io.rows import check_fits, open_rows
 from gpu_ops.progress import Cancelled, listening
@@ -130,7 +130,7 @@ def test_a_file_that_memory_has_no_room_for_is_refused_before_it_is_read(tmp_pat
     stored(tmp_path / name, name)
     monkeypatch.setattr(memory, "LARGE", 0)
     monkeypatch.setattr(memory, "free_memory", lambda: 5000)
-    monkeypatch.setattr(apart, "here", True)
+    monkeypatch.setattr(decoder_process, "here", True)
     with pytest.raises(InputError, match=r"needs [0-9,]+ bytes, and this machine has 5,000 free; filter it in bands"):
         load(tmp_path / name)
 

@@ -222,7 +222,7 @@ BAD: list[tuple[list[str], int, str]] = [
         "block must be an integer from 16 to 1024 in steps of 16",
     ),
     (["compile", "mean1d/9.cu"], 2, "No kernel is called mean1d/9.cu"),
-    (["compile", "--gpu", "sm_20"], 4, "it knows sm_75"),
+    (["compile", "--gpu", "sm_20"], 4, "it supports sm_75"),
     (["claims", "--report", "nowhere.json"], 2, "nowhere.json does not exist"),
     (["run"], 2, "FILTER"),
     (["fly"], 2, "invalid choice"),

@@ -221,7 +221,7 @@ def test_constants_must_exist_and_fit() -> None:
     check_constants(compiled, {"taps": np.zeros(4095, np.float32)})
     with pytest.raises(KernelError, match=r"no __constant__ weights \(found: taps\)"):
         check_constants(compiled, {"weights": np.zeros(1)})
-    with pytest.raises(KernelError, match="holds 16380 bytes, the plan brings 16384"):
+    with pytest.raises(KernelError, match="holds 16380 bytes, the plan has 16384"):
         check_constants(compiled, {"taps": np.zeros(4096, np.float32)})
 
 

@@ -30,7 +30,7 @@ from gpu_ops.engine import shared as shared_types
 from gpu_ops.engine import statistics as statistics_module
 from gpu_ops.engine.child import Child
 from gpu_ops.engine.client import EngineClient
-from gpu_ops.engine.desk import JobChannel
+from gpu_ops.engine.job_channel import JobChannel
 from gpu_ops.engine.messages import (
     PROTOCOL,
     Answer,
@@ -38,9 +38,9 @@ from gpu_ops.engine.messages import (
     DoctorRequest,
     Failed,
     Finished,
-    Held,
     Loaded,
     LoadRequest,
+    OccupancyAnswer,
     Progress,
     Ready,
     Request,
@@ -329,16 +329,19 @@ def test_segments_are_reused(shared: Talk, small: SharedInput) -> None:
 def test_occupancy_comes_first_and_needs_no_run(shared: Talk, small: SharedInput) -> None:
     held = (Pick("naive", "cuda:99", {"block": 64}), Pick("naive", "sim", {"block": 1024}))
     alone, both = (
-        shared.do(shared.request(small, picks, held=held[:1], architecture="sm_90")) for picks in ((), (SERIAL,))
+        shared.do(shared.request(small, picks, occupancy_for=held[:1], architecture="sm_90"))
+        for picks in ((), (SERIAL,))
     )
-    (answer,) = (a for a in alone if isinstance(a, Held))
+    (answer,) = (a for a in alone if isinstance(a, OccupancyAnswer))
     full = answer.variants["naive"].occupancy
     assert (answer.variants["naive"].threads, full.most, full.warps <= 64) == (64, 64, True) and not answer.reasons
     assert isinstance(alone[-1], Finished) and not any(isinstance(a, RunUpdate) for a in alone)
-    kinds = [type(a) for a in both if isinstance(a, Held | RunUpdate)]
-    assert kinds[0] is Held and RunUpdate in kinds[1:]
-    unknown = shared.do(shared.request(small, (), held=held, architecture="sm_110"))
-    assert [a.variants for a in unknown if isinstance(a, Held)] == [{}], "the figures of that GPU are not published"
+    kinds = [type(a) for a in both if isinstance(a, OccupancyAnswer | RunUpdate)]
+    assert kinds[0] is OccupancyAnswer and RunUpdate in kinds[1:]
+    unknown = shared.do(shared.request(small, (), occupancy_for=held, architecture="sm_110"))
+    assert [a.variants for a in unknown if isinstance(a, OccupancyAnswer)] == [{}], (
+        "the figures of that GPU are not published"
+    )
 
 
 def test_errors_are_sentences_of_their_kind(shared: Talk, small: SharedInput, tmp_path: Path) -> None:
@@ -925,13 +928,13 @@ def test_the_noise_free_original_reaches_the_engine_and_its_parts(shared: Talk) 
     known = sample("tones", length=100_000, seed=2)
     assert noisy.clean is not None and known.clean is not None
     np.testing.assert_array_equal(shared.client.pool.array(noisy.clean), known.clean)
-    desk = JobChannel(None)  # type: ignore[arg-type]
-    whole = desk.input(noisy)
-    part, (start,) = desk.middle(whole)
+    channel = JobChannel(None)  # type: ignore[arg-type]
+    whole = channel.input(noisy)
+    part, (start,) = channel.middle(whole)
     np.testing.assert_array_equal(whole.clean, known.clean)
     np.testing.assert_array_equal(part.clean, known.clean[start : start + 65536])
     for segment in noisy.segments:
-        desk.forget(segment)
+        channel.forget(segment)
         shared.client.pool.release(segment)
 
 

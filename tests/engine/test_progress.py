@@ -19,7 +19,7 @@ from gpu_ops import progress
 from gpu_ops.devices import open_device
 from gpu_ops.devices.cuda.current import FAULTS, LOST, as_error
 from gpu_ops.engine import server
-from gpu_ops.engine.desk import JobChannel
+from gpu_ops.engine.job_channel import JobChannel
 from gpu_ops.engine.messages import Failed, Finished, Progress, Ready, RunRequest, RunUpdate, SaveRequest
 from gpu_ops.engine.segments import SegmentPool
 from gpu_ops.engine.shared import SharedInput
@@ -161,15 +161,15 @@ def test_a_lost_device_ends_the_engine_as_a_fault_does(monkeypatch: pytest.Monke
 
     left: list[int] = []
     monkeypatch.setattr(server, "_leave", left.append)
-    desk = JobChannel(Connection())  # type: ignore[arg-type]
+    channel = JobChannel(Connection())  # type: ignore[arg-type]
     for error, leaves in ((as_error(719, ""), True), (as_error(214, "ECC"), True), (as_error(1, "bad"), False)):
         left.clear()
 
-        def fail(desk: JobChannel, job: Any, error: Exception = error) -> None:
+        def fail(channel: JobChannel, job: Any, error: Exception = error) -> None:
             raise error
 
         monkeypatch.setattr(server, "work", fail)
-        server._do(desk, SaveRequest(1, "x", None, None))  # type: ignore[arg-type]
+        server._do(channel, SaveRequest(1, "x", None, None))  # type: ignore[arg-type]
         assert isinstance(Connection.sent[-1], Failed)
         assert bool(left) is leaves
 
@@ -329,20 +329,20 @@ def test_a_reference_goes_with_its_input() -> None:
 
 def test_the_desk_lets_go_of_an_input_whose_segment_is_gone_or_used_anew() -> None:
     with_pool = SegmentPool()
-    desk = JobChannel(None)  # type: ignore[arg-type]
+    channel = JobChannel(None)  # type: ignore[arg-type]
     filter, array = find_filter("mean2d"), _noise((40, 50))
     for renew in (False, True):
         shared = _shared(with_pool, array, "first")
-        input = desk.input(shared)
+        input = channel.input(shared)
         key = id(input)
         verify.reference(filter, input, Task.of(input.meta, {"window": 3, "border": "zero"}))
         del input
         assert any(known[0] == key for known in verify._references)
         if renew:
-            second = desk.input(SharedInput(**{**vars(shared), "name": "second"}))
+            second = channel.input(SharedInput(**{**vars(shared), "name": "second"}))
             assert second.name == "second"
         else:
-            desk.forget(shared.array.segment)
+            channel.forget(shared.array.segment)
         gc.collect()
         assert not any(known[0] == key for known in verify._references)
     with_pool.close()
@@ -368,27 +368,27 @@ def test_a_desk_repeats_itself_only_inside_finite_calls(monkeypatch: pytest.Monk
 
     def nap(seconds: float) -> None:
         naps.append(seconds)
-        desk._last_sent = -1e9  # long ago
+        channel._last_sent = -1e9  # long ago
         if len(naps) > 3:
             raise OSError  # nobody is there any more
 
     connection = Connection()
-    desk = JobChannel(connection)  # type: ignore[arg-type]
-    desk.begin(4)
+    channel = JobChannel(connection)  # type: ignore[arg-type]
+    channel.begin(4)
     monkeypatch.setattr(time, "sleep", nap)
-    desk.beat()
+    channel.beat()
     assert connection.sent == []
     naps.clear()
     with finite():
-        desk.beat()
+        channel.beat()
     assert connection.sent == [Progress(4, "beginning")] * 3
 
 
 def test_a_sign_of_life_never_repeats_what_newer_progress_has_overtaken() -> None:
     """Its thread waits for the connection while the work sends on."""
     sent: list[Progress] = []
-    desk = JobChannel(SimpleNamespace(send=sent.append))  # type: ignore[arg-type]
-    desk.begin(4)
+    channel = JobChannel(SimpleNamespace(send=sent.append))  # type: ignore[arg-type]
+    channel.begin(4)
     waits, lock = threading.Event(), threading.Lock()
 
     class Lock:
@@ -401,12 +401,12 @@ def test_a_sign_of_life_never_repeats_what_newer_progress_has_overtaken() -> Non
         def __exit__(self, *_: object) -> None:
             lock.release()
 
-    desk._sending = Lock()  # type: ignore[assignment]
+    channel._sending = Lock()  # type: ignore[assignment]
     with lock:
-        beating = threading.Thread(target=desk._repeat)
+        beating = threading.Thread(target=channel._repeat)
         beating.start()
         assert waits.wait(60)
-        desk._last = Progress(4, "computing", 3, 9)
-        sent.append(desk._last)
+        channel._last = Progress(4, "computing", 3, 9)
+        sent.append(channel._last)
     beating.join()
     assert [p.done for p in sent] == [3, 3]

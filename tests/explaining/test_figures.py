@@ -117,7 +117,7 @@ def test_commands_name_the_variants_that_can_do_what_is_asked() -> None:
     (batch,) = (f for f in FILTERS if f.id == "fft_batch2d")
     figure, shared = FIGURES["S2-figure-7"], batch.variant("shared")
     assert not figure.sweeps([replace(batch, variants=(shared,))])
-    knob = Param("batch", 4, choices=(1, 2, 4, 8, 16), help="columns a block")
+    knob = Param("batch", 4, choices=(1, 2, 4, 8, 16), help="columns per block")
     joined = replace(shared, id="joined", knobs=(knob,))
     unable = replace(joined, id="unable", rules=(Rule(lambda task: True, "it takes real samples alone"),))
     partly = replace(joined, id="partly", rules=(Rule(lambda task: task.knobs["batch"] >= 8, "too many"),))
@@ -127,7 +127,7 @@ def test_commands_name_the_variants_that_can_do_what_is_asked() -> None:
 
 
 def test_times_are_shared_out_among_points_and_stages_in_clocks() -> None:
-    """1024 points a line: 10 stages of radix 2, 5 of radix 4, 3 of radix 16."""
+    """1024 points per line: 10 stages of radix 2, 5 of radix 4, 3 of radix 16."""
     rows = [row("padded", 1e-3, knobs={"radix": r, "block": 256}) for r in (2, 16)] + [row("radix4", 1e-3)]
     rows += [row("padded", 2e-3, knobs={"radix": 2, "block": 64}), row("global", 1e-3), row("fast", 2e-3)]
     rows += [row("table", 1e-3, params={"numbers": n, "points": p}) for n, p in (("complex", 1000), ("real", 1024))]

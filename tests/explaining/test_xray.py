@@ -512,7 +512,7 @@ def test_the_older_rules(capsys: pytest.CaptureFixture[str]) -> None:
         (["mean", "naive", "shared", "constant"], 2, "one variant, or two to compare, not 3"),
         (["mean", "naive", "shared", "--kernel", "x.cu"], 2, "--kernel replaces the first kernel"),
         (["mean", "--block", "17"], 2, "block must be"),
-        (["mean", "--gpu", "sm_1"], 4, "it knows sm_75"),
+        (["mean", "--gpu", "sm_1"], 4, "it supports sm_75"),
     ],
 )
 def test_bad_arguments_are_told(capsys: pytest.CaptureFixture[str], args: list[str], code: int, words: str) -> None:

@@ -291,7 +291,7 @@ def test_checking_samples_agrees_with_checking_all(passes: int, border: str) -> 
 @pytest.mark.parametrize("id", KERNELS)
 @pytest.mark.parametrize("architecture", few(ARCHITECTURES, ARCHITECTURES[0]))
 def test_the_largest_block_has_registers_enough(architecture: str, id: str) -> None:
-    """65536 registers a block on every architecture, handed out to a warp in portions of 256."""
+    """65536 registers per block on every architecture, handed out to a warp in portions of 256."""
     device = OfflineDevice(architecture)
     for dtype in DTYPES[: 3 if id == "texture" else 4]:
         x = device.empty((64, 64, 3) if id == "rgba" else (64, 64), np.dtype(dtype))

@@ -80,7 +80,7 @@ def near_numpy(rows: Any, count: int, length: int, dtype: str) -> None:
     near = 16 * float(np.finfo(dtype).eps)
     assert np.abs(bins - right).max() <= near * np.abs(right).max(), (count, length)
     samples = np.empty_like(x)
-    rows.back(bins, samples)
+    rows.inverse(bins, samples)
     assert np.abs(samples - x).max() <= 2 * near * np.abs(x).max(), (count, length)
 
 
@@ -123,7 +123,7 @@ def test_the_compiled_transform_of_planes_is_numpys_forward_and_inverse(
     bins, samples = np.empty(right.shape, np.complex128), np.empty_like(x)
     planes.forward(x, bins)
     assert np.allclose(bins, right, rtol=0, atol=1e-13 * np.abs(right).max())
-    planes.back(bins, samples)
+    planes.inverse(bins, samples)
     assert np.allclose(samples, x, rtol=0, atol=1e-14)
 
 
@@ -141,7 +141,7 @@ def test_neither_bands_nor_threads_change_a_bit_of_a_transform(
         try:
             rows.forward(x, bins)
             spectrum = bins.tobytes()
-            rows.back(bins, samples)
+            rows.inverse(bins, samples)
         finally:
             numba.set_num_threads(before)
         return spectrum, samples.tobytes()

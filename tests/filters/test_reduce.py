@@ -199,7 +199,7 @@ def test_sums_of_integers_pass_32_bits() -> None:
 @pytest.mark.parametrize("variant", KERNELS)
 def test_as_many_launches_as_it_takes_are_right_for_odd_lengths(variant: str) -> None:
     variants = find_filter("reduce1d").variant(variant)
-    knobs = {k.name: {"block": 32, "threads": 1024, "each": 4}[k.name] for k in variants.knobs}
+    knobs = {k.name: {"block": 32, "threads": 1024, "items": 4}[k.name] for k in variants.knobs}
     array = RANDOM.integers(0, 65536, (4099, 3), np.uint16)
     (one,) = run(array, variant, statistic="all", knobs=knobs)
     assert one.ok and not one.findings, (one.errors, one.failure)
@@ -207,7 +207,7 @@ def test_as_many_launches_as_it_takes_are_right_for_odd_lengths(variant: str) ->
 
 @pytest.mark.parametrize("shaping", [one_each, two_each, one_wave])
 def test_two_thousand_million_samples_end_in_one_block(shaping: Any) -> None:
-    task = Task.of(Meta("signal", (2**31 + 1,), "uint8"), {"statistic": "sum"}, {"block": 256, "each": 16})
+    task = Task.of(Meta("signal", (2**31 + 1,), "uint8"), {"statistic": "sum"}, {"block": 256, "items": 16})
     sizes = launch_sizes(Task(task.metas, task.params, task.knobs, OfflineDevice("sm_90").limits), shaping)
     assert sizes[0][0] == 2**31 + 1 and sizes[-1][1][0] == 1 and len(sizes) <= 4
     assert all(blocks * block * 2 >= n or shaping is one_wave for n, (blocks, block) in sizes)
@@ -241,9 +241,9 @@ def test_each_figure_is_judged_on_its_own_scale() -> None:
 def test_counted_loads_are_those_declared(variant: str) -> None:
     filter = find_filter("reduce1d")
     for shape, dtype, knobs in (
-        ((1000,), "float32", {"block": 32, "threads": 64, "each": 4}),
-        ((257, 3), "uint8", {"block": 64, "threads": 1024, "each": 16}),
-        ((1,), "float64", {"block": 128, "threads": 16, "each": 16}),
+        ((1000,), "float32", {"block": 32, "threads": 64, "items": 4}),
+        ((257, 3), "uint8", {"block": 64, "threads": 1024, "items": 16}),
+        ((1,), "float64", {"block": 128, "threads": 16, "items": 16}),
     ):
         chosen = filter.variant(variant)
         own = {k.name: knobs[k.name] for k in chosen.knobs}

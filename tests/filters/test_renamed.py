@@ -14,6 +14,7 @@ from gpu_ops.cli import main
 from gpu_ops.errors import DeclarationError, ParamError
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.registry import check_filters
+from gpu_ops.params import check_values
 from gpu_ops.report.rows import Row
 from gpu_ops.running.runner import planned_run, run_experiment
 from gpu_ops.task import Meta, Successor
@@ -98,3 +99,24 @@ def test_a_renaming_to_nothing_is_a_mistake() -> None:
     for renamed in ({"recomputed": (Successor("gone"),)}, {"fused": (Successor("levels"),)}):
         with pytest.raises(DeclarationError, match="correct `renamed`"):
             check_filters((replace(wavelet, renamed=renamed),))
+
+
+def test_a_knob_by_its_old_name_is_the_same_knob(capsys: pytest.CaptureFixture[str]) -> None:
+    variant = find_filter("layout").variant("broadcast")
+    assert check_values(variant.knobs, {"apart": 4}, "broadcast") == {"block": 192, "lane_stride": 4}
+    row = next(r for r in recorded_reports()["h200-layout.json"].rows if r.variant == "broadcast")
+    old = {"apart" if k == "lane_stride" else k: v for k, v in row.knobs.items()}
+    assert old != dict(row.knobs) and Row.from_json({**row.to_json(), "knobs": old}).key == row.key
+    pick = Pick("broadcast", "sim", {"apart": 4})
+    input = Input("signal", np.ones(64, np.float32), ("time",), "ones", {})
+    assert planned_run(Experiment("layout", input, {}, (pick,), protocol="none"), pick).pick.knobs["lane_stride"] == 4
+    how = ("--sample", "noise", "--length", "256", "--dtype", "float32", "--device", "sim", "--json", "-")
+    assert main(["run", "layout", "--variant", "broadcast", "--apart", "4", *how]) == 0
+    assert '"lane_stride": 4' in capsys.readouterr().out
+    with pytest.raises(ParamError, match="no parameter 'gap'"):
+        check_values(variant.knobs, {"gap": 4}, "broadcast")
+
+
+def test_padded_text_is_padded_as_published() -> None:
+    for id in ("fft_batch1d", "fft_batch2d"):
+        assert find_filter(id).variant("padded_text").id == "padded_as_published"

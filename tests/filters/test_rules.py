@@ -26,7 +26,7 @@ SMALLER = replace(LEAST, shared_bytes=48 << 10)
 SIZES = (
     *("rows need more than", "a grid has", "a texture has at most", "its segments are short", "its table of"),
     *("two parts in shared memory hold", "do not fit a block", "a block cannot hold rows", "which holds"),
-    *("values of a row", "it takes at most 128", "keeps 4 channels", "counts take 49168", "high is at most"),
+    *("values of a row", "it takes at most 128", "it takes up to 4 channels", "counts take 49168", "high is at most"),
     *("reaches over more than half", "reaches over 96 bytes"),
 )
 """Words about inputs that are larger than any of the contract, or settings and GPUs that it does not have: no rule that
@@ -35,7 +35,7 @@ SELDOM = {
     "its tile takes": ("wavelet1d shared", "wavelet1d fused", "wavelet2d lifting"),
     "its tiles take": ("wavelet1d levels",),
     "threads have blocks of": ("wavelet1d blocks", "wavelet2d blocks"),
-    "levels need more around": ("wavelet1d warp_registers",),
+    "levels need a larger halo": ("wavelet1d warp_registers",),
     "its window reaches over": tuple(f"transfer1d {variant.id}" for variant in FILTERS.find("transfer1d").variants),
 }
 """Words of such rules of some variants, which others say in cases of the contract."""

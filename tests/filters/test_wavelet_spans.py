@@ -10,7 +10,7 @@ import pytest
 
 from gpu_ops.filters.wavelet import bases, spans
 from gpu_ops.filters.wavelet.cuda import lifting
-from gpu_ops.filters.wavelet.cuda.levels import spans_back, spans_there
+from gpu_ops.filters.wavelet.cuda.levels import spans_forward, spans_inverse
 from gpu_ops.filters.wavelet.forms import BORDERS, coefficients_of
 from gpu_ops.filters.wavelet.spans import Span, positions
 
@@ -35,7 +35,7 @@ def test_spans_hold_what_taps_meet_and_nothing_twice(border: str) -> None:
             span = spans.samples_for(of, n, taps, border)
             held = positions(span, n).tolist()
             met = {source_of(2 * k + t - reach, n, border) for k in positions(of, half).tolist() for t in range(taps)}
-            assert met <= set(held) and len(set(held)) == len(held) <= spans_there(of.many, (n, half), taps)[0]
+            assert met <= set(held) and len(set(held)) == len(held) <= spans_forward(of.many, (n, half), taps)[0]
             assert len(held) <= len(met) + 1, "a place beside an odd end at most"
         for first in range(0, n, many):
             of = Span(first, min(many, n - first))
@@ -43,7 +43,7 @@ def test_spans_hold_what_taps_meet_and_nothing_twice(border: str) -> None:
             met = {
                 (i + reach - t) // 2 % half for i in positions(of, n).tolist() for t in range((i + reach) % 2, taps, 2)
             }
-            assert met <= set(held) and len(set(held)) == len(held) <= spans_back(of.many, (n, half), taps)[1]
+            assert met <= set(held) and len(set(held)) == len(held) <= spans_inverse(of.many, (n, half), taps)[1]
 
 
 @pytest.mark.parametrize("border", BORDERS)
@@ -65,7 +65,7 @@ def test_spans_that_go_round_an_odd_end_hold_what_the_next_level_needs(border: s
                 (i + reach - t) // 2 % half for i in positions(of, n).tolist() for t in range((i + reach) % 2, taps, 2)
             }
             assert met <= set(positions(span, half).tolist())
-            assert span.many <= spans_back(of.many, (n, half), taps)[1]
+            assert span.many <= spans_inverse(of.many, (n, half), taps)[1]
 
 
 def peaks_of(steps: lifting.Lifting) -> tuple[float, float]:

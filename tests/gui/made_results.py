@@ -118,7 +118,7 @@ def shared(engine: FakeEngine, result: Made) -> SharedResult:
     form, looked = Form(array.shape, array.dtype.name, result.axes, result.bands), kind.figures(array)
     figures = None if looked is None else statistics(looked)
     at = SharedArray(name, array.shape, array.dtype.name)
-    return SharedResult(result.kind, at, form, result.unit, kind.tell(array, form, result.unit), figures)
+    return SharedResult(result.kind, at, form, result.unit, kind.summarise(array, form, result.unit), figures)
 
 
 def bring(

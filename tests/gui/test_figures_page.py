@@ -63,11 +63,11 @@ def test_every_point_lies_in_the_plot_and_is_told_at_the_cursor(page: FiguresPag
     frame, box = plot.frame(), plot.item.getViewBox()
     x, y = frame.across, frame.upward
     assert x[0] < np.log10(32) < np.log10(1024) < x[1] and y[0] == 0 and y[1] > 1
-    assert plot.item.getAxis("bottom").labelText == "threads a block"
+    assert plot.item.getAxis("bottom").labelText == "threads per block"
     line = page.drawn[THREADS].measured[0]
     assert line.xs == (32, 256) and line.ys[0] == pytest.approx(1 / 8)
     place = plot.mapFromScene(box.mapViewToScene(QPointF(np.log10(32), line.ys[0])))
-    assert "threads a block: 32" in plot.words_at(place) and "0.125" in plot.words_at(place)
+    assert "threads per block: 32" in plot.words_at(place) and "0.125" in plot.words_at(place)
     place = plot.mapFromScene(box.mapViewToScene(QPointF(np.log10(32), (0.697 + 0.905) / 2)))
     assert "0.697 to 0.905" in plot.words_at(place) and "stated" in plot.words_at(place)
     assert plot.words_at(QPoint(0, 0)) == ""

@@ -28,24 +28,24 @@ def test_the_cheapest_comes_first_in_each_memory(rule: str) -> None:
 
 def test_costs_are_those_of_the_source_and_the_rule_changes_them() -> None:
     today, old = _costs("today"), _costs("1.0")
-    assert today["6 packed structures"] == "36 sectors for 32 values, in 3 loads"
+    assert today["6 array of structures"] == "36 sectors for 32 values, in 3 loads"
     assert today["7 aligned structures"] == "16 sectors for 32 values, in 1 load"
-    assert today["8 separate arrays"].startswith("12 sectors for 32 values")
+    assert today["8 structure of arrays"].startswith("12 sectors for 32 values")
     assert today["9 vectors – values 3"] == "12 sectors for 32 values, 36 sectors in 3 loads, for 96 values"
-    assert today["3 swapped lanes"] == "4 sectors for 32 values, in 1 load"
-    assert old["3 swapped lanes"] == "32 transactions for 32 values, in 1 load"
-    assert old["8 separate arrays"] == "6 transactions for 32 values, in 3 loads"
-    assert _costs("1.2")["3 swapped lanes"].startswith("2 transactions for 32 values")
+    assert today["3 permuted lanes"] == "4 sectors for 32 values, in 1 load"
+    assert old["3 permuted lanes"] == "32 transactions for 32 values, in 1 load"
+    assert old["8 structure of arrays"] == "6 transactions for 32 values, in 3 loads"
+    assert _costs("1.2")["3 permuted lanes"].startswith("2 transactions for 32 values")
 
 
 def test_each_card_tells_what_the_other_rules_count() -> None:
     others = {rule: {card.title: card.others for card in cards(rule)} for rule in RULES}
     assert (
-        others["today"]["3 swapped lanes"]
+        others["today"]["3 permuted lanes"]
         == "on compute capability 1.2: 2 transactions\non compute capability 1.0: 32 transactions"
     )
-    assert others["1.0"]["3 swapped lanes"] == "today: 4 sectors\non compute capability 1.2: 2 transactions"
-    assert others["1.2"]["12 shared bytes – bytes adjacent"].endswith(
+    assert others["1.0"]["3 permuted lanes"] == "today: 4 sectors\non compute capability 1.2: 2 transactions"
+    assert others["1.2"]["12 bytes in shared memory – bytes adjacent"].endswith(
         "\non compute capability 1.0: 32 passes over 16 banks"
     )
     assert all(text for own in others.values() for text in own.values())
@@ -68,9 +68,9 @@ def test_times_of_the_session_are_an_order_of_their_own(qtbot) -> None:
     session += rows
     page.show()
     assert page.rules.model().item(place).isEnabled()
-    assert {c.title: c.time for c in page.shown}["1 in order"] == "kernel time here: 3 µs"
+    assert {c.title: c.time for c in page.shown}["1 coalesced"] == "kernel time here: 3 µs"
     page.rules.setCurrentIndex(place)
-    assert [c.title for c in page.shown][:2] == ["5 stride – stride 8", "1 in order"], "stride 2 has another knob"
+    assert [c.title for c in page.shown][:2] == ["5 stride – stride 8", "1 coalesced"], "stride 2 has another knob"
     assert [c.seconds is None for c in page.shown].count(False) == 2, "a simulated GPU has no time"
     assert page.shown[0].level == pytest.approx(2 / 3) and page.shown[2].level == 0
 

@@ -208,7 +208,7 @@ def test_many_values_have_a_distance_and_stop(compiled: None) -> None:
     lost[10, 10] = np.nan
     sources = [Sampled(INPUT, "in", image, (0, 0)), Sampled("a", "A", lost, (0, 0))]
     rows = figure_rows(sources, (0, 0), (80, 60))
-    assert rows is not None and rows[1].figures.apart == pytest.approx(2.0, rel=1e-6)
+    assert rows is not None and rows[1].figures.rms_difference == pytest.approx(2.0, rel=1e-6)
     assert figure_rows(sources, (0, 0), (80, 60), lambda: True) is None
 
 
@@ -221,9 +221,9 @@ def test_rows_have_the_distance_from_the_input_where_both_have_values() -> None:
     rows = figure_rows(sources, (4, 4), (8, 8))
     assert rows is not None
     assert [row.figures.count for row in rows] == [64, 64, 16]
-    assert rows[0].figures.apart is None and rows[0].figures.nan == 1
-    assert rows[1].figures.apart == pytest.approx(3.0)
-    assert rows[2].figures.apart == pytest.approx(2.0)
+    assert rows[0].figures.rms_difference is None and rows[0].figures.nan == 1
+    assert rows[1].figures.rms_difference == pytest.approx(3.0)
+    assert rows[2].figures.rms_difference == pytest.approx(2.0)
     assert rows[2].figures.mean == pytest.approx(float(image[8:12, 8:12].mean()) + 2)
     beyond = figure_rows(sources, (20, 20), (4, 4))
     assert beyond is not None and beyond[2].figures.count == 0

@@ -244,7 +244,7 @@ def test_figures_of_a_region_of_any_type(dtype: str) -> None:
     base = array.copy()
     base[0, 0] = not base[0, 0] if dtype == "bool" else base[0, 0] - 1
     row = figure_rows([Sampled(INPUT, "a", base, (0, 0)), Sampled("b", "b", array, (0, 0))], (0, 0), (9, 11))
-    assert row is not None and row[1].figures.apart == pytest.approx(1 / 99**0.5, rel=1e-3)
+    assert row is not None and row[1].figures.rms_difference == pytest.approx(1 / 99**0.5, rel=1e-3)
 
 
 def test_a_table_of_figures_has_integers_in_full(qtbot: Any) -> None:

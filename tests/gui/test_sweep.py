@@ -27,7 +27,7 @@ from app.views.window.panels import SWEEP
 from gpu_ops import FILTERS, find_filter, from_array, recorded_reports
 from gpu_ops.devices.occupancy import LaunchOccupancy, Occupancy
 from gpu_ops.devices.status import DeviceStatus
-from gpu_ops.engine.messages import Failed, Finished, Held, Progress, Ready, RunRequest, RunUpdate
+from gpu_ops.engine.messages import Failed, Finished, OccupancyAnswer, Progress, Ready, RunRequest, RunUpdate
 from gpu_ops.errors import ParamError
 from gpu_ops.report.files import read_report
 from gpu_ops.report.rows import Row
@@ -161,7 +161,7 @@ def test_a_recorded_sweep_names_the_variants_whose_kernels_changed_since() -> No
     (older,) = recorded_sweeps(wavelet, recorded_reports()[name].rows, "H200")
     (todays,) = recorded_sweeps(wavelet, recorded_reports()["h100-wavelet-levels.json"].rows, "H100")
     assert older.older() == ("warp_recomputed",) and todays.older() == ()
-    assert heading(older).endswith("recorded on H200 · with an older kernel: 12 recomputed by warps")
+    assert heading(older).endswith("recorded on H200 · with an older kernel: 12 recomputed per warp")
     assert "older" not in heading(todays)
     assert replace(older, machine="").older() == ()
     read = list(csv.DictReader(io.StringIO(older.to_csv())))
@@ -422,11 +422,14 @@ def test_occupancy_stands_beside_the_times_and_needs_none(window: MainWindow, en
     act(window, "sweep")
     first, second = sweeps_asked(engine)
     assert ([p.variant for p in first.picks], second.picks) == (["serial"], ()), "a variant without the knob runs once"
-    assert [p.knobs["block"] for r in (first, second) for p in r.held] == [16, 128] and first.architecture == "sm_75"
-    engine.answered.emit(Held(first.job, {"naive": held(16, 16)}))
+    assert [p.knobs["block"] for r in (first, second) for p in r.occupancy_for] == [
+        16,
+        128,
+    ] and first.architecture == "sm_75"
+    engine.answered.emit(OccupancyAnswer(first.job, {"naive": held(16, 16)}))
     engine.answered.emit(RunUpdate(first.job, -1, "timed", row("serial", "cpu", 16, 1e-5)))
     engine.answered.emit(Finished(first.job))
-    engine.answered.emit(Held(second.job, {"naive": held(128, 8)}))
+    engine.answered.emit(OccupancyAnswer(second.job, {"naive": held(128, 8)}))
     engine.answered.emit(Finished(second.job))
     shown = sheet.occupancy
     assert shown.isVisible() and [(value, h.share) for _, value, h in shown.points()] == [(16, 0.25), (128, 1.0)]
@@ -454,7 +457,7 @@ def test_occupancy_stands_beside_the_times_and_needs_none(window: MainWindow, en
     ]
     choose(window, 0, "16, 64")  # a sweep over sizes has no occupancy
     act(window, "sweep")
-    assert not any(r.held for r in sweeps_asked(engine)[2:]) and not shown.isVisible()
+    assert not any(r.occupancy_for for r in sweeps_asked(engine)[2:]) and not shown.isVisible()
 
 
 def test_a_knob_that_no_launch_can_take_is_told(window: MainWindow, engine: FakeEngine) -> None:
@@ -464,7 +467,7 @@ def test_a_knob_that_no_launch_can_take_is_told(window: MainWindow, engine: Fake
     choose(window, [o.varied for o in window.sweep.controller.options].index(BLOCK), "64, 128")
     act(window, "sweep")
     for request in sweeps_asked(engine):
-        engine.answered.emit(Held(request.job, {}, ("naive cannot do this: it is too large.",)))
+        engine.answered.emit(OccupancyAnswer(request.job, {}, ("naive cannot do this: it is too large.",)))
         engine.answered.emit(Finished(request.job))
     assert "naive cannot do this: it is too large." in window.sweep.sheet.findings.text()
 

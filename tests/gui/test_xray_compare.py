@@ -183,7 +183,7 @@ def test_faults_of_the_other_are_told(qtbot, window, engine) -> None:
 def test_the_title_says_which_gpu_was_simulated_and_which_one_measured(qtbot, window, engine) -> None:
     show(qtbot, window, engine, content(architecture="sm_90"))
     said = "3 constant + shared: simulated for sm_90 on the centre 256 × 256 of photo (600 × 512)"
-    assert plain(window.xray_panel.title.text()) == f"{said}; the times beside it were measured on NVIDIA H200"
+    assert plain(window.xray_panel.title.text()) == f"{said}; the times shown with it were measured on NVIDIA H200"
     window.controller.session.set_device("sim")
     engine.end()
     qtbot.waitUntil(lambda: len(asked(engine)) == 2)
@@ -201,7 +201,7 @@ def test_the_measured_time_stands_beside_with_its_clock(qtbot, window, engine) -
     results.put(row("naive", "cuda:0", 45e-6, filter="mean2d"))
     assert "Measured" not in report.toPlainText(), "it is of another variant"
     results.put(row("shared", "cuda:0", 12.3e-6, filter="mean2d"))
-    said = "Measured on NVIDIA H200: 12.3 µs a run (kernel, event clock, stream)."
+    said = "Measured on NVIDIA H200: 12.3 µs per run (kernel, event clock, stream)."
     assert report.toPlainText().startswith(f"{said}\n")
     results.mark_stale([RowSlot("shared", "cuda:0")])
     assert report.toPlainText().startswith(f"{said} This belongs to an earlier setting.\n")

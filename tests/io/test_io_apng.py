@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from gpu_ops.errors import InputError, ParamError
-from gpu_ops.io import apart, from_origin, load, survey
+from gpu_ops.io import decoder_process, from_origin, load, survey
 
 CHANCE = np.random.default_rng(8)
 KEEP, CLEAR, RESTORE = 0, 1, 2
@@ -19,7 +19,7 @@ SIZE = 9, 11
 
 @pytest.fixture(autouse=True)
 def _decode_here(monkeypatch):
-    monkeypatch.setattr(apart, "here", True)
+    monkeypatch.setattr(decoder_process, "here", True)
 
 
 def chunk(kind, content):

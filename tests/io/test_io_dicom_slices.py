@@ -224,7 +224,7 @@ def test_signed_and_unsigned_slices_are_still_refused(tmp_path):
 
 def test_without_the_library_a_folder_says_so(tmp_path, monkeypatch):
     write_slices(tmp_path, at(1, 2))
-    monkeypatch.setattr("gpu_ops.io.apart.here", True)
+    monkeypatch.setattr("gpu_ops.io.decoder_process.here", True)
     monkeypatch.setitem(sys.modules, "pydicom", None)
     with pytest.raises(InputError, match="a.dcm is DICOM, which needs the library pydicom"):
         load(tmp_path)

@@ -244,7 +244,8 @@ class TestDicom:
     def test_the_library_that_is_missing_is_named(self, tmp_path):
         write(tmp_path, "x.dcm", bytes(128) + b"DICM" + bytes(40))
         code = (
-            "import sys; sys.modules['pydicom'] = None\nfrom gpu_ops.io import apart, load\napart.here = True\n"
+            "import sys; sys.modules['pydicom'] = None\nfrom gpu_ops.io import decoder_process, load\n"
+            "decoder_process.here = True\n"
             "try: load('x.dcm')\nexcept Exception as error: print(type(error).__name__, error)"
         )
         done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)

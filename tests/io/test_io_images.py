@@ -15,7 +15,7 @@ import pytest
 from PIL import Image, ImageOps
 
 from gpu_ops.errors import InputError
-from gpu_ops.io import apart, convert, from_origin, load, save
+from gpu_ops.io import convert, decoder_process, from_origin, load, save
 from gpu_ops.io.codec import codec
 
 GRAY, RGB, PALETTE, GRAY_ALPHA, RGBA = 0, 2, 3, 4, 6
@@ -359,8 +359,8 @@ class TestHostile:
 
     def test_a_decoder_that_is_kept_busy_is_ended(self, tmp_path, monkeypatch):
         """Every scan of a progressive JPEG goes over the whole picture."""
-        monkeypatch.setattr(apart, "here", False)
-        monkeypatch.setattr(apart, "DEADLINE", 1.0)
+        monkeypatch.setattr(decoder_process, "here", False)
+        monkeypatch.setattr(decoder_process, "DEADLINE", 1.0)
         load(write(tmp_path, encode(".jpg", picture()), "x.jpg"))  # its start is not counted
         content = encode(".jpg", np.zeros((4000, 6000), np.uint8), progressive=True)
         scan = content[content.rindex(b"\xff\xda") : -2]
@@ -457,7 +457,7 @@ class TestCodec:
 
 
 class TestDeepJpeg:
-    """More than 8 bits a sample, which only imagecodecs decodes."""
+    """More than 8 bits per sample, which only imagecodecs decodes."""
 
     @pytest.mark.parametrize("shape", [(24, 31), (24, 31, 3)])
     @pytest.mark.parametrize(("bits", "lossless"), [(12, False), (12, True), (16, True)])
@@ -473,7 +473,7 @@ class TestDeepJpeg:
     def test_without_the_library_it_is_named(self, tmp_path, monkeypatch):
         imagecodecs = pytest.importorskip("imagecodecs")
         (tmp_path / "x.jpg").write_bytes(imagecodecs.jpeg_encode(np.zeros((9, 9), np.uint16), bitspersample=12))
-        monkeypatch.setattr("gpu_ops.io.apart.here", True)
+        monkeypatch.setattr("gpu_ops.io.decoder_process.here", True)
         monkeypatch.setitem(sys.modules, "imagecodecs", None)
         with pytest.raises(InputError, match="samples of 12 bits, which needs the library imagecodecs; install the ex"):
             load(tmp_path / "x.jpg")

@@ -17,7 +17,7 @@ import tifffile
 from PIL import Image
 
 from gpu_ops.errors import InputError
-from gpu_ops.io import apart, load
+from gpu_ops.io import decoder_process, load
 
 MUTATIONS = 40
 MANY = 700
@@ -168,8 +168,8 @@ STRUCTURED = {".png": _mutate_png, ".npy": _mutate_npy}
 
 @pytest.fixture(params=[MUTATIONS, pytest.param(MANY, marks=pytest.mark.thorough)])
 def count(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    """How many files of a format; many are decoded apart, as the product does it."""
-    monkeypatch.setattr(apart, "here", request.param == MUTATIONS)
+    """How many files of a format; many are decoded in a separate process, as the product does it."""
+    monkeypatch.setattr(decoder_process, "here", request.param == MUTATIONS)
     return int(request.param)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from gpu_ops.errors import InputError
-from gpu_ops.io import apart, load
+from gpu_ops.io import decoder_process, load
 from gpu_ops.io.images import png, png_fast
 from gpu_ops.io.memory import allocating
 
@@ -179,7 +179,7 @@ def test_a_large_picture_comes_into_the_callers_memory_and_another_after_it(
     png_file, bmp_file = os.fsdecode(bytes(tmp_path) + b"/\xe4\xff.png"), tmp_path / "x.bmp"
     Path(png_file).write_bytes(cv2.imencode(".png", picture[..., ::-1])[1])
     bmp_file.write_bytes(cv2.imencode(".bmp", picture[::-1, :, ::-1])[1])
-    monkeypatch.setattr(apart, "here", False)
+    monkeypatch.setattr(decoder_process, "here", False)
     given: list[np.ndarray] = []
 
     def allocate(shape: tuple[int, ...], dtype: np.dtype) -> tuple[np.ndarray, int]:
@@ -191,8 +191,8 @@ def test_a_large_picture_comes_into_the_callers_memory_and_another_after_it(
     with allocating(allocate):
         found = [load(file).array for file in (png_file, bmp_file)]
     own = load(png_file).array
-    apart.close()
+    decoder_process.close()
     assert len(given) == 2 and all(np.shares_memory(a, b) for a, b in zip(found, given, strict=True))
     for array, expected in zip((*found, own), (picture, picture[::-1], picture), strict=True):
         np.testing.assert_array_equal(array, expected)
-    assert not list(Path(apart._folder()).glob(f"{apart.PREFIX}*"))
+    assert not list(Path(decoder_process._folder()).glob(f"{decoder_process.PREFIX}*"))

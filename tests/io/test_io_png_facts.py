@@ -35,7 +35,7 @@ def gray_png(depth, values, *extra):
 @pytest.mark.parametrize("depth", [1, 2, 4, 8, 16])
 def test_a_transparent_gray_becomes_alpha(tmp_path, depth, large, monkeypatch):
     if large:
-        monkeypatch.setattr("gpu_ops.io.apart.here", True)
+        monkeypatch.setattr("gpu_ops.io.decoder_process.here", True)
         monkeypatch.setattr(png, "LARGE", 1)
     values = np.random.default_rng(depth).integers(0, 2**depth, (9, 21))
     key = int(values[3, 4])

@@ -16,7 +16,7 @@ from gpu_ops.io import from_origin, load, save, survey
 from gpu_ops.io.images import tiff_page as page_module
 from gpu_ops.io.images import tiff_writer as writer_module
 from gpu_ops.io.images.tiff import open_tiff, write_tiff
-from gpu_ops.io.memory import place_of, read_at
+from gpu_ops.io.memory import offset_of, read_at
 from gpu_ops.io.opening import Opening
 from gpu_ops.progress import Cancelled, listening
 from gpu_ops.types import Pixel
@@ -187,9 +187,9 @@ class TestValues:
         code = f"""
 import sys; sys.modules["imagecodecs"] = None
 import numpy as np
-from gpu_ops.io import apart, load
+from gpu_ops.io import decoder_process, load
 from gpu_ops.errors import InputError
-apart.here = True
+decoder_process.here = True
 for i in range({len(cases)}):
     found = np.stack([load(f"{{i}}.tif", frame=k).array for k in (0, 1)])
     expected = np.load(f"{{i}}.npy")
@@ -320,7 +320,7 @@ class TestFrames:
         stack = open_tiff(Opening(tmp_path / "x.tif", "x.tif", 10_000))
         found = stack.read(1)
         np.testing.assert_array_equal(found, array[1])
-        assert found.dtype == f"{byteorder}f4" and place_of(found) is not None
+        assert found.dtype == f"{byteorder}f4" and offset_of(found) is not None
         same(load(tmp_path / "x.tif", frame=1).array, array[1])
 
     def test_a_projection_can_be_stopped(self, tmp_path):

@@ -22,7 +22,7 @@ from gpu_ops.errors import InputError, ParamError
 from gpu_ops.io import Saving, files, load, save, save_result, survey
 from gpu_ops.io.formats import Format
 from gpu_ops.io.notes import LONGEST, comment_lines, lines_of
-from gpu_ops.io.steps.mapping import MAPS, held, map_values, maps_for
+from gpu_ops.io.steps.mapping import MAPS, map_values, maps_for, writes_exactly
 from gpu_ops.output_kinds import Axis, Form
 from gpu_ops.report.about import SEVERAL, about_input, about_rows, about_run, input_name
 from gpu_ops.report.rows import Row
@@ -203,7 +203,11 @@ def test_mappings_are_offered_where_a_format_needs_one() -> None:
     assert maps_for(".png", "float32") == ("scale", "clip", "levels") and set(maps_for(".png", "float64")) < set(MAPS)
     assert maps_for(".png", "uint16") == maps_for(".npy", "float32") == maps_for(".wav", "float32") == ()
     assert maps_for(".wav", "uint8") == ("scale",) and maps_for(".flac", "float32", -1.5, 0) == ("scale", "clip")
-    assert held(".flac", "float32", -1, 0.99) and not held(".flac", "float32", -1, 1) and held(".flac", "uint8")
+    assert (
+        writes_exactly(".flac", "float32", -1, 0.99)
+        and not writes_exactly(".flac", "float32", -1, 1)
+        and writes_exactly(".flac", "uint8")
+    )
     for map in ("scale", "clip"):
         sound = map_values(np.array([-4.0, 0.0, 4.0], np.float32), ".flac", map).array
         assert sound[1] == 0 and -1 <= sound[0] < -0.99999 and 0.99999 < sound[2] < 1

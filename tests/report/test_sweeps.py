@@ -114,7 +114,7 @@ def test_images_of_one_height_vary_in_width() -> None:
     assert find_varied(rows) == (WIDTH,)
     (found,) = slices(rows)
     (line,) = sweep_lines(found.rows, WIDTH)
-    assert [p.value for p in line.points] == [4095, 4096, 4097, 4100] and found.held == {}
+    assert [p.value for p in line.points] == [4095, 4096, 4097, 4100] and found.fixed == {}
     rows.append(row("serial", "cpu", 1.0, shape=(512, 4096)))
     assert find_varied(rows) == (SIZE,)
 
@@ -133,7 +133,7 @@ def test_what_varies_is_found_and_held_apart() -> None:
     rows.append(row("serial", "cpu", 1e-3))
     assert find_varied(rows) == (BLOCK, OUTPUTS)
     found = slices(rows)
-    assert [(s.varied, dict(s.held)) for s in found] == [
+    assert [(s.varied, dict(s.fixed)) for s in found] == [
         (BLOCK, {OUTPUTS: 1}),
         (BLOCK, {OUTPUTS: 2}),
         *((OUTPUTS, {BLOCK: block}) for block in (64, 128, 256)),
@@ -180,7 +180,7 @@ def test_a_knob_that_does_not_vary_and_an_edited_kernel_have_lines_of_their_own(
 def test_a_recorded_sweep_over_the_block() -> None:
     rows = recorded_reports()["h200-mean1d-blocks.json"].rows
     first = slices(rows)[0]
-    assert first.varied == BLOCK and list(first.held) == [OUTPUTS]
+    assert first.varied == BLOCK and list(first.fixed) == [OUTPUTS]
     for one in sweep_lines(first.rows, BLOCK):
         assert [p.value for p in one.points] == [64, 128, 256, 512, 1024]
         assert all(p.q1 <= p.seconds <= p.q3 for p in one.points)

@@ -136,14 +136,12 @@ def test_verifying_copies_to_the_host_and_the_result_stays(fake: FakeCupy, monke
 def test_an_input_of_a_gpus_array_is_a_copy_on_the_host(fake: FakeCupy, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Array, "get", lambda self: np.full(self.shape, 3, self.dtype))
     assert (ks.from_array(on(fake, 0)).array == 3).all()
-    with pytest.raises(InputError, match="lies on a GPU, and Foreign has no copy for the host; copy it there first"):
+    with pytest.raises(InputError, match="is on a GPU, and Foreign has no copy for the host; copy it there first"):
         ks.from_array(Foreign(on(fake, 0)))
 
 
 def test_without_cupy_a_gpus_array_is_refused_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
     memory = SimpleNamespace(shape=(3,), owner=0)
-    with pytest.raises(
-        DeviceError, match="lies on a GPU, and CuPy cannot be imported .* or copy the array to the host"
-    ):
+    with pytest.raises(DeviceError, match="is on a GPU, and CuPy cannot be imported .* or copy the array to the host"):
         ks.apply("mean", Foreign(memory))

@@ -19,7 +19,7 @@ from gpu_ops.engine.statistics import PERCENTILES, statistics
 from gpu_ops.errors import InputError
 from gpu_ops.io import Saving, from_array, load, save, save_result
 from gpu_ops.io.results import save_output
-from gpu_ops.io.steps.mapping import held, map_values, maps_for
+from gpu_ops.io.steps.mapping import map_values, maps_for, writes_exactly
 from gpu_ops.output_kinds import NUMBERS, OUTPUT_KINDS, Axis, Form, subtracted
 from gpu_ops.report.files import row
 from gpu_ops.running.affordable import exact_crop
@@ -139,7 +139,7 @@ def test_the_window_gets_it_in_its_own_type_with_exact_figures(pieces: Filter) -
 def test_a_line_tells_integers_in_full(dtype: str) -> None:
     low, high = ends(dtype)
     array = np.array([[low, high]], dtype)
-    told = IMAGE.tell(array, form_of(array), "")
+    told = IMAGE.summarise(array, form_of(array), "")
     number = "{:d}" if array.dtype.kind in "bui" else "{:.6g}"
     assert told == f"2 × 1 {dtype}, {number.format(array[0, 0])} … {number.format(array[0, 1])}"
     assert not IMAGE.fault(dtype, 2)
@@ -230,7 +230,7 @@ def test_a_file_keeps_every_bit_or_says_which_formats_do(dtype: str, suffix: str
         read = {".npy": np.load, ".tif": tifffile.imread, ".png": lambda p: load(p).array}[suffix](path)
         assert read.dtype == dtype and np.array_equal(read, array)
         return
-    others = [s for s in IMAGE.formats if held(s, dtype)]
+    others = [s for s in IMAGE.formats if writes_exactly(s, dtype)]
     assert ".npy" in others and suffix not in others
     with pytest.raises(
         InputError, match=f"of this {dtype}; say how with --map .*, or save as {' or '.join(others)}[.]"

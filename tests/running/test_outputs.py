@@ -47,7 +47,7 @@ def test_every_kind_holds_its_own_and_tells_it_in_a_line(kind: str) -> None:
     form = Form(array.shape, array.dtype.name, axes, BANDS if kind == "pyramid" else ())
     of_kind = OUTPUT_KINDS[kind]
     assert of_kind.fault(form.dtype, array.ndim) == "" and of_kind.formats
-    assert of_kind.tell(array, form, "") == told
+    assert of_kind.summarise(array, form, "") == told
     figures = of_kind.figures(array)
     assert figures is None or figures.dtype.kind in "uif"
     assert of_kind.fault("object", array.ndim).startswith("object, and a")

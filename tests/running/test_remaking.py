@@ -11,7 +11,7 @@ import pytest
 
 from gpu_ops import Experiment, Input, Pick, apply_steps, from_array, from_origin, load, run_experiment, sample, save
 from gpu_ops.errors import DeviceError, InputError, KernelError
-from gpu_ops.io import apart
+from gpu_ops.io import decoder_process
 from gpu_ops.io.inputs import make_input
 from gpu_ops.report.about import about_input, input_name
 from gpu_ops.running.affordable import affordable, exact_crop
@@ -34,7 +34,7 @@ def result_of(input: Input, filter: str, params: dict[str, Any], output: str, pi
 @pytest.fixture
 def twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Input:
     """A file with steps through two filters, with a step between them and one after."""
-    monkeypatch.setattr(apart, "here", True)
+    monkeypatch.setattr(decoder_process, "here", True)
     save(tmp_path / "a.tif", sample("noise", size="50x60", seed=2, dtype="uint8").array, pixel=Pixel(0.5, 0.25, "mm"))
     first = result_of(
         apply_steps(load(tmp_path / "a.tif"), NOISY), "mean2d", {"window": 5}, "image", Pick("parallel", "cpu")

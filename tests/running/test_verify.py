@@ -108,7 +108,7 @@ def test_checking_samples_agrees_with_checking_all(border: str, shape: tuple[int
 
 
 def _sampled(array: np.ndarray, actual: np.ndarray) -> Any:
-    """The error that samples of the checks find in a mean over three samples an axis."""
+    """The error that samples of the checks find in a mean over three samples per axis."""
     filter = find_filter("mean2d")
     experiment = _experiment(array, "reflect", 3)
     task = on(filter, array, experiment.params)

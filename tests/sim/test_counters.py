@@ -250,7 +250,7 @@ SHAPES = st.sampled_from(["scattered", "near", "stride", "alike", "by block", "o
 
 @st.composite
 def accesses(draw: st.DrawFn) -> tuple[BatchLayout, Array, Array, int, int]:
-    """Blocks, addresses that broadcast to them, running lanes (at least one), offset, bytes a lane."""
+    """Blocks, addresses that broadcast to them, running lanes (at least one), offset, bytes per lane."""
     blocks, width = draw(st.integers(1, 4)), 32 * draw(st.integers(1, 3))
     nbytes = draw(st.sampled_from([1, 2, 4, 8, 16]))
     kind = draw(SHAPES)

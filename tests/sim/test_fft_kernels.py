@@ -108,7 +108,7 @@ def test_every_rest_of_the_radix_is_right_with_long_and_short_blocks(block: int,
         assert error(np.fft.fft(x.astype(np.complex128), axis=1), found) <= MOST["complex64"], n
 
 
-GAPS = {("padded_text", 0): no_gap, ("padded_text", 1): gap_of_one, ("padded", 1): gap_of_span}
+GAPS = {("padded_as_published", 0): no_gap, ("padded_as_published", 1): gap_of_one, ("padded", 1): gap_of_span}
 SOURCES = {(1024, 2): ((480, 320), (448, 448), (320, 448)), (4096, 16): ((2432, 384), (512, 512), (384, 512))}
 """Stores and loads of one part of a line, without gaps, with the source's, and with those that grow."""
 
@@ -117,7 +117,7 @@ SOURCES = {(1024, 2): ((480, 320), (448, 448), (320, 448)), (4096, 16): ((2432, 
 def test_the_simulated_gpu_counts_the_wavefronts_of_the_formula(n: int, radix: int) -> None:
     x = numbers((1, n, 1), "complex64")
     for place, ((way, gap), rule) in enumerate(GAPS.items()):
-        knobs = {"radix": radix} | ({"gap": gap} if way == "padded_text" else {})
+        knobs = {"radix": radix} | ({"gap": gap} if way == "padded_as_published" else {})
         device = SimDevice("sm_75", Options(checks="off", counters="full")).session({})
         _, _, execution = executed(device, x, way, block=256, **knobs)
         found = wavefronts(n, radix, rule)

@@ -24,7 +24,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("shifted", {"shift": 1}),
     ("shifted", {"shift": 31, "block": 96}),
     ("swapped", {"block": 100}),
-    ("gaps", {"turns": 4}),
+    ("gaps", {"rounds": 4}),
     ("stride", {"stride": 3}),
     ("stride", {"stride": 8, "block": 100}),
     ("packed", {}),
@@ -38,15 +38,15 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("shared_stride", {"stride": 9, "block": 100}),
     ("bytes", {"bytes": "adjacent"}),
     ("bytes", {"bytes": "spread", "block": 100}),
-    ("broadcast", {"apart": 0}),
-    ("broadcast", {"apart": 4, "block": 48}),
-    *(("tiles", {"side": 16, "extra": k}) for k in (0, 1, 2)),
-    *(("tiles", {"side": 32, "extra": k}) for k in (0, 1)),
+    ("broadcast", {"lane_stride": 0}),
+    ("broadcast", {"lane_stride": 4, "block": 48}),
+    *(("tiles", {"side": 16, "padding": k}) for k in (0, 1, 2)),
+    *(("tiles", {"side": 32, "padding": k}) for k in (0, 1)),
     ("local", {"words": 4}),
     ("local", {"words": 32, "block": 100}),
     ("floats", {"parts": 3}),
     ("doubles", {"parts": 3}),
-    ("spills", {"block": 16, "held": 32}),
+    ("spills", {"block": 16, "live_values": 32}),
     ("spills", {"block": 100}),
 ]
 
@@ -93,7 +93,7 @@ def test_counts_are_those_of_the_addresses(variant: str, knobs: dict[str, Any]) 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_a_cap_on_registers_spills_and_the_log_counts_it(architecture: str) -> None:
     """A thread of the capped kernel holds more values than it has registers; without the cap it has enough."""
-    defines = {"BLOCK": 192, "HELD": 64}
+    defines = {"BLOCK": 192, "LIVE": 64}
     capped, free = (
         compile_kernel("layout/16_spills.cu", architecture, {**defines, "REGISTERS": r})
         .entry("layout_spills")
@@ -106,14 +106,14 @@ def test_a_cap_on_registers_spills_and_the_log_counts_it(architecture: str) -> N
 
 
 def test_spills_move_sectors_that_no_source_line_shows() -> None:
-    """A whole block of 24 threads, which is a part of a warp: 3 sectors a word. Its log counts each spill once."""
-    found = _xray("spills", {"block": 24, "held": 32, "registers": 24}, n=768)
+    """A whole block of 24 threads, which is a part of a warp: 3 sectors per word. Its log counts each spill once."""
+    found = _xray("spills", {"block": 24, "live_values": 32, "registers": 24}, n=768)
     (kernel,) = found.kernels
     spilled = kernel.resources["spill_store_bytes"] + kernel.resources["spill_load_bytes"]
     assert spilled > 0 and kernel.grid == (1, 1, 1) and "local_sectors" not in found.totals
     assert (found.totals["spill_bytes"], found.totals["spill_sectors"]) == (24 * spilled, 3 * spilled // 4)
     assert f"{3 * spilled / 4 / 768:.3g} sectors per sample" in {s.rule: s.text for s in explain(found)}["spills"]
-    free = _xray("spills", {"block": 24, "held": 32, "registers": 0}, n=768)
+    free = _xray("spills", {"block": 24, "live_values": 32, "registers": 0}, n=768)
     assert not {"spill_bytes", "spill_sectors"} & set(free.totals)
 
 
@@ -131,7 +131,7 @@ def test_floats_lose_with_each_part_and_doubles_do_not() -> None:
 
 
 def test_where_branches_decide_spills_are_not_counted() -> None:
-    compiled = compile_kernel("layout/16_spills.cu", "sm_75", {"BLOCK": 64, "HELD": 32, "REGISTERS": 24})
+    compiled = compile_kernel("layout/16_spills.cu", "sm_75", {"BLOCK": 64, "LIVE": 32, "REGISTERS": 24})
     assert is_straight(compiled, "layout_spills") and not is_straight(compiled, "layout_spills_rest")
 
 

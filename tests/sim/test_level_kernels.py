@@ -25,9 +25,9 @@ TWO_PASSES = {
     "float32": ((128, 64), {"window": "none"}, 10.0),
     "float64": ((64, 64), {"window": "flat-top", "floor": -100.0}, 18.0),
 }
-"""Shape and parameters of levels in two passes, by the type of the samples, and the bytes a pixel of the sectors that
+"""Shape and parameters of levels in two passes, by the type of the samples, and the bytes per pixel of the sectors that
 are stored: half a complex number; half a level where it lies, and again in twice the sectors, because a row of 32
-bytes has its opposite across the edge of a sector. Doubles have 64 bytes a row there, in three sectors."""
+bytes has its opposite across the edge of a sector. Doubles have 64 bytes per row there, in three sectors."""
 
 
 @pytest.mark.parametrize("dtype", few(TWO_PASSES, "uint8"))

@@ -140,7 +140,7 @@ def _parts(offsets: Sequence[int], nbytes: int) -> list[Sequence[int]]:
 
 LINES = {
     "blelloch": ("tile[left + d] += tile[left]", "sum = tile[left];"),
-    "blelloch_padded": ("tile[place(left + d)] += tile[place(left)]", "sum = tile[left];"),
+    "blelloch_padded": ("tile[index(left + d)] += tile[index(left)]", "sum = tile[left];"),
 }
 BY_LEVEL = {
     ("blelloch", "float32"): [2, 4, 8, 16, 32, 32, 16, 8, 4, 2, 1],

@@ -63,7 +63,7 @@ def test_fused_thresholds_save_a_read_and_a_write_of_every_detail(id: str, shape
 @pytest.mark.parametrize("levels", (1, 2, 3, 5))
 @pytest.mark.parametrize("id, shape", [("wavelet1d", (8192,)), ("wavelet2d", (64, 128))])
 def test_blocks_move_each_sample_once_each_way(id: str, shape: tuple[int, ...], levels: int) -> None:
-    """8 bytes a float, whatever the levels are; the fused tiles move 8 bytes a value and level at least."""
+    """8 bytes a float, whatever the levels are; the fused tiles move 8 bytes per value and level at least."""
     filter, x = find_filter(id), _image(*shape)
     found, expected, sectors = _made(filter, "blocks", x, 256, levels=levels, value=0.2)
     assert np.abs(found - expected).max() < 1e-6

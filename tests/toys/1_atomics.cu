@@ -1,7 +1,7 @@
 // What: histogram and sum of bytes.
 // Idea: every thread adds its sample to global memory by itself.
 // Shapes: n samples, BINS bars.
-// Launch: one thread a sample.
+// Launch: one thread per sample.
 // Traffic: 1 byte a sample, and two atomic operations.
 // Source: a toy.
 extern "C" __global__ void toy_atomics(const unsigned char* __restrict__ x, unsigned int* __restrict__ counts,

@@ -1,7 +1,7 @@
 // What: blocks of bright pixels around a point, the slope along x, pairs of neighbours, halves and the reach itself.
 // Idea: every thread makes all that belongs to its pixel.
 // Shapes: height x width pixels of `channels` bytes, of which the first counts.
-// Launch: one thread a pixel.
+// Launch: one thread per pixel.
 // Traffic: 3 bytes read and 9 bytes written a pixel, and an atomic operation.
 // Source: a toy.
 __device__ unsigned short half_bits(float value)

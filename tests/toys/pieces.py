@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.devices.launches import grid1d
-from gpu_ops.filters.kit.planning import BLOCK, Job, cuda
+from gpu_ops.filters.kit.planning import BLOCK, PlanContext, cuda
 from gpu_ops.output_kinds import Axis, Form, Marks
 from gpu_ops.params import Param, Place, Ring
 from gpu_ops.plan import Call, Device, Fill, Launch, Plan
@@ -68,11 +68,11 @@ def serial(device: Device, task: Task) -> Plan:
     return Plan((Call(compute, (task.x,), name="pieces"),), made)
 
 
-def points(job: Job) -> Plan:
-    made = {name: job.device.empty(form(name, job.task).shape, dtype) for name, dtype in TYPES.items()}
-    sizes = (job.height, job.width, job.channels, *(job.params[p.name] for p in PARAMS))
-    block, args = job.knobs["block"], (job.x, *made.values(), *map(np.int32, sizes))
-    launch = Launch(job.kernel(), grid1d(job.height * job.width, block), (block, 1, 1), args, name="pieces")
+def points(ctx: PlanContext) -> Plan:
+    made = {name: ctx.device.empty(form(name, ctx.task).shape, dtype) for name, dtype in TYPES.items()}
+    sizes = (ctx.height, ctx.width, ctx.channels, *(ctx.params[p.name] for p in PARAMS))
+    block, args = ctx.knobs["block"], (ctx.x, *made.values(), *map(np.int32, sizes))
+    launch = Launch(ctx.kernel(), grid1d(ctx.height * ctx.width, block), (block, 1, 1), args, name="pieces")
     return Plan((Fill(made["pairs"], 0), Fill(made["middles"], 0), launch), made)
 
 
@@ -111,7 +111,7 @@ PIECES = Filter(
         Variant("serial", "CPU, one core", "NumPy computes.", serial, "cpu"),
         cuda(
             "pieces/1_points.cu",
-            "a thread a pixel",
+            "one thread per pixel",
             "All of a pixel.",
             points,
             knobs=(BLOCK,),

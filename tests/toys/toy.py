@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.devices.launches import grid1d
-from gpu_ops.filters.kit.planning import Job, cuda
+from gpu_ops.filters.kit.planning import PlanContext, cuda
 from gpu_ops.output_kinds import Axis, Form
 from gpu_ops.params import Param
 from gpu_ops.plan import Call, Device, Fill, Launch, Plan
@@ -43,11 +43,11 @@ def serial(device: Device, task: Task) -> Plan:
     return Plan((Call(count, (task.x,), name="count"),), {"counts": counts, "total": total})
 
 
-def atomics(job: Job) -> Plan:
-    bins, block = job.params["bins"], job.knobs["block"]
-    counts, total = job.device.empty((bins,), np.uint32), job.device.empty((), np.uint64)
-    args = (job.x, counts, total, np.int64(job.x.size))
-    launch = Launch(job.kernel(BINS=bins), grid1d(job.x.size, block), (block, 1, 1), args, name="count")
+def atomics(ctx: PlanContext) -> Plan:
+    bins, block = ctx.params["bins"], ctx.knobs["block"]
+    counts, total = ctx.device.empty((bins,), np.uint32), ctx.device.empty((), np.uint64)
+    args = (ctx.x, counts, total, np.int64(ctx.x.size))
+    launch = Launch(ctx.kernel(BINS=bins), grid1d(ctx.x.size, block), (block, 1, 1), args, name="count")
     return Plan((Fill(counts, 0), Fill(total, 0), launch), {"counts": counts, "total": total})
 
 
@@ -74,7 +74,12 @@ TOY = Filter(
     variants=(
         Variant("serial", "CPU, one core", "NumPy counts.", serial, "cpu"),
         cuda(
-            "toy/1_atomics.cu", "global atomics", "A thread a sample.", atomics, GREY, counts=Counts(uncounted="a toy")
+            "toy/1_atomics.cu",
+            "global atomics",
+            "One thread per sample.",
+            atomics,
+            GREY,
+            counts=Counts(uncounted="a toy"),
         ),
     ),
 )

@@ -16,7 +16,7 @@ LAYOUTS = {
     ),
     "layout.spills.one_short": (
         "the last value that a thread holds is never stored",
-        ("k < HELD; ++k) to[", "k < HELD - 1; ++k) to["),
+        ("k < LIVE; ++k) to[", "k < LIVE - 1; ++k) to["),
     ),
     "layout.tiles.missing_barrier": (
         "no barrier before the columns, which other warps may not have filled yet",

@@ -67,7 +67,7 @@ extern "C\"""",
     ),
     "scan1d.blelloch_padded.root_without_gaps": (
         "the root is looked for where it would lie without gaps, so a sum in the middle of the tile is lost",
-        ("root = place(2 * threads - 1);", "root = 2 * threads - 1;"),
+        ("root = index(2 * threads - 1);", "root = 2 * threads - 1;"),
     ),
     "scan1d.hillis_steele.missing_barrier": (
         "no barrier after a step, so that a step adds sums which other warps have not written yet",

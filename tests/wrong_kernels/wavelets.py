@@ -135,8 +135,8 @@ WAVELETS = {
     "wavelet2d.warp_strips.wrong_band": (
         "the details that are high both ways come from the band of the approximation",
         (
-            "        coefficients.prefetch(finest, first + step, copies[place][2] + lane);\n",
-            "        coefficients.prefetch(back, first + step, copies[place][2] + lane);\n",
+            "        coefficients.prefetch(finest, first + step, copies[slot][2] + lane);\n",
+            "        coefficients.prefetch(back, first + step, copies[slot][2] + lane);\n",
         ),
     ),
 }

@@ -27,7 +27,7 @@ from gpu_ops import FILTERS, SAMPLES, KernelscopeError, __version__, check_step,
 from gpu_ops.errors import InputError, NonFiniteError, plain, shortened
 from gpu_ops.input_kinds import INPUT_KINDS, Kind
 from gpu_ops.io.opening import CHOICES
-from gpu_ops.params import check_values, nearest
+from gpu_ops.params import check_values, nearest, with_names_of_today
 from gpu_ops.types import Filter, Pick, Variant
 
 SCHEMA, MAJOR = "kernelscope-session", 1
@@ -273,7 +273,8 @@ def _read_knobs(fields: Fields, filter: Filter) -> dict[str, dict[str, Any]]:
     for id, new in [(old, new) for old in fields.names() for new in _todays(filter, old)]:
         variant: Variant = filter.variant(new)
         own = {knob.name for knob in variant.knobs}
-        given = {name: value for name, value in fields.values(id).items() if id == new or name in own}
+        values = with_names_of_today(variant.knobs, fields.values(id))
+        given = {name: value for name, value in values.items() if id == new or name in own}
         checked = check_values(variant.knobs, given, new)
         knobs[new] = {name: checked[name] for name in given}
     return knobs
@@ -292,7 +293,8 @@ def _read_pins(content: tuple[dict[str, Any], ...], filter: Filter) -> list[Pin]
             text = _tr("The pinned result of {variant} is of {device}, which does not run it.")
             raise InputError(text.format(variant=variant.id, device=plain(repr(name), 40)))
         device = name if name == "cpu" else _read_device(name)
-        own = {k: v for k, v in fields.values("knobs").items() if k in {knob.name for knob in variant.knobs}}
+        values = with_names_of_today(variant.knobs, fields.values("knobs"))
+        own = {k: v for k, v in values.items() if k in {knob.name for knob in variant.knobs}}
         params = check_values(filter.params, fields.values("params"), filter.id)
         pins.append(Pin.of(filter, Pick(id, device, check_values(variant.knobs, own, id), {}, params)))
     return pins

@@ -44,8 +44,8 @@ class Sampled:
 class Figures:
     """Figures of some values. All but the three counts are those of the finite ones, NaN where there are none; `low`,
     `high` and a `median` that is one of the values are int of integers, because float does not hold all from 2^53 on;
-    `deviation` is that of the values themselves (divided by their number). `apart` is the root of the mean square of
-    the distance from the input; None of the input itself."""
+    `deviation` is that of the values themselves (divided by their number). `rms_difference` is the root of the mean
+    square of the distance from the input; None of the input itself."""
 
     count: int
     mean: float
@@ -55,7 +55,7 @@ class Figures:
     high: float
     nan: int = 0
     infinite: int = 0
-    apart: float | None = None
+    rms_difference: float | None = None
 
 
 @dataclass(frozen=True)
@@ -103,13 +103,13 @@ def figure_rows(
         for place, channel in enumerate(source.channels):
             figures = NOTHING
             if part is not None and place < part.shape[-1]:
-                apart = None
+                rms_difference = None
                 if base is not None and source is not base:
-                    apart = _apart(source, base, place, _common(source, start, shape), stop)
+                    rms_difference = _rms_difference(source, base, place, _common(source, start, shape), stop)
                 found = figures_of(part[..., place], stop)
                 if found is None:
                     return None
-                figures = replace(found, apart=apart)
+                figures = replace(found, rms_difference=rms_difference)
             rows.append(FigureRow(source.key, source.title, channel, source.unit, source.current, figures))
     return None if stop() else rows
 
@@ -118,7 +118,9 @@ NOTHING = Figures(0, math.nan, math.nan, math.nan, math.nan, math.nan)
 """The figures of no values."""
 
 
-def _apart(source: Sampled, base: Sampled, place: int, common: Sequence[tuple[int, int]], stop: Stop) -> float | None:
+def _rms_difference(
+    source: Sampled, base: Sampled, place: int, common: Sequence[tuple[int, int]], stop: Stop
+) -> float | None:
     """The root mean square of a channel's distance from the input, over pairs of finite values; None where the two do
     not have the same channels."""
     if len(source.channels) != len(base.channels):
@@ -258,9 +260,9 @@ def _joined(size: int, mean: float, squares: float, strip: Array) -> tuple[float
         wide = strip.astype(np.float64)
         own = float(wide.mean())
         wide -= own
-        apart = np.float64(own) - mean
+        delta = np.float64(own) - mean
         share = strip.size / (size + strip.size)
-        return float(mean + apart * share), float(squares + np.dot(wide, wide) + apart * apart * size * share)
+        return float(mean + delta * share), float(squares + np.dot(wide, wide) + delta * delta * size * share)
 
 
 def _median(real: Array) -> float:

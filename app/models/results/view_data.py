@@ -122,7 +122,9 @@ def filled_rows(shown: OutputData) -> ViewData:
         return drawn
     rows = filled(shown.array)
     array, form = np.array(shown.array[:rows]), drawn.form.cut((slice(0, rows),))
-    return replace(drawn, array=array, form=form, text=OUTPUT_KINDS[shown.result.kind].tell(array, form, drawn.unit))
+    return replace(
+        drawn, array=array, form=form, text=OUTPUT_KINDS[shown.result.kind].summarise(array, form, drawn.unit)
+    )
 
 
 def over_frequencies(shown: OutputData) -> ViewData:

@@ -30,10 +30,10 @@ from gpu_ops.report.sweeps import (
     Line,
     Varied,
     break_even,
+    differing_settings,
     proposed_sizes,
     proposed_values,
     settings,
-    settings_apart,
     slices,
     sweep_lines,
 )
@@ -76,19 +76,19 @@ class SweepRun:
     picks: tuple[Pick, ...]
     size: int | None = None
     distinct: int | None = None
-    held: tuple[Pick, ...] = ()
+    occupancy_for: tuple[Pick, ...] = ()
 
 
 @dataclass
 class Sweep:
-    """Rows over what varies, and where a knob varies how full its blocks make a multiprocessor (`occupied`). `held` are
-    the settings that stay fixed; `machine` made a recorded sweep; `failures` are the values without rows, with the
+    """Rows over what varies, and where a knob varies how full its blocks make a multiprocessor (`occupied`). `fixed`
+    are settings of other quantities; `machine` made a recorded sweep; `failures` are the values without rows, with the
     reason; `uncounted` variants were left out because they have no time."""
 
     filter: Filter
     varied: Varied
     where: Where = ""
-    held: Mapping[Varied, Any] = field(default_factory=dict)
+    fixed: Mapping[Varied, Any] = field(default_factory=dict)
     machine: str = ""
     rows: list[Row] = field(default_factory=list)
     failures: dict[int, str] = field(default_factory=dict)
@@ -122,12 +122,12 @@ class Sweep:
 
     def name(self, line: Line) -> str:
         """The title of a line's variant, and what distinguishes it from the variant's other lines."""
-        return _full_name(self.title(line.variant), line.apart)
+        return _full_name(self.title(line.variant), line.differing)
 
     def names(self) -> list[str]:
         """The name of each row, the same as its line's."""
-        apart = settings_apart(self.rows, self.varied)
-        return [_full_name(self.title(row.variant), own) for row, own in zip(self.rows, apart, strict=True)]
+        differing = differing_settings(self.rows, self.varied)
+        return [_full_name(self.title(row.variant), own) for row, own in zip(self.rows, differing, strict=True)]
 
     def lines(self) -> tuple[Line, ...]:
         """A line for every variant that was timed, in the filter's order."""
@@ -205,8 +205,8 @@ def _filled(cells: Sequence[Any]) -> list[Any]:
     return ["" if value is None else value for value in cells]
 
 
-def _full_name(title: str, apart: Items) -> str:
-    return BETWEEN.join(text for text in (title, settings_text(dict(apart), BETWEEN)) if text)
+def _full_name(title: str, differing: Items) -> str:
+    return BETWEEN.join(text for text in (title, settings_text(dict(differing), BETWEEN)) if text)
 
 
 def options(filter: Filter, meta: Meta, params: Values) -> tuple[Option, ...]:
@@ -327,7 +327,7 @@ def _over_knob(
         if not own and not full:
             next(knob for knob in knobs.values() if knob).check(value)  # raises, naming what is allowed
         others = tuple(p for p in picks if knobs[p.variant] is None) if value == values[0] else ()
-        runs.append(SweepRun(value, params, others + own, held=full))
+        runs.append(SweepRun(value, params, others + own, occupancy_for=full))
     return tuple(runs)
 
 
@@ -345,5 +345,5 @@ def recorded_sweeps(filter: Filter, rows: Iterable[Row], machine: str) -> tuple[
     """Every sweep over one quantity among a report's rows of this filter."""
     own = [row for row in rows if row.filter == filter.id]
     return tuple(
-        Sweep(filter, slice.varied, held=slice.held, machine=machine, rows=list(slice.rows)) for slice in slices(own)
+        Sweep(filter, slice.varied, fixed=slice.fixed, machine=machine, rows=list(slice.rows)) for slice in slices(own)
     )

@@ -54,7 +54,7 @@ def warp_title(trace: WarpTrace) -> str:
 
 
 def what(access: TracedAccess) -> str:
-    """The kind of access, such as "Load of 4 bytes a lane · image · global memory"."""
+    """The kind of access, such as "Load of 4 bytes per lane · image · global memory"."""
     one = tr("{verb} of 1 byte per lane") if access.nbytes == 1 else tr("{verb} of {count} bytes per lane")
     text = one.format(verb=tr(VERBS[access.verb]), count=access.nbytes)
     return " · ".join(part for part in (text, access.buffer, tr(SPACES[access.space])) if part)

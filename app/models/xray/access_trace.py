@@ -1,7 +1,7 @@
 """The addresses of one warp's lanes in one access: the sectors or banks they fall into, and the cost. No widgets.
 
 The numbers equal those of the counters: the start of a lane's access decides its sector; wavefronts of shared memory
-are counted by half-warps for 8 bytes a lane and by quarters of a warp for 16.
+are counted by half-warps for 8 bytes per lane and by quarters of a warp for 16.
 """
 
 from __future__ import annotations

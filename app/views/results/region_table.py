@@ -68,7 +68,7 @@ COLUMNS = (
         "rms_to_input",
         _N("Region", "RMS diff."),
         _N("Region", "The root mean square of the result minus the input"),
-        lambda f: f.apart,
+        lambda f: f.rms_difference,
     ),
 )
 

@@ -73,7 +73,7 @@ def axis_title(sweep: Sweep) -> str:
 def heading(sweep: Sweep) -> str:
     """The heading of a sweep: filter, input, and the machine of a recorded one, with what has changed since."""
     texts = [sweep.filter.title, where_text(sweep), translate("Sweep", "kernel alone")]
-    texts += _held(sweep)
+    texts += _fixed(sweep)
     if sweep.machine:
         texts.append(translate("Sweep", "◉ recorded on {machine}").format(machine=sweep.machine))
     if older := sweep.older():
@@ -101,14 +101,14 @@ def recorded_title(sweep: Sweep) -> str:
     over = translate("Sweep", "{quantity} {first} to {last}").format(
         quantity=quantity(sweep.varied), first=count(min(values)), last=count(max(values))
     )
-    what = ", ".join([over, *_held(sweep)])
+    what = ", ".join([over, *_fixed(sweep)])
     return translate("Sweep", "{machine}: {what}").format(machine=sweep.machine, what=what)
 
 
-def _held(sweep: Sweep) -> list[str]:
+def _fixed(sweep: Sweep) -> list[str]:
     """The settings that stay fixed but vary in other sweeps, and the input of a recorded sweep."""
     texts = [
-        f"{quantity(q)} {value_words(value)}" for q, value in sweep.held.items() if q.name not in ("channels", "dtype")
+        f"{quantity(q)} {value_words(value)}" for q, value in sweep.fixed.items() if q.name not in ("channels", "dtype")
     ]
     if not sweep.machine:
         return texts
@@ -210,7 +210,7 @@ def _occupied(sweep: Sweep) -> list[str]:
     text = translate("Sweep", "Theoretical occupancy on {gpu}, calculated: resident warps per multiprocessor.")
     sentences = [text.format(gpu=sweep.occupied.architecture)]
     points = [point for line in sweep.occupied_lines() for point in sweep.occupied.points(line.variant)]
-    part = sorted({value for value, held in points if held.share < held.occupancy.share})
+    part = sorted({value for value, found in points if found.share < found.occupancy.share})
     if part:
         text = translate(
             "Sweep", "Hollow rings: the share of threads, where the last warp of a block is not full ({at})."

@@ -43,8 +43,8 @@ class XRayPanel(Squeezed):
         self._wanted = ""
         self.variants = self._combo("xray.variants", self.tr("Variant to X-ray"))
         self.kernels = self._combo("xray.kernels", self.tr("Kernel of the variant"))
-        self.counters = self._combo("xray.counters", self.tr("Counter beside each line"))
-        self.again = QPushButton(self.tr("Chec&k again"), self)
+        self.counters = self._combo("xray.counters", self.tr("Counter for each line"))
+        self.again = QPushButton(self.tr("Simulate &kernel again"), self)
         self.again.setObjectName("xray.again")
         self.again.setToolTip(self.tr("Simulate this variant again"))
         self.title = sentence_label("xray.title", self)
@@ -78,7 +78,7 @@ class XRayPanel(Squeezed):
 
     def _arrange(self) -> None:
         gap = self.fontMetrics().averageCharWidth()
-        variant, counted = buddy(self.tr("Variant"), self.variants), buddy(self.tr("Beside lines"), self.counters)
+        variant, counted = buddy(self.tr("Variant"), self.variants), buddy(self.tr("Counter per line"), self.counters)
         above, beside = in_row(variant, (self.variants, 1), (self.kernels, 1)), in_row(counted, (self.counters, 1))
         row = in_row((in_column(self.title, self.state, 1), 1), self.again)
         row.setAlignment(self.again, Qt.AlignmentFlag.AlignTop)
@@ -173,7 +173,7 @@ class XRayPanel(Squeezed):
             "empty": self.tr("Open an input to X-ray a kernel."),
             "waiting": self.tr("Waiting for the run to end."),
             "running": self.tr("Simulating the kernel…"),
-            "stopped": self.tr("Stopped; press Check again to restart."),
+            "stopped": self.tr("Stopped; press Simulate kernel again to restart."),
             "failed": self.tr("There is no X-ray of this: {reason}").format(reason=self._controller.reason),
             "shown": "",
         }

@@ -31,16 +31,16 @@ def title(content: Mapping[str, Any], gpu: str = "") -> str:
     else:
         text = tr("simulated for {architecture} on the whole of {name} ({whole})")
     texts = text.format(**named, **sizes)
-    return tr("{text}; the times beside it were measured on {gpu}").format(text=texts, gpu=gpu) if gpu else texts
+    return tr("{text}; the times shown with it were measured on {gpu}").format(text=texts, gpu=gpu) if gpu else texts
 
 
 def measured(entry: Entry | None, gpu: str) -> str:
-    """The kernel time that was measured on a GPU, with its clock: "Measured on NVIDIA H200: 12.3 µs a run (kernel,
+    """The kernel time that was measured on a GPU, with its clock: "Measured on NVIDIA H200: 12.3 µs per run (kernel,
     event clock)."; nothing where there is none."""
     stage = entry.stage("kernel") if entry else None
     if not entry or not stage:
         return ""
-    text = tr("Measured on {gpu}: {time} a run ({stage}, {clock}).").format(
+    text = tr("Measured on {gpu}: {time} per run ({stage}, {clock}).").format(
         gpu=gpu,
         stage=stage_name("kernel"),
         time=seconds(stage.median),

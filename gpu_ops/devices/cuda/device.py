@@ -335,13 +335,13 @@ def _limits(properties: Mapping[str, Any], memory: int) -> Limits:
 
 
 def _architecture(capability: tuple[int, int]) -> str:
-    """The newest architecture that NVRTC knows and this device runs: same major, no higher minor."""
+    """The newest architecture that NVRTC supports and this device runs: same major, no higher minor."""
     numbers = [int(a[3:]) for a in supported_architectures()]
     compatible = [a for a in numbers if a // 10 == capability[0] and a % 10 <= capability[1]]
     if not compatible:
         raise DeviceError(
             f"NVRTC {'.'.join(map(str, nvrtc_version()))} does not compile for capability "
-            f"{capability[0]}.{capability[1]}; it knows {', '.join(supported_architectures())}."
+            f"{capability[0]}.{capability[1]}; it supports {', '.join(supported_architectures())}."
         )
     return f"sm_{max(compatible)}"
 

@@ -195,7 +195,7 @@ class HostClock:
 
 
 def is_host(array: Any) -> bool:
-    """Whether an array lies in host memory."""
+    """Whether an array is in host memory."""
     return isinstance(array, np.ndarray)
 
 

@@ -1,4 +1,4 @@
-"""Arrays that lie on a CUDA device already, whatever library made them, and plans that run there again and again."""
+"""Arrays that are on a CUDA device already, from any library, and plans that run there again and again."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def view(array: Any) -> Any:
         import cupy
     except ImportError as error:
         raise DeviceError(
-            f"The array lies on a GPU, and CuPy cannot be imported ({error}); install kernelscope[cuda13] or "
+            f"The array is on a GPU, and CuPy cannot be imported ({error}); install kernelscope[cuda13] or "
             "kernelscope[cuda12], or copy the array to the host."
         ) from None
     if isinstance(array, cupy.ndarray):
@@ -85,7 +85,7 @@ class SampleLimits:
 
 
 class _Mapped:
-    """Pinned host memory as the argument of a kernel, which sees it at the same address."""
+    """Pinned host memory as the argument of a kernel, which accesses it at the same address."""
 
     def __init__(self, array: np.ndarray[Any, Any]) -> None:
         self.pointer = array.ctypes.data

@@ -77,7 +77,7 @@ def _running_sums(memory: Array, places: Array, starts: Array, values: Array) ->
 
 
 def _one_by_one(memory: Array, places: Array, starts: Array, operation: str, values: Array) -> Array:
-    """Do the first lane of every place, then the second of every place, and so on; or, if many lanes meet at few
+    """Process the first lane of every address, then the second of every address, and so on; or, if many lanes share few
     places, one place after the other."""
     lengths = np.diff(np.concatenate((starts, [len(places)])))
     old = np.empty(len(places), memory.dtype)

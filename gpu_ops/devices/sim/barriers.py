@@ -1,5 +1,5 @@
-"""Barriers of a block. At a numbered barrier only some threads meet: a thread that arrives goes on, and a thread that
-waits stays until the barrier's count of threads has come."""
+"""Barriers of a block. At a numbered barrier only some threads synchronise: a thread that arrives goes on, and a thread
+that waits stays until the barrier's count of threads has come."""
 
 from __future__ import annotations
 

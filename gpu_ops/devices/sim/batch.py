@@ -1,4 +1,4 @@
-"""The state of a batch of blocks while it runs, as the generated functions of a kernel see it."""
+"""The state of a batch of blocks while it runs, as the generated functions of a kernel use it."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Batch:
         return np.array([[self.launch_data.dynamic_bytes if dynamic else self.launch_data.shared_bytes]], np.int32)
 
     def is_space(self, address: Array, space: str) -> Array:
-        """Whether generic addresses lie in a space."""
+        """Whether generic addresses are in a state space."""
         return _window(address) == WINDOWS.get(space, 0)
 
     # Spaces
@@ -271,7 +271,7 @@ class Batch:
         self.meetings.arrive(lanes, site.place, number, threads)
 
     def barrier_reduce(self, lanes: Lanes, operation: str, predicate: Array) -> Array:
-        """One answer for each block, from all threads that meet at the barrier."""
+        """One answer for each block, from all threads that synchronise at the barrier."""
         mask = whole_mask(lanes)
         flags = np.broadcast_to(predicate, lanes.shape)
         if lanes.packed:

@@ -23,7 +23,7 @@ Counts = defaultdict[str, float]
 
 
 class Counters:
-    """Counts of one launch of a `grid` of blocks. `weight` is the number of batches that the current batch stands for;
+    """Counts of one launch of a `grid` of blocks. `weight` is the number of batches that the current batch represents;
     `rule` adds the transactions that an older GPU would have made; a `recorder` gets every access to trace."""
 
     def __init__(

@@ -243,11 +243,11 @@ class SimDevice:
         return Timeline(plan, self.is_host, self.is_pageable, queues, cost).run()
 
     def is_host(self, array: DeviceArray) -> bool:
-        """Whether an array lies in host memory, pageable or pinned."""
+        """Whether an array is in host memory, pageable or pinned."""
         return isinstance(array, np.ndarray) and self._memory.allocation(array) is None
 
     def is_pageable(self, array: DeviceArray) -> bool:
-        """Whether an array lies in host memory that the GPU cannot access by itself."""
+        """Whether an array is in host memory that the GPU cannot access."""
         return self.is_host(array) and not self._memory.is_pinned(array)
 
     def _launch(self, launch: Launch, options: Options) -> Findings:

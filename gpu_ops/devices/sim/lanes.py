@@ -2,7 +2,7 @@
 
 Every value of a kernel is a two-dimensional array that broadcasts to a frame's shape: (1, 1) if all lanes agree, (1,
 width) if all blocks agree, (blocks, 1) if all threads of a block agree. So equal values cost nothing. A frame is the
-whole batch, or a few lanes of it, packed side by side as (1, n) while they run apart from the others.
+whole batch, or a few lanes of it, packed side by side as (1, n) while they diverge from the others.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ class Memory:
         self._pinned.discard((address_of(array), address_of(array) + array.nbytes))
 
     def is_pinned(self, array: Array) -> bool:
-        """Whether a host array lies in page-locked memory."""
+        """Whether a host array is in page-locked memory."""
         low = address_of(array)
         return any(start <= low < end for start, end in self._pinned)
 

@@ -21,7 +21,7 @@ class Requests:
     """One instruction of `nbytes` a lane by all running lanes of a frame. `address` does not include the instruction's
     `offset`.
 
-    If every block of a batch does the same, the requests of one block stand for `times` blocks; all counts are those of
+    If every block of a batch does the same, the requests of one block represent `times` blocks; all counts are those of
     all blocks.
     """
 
@@ -107,7 +107,7 @@ class Requests:
         return int(counts.sum()) * self.times
 
     def ideal_sectors(self) -> int:
-        """The sectors that each warp would touch if its bytes lay side by side, summed."""
+        """The sectors that each warp would touch if its bytes were contiguous, summed."""
         if self.even:
             return self.warps
         counts = self._distinct
@@ -172,7 +172,7 @@ def bank_passes(words: Array) -> Array:
     """The wavefronts of each row of 32 word numbers: the most different words in one bank."""
     steps = np.diff(words, axis=1)
     least, most = int(steps.min()), int(steps.max())
-    if least == most:  # a constant stride meets BANKS / gcd banks, equally often
+    if least == most:  # a constant stride uses BANKS / gcd banks, equally often
         return np.full(len(words), gcd(most, BANKS) if most else 1, np.int64)
     ordered = words if least >= 0 else np.sort(words, axis=1)
     fresh = np.ones(ordered.shape, np.bool_)

@@ -9,15 +9,15 @@ from gpu_ops.filters.box import limits, marching, peers, plans
 from gpu_ops.filters.box.claims import CLAIMS
 from gpu_ops.filters.box.reference import reference
 from gpu_ops.filters.kit import accesses
-from gpu_ops.filters.kit.planning import BORDER, SEVERAL, Job, cpu, cuda, peer
+from gpu_ops.filters.kit.planning import BORDER, SEVERAL, PlanContext, cpu, cuda, peer
 from gpu_ops.filters.kit.rules import TEXTURE_FITS
 from gpu_ops.params import Param
 from gpu_ops.plan import Device, Plan
 from gpu_ops.task import Task
 from gpu_ops.types import Accesses, Counts, Filter, Locality, Output, Rule, Variant, Work
 
-RADIUS = Param("radius", 4, 1, 256, unit="pixels", help="how far the square reaches from its pixel")
-WARPS = Param("block", 256, choices=(32, 128, 256, 1024), unit="threads", help="threads a block, in whole warps")
+RADIUS = Param("radius", 4, 1, 256, unit="pixels", help="the square has a side of 2 radius + 1")
+WARPS = Param("block", 256, choices=(32, 128, 256, 1024), unit="threads", help="threads per block, a multiple of 32")
 
 
 def work(task: Task) -> Work:
@@ -25,27 +25,30 @@ def work(task: Task) -> Work:
     return Work(task.meta.nbytes, task.meta.nbytes, 5 * task.meta.size)
 
 
-SERIAL = "Running sums down the columns and along the row, compiled, on one core: the radius costs nothing."
-PARALLEL = "The same in pieces on all cores, four rows side by side to hide the latency of one sum."
-SCIPY = "What most Python programs call; a running sum an axis on one core."
-OPENCV = "The library's blur: running sums along both axes, tuned for SIMD units."
-DIRECT = "One thread an output adds up the whole square: the work grows with the square of the radius."
-SEPARABLE = "A square is a row of columns: along the rows, then along the columns, the work grows with the radius only."
-SLIDING = (
-    "A thread slides along a row, then down a column: any radius costs the same, but few threads, scattered reads."
+SERIAL = (
+    "Running sums down the columns and along the row, compiled, on one core: the cost does not depend on the radius."
 )
-TEXTURE = "The scattered reads of the first pass go through a texture, whose cache knows two directions."
-TRANSPOSE = "The first pass reads along rows and transposes tiles in shared memory, so that no read is scattered."
-TABLE = "A table of all sums from the corner gives any square by four reads, at the price of doubles."
-FUSED = "Both passes of a tile in shared memory: one launch, no intermediate image, as far as the tile fits."
-RING = "Rows and columns slide together in one pass down the image, which keeps only a ring of row sums."
-DOUBLE = "The same with row sums in double, which avoids the rounding errors of float."
-CUPYX = "The library's own kernels: one separable correlation an axis, nothing to write yourself."
-CUCIM = "A library of scikit-image's functions: its local mean, two correlations tuned for shared memory."
+PARALLEL = "The same in pieces on all cores; four rows are interleaved to hide the latency of a running sum."
+SCIPY = "What most Python programs call: a running sum per axis on one core."
+OPENCV = "The library's blur: running sums along both axes, SIMD-optimised."
+DIRECT = "One thread per output sums the whole square: the work grows with the square of the radius."
+SEPARABLE = "A box is separable: one pass along rows, one along columns; the work grows linearly with the radius."
+SLIDING = (
+    "Running sums, one thread per row, then per column: any radius costs the same, but threads are few and row "
+    "reads uncoalesced."
+)
+TEXTURE = "The uncoalesced reads of the first pass go through a texture, whose cache exploits 2D locality."
+TRANSPOSE = "The first pass reads along rows and transposes tiles in shared memory, so that all reads are coalesced."
+TABLE = "A summed-area table (2D prefix sum) gives any box sum by four reads, but takes double precision."
+FUSED = "Both passes of a tile in shared memory: one launch and no intermediate image, where the tile fits."
+RING = "Row streaming: running sums of rows and columns in one pass down the image, with a ring buffer of row sums."
+DOUBLE = "The same with row sums in double, which avoids the rounding errors of float sums."
+CUPYX = "The library's own kernels: one 1D correlation per axis, no kernel to write."
+CUCIM = "scikit-image's functions on the GPU: its local mean, two correlations optimised with shared memory."
 
 
 MARCH = Counts(
-    uncounted="the plan cuts as many segments as fill the GPU, and each fetches some rows again",
+    uncounted="the number of segments depends on the GPU, and each loads its halo rows again",
     operations=marching.additions,
 )
 
@@ -70,7 +73,9 @@ def _hosts() -> tuple[Variant, ...]:
     )
 
 
-def _in_floats(file: str, title: str, idea: str, plan: Callable[[Job], Plan], counts: Counts, *rules: Rule) -> Variant:
+def _in_floats(
+    file: str, title: str, idea: str, plan: Callable[[PlanContext], Plan], counts: Counts, *rules: Rule
+) -> Variant:
     """A kernel that sums in the samples' own type."""
     most, exactness = limits.largest_floats, limits.FLOAT_SUMS
     return cuda(file, title, idea, plan, *rules, source="S3", largest=most, counts=counts, exactness=exactness)
@@ -106,7 +111,7 @@ def _kernels() -> tuple[Variant, ...]:
         ),
         _in_floats(*fused, tiles, rows, limits.TILE_FITS),
         cuda(
-            *("box/8_ring.cu", "marching ring", RING, plans.ring, finite, limits.SEGMENTS_FIT),
+            *("box/8_ring.cu", "ring buffer", RING, plans.ring, finite, limits.SEGMENTS_FIT),
             knobs=(),
             source="S3",
             largest=limits.march_largest,
@@ -114,7 +119,7 @@ def _kernels() -> tuple[Variant, ...]:
             exactness=limits.RING_SUMS,
         ),
         cuda(
-            *("box/9_double.cu", "marching ring, double", DOUBLE, plans.double, finite, limits.FLOATS_ONLY),
+            *("box/9_double.cu", "ring buffer, double", DOUBLE, plans.double, finite, limits.FLOATS_ONLY),
             knobs=(),
             source="S3",
             counts=MARCH,
@@ -135,7 +140,7 @@ BOX = Filter(
     id="box",
     family="box",
     title="Box",
-    summary="The mean of the square that reaches a radius around every pixel of an image.",
+    summary="The mean of the square of side 2 radius + 1 around every pixel of an image.",
     accepts="image",
     dtypes=("uint8", "uint16", "float32"),
     params=(RADIUS, BORDER),

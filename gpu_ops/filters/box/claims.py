@@ -33,7 +33,9 @@ def _claim(
     )
 
 
-COARSE = "One thread a row and then a column, sliding (coarse), beats one thread a pixel in two passes (fine)"
+COARSE = (
+    "One thread per row, then per column, with running sums (coarse), beats one thread per pixel in two passes (fine)"
+)
 CLAIMS = (
     _claim(
         "two-passes",

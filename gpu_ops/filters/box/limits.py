@@ -141,21 +141,21 @@ TABLE_SUMS = Exactness(
 largest_floats = weighted_range(sum_tolerance)
 
 ROWS_FIT = blocks_fit(lambda task: block_shape(task.knobs["block"])[1], "a larger block")
-FINITE = finite_only("its running sums carry NaN and infinity on to the end of the axis")
-TABLE_FINITE = finite_only("its table carries NaN and infinity on to everything below and to the right")
+FINITE = finite_only("its running sums propagate NaN and infinity to the end of the axis")
+TABLE_FINITE = finite_only("its table propagates NaN and infinity to everything below and to the right")
 TABLE_EXACT = Rule(
     _inexact, "its table of {meta.shape[1]} × {meta.shape[0]} pixels could lose {found:.0f} eps; choose a larger radius"
 )
 """A table of doubles is exact enough for the image."""
 TILE_FITS = shared_fits(tile_bytes, never={"param radius": (256,)})
-FLOATS_ONLY = not_of("uint8", "uint16", words="integers are exact in variant 8, marching ring; choose that one")
+FLOATS_ONLY = not_of("uint8", "uint16", words="integers are exact in variant 8, ring buffer; choose that one")
 SEGMENTS_FIT = Rule(
     _too_many_rows, "its segments are short to stay exact, and cover {found} rows at most; choose a larger radius"
 )
 """There are no more segments of `march_rows` in the image than blocks in a grid."""
 OPENCV_RULES = (
     Rule(
-        _misrounds, "it rounds {meta.dtype} means of more than {found} values in float32, which is off by one at times"
+        _misrounds, "it rounds {meta.dtype} means of more than {found} values in float32, which is sometimes off by one"
     ),
     OPENCV_BORDER,
     FINITE,

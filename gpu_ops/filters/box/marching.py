@@ -16,7 +16,7 @@ import numpy as np
 from gpu_ops.devices.occupancy import BLOCK_BARRIERS, is_known, occupancy
 from gpu_ops.errors import KernelError
 from gpu_ops.filters.box.limits import march_rows
-from gpu_ops.filters.kit.planning import CTYPES, Job
+from gpu_ops.filters.kit.planning import CTYPES, PlanContext
 from gpu_ops.filters.kit.rules import MOST_BLOCKS
 from gpu_ops.params import Value
 from gpu_ops.plan import Launch, Limits, Plan
@@ -169,22 +169,22 @@ def resident(shape: Shape, shared: int, pixels: bool, limits: Limits) -> int:
     return max(1, occupancy(architecture, shape.threads, registers, shared, BLOCK_BARRIERS).blocks)
 
 
-def plan(sums: str, job: Job) -> Plan:
+def plan(sums: str, ctx: PlanContext) -> Plan:
     """One launch; `sums` is the C type in which rows of floats are summed."""
-    radius, limits = int(job.params["radius"]), job.device.limits
-    pixels = job.dtype == np.uint8 and job.channels == 4 and radius <= BYTES_RADIUS
-    stride = 1 if pixels else job.channels
-    types = _types(job.dtype, pixels, sums)
+    radius, limits = int(ctx.params["radius"]), ctx.device.limits
+    pixels = ctx.dtype == np.uint8 and ctx.channels == 4 and radius <= BYTES_RADIUS
+    stride = 1 if pixels else ctx.channels
+    types = _types(ctx.dtype, pixels, sums)
     sum_bytes = 8 if types["SLIDE"] == "double" else 4
     shape = choose(radius, pixels, sum_bytes, limits)
     shared = shape.shared_bytes(radius, sum_bytes)
     blocks = resident(shape, shared, pixels, limits)
     defines: dict[str, Value] = {
         **({} if sums == "double" else types),  # the kernel that sums in double has its types in its file
-        "BORDER": job.border,
+        "BORDER": ctx.border,
         "RADIUS": radius,
         "STRIDE": stride,
-        "ALIGNED": int(stride == 1 and job.width % 4 == 0),
+        "ALIGNED": int(stride == 1 and ctx.width % 4 == 0),
         "LANES": shape.lanes,
         "ROW_WARPS": shape.row_warps,
         "PER": shape.per,
@@ -193,17 +193,17 @@ def plan(sums: str, job: Job) -> Plan:
         "SHARED": shared,
         "BLOCKS": blocks,
     }
-    strips = -(-job.width // shape.columns)
+    strips = -(-ctx.width // shape.columns)
     longest = march_rows(radius) - 2 * radius if types["SLIDE"] == "float" else 0
     places = limits.multiprocessors * blocks
-    rows = segment_rows(job.height, strips * stride, radius, places, blocks > 1, longest)
-    grid, sizes = (strips, -(-job.height // rows), stride), (job.height, job.width, rows)
-    args = (job.x, job.out, *(np.int32(n) for n in sizes))
+    rows = segment_rows(ctx.height, strips * stride, radius, places, blocks > 1, longest)
+    grid, sizes = (strips, -(-ctx.height // rows), stride), (ctx.height, ctx.width, rows)
+    args = (ctx.x, ctx.out, *(np.int32(n) for n in sizes))
     entering = shape.tasks if shape.ring else shape.tasks // 2
-    batches = -(-(min(rows, job.height) + 2 * radius) // entering)
+    batches = -(-(min(rows, ctx.height) + 2 * radius) // entering)
     loops = {"batches of rows": batches, "batches of a team": -(-batches // TEAMS)}
     block, name = (shape.threads, 1, 1), "rows and columns"
-    return job.plan(Launch(job.kernel(**defines), grid, block, args, shared, name=name, loops=loops))
+    return ctx.plan(Launch(ctx.kernel(**defines), grid, block, args, shared, name=name, loops=loops))
 
 
 def _types(dtype: np.dtype[Any], pixels: bool, sums: str) -> dict[str, Value]:

@@ -16,7 +16,7 @@ from gpu_ops.filters.kit.planning import (
     CTYPES,
     NO_LOOPS,
     HostFunction,
-    Job,
+    PlanContext,
     along_axes,
     block_shape,
     rounding,
@@ -30,36 +30,36 @@ TILE = 32
 """Rows of a block of the transposing variant; its kernel says the same."""
 
 
-def defines(job: Job, float_sums: str) -> dict[str, Value]:
+def defines(ctx: PlanContext, float_sums: str) -> dict[str, Value]:
     """The defines of the box kernels. 513² values of 8 bits stay below 2^32, of 16 bits they do not."""
-    integer = job.dtype.kind == "u"
-    exact = "unsigned int" if job.dtype.itemsize == 1 else "unsigned long long"
+    integer = ctx.dtype.kind == "u"
+    exact = "unsigned int" if ctx.dtype.itemsize == 1 else "unsigned long long"
     return {
-        "SAMPLE": CTYPES[job.dtype.name],
+        "SAMPLE": CTYPES[ctx.dtype.name],
         "ROW": "unsigned int" if integer else "float",
         "SUM": exact if integer else float_sums,
         "INTEGER": int(integer),
-        "BORDER": job.border,
-        "CHANNELS": job.channels,
+        "BORDER": ctx.border,
+        "CHANNELS": ctx.channels,
     }
 
 
 class Launches:
     """The launches of a job; `sums` is the C type in which floats are summed along the columns."""
 
-    def __init__(self, job: Job, sums: str) -> None:
-        self.job, self.block, self._defines = job, int(job.knobs["block"]), defines(job, sums)
-        self.sizes = tuple(np.int32(n) for n in (job.height, job.width, job.params["radius"]))
+    def __init__(self, ctx: PlanContext, sums: str) -> None:
+        self.ctx, self.block, self._defines = ctx, int(ctx.knobs["block"]), defines(ctx, sums)
+        self.sizes = tuple(np.int32(n) for n in (ctx.height, ctx.width, ctx.params["radius"]))
 
     def row_sums(self) -> DeviceArray:
         """Memory for the row sums of the first pass."""
-        return self.job.empty(np.float32 if self.job.dtype.kind == "f" else np.uint32)
+        return self.ctx.empty(np.float32 if self.ctx.dtype.kind == "f" else np.uint32)
 
     def plane(self, part: str, *arrays: DeviceArray, name: str, shared: int = 0) -> Launch:
         """A thread for each value of the image; with so many bytes for a tile."""
-        block, job = block_shape(self.block), self.job
-        grid = grid2d(job.height, job.columns, block)
-        loops = tile_loops(job, *block, block[1], int(job.params["radius"])) if shared else {}
+        block, ctx = block_shape(self.block), self.ctx
+        grid = grid2d(ctx.height, ctx.columns, block)
+        loops = tile_loops(ctx, *block, block[1], int(ctx.params["radius"])) if shared else {}
         return self._launch(part, grid, (*block, 1), arrays, name, shared, loops)
 
     def lines(self, part: str, count: int, *arrays: DeviceArray, name: str) -> Launch:
@@ -68,9 +68,9 @@ class Launches:
 
     def row_tiles(self, part: str, *arrays: DeviceArray, name: str) -> Launch:
         """A block for each TILE rows of a channel."""
-        grid = (grid1d(self.job.height, TILE)[0], self.job.channels, 1)
-        before = -(-(2 * int(self.job.params["radius"]) + 1) // TILE)
-        loops = {"tiles along a row": -(-self.job.width // TILE), "tiles of the first window": before}
+        grid = (grid1d(self.ctx.height, TILE)[0], self.ctx.channels, 1)
+        before = -(-(2 * int(self.ctx.params["radius"]) + 1) // TILE)
+        loops = {"tiles along a row": -(-self.ctx.width // TILE), "tiles of the first window": before}
         return self._launch(part, grid, (self.block, 1, 1), arrays, name, 0, loops)
 
     def _launch(
@@ -83,66 +83,66 @@ class Launches:
         shared: int = 0,
         loops: Mapping[str, int] = NO_LOOPS,
     ) -> Launch:
-        kernel = self.job.kernel(part, **self._defines)
+        kernel = self.ctx.kernel(part, **self._defines)
         return Launch(kernel, grid, block, (*arrays, *self.sizes), shared, name=name, loops=loops)
 
 
-def direct(job: Job) -> Plan:
-    return job.plan(Launches(job, "float").plane("", job.x, job.out, name="direct"))
+def direct(ctx: PlanContext) -> Plan:
+    return ctx.plan(Launches(ctx, "float").plane("", ctx.x, ctx.out, name="direct"))
 
 
-def separable(job: Job) -> Plan:
-    launch = Launches(job, "float")
+def separable(ctx: PlanContext) -> Plan:
+    launch = Launches(ctx, "float")
     rows = launch.row_sums()
-    return job.plan(
-        launch.plane("_rows", job.x, rows, name="along the rows"),
-        launch.plane("_columns", rows, job.out, name="along the columns"),
+    return ctx.plan(
+        launch.plane("_rows", ctx.x, rows, name="along the rows"),
+        launch.plane("_columns", rows, ctx.out, name="along the columns"),
     )
 
 
-def sliding(job: Job) -> Plan:
-    launch = Launches(job, "double")
+def sliding(ctx: PlanContext) -> Plan:
+    launch = Launches(ctx, "double")
     rows = launch.row_sums()
-    return job.plan(
-        launch.lines("_rows", job.height * job.channels, job.x, rows, name="along the rows"),
-        launch.lines("_columns", job.columns, rows, job.out, name="along the columns"),
+    return ctx.plan(
+        launch.lines("_rows", ctx.height * ctx.channels, ctx.x, rows, name="along the rows"),
+        launch.lines("_columns", ctx.columns, rows, ctx.out, name="along the columns"),
     )
 
 
-def sliding_texture(job: Job) -> Plan:
-    launch = Launches(job, "double")
-    rows, flat = launch.row_sums(), job.x.reshape((job.height, job.columns))
-    texture = job.device.texture(flat)
-    return job.plan(
+def sliding_texture(ctx: PlanContext) -> Plan:
+    launch = Launches(ctx, "double")
+    rows, flat = launch.row_sums(), ctx.x.reshape((ctx.height, ctx.columns))
+    texture = ctx.device.texture(flat)
+    return ctx.plan(
         Copy(texture, flat, name="into the texture"),
-        launch.lines("_rows", job.height * job.channels, texture, rows, name="along the rows"),
-        launch.lines("_columns", job.columns, rows, job.out, name="along the columns"),
+        launch.lines("_rows", ctx.height * ctx.channels, texture, rows, name="along the rows"),
+        launch.lines("_columns", ctx.columns, rows, ctx.out, name="along the columns"),
     )
 
 
-def sliding_transpose(job: Job) -> Plan:
-    launch = Launches(job, "double")
+def sliding_transpose(ctx: PlanContext) -> Plan:
+    launch = Launches(ctx, "double")
     rows = launch.row_sums()
-    return job.plan(
-        launch.row_tiles("_rows", job.x, rows, name="along the rows"),
-        launch.lines("_columns", job.columns, rows, job.out, name="along the columns"),
+    return ctx.plan(
+        launch.row_tiles("_rows", ctx.x, rows, name="along the rows"),
+        launch.lines("_columns", ctx.columns, rows, ctx.out, name="along the columns"),
     )
 
 
-def table(job: Job) -> Plan:
-    launch, around = Launches(job, "float"), 2 * int(job.params["radius"])
-    lines, columns = (job.height + around) * job.channels, (job.width + around) * job.channels
-    sums = job.device.empty((job.height + around, columns), np.float64)
-    return job.plan(
-        launch.lines("_rows", lines, job.x, sums, name="sums along the rows"),
+def table(ctx: PlanContext) -> Plan:
+    launch, around = Launches(ctx, "float"), 2 * int(ctx.params["radius"])
+    lines, columns = (ctx.height + around) * ctx.channels, (ctx.width + around) * ctx.channels
+    sums = ctx.device.empty((ctx.height + around, columns), np.float64)
+    return ctx.plan(
+        launch.lines("_rows", lines, ctx.x, sums, name="sums along the rows"),
         launch.lines("_columns", columns, sums, name="sums along the columns"),
-        launch.plane("_squares", sums, job.out, name="squares"),
+        launch.plane("_squares", sums, ctx.out, name="squares"),
     )
 
 
-def separable_fused(job: Job) -> Plan:
-    shared = tile_bytes(job.task)
-    return job.plan(Launches(job, "float").plane("", job.x, job.out, name="both passes", shared=shared))
+def separable_fused(ctx: PlanContext) -> Plan:
+    shared = tile_bytes(ctx.task)
+    return ctx.plan(Launches(ctx, "float").plane("", ctx.x, ctx.out, name="both passes", shared=shared))
 
 
 ring = partial(marching.plan, "float")

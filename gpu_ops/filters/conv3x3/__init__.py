@@ -8,47 +8,51 @@ from gpu_ops.filters.conv3x3 import accesses, limits, peers, plans, reference, r
 from gpu_ops.filters.conv3x3.arithmetic import largest, least, tolerance
 from gpu_ops.filters.conv3x3.claims import CLAIMS
 from gpu_ops.filters.conv3x3.presets import PRESETS
-from gpu_ops.filters.kit.planning import BORDER, SERIAL_LOOP, SEVERAL, Job, cpu, cuda, peer
+from gpu_ops.filters.kit.planning import BORDER, SERIAL_LOOP, SEVERAL, PlanContext, cpu, cuda, peer
 from gpu_ops.filters.kit.registers import EDGE_LOADS, rows_knob
 from gpu_ops.params import Param
 from gpu_ops.plan import Plan
 from gpu_ops.task import Task
 from gpu_ops.types import DTYPES, Counts, Filter, Locality, Output, Rule, Variant, Work
 
-BLOCK_Y = Param("block_y", 8, choices=(1, 2, 4, 8, 16, 32), unit="rows", help="rows of 32 threads a block")
+BLOCK_Y = Param("block_y", 8, choices=(1, 2, 4, 8, 16, 32), unit="rows", help="rows of 32 threads per block")
 MATRIX = Param("matrix", PRESETS["sharpen"]["matrix"], -1000.0, 1000.0, help="nine weights, rows first")
-DIVISOR = Param("divisor", 1.0, 1e-3, 1e6, help="what the sum is divided by")
-OFFSET = Param("offset", 0.0, -65535.0, 65535.0, help="what is added at the end")
-PASSES = Param("passes", 1, choices=(1, 2), help="how often the filter is applied, the second time to the first result")
+DIVISOR = Param("divisor", 1.0, 1e-3, 1e6, help="divisor of the weighted sum")
+OFFSET = Param("offset", 0.0, -65535.0, 65535.0, help="added after the division")
+PASSES = Param("passes", 1, choices=(1, 2), help="how many times the filter is applied")
 SUMMARY = (
-    "Nine neighbours times nine weights, divided, and an offset added; integers are rounded half up and cut to their"
-    " range. The matrix lies over the pixels as it is written (correlation), which only asymmetric ones show."
+    "A weighted sum of the 3 × 3 neighbourhood of each pixel, divided, plus an offset; integers are rounded half "
+    "up and saturated. The matrix is not flipped (correlation), which matters for asymmetric ones only."
 )
 
-PARALLEL = "The same loop on all cores, its rows turned into SIMD instructions."
-SCIPY = "What most Python programs call; one core, integers through float64 sums that are rounded here."
-OPENCV = "A library tuned for SIMD units; where it would round halves to even, sums are rounded here."
-CUPYX = "The library's own kernel, nothing to write yourself; sums are finished by a second kernel."
-BYTES = "One thread a value, one load a neighbour and one a weight: for uint8 a byte at a time."
-RGBA = "RGB is padded to RGBA and back, so that a pixel is one vector load; the conversions are counted."
-PACKED = "Four pixels a thread: three 32-bit words of RGB, through shared memory, in and out."
-PADDED = "Rows padded by hand to 128 bytes, so that all of them begin at a whole line of the cache."
-PITCHED = "The driver chooses the pitch of the rows, and its 2D copies move the image to these rows and from them."
-EDGES = "Blocks inside the image test nothing; only those at the edges do."
+PARALLEL = "The same loop on all cores, vectorised along rows."
+SCIPY = "What most Python programs call: one core; sums of integers in float64, rounded by a further step."
+OPENCV = "A SIMD-optimised library; where it would round half to even, a further step rounds half up."
+CUPYX = "The library's own kernel, no kernel to write; a second one divides and rounds the sums."
+BYTES = "One thread per value, one load per neighbour and one per weight: single bytes for uint8."
+RGBA = "RGB is converted to RGBA and back, so that a pixel is one vector load; the conversions are timed as well."
+PACKED = "Four pixels per thread: three 32-bit words of RGB are loaded and stored through shared memory."
+PADDED = "Rows padded to a multiple of 128 bytes, so that every row starts at a cache line."
+PITCHED = "Pitched memory: the driver chooses the row pitch, and its 2D copies move the image in and out."
+EDGES = "Only the blocks at the edges check bounds; interior blocks do not."
 CONSTANT = "All lanes need the same weight at once, so constant memory broadcasts it: half the global loads."
-TEXTURE = "A texture gives the values beyond the edges, and caches neighbours in two dimensions."
+TEXTURE = "The texture's address mode supplies the border, and its cache exploits 2D locality."
 FUSED = "Two passes in one launch: the first result stays in shared memory."
-WARP_ROWS = "A warp walks down a strip with three rows of its own, and waits for its own lanes only."
-ROWS = "No tile and no barrier: a thread marches down a few rows of 16 bytes, in registers; bytes by dot products."
+WARP_ROWS = (
+    "Row streaming: a warp walks down a strip with three rows in shared memory, and synchronises its own lanes only."
+)
+ROWS = (
+    "Row streaming without tile or barrier: each thread has a few rows of 16 bytes in registers; dot products of bytes."
+)
 
 
 WEIGHT_LOADS = Counts(
-    uncounted="a thread makes several outputs: the compiler chooses how long it keeps the weights in registers"
+    uncounted="a thread computes several outputs, and the compiler chooses how long the weights stay in registers"
 )
 
 
 def work(task: Task) -> Work:
-    """One read and one write of every value, nine products and nine sums a pass."""
+    """One read and one write of every value, nine products and nine sums per pass."""
     return Work(task.meta.nbytes, task.meta.nbytes, 18 * task.meta.size * task.params["passes"])
 
 
@@ -56,7 +60,7 @@ def _kernel(
     file: str,
     title: str,
     idea: str,
-    plan: Callable[[Job], Plan],
+    plan: Callable[[PlanContext], Plan],
     counts: Counts,
     *rules: Rule,
     knobs: tuple[Param, ...] = (BLOCK_Y,),
@@ -94,7 +98,7 @@ def _variants() -> tuple[Variant, ...]:
         _kernel("8_texture", "texture", TEXTURE, plans.texture, by_texture, *limits.TEXTURE),
         _kernel("9_fused", "fused passes", FUSED, plans.fused, WEIGHT_LOADS, *limits.FUSED),
         _kernel("10_warp_rows", "warp rows", WARP_ROWS, plans.warp_rows, WEIGHT_LOADS, *limits.WARP_ROWS),
-        _kernel("11_rows", "row march", ROWS, rows.rows, EDGE_LOADS, limits.ROWS, knobs=marching),
+        _kernel("11_rows", "row streaming", ROWS, rows.rows, EDGE_LOADS, limits.ROWS, knobs=marching),
         Variant("cupyx", "cupyx", CUPYX, plans.cupyx, "cuda", library="cupyx", rules=(zeros,), largest=largest),
     )
 

@@ -9,7 +9,7 @@ from gpu_ops.types import Rule
 GRID_FITS = blocks_fit(lambda task: task.knobs["block_y"], "a larger block_y")
 KEEPS_ZEROS = Rule(
     lambda task: not task.meta.finite and 0.0 in task.params["matrix"],
-    "it leaves out weights of 0, and NaN or infinity with them",
+    "it skips weights of 0, and NaN or infinity under them",
 )
 OPENCV = (OPENCV_BORDER, KEEPS_ZEROS)
 WHOLE_PIXELS = Rule(
@@ -19,16 +19,16 @@ WHOLE_PIXELS = Rule(
 )
 RGBA = (WHOLE_PIXELS, GRID_FITS)
 TEXTURE = (
-    not_of("float64", words="a texture takes no float64"),
-    not_with("border", "wrap", words="a texture addressed in elements has no wrap border"),
+    not_of("float64", words="textures do not support float64"),
+    not_with("border", "wrap", words="a texture with unnormalised coordinates has no wrap mode"),
     Rule(
         lambda task: task.meta.channels > 1 and task.params["border"] != "zero",
-        "a texture of single values repeats the last value, which is of another channel; use border zero",
+        "its texture repeats the last value, which belongs to another channel; use border zero",
     ),
     TEXTURE_FITS,
     GRID_FITS,
 )
 PACKED = (GRID_FITS, shared_fits(plans.packed_bytes, "rows take"))
 WARP_ROWS = (GRID_FITS, shared_fits(plans.warp_rows_bytes, "rows take"))
-FUSED = (not_with("passes", 1, words="it makes two passes in one launch; there is one"), GRID_FITS)
-ROWS = blocks_fit(lambda task: task.knobs["block_y"] * task.knobs["rows"], "a larger block or more rows a thread")
+FUSED = (not_with("passes", 1, words="it fuses two passes; choose passes 2"), GRID_FITS)
+ROWS = blocks_fit(lambda task: task.knobs["block_y"] * task.knobs["rows"], "a larger block or more rows per thread")

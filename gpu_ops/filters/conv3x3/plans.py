@@ -11,7 +11,7 @@ from gpu_ops.devices.launches import grid2d
 from gpu_ops.filters.conv3x3.arithmetic import Arithmetic, arithmetic
 from gpu_ops.filters.conv3x3.peers import sums_fit_float32
 from gpu_ops.filters.kit.borders import SCIPY_MODES
-from gpu_ops.filters.kit.planning import CTYPES, NO_LOOPS, HostFunction, Job, tile_loops
+from gpu_ops.filters.kit.planning import CTYPES, NO_LOOPS, HostFunction, PlanContext, tile_loops
 from gpu_ops.params import Value
 from gpu_ops.plan import Call, Copy, Device, DeviceArray, Launch, Plan
 from gpu_ops.task import Task
@@ -29,13 +29,13 @@ class Passes:
     """The shared part of all kernels' plans: the arithmetic, the weights in constant or in global memory, and a step
     for each pass."""
 
-    def __init__(self, job: Job, in_constant: bool = False) -> None:
-        self.job = job
-        self.how: Arithmetic = arithmetic(job.dtype, job.params)
-        self.count: int = job.params["passes"]
-        self.block = (32, int(job.knobs["block_y"]), 1)
-        self.border = np.int32(job.border)
-        self.weights = () if in_constant else (job.device.upload(self.how.weights),)
+    def __init__(self, ctx: PlanContext, in_constant: bool = False) -> None:
+        self.ctx = ctx
+        self.how: Arithmetic = arithmetic(ctx.dtype, ctx.params)
+        self.count: int = ctx.params["passes"]
+        self.block = (32, int(ctx.knobs["block_y"]), 1)
+        self.border = np.int32(ctx.border)
+        self.weights = () if in_constant else (ctx.device.upload(self.how.weights),)
         self.constants = {"weights": self.how.weights} if in_constant else {}
 
     @property
@@ -46,16 +46,16 @@ class Passes:
     @property
     def sizes(self) -> tuple[Any, Any, Any]:
         """Height, columns and channels."""
-        return np.int32(self.job.height), np.int32(self.job.columns), np.int32(self.job.channels)
+        return np.int32(self.ctx.height), np.int32(self.ctx.columns), np.int32(self.ctx.channels)
 
     def kernel(self, part: str = "", /, **more: Value) -> Any:
         """The variant's kernel, or the one with the suffix `part`, compiled with `more` defines."""
-        types = {"SAMPLE": CTYPES[self.job.dtype.name], "WEIGHT": WEIGHT_TYPES[self.how.weights.dtype.name]}
-        return self.job.kernel(part, **types, INTEGER=int(self.job.dtype.kind == "u"), **more)
+        types = {"SAMPLE": CTYPES[self.ctx.dtype.name], "WEIGHT": WEIGHT_TYPES[self.how.weights.dtype.name]}
+        return self.ctx.kernel(part, **types, INTEGER=int(self.ctx.dtype.kind == "u"), **more)
 
     def grid(self, across: int = 32, down: int = 1) -> tuple[int, int, int]:
-        """Blocks that cover the lines, each so many values wide and `down` rows a thread high."""
-        return grid2d(self.job.height, self.job.columns, (across, self.block[1] * down))
+        """Blocks that cover the lines, each so many values wide and `down` rows per thread high."""
+        return grid2d(self.ctx.height, self.ctx.columns, (across, self.block[1] * down))
 
     def steps(self, step: Callable[[DeviceArray, DeviceArray, str], Any], arrays: Sequence[DeviceArray]) -> list[Any]:
         """A step from each array to the next, named by its pass."""
@@ -65,7 +65,7 @@ class Passes:
 
     def chain(self) -> list[DeviceArray]:
         """The input, the array between two passes, and the output."""
-        return [self.job.x, *(self.job.empty() for _ in range(self.count - 1)), self.job.out]
+        return [self.ctx.x, *(self.ctx.empty() for _ in range(self.count - 1)), self.ctx.out]
 
     def same_launch(
         self, kernel: Any, grid: tuple[int, int, int], shared: int = 0, *more: Any, loops: Mapping[str, int] = NO_LOOPS
@@ -76,116 +76,116 @@ class Passes:
             args = (source, target, *self.weights, *self.finish, *self.sizes, self.border, *more)
             return Launch(kernel, grid, self.block, args, shared, self.constants, name=name, loops=loops)
 
-        return self.job.plan(*self.steps(step, self.chain()))
+        return self.ctx.plan(*self.steps(step, self.chain()))
 
 
-def direct(job: Job) -> Plan:
-    """A thread a value, on the image as it is."""
-    passes = Passes(job)
+def direct(ctx: PlanContext) -> Plan:
+    """One thread per value, on the image as it is."""
+    passes = Passes(ctx)
     return passes.same_launch(passes.kernel(), passes.grid())
 
 
-def constant(job: Job) -> Plan:
+def constant(ctx: PlanContext) -> Plan:
     """The same with the weights in constant memory."""
-    passes = Passes(job, in_constant=True)
+    passes = Passes(ctx, in_constant=True)
     return passes.same_launch(passes.kernel(), passes.grid())
 
 
-def warp_rows(job: Job) -> Plan:
+def warp_rows(ctx: PlanContext) -> Plan:
     """A warp walks down a strip."""
-    passes = Passes(job)
-    values = min(VALUES, job.columns)
-    loops = {"rows": min(ROWS, job.height), "values of a row": -(-(values + 2 * job.channels) // WARP)}
+    passes = Passes(ctx)
+    values = min(VALUES, ctx.columns)
+    loops = {"rows": min(ROWS, ctx.height), "values of a row": -(-(values + 2 * ctx.channels) // WARP)}
     loops["outputs of a row"] = -(-values // WARP)
     kernel, grid = passes.kernel(ROWS=ROWS), passes.grid(VALUES, ROWS)
-    return passes.same_launch(kernel, grid, warp_rows_bytes(job.task), loops=loops)
+    return passes.same_launch(kernel, grid, warp_rows_bytes(ctx.task), loops=loops)
 
 
-def rgba(job: Job) -> Plan:
+def rgba(ctx: PlanContext) -> Plan:
     """RGB goes through RGBA and back; RGBA is filtered as it is."""
-    passes = Passes(job)
-    kernel, grid = passes.kernel(), grid2d(job.height, job.width, passes.block[:2])
-    sizes = (np.int32(job.height), np.int32(job.width), passes.border)
+    passes = Passes(ctx)
+    kernel, grid = passes.kernel(), grid2d(ctx.height, ctx.width, passes.block[:2])
+    sizes = (np.int32(ctx.height), np.int32(ctx.width), passes.border)
 
     def step(source: DeviceArray, target: DeviceArray, name: str) -> Launch:
         args = (source, target, *passes.weights, *passes.finish, *sizes)
         return Launch(kernel, grid, passes.block, args, name=name)
 
-    if job.channels == 4:
-        return job.plan(*passes.steps(step, passes.chain()))
-    arrays = [job.device.empty((job.height, job.width, 4), job.dtype) for _ in range(passes.count + 1)]
-    pixels, threads = job.height * job.width, 32 * passes.block[1]
+    if ctx.channels == 4:
+        return ctx.plan(*passes.steps(step, passes.chain()))
+    arrays = [ctx.device.empty((ctx.height, ctx.width, 4), ctx.dtype) for _ in range(passes.count + 1)]
+    pixels, threads = ctx.height * ctx.width, 32 * passes.block[1]
     line = ((-(-pixels // threads), 1, 1), (threads, 1, 1))
-    pad = Launch(passes.kernel("_pad"), *line, (job.x, arrays[0], np.int64(pixels)), name="RGB to RGBA")
-    cut = Launch(passes.kernel("_cut"), *line, (arrays[-1], job.out, np.int64(pixels)), name="RGBA to RGB")
-    return job.plan(pad, *passes.steps(step, arrays), cut)
+    pad = Launch(passes.kernel("_pad"), *line, (ctx.x, arrays[0], np.int64(pixels)), name="RGB to RGBA")
+    cut = Launch(passes.kernel("_cut"), *line, (arrays[-1], ctx.out, np.int64(pixels)), name="RGBA to RGB")
+    return ctx.plan(pad, *passes.steps(step, arrays), cut)
 
 
-def packed(job: Job) -> Plan:
+def packed(ctx: PlanContext) -> Plan:
     """Words through shared memory."""
-    passes = Passes(job)
-    grid, stride = passes.grid(VALUES * job.channels), np.int32(packed_stride(job.task))
-    words = -(-min(VALUES * job.channels, job.columns) * job.dtype.itemsize // 4)
-    lines = min(passes.block[1] + 2, job.height + 1)
+    passes = Passes(ctx)
+    grid, stride = passes.grid(VALUES * ctx.channels), np.int32(packed_stride(ctx.task))
+    words = -(-min(VALUES * ctx.channels, ctx.columns) * ctx.dtype.itemsize // 4)
+    lines = min(passes.block[1] + 2, ctx.height + 1)
     loops = {"words of a line": -(-words // WARP), "lines": -(-lines // passes.block[1])}
-    return passes.same_launch(passes.kernel(), grid, packed_bytes(job.task), stride, loops=loops)
+    return passes.same_launch(passes.kernel(), grid, packed_bytes(ctx.task), stride, loops=loops)
 
 
-def padded(job: Job) -> Plan:
+def padded(ctx: PlanContext) -> Plan:
     """Rows a multiple of 128 bytes apart, in memory of our own."""
-    itemsize, count = job.dtype.itemsize, job.params["passes"] + 1
-    pitch = -(-(job.columns * itemsize) // PADDING) * PADDING
-    whole = [job.device.empty((job.height, pitch // itemsize), job.dtype) for _ in range(count)]
-    rows = [array[:, : job.columns] for array in whole]
-    return _apart(job, whole, rows, pitch, np.int32(pitch // itemsize))
+    itemsize, count = ctx.dtype.itemsize, ctx.params["passes"] + 1
+    pitch = -(-(ctx.columns * itemsize) // PADDING) * PADDING
+    whole = [ctx.device.empty((ctx.height, pitch // itemsize), ctx.dtype) for _ in range(count)]
+    rows = [array[:, : ctx.columns] for array in whole]
+    return _pitched(ctx, whole, rows, pitch, np.int32(pitch // itemsize))
 
 
-def pitched(job: Job) -> Plan:
+def pitched(ctx: PlanContext) -> Plan:
     """Rows with the pitch that the driver chooses."""
-    count = job.params["passes"] + 1
-    rows = [job.device.pitched(job.height, job.columns, job.dtype) for _ in range(count)]
+    count = ctx.params["passes"] + 1
+    rows = [ctx.device.pitched(ctx.height, ctx.columns, ctx.dtype) for _ in range(count)]
     pitch = rows[0].strides[0]
-    return _apart(job, rows, rows, pitch, np.int64(pitch))
+    return _pitched(ctx, rows, rows, pitch, np.int64(pitch))
 
 
-def _apart(
-    job: Job, memory: Sequence[DeviceArray], rows: Sequence[DeviceArray], pitch: int, pitch_argument: Any
+def _pitched(
+    ctx: PlanContext, memory: Sequence[DeviceArray], rows: Sequence[DeviceArray], pitch: int, pitch_argument: Any
 ) -> Plan:
     """A 2D copy into rows that lie `pitch` bytes apart, passes there, and a 2D copy out. Kernels take `memory`
     and `pitch_argument`."""
-    passes = Passes(job)
-    kernel, flat, note = passes.kernel(), (job.height, job.columns), f"pitch {pitch} bytes"
+    passes = Passes(ctx)
+    kernel, flat, note = passes.kernel(), (ctx.height, ctx.columns), f"pitch {pitch} bytes"
 
     def step(source: DeviceArray, target: DeviceArray, name: str) -> Launch:
         args = (source, target, *passes.weights, *passes.finish, *passes.sizes, passes.border, pitch_argument)
         return Launch(kernel, passes.grid(), passes.block, args, name=name)
 
-    into = Copy(rows[0], job.x.reshape(flat), f"2D copy in, {note}")
-    back = Copy(job.out.reshape(flat), rows[-1], f"2D copy out, {note}")
-    return job.plan(into, *passes.steps(step, memory), back)
+    into = Copy(rows[0], ctx.x.reshape(flat), f"2D copy in, {note}")
+    back = Copy(ctx.out.reshape(flat), rows[-1], f"2D copy out, {note}")
+    return ctx.plan(into, *passes.steps(step, memory), back)
 
 
-def texture(job: Job) -> Plan:
+def texture(ctx: PlanContext) -> Plan:
     """A copy into a texture before each pass."""
-    passes, flat = Passes(job), (job.height, job.columns)
-    image = job.device.texture(job.x.reshape(flat), "zero" if job.params["border"] == "zero" else "nearest")
+    passes, flat = Passes(ctx), (ctx.height, ctx.columns)
+    image = ctx.device.texture(ctx.x.reshape(flat), "zero" if ctx.params["border"] == "zero" else "nearest")
     kernel, args = passes.kernel(), (*passes.weights, *passes.finish, *passes.sizes)
 
     def step(source: DeviceArray, target: DeviceArray, name: str) -> tuple[Copy, Launch]:
         refresh = Copy(image, source.reshape(flat), f"into the texture, {name}")
         return refresh, Launch(kernel, passes.grid(), passes.block, (image, target, *args), name=name)
 
-    return job.plan(*(s for pair in passes.steps(step, passes.chain()) for s in pair))
+    return ctx.plan(*(s for pair in passes.steps(step, passes.chain()) for s in pair))
 
 
-def fused(job: Job) -> Plan:
+def fused(ctx: PlanContext) -> Plan:
     """Both passes in one launch."""
-    passes = Passes(job)
-    args = (job.x, job.out, *passes.weights, *passes.finish, *passes.sizes, passes.border)
-    shared = fused_bytes(job.task)
+    passes = Passes(ctx)
+    args = (ctx.x, ctx.out, *passes.weights, *passes.finish, *passes.sizes, passes.border)
+    shared = fused_bytes(ctx.task)
     x, y, _ = passes.block
-    loops = tile_loops(job, x, y, y, 2)
-    return job.plan(Launch(passes.kernel(), passes.grid(), passes.block, args, shared, name="both passes", loops=loops))
+    loops = tile_loops(ctx, x, y, y, 2)
+    return ctx.plan(Launch(passes.kernel(), passes.grid(), passes.block, args, shared, name="both passes", loops=loops))
 
 
 def packed_stride(task: Task) -> int:

@@ -8,33 +8,33 @@ import numpy as np
 
 from gpu_ops.filters.conv3x3.arithmetic import Arithmetic
 from gpu_ops.filters.conv3x3.plans import Passes
-from gpu_ops.filters.kit.planning import Job
+from gpu_ops.filters.kit.planning import PlanContext
 from gpu_ops.filters.kit.registers import launch_bound, rows_aligned, vector_of
 from gpu_ops.plan import DeviceArray, Launch, Plan
 
 
-def rows(job: Job) -> Plan:
-    """A few rows of 16 bytes a thread."""
-    passes = Passes(job, in_constant=True)
-    division, magic, most = quotient(passes.how, job.dtype)
-    taps = tap_bytes(passes.how) if division and job.dtype == np.uint8 else None
+def rows(ctx: PlanContext) -> Plan:
+    """A few rows of 16 bytes per thread."""
+    passes = Passes(ctx, in_constant=True)
+    division, magic, most = quotient(passes.how, ctx.dtype)
+    taps = tap_bytes(passes.how) if division and ctx.dtype == np.uint8 else None
     kernel = passes.kernel(
-        BORDER=job.border,
-        CHANNELS=job.channels,
-        ROWS=job.knobs["rows"],
-        THREADS=launch_bound(32 * job.knobs["block_y"]),
-        ALIGNED=rows_aligned(job.columns, job.dtype.itemsize),
+        BORDER=ctx.border,
+        CHANNELS=ctx.channels,
+        ROWS=ctx.knobs["rows"],
+        THREADS=launch_bound(32 * ctx.knobs["block_y"]),
+        ALIGNED=rows_aligned(ctx.columns, ctx.dtype.itemsize),
         BYTES=int(taps is not None),
         DIVISION=division,
     )
     constants = passes.constants if taps is None else {"taps": taps}
-    grid = passes.grid(32 * vector_of(job.dtype.itemsize), job.knobs["rows"])
-    scalars = (*passes.finish, np.uint32(magic), np.int32(most), np.int32(job.height), np.int32(job.width))
+    grid = passes.grid(32 * vector_of(ctx.dtype.itemsize), ctx.knobs["rows"])
+    scalars = (*passes.finish, np.uint32(magic), np.int32(most), np.int32(ctx.height), np.int32(ctx.width))
 
     def step(source: DeviceArray, target: DeviceArray, name: str) -> Launch:
         return Launch(kernel, grid, passes.block, (source, target, *scalars), 0, constants, name=name)
 
-    return job.plan(*passes.steps(step, passes.chain()))
+    return ctx.plan(*passes.steps(step, passes.chain()))
 
 
 def quotient(how: Arithmetic, dtype: np.dtype[Any]) -> tuple[int, int, int]:

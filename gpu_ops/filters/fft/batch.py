@@ -26,7 +26,7 @@ NUMBERS = Param(
     "numbers",
     REAL,
     choices=(REAL, COMPLEX),
-    help="each value is a real sample, or neighbouring values are real and imaginary parts (I and Q)",
+    help="real samples, or neighbouring values as real and imaginary parts (I and Q)",
 )
 PARAMS1D = (
     NUMBERS,
@@ -36,7 +36,7 @@ PARAMS1D = (
         0,
         1 << 27,
         unit="points",
-        help="points of a transform; 0 is the whole signal, and what is left at its end is not used",
+        help="points per transform; 0: the whole signal. A remainder at its end is not used",
         tries=(0, 3, 16, 60, 125),
     ),
 )
@@ -48,7 +48,7 @@ PARAMS2D = (
         0,
         1 << 14,
         unit="points",
-        help="points a side of square tiles; 0 is the whole image, and what is left at its edges is not used",
+        help="side of the square tiles; 0: the whole image. A remainder at its edges is not used",
         tries=(0, 6, 16),
     ),
 )

@@ -113,11 +113,11 @@ def most_of_peaks(task: Task) -> tuple[float, ...]:
     bins lie apart, and by the rounding of its type, however many bins there are."""
     eps, meta = float(np.finfo(real_type(task)).eps), task.meta
     if meta.of_kind.rank == 2:
-        apart = [(1 / n, 0.5) for n in meta.shape[:2]]
+        spacings = [(1 / n, 0.5) for n in meta.shape[:2]]
     else:
         cut = Cut.of(task)
-        apart = [(cut.rate / cut.length, cut.rate / 2)]
-    frequencies = [(spacing / 4 + eps * highest) / peak_tolerance(task) for spacing, highest in apart]
+        spacings = [(cut.rate / cut.length, cut.rate / 2)]
+    frequencies = [(spacing / 4 + eps * highest) / peak_tolerance(task) for spacing, highest in spacings]
     return (*frequencies, math.inf) * meta.channels
 
 

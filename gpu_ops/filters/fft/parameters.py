@@ -24,22 +24,22 @@ HALF = 0.7071
 
 
 def _window(when: dict[str, tuple[str, ...]]) -> Param:
-    text = "weights of the samples before the transform"
+    text = "window function that is applied before the transform"
     return Param("window", "none", choices=tuple(COSINES), help=text, when=when, tries=("none", "Hann", "flat-top"))
 
 
 def _detrend(when: dict[str, tuple[str, ...]]) -> Param:
-    text = "what is taken off before the transform: nothing or the mean"
+    text = "what is subtracted before the transform: nothing, or the mean"
     return Param("detrend", "none", choices=("none", "constant"), help=text, when=when)
 
 
 def _result(choices: tuple[str, ...]) -> Param:
-    return Param("result", "spectrum", choices=choices, help="what is made of the transform")
+    return Param("result", "spectrum", choices=choices, help="what is computed from the transform")
 
 
 PARAMS1D = (
     _result(RESULTS1D),
-    Param("sides", "one", choices=("one", "two"), help="frequencies from zero, or both signs", when={"result": SIDED}),
+    Param("sides", "one", choices=("one", "two"), help="one-sided or two-sided spectrum", when={"result": SIDED}),
     _window(TRANSFORMED),
     _detrend(LEVELLED),
     Param(
@@ -48,39 +48,37 @@ PARAMS1D = (
         0,
         1 << 24,
         unit="samples",
-        help="samples a segment; 0 is the whole signal, and 256 of a spectrogram",
+        help="samples per segment; 0: the whole signal, 256 for a spectrogram",
         when=CUT,
         tries=(0, 7, 64),
     ),
-    Param(
-        "overlap", 50, 0, 95, unit="%", help="how much of a segment the next one shares", when=CUT, tries=(0, 50, 75)
-    ),
+    Param("overlap", 50, 0, 95, unit="%", help="overlap of neighbouring segments", when=CUT, tries=(0, 50, 75)),
 )
 PARAMS2D = (
     _result(RESULTS2D),
     _window(TRANSFORMED2D),
     _detrend(LEVELLED2D),
-    Param("centred", False, help="zero frequency in the middle", when={"result": SIDED2D}),
+    Param("centred", False, help="zero frequency in the centre", when={"result": SIDED2D}),
     Param(
         "floor",
         -80.0,
         -100.0,
         -20.0,
         unit="dB",
-        help="the lowest level; what is less has this one",
+        help="lower levels are clamped to this value",
         when={"result": ("level",)},
         tries=(-80.0, -35.0),
     ),
 )
 PARAMS_MASK = (
-    Param("shape", "low", choices=SHAPES, help="which frequencies stay; a notch takes one away"),
+    Param("shape", "low", choices=SHAPES, help="which frequencies pass; a notch removes one"),
     Param(
         "low",
         0.05,
         0.0,
         HALF,
         unit="cycles/px",
-        help="frequencies below go",
+        help="lower cut-off frequency",
         when={"shape": ("high", "band")},
         tries=(0.0, 0.05, 0.13),
         handle=Ring("spectrum"),
@@ -91,7 +89,7 @@ PARAMS_MASK = (
         0.0,
         HALF,
         unit="cycles/px",
-        help="frequencies above go",
+        help="upper cut-off frequency",
         when={"shape": ("low", "band")},
         tries=(0.2, 0.31, HALF),
         handle=Ring("spectrum", beyond="low"),
@@ -102,7 +100,7 @@ PARAMS_MASK = (
         0.0,
         HALF,
         unit="cycles/px",
-        help="reach of the notch",
+        help="radius of the notch",
         when={"shape": ("notch",)},
         tries=(0.05, 0.17),
         handle=Ring("spectrum", about="fy"),
@@ -113,7 +111,7 @@ PARAMS_MASK = (
         0.0,
         HALF,
         unit="cycles/px",
-        help="width of the edge, a raised cosine",
+        help="width of the transition band, a raised cosine",
         tries=(0.0, 0.05, 0.21),
     ),
     Param(
@@ -122,7 +120,7 @@ PARAMS_MASK = (
         -0.5,
         0.5,
         unit="cycles/px",
-        help="the notch along y",
+        help="frequency of the notch along y",
         when={"shape": ("notch",)},
         tries=(0.0, 0.13, -0.3),
         handle=Place("spectrum", across="fx", mirrored=True),
@@ -133,7 +131,7 @@ PARAMS_MASK = (
         -0.5,
         0.5,
         unit="cycles/px",
-        help="the notch along x",
+        help="frequency of the notch along x",
         when={"shape": ("notch",)},
         tries=(0.1, -0.2, 0.48),
     ),

@@ -57,8 +57,8 @@ def _one_sided(cut: Cut, x: Array) -> Array:
 def _without_means(x: Array, axes: tuple[int, ...]) -> Array:
     """Samples in float64 less the mean of each channel. NumPy adds channels that lie side by side one sample after the
     other, which rounds as often; the mean of what is left has what that lost."""
-    apart = x - x.mean(axis=axes)
-    return np.asarray(apart - apart.mean(axis=axes))
+    centred = x - x.mean(axis=axes)
+    return np.asarray(centred - centred.mean(axis=axes))
 
 
 def _both_sides(one: Array, length: int) -> Array:

@@ -12,7 +12,7 @@ from gpu_ops.filters.histogram.bins import check, counts_form, outside_form, sta
 from gpu_ops.filters.histogram.claims import CLAIMS
 from gpu_ops.filters.histogram.merging import extremes, merge, whole
 from gpu_ops.filters.histogram.reference import reference
-from gpu_ops.filters.kit.planning import BLOCK, SERIAL_LOOP, Job, cuda
+from gpu_ops.filters.kit.planning import BLOCK, SERIAL_LOOP, PlanContext, cuda
 from gpu_ops.filters.kit.rules import OPENCV_CHANNELS, one_channel, shared_fits
 from gpu_ops.input_kinds import INPUT_KINDS, Kind
 from gpu_ops.params import Param, holds
@@ -26,49 +26,64 @@ FARTHEST = 3.4e38
 GIVEN = {"range": ("given",)}
 RESULTS = ("counts", "statistics", "equalised")
 
-RESULT = Param("result", "counts", choices=RESULTS, help="what is made; each implies those before it")
-BINS = Param("bins", 256, 16, 4096, help="how many bins", tries=(16, 100, 256, 4096))
+RESULT = Param("result", "counts", choices=RESULTS, help="what is computed; each choice includes those before it")
+BINS = Param("bins", 256, 16, 4096, help="number of bins", tries=(16, 100, 256, 4096))
 RANGE = Param(
-    "range", "auto", choices=("auto", "given"), help="all of an integer type, the extremes of floats; or low to high"
+    "range",
+    "auto",
+    choices=("auto", "given"),
+    help="auto: all of an integer type, minimum to maximum of floats; given: low to high",
 )
-LOW = Param("low", 0.0, -FARTHEST, FARTHEST, help="the lowest edge", when=GIVEN, tries=(0.0, -0.5, 0.25))
+LOW = Param("low", 0.0, -FARTHEST, FARTHEST, help="lower edge of the first bin", when=GIVEN, tries=(0.0, -0.5, 0.25))
 HIGH = Param(
-    "high", 255.0, -FARTHEST, FARTHEST, help="the highest edge, included", when=GIVEN, tries=(0.75, 100.5, 255.0)
+    "high",
+    255.0,
+    -FARTHEST,
+    FARTHEST,
+    help="upper edge of the last bin, included",
+    when=GIVEN,
+    tries=(0.75, 100.5, 255.0),
 )
 COLOURS = Param(
     "colours",
     "each",
     choices=("each", "luminance"),
-    help="each colour has a histogram, or their luminance by Rec. 601 has; alpha is left out",
+    help="a histogram per colour, or of their luminance (Rec. 601); alpha is ignored",
     channels=(3, 4),
 )
-PIXELS = Param("pixels", 16, choices=(4, 16), help="pixels or samples a thread")
-WARPS = Param("block", 128, 32, 256, 32, unit="threads", help="threads a block")
+PIXELS = Param("pixels", 16, choices=(4, 16), help="pixels or samples per thread")
+WARPS = Param("block", 128, 32, 256, 32, unit="threads", help="threads per block")
 MANY = replace(PIXELS, default=240, choices=(16, 240, 1020))
-LANES = Param("block", 1024, 64, 1024, 64, unit="threads", help="threads a block", tries=(64, 1024))
-COPIES = Param("copies", 32, choices=(1, 8, 32), help="copies of a block's counts, fewer where they do not fit")
-STAYING = Param("blocks", 1, 1, 16, unit="blocks", help="blocks a multiprocessor, which share all samples")
+LANES = Param("block", 1024, 64, 1024, 64, unit="threads", help="threads per block", tries=(64, 1024))
+COPIES = Param("copies", 32, choices=(1, 8, 32), help="copies of the histogram per block; fewer where they do not fit")
+STAYING = Param("blocks", 1, 1, 16, unit="blocks", help="persistent blocks per multiprocessor")
 FEW = replace(STAYING, default=8)
-LOADS = Param("loads", 2, choices=(1, 2, 4), help="reads of 16 bytes that a thread has under way")
+LOADS = Param("loads", 2, choices=(1, 2, 4), help="16-byte loads in flight per thread")
 
-PARALLEL = "Each core counts a part in histograms of its own, four in turn; they are added at the end."
-NUMPY = "What most Python programs call: bincount of integers' levels, histogram of floats."
-OPENCV = "A library's calcHist on one core, which looks each level up in a table of bins."
-GLOBAL = "One thread a pixel adds one to a count in global memory; those of one bin wait for one another."
-SHARED = "A block counts in shared memory, and adds its counts to the global ones once."
+PARALLEL = "Each core counts a part into four private histograms in turn; they are summed at the end."
+NUMPY = "What most Python programs call: bincount for integers, histogram for floats."
+OPENCV = "The library's calcHist on one core, with a lookup table from levels to bins."
+GLOBAL = "One thread per pixel and atomics in global memory: additions to the same bin are serialised."
+SHARED = "Privatisation: a histogram per block in shared memory, added to the global one at the end."
 PRIVATE = (
-    "A thread counts 64 bins in bytes of its own, without atomics, and adds them to the block's before they are full."
+    "Each thread has private one-byte counts of 64 bins, without atomics, and adds them to the block's before "
+    "they overflow."
 )
 TAGGED = (
-    "A warp shares its counts without atomics: a lane writes with its number and reads back whether it was the last."
+    "A histogram per warp without atomics: a lane stores its count with a tag, reads it back, and retries if "
+    "another tag is there."
 )
-WARP = "A warp has counts of its own in shared memory and adds to them atomically: only its lanes wait for each other."
-LANES_IDEA = "One launch; up to 32 interleaved copies of the counts: equal samples of a warp add in banks of their own."
-BYTES = "One launch; a thread has 256 counts of one byte, which it reads and writes without atomics."
-CUPY_HISTOGRAM = "The library's histogram over edges, nothing to write yourself; counts outside are three more passes."
-CUPY_BINCOUNT = "The library counts levels, which are joined to bins; it waits for the largest level first."
+WARP = "A histogram per warp in shared memory, with atomics: only the lanes of one warp contend."
+LANES_IDEA = "One launch; up to 32 interleaved copies per block, so that equal samples of a warp use different banks."
+BYTES = "One launch; each thread has 256 private one-byte counts in shared memory, without atomics."
+CUPY_HISTOGRAM = (
+    "The library's histogram over bin edges, no kernel to write; counts outside the range take three more passes."
+)
+CUPY_BINCOUNT = (
+    "The library counts levels, which are merged into bins; it synchronises to find the largest level first."
+)
 
-UNCOUNTED = "a sample's bin takes two bounds or a search among them, and results beside the counts are further kernels"
+UNCOUNTED = "finding a bin loads two bounds or searches them, and results other than counts take further kernels"
 
 
 def work(task: Task) -> Work:
@@ -82,7 +97,7 @@ def _kernel(
     file: str,
     title: str,
     idea: str,
-    plan: Callable[[Job], Plan],
+    plan: Callable[[PlanContext], Plan],
     knobs: tuple[Param, ...],
     *rules: Rule,
     predicts: Callable[[Task], Mapping[str, int]] | None = None,
@@ -103,21 +118,21 @@ def _kernels(kind: Kind) -> tuple[Variant, ...]:
         _kernel("1_global", "global atomics", GLOBAL, gpu.atomics, (BLOCK,), predicts=collide),
         _kernel("2_shared", "shared atomics", SHARED, gpu.own_counts, (BLOCK, PIXELS), of_block, predicts=collide),
         _kernel(
-            *("3_private", "thread-private bytes", PRIVATE, gpu.thread_counts, (WARPS, MANY), of_threads),
+            *("3_private", "thread-private counts", PRIVATE, gpu.thread_counts, (WARPS, MANY), of_threads),
             trials=trials.of_private(kind),
         ),
         _kernel(
-            *("4_tagged", "warp tags", TAGGED, gpu.warp_counts, (WARPS, PIXELS), of_warps),
+            *("4_tagged", "tagged counts per warp", TAGGED, gpu.warp_counts, (WARPS, PIXELS), of_warps),
             predicts=contention.tagged_stores,
         ),
-        _kernel("5_warp", "warp atomics", WARP, gpu.warp_counts, (WARPS, PIXELS), of_warps, predicts=collide),
+        _kernel("5_warp", "atomics per warp", WARP, gpu.warp_counts, (WARPS, PIXELS), of_warps, predicts=collide),
         _kernel(
-            *("6_lanes", "copies by lane", LANES_IDEA, gpu.in_lanes, (LANES, COPIES, STAYING, LOADS), of_lanes),
+            *("6_lanes", "interleaved copies", LANES_IDEA, gpu.in_lanes, (LANES, COPIES, STAYING, LOADS), of_lanes),
             trials=trials.of_lanes(kind),
             source="own",
         ),
         _kernel(
-            *("7_bytes", "bytes in one launch", BYTES, gpu.in_bytes, (FEW, LOADS), gpu.BYTES, alone),
+            *("7_bytes", "one-byte counts, one launch", BYTES, gpu.in_bytes, (FEW, LOADS), gpu.BYTES, alone),
             trials=trials.of_bytes(kind),
             source="own",
         ),
@@ -164,8 +179,8 @@ def _outputs(kind: Kind) -> tuple[Output, ...]:
 
 
 SUMMARY = (
-    "How many samples lie in each of the bins of a range, with the last edge in the last bin. Statistics take a sample"
-    " as the middle of its bin; equalised samples lie as high in the range as many samples are not above them."
+    "How many samples fall into each bin of a range; the last bin includes its upper edge. Statistics take each "
+    "sample as the centre of its bin; equalised samples are mapped by the cumulative distribution."
 )
 MERGEABLE = Locality("mergeable", merge=merge, extremes=extremes, whole=whole)
 PICKED = ("serial", "parallel", "global", "shared", "tagged", "lanes")

@@ -51,7 +51,7 @@ CLAIMS = (
     Claim(
         "S3-thread-bytes",
         "S3",
-        "16 KB of shared memory and 192 threads leave 85 bytes a thread: 64 counts of one byte, added up before 255.",
+        "16 KB of shared memory and 192 threads leave 85 bytes per thread: 64 counts of one byte, added up before 255.",
         "16 KB / 192 threads = 85 bytes",
         "Holds by arithmetic.",
         "counted",

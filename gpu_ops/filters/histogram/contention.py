@@ -20,7 +20,7 @@ CHUNK = 1 << 15
 
 def collisions(task: Task) -> dict[str, int]:
     """Atomic additions that meet another of their warp at one address, in kernels whose lanes take pixels in order."""
-    return {"atomic_collisions": sum(int((there - distinct).sum()) for there, distinct, _ in _warps(task))}
+    return {"atomic_collisions": sum(int((present - distinct).sum()) for present, distinct, _ in _warps(task))}
 
 
 def rounds(task: Task) -> int:
@@ -56,8 +56,8 @@ def _warps(task: Task) -> list[tuple[Array, Array, Array]]:
 
 def _counted(warps: Array) -> tuple[Array, Array, Array]:
     ordered = np.sort(warps, axis=1)
-    there = ordered >= 0
-    return there.sum(axis=1), (_first(ordered) & there).sum(axis=1), fullest(warps)
+    present = ordered >= 0
+    return present.sum(axis=1), (_first(ordered) & present).sum(axis=1), fullest(warps)
 
 
 def fullest(warps: Array) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 from gpu_ops.devices.launches import grid1d
 from gpu_ops.filters.histogram.bins import Bins, bins_of, counts_form, histograms_of, outside_form
 from gpu_ops.filters.histogram.plans import Outputs
-from gpu_ops.filters.kit.planning import CTYPES, Job
+from gpu_ops.filters.kit.planning import CTYPES, PlanContext
 from gpu_ops.filters.kit.rules import not_of
 from gpu_ops.params import Value
 from gpu_ops.plan import Fill, Launch, Plan, Step
@@ -32,13 +32,13 @@ WARP = 32
 class Kernels:
     """The shared part of the kernels' plans: outputs, bounds on the device, arguments, and the steps after counting."""
 
-    def __init__(self, job: Job, **defines: Value) -> None:
-        self.job, self.bins, self.defines = job, bins_of(job.task), defines
-        self.out = Outputs.on(job.device, job.task)
-        self.bounds = job.device.upload(self.bins.bounds)
-        self.real: Any = np.float64 if job.dtype == np.float64 else np.float32
+    def __init__(self, ctx: PlanContext, **defines: Value) -> None:
+        self.ctx, self.bins, self.defines = ctx, bins_of(ctx.task), defines
+        self.out = Outputs.on(ctx.device, ctx.task)
+        self.bounds = ctx.device.upload(self.bins.bounds)
+        self.real: Any = np.float64 if ctx.dtype == np.float64 else np.float32
         self.search = np.int32(self.bins.count), self.real(self.bins.low), self.real(self.bins.scale)
-        self.pixels = job.x.size // self.bins.step
+        self.pixels = ctx.x.size // self.bins.step
 
     @property
     def sizes(self) -> tuple[Any, ...]:
@@ -48,14 +48,14 @@ class Kernels:
 
     def kernel(self, name: str = "") -> Any:
         """A kernel of the variant's file: its own, or one of those that work on counts."""
-        name, dtype = name or f"histogram_{self.job.variant}", self.job.dtype
+        name, dtype = name or f"histogram_{self.ctx.variant}", self.ctx.dtype
         defines: Mapping[str, Any] = {
             "SAMPLE": CTYPES[dtype.name],
             "INTEGER": int(dtype.kind == "u"),
             "REAL": "double" if dtype == np.float64 else "float",
             **self.defines,
         }
-        return self.job.device.kernel(self.job.file, name, defines)
+        return self.ctx.device.kernel(self.ctx.file, name, defines)
 
     def plan(self, count: Launch) -> Plan:
         """Counting into zeroed counts, and what the task asks for beside them."""
@@ -67,11 +67,11 @@ class Kernels:
         return self.out.plan(*steps, *after)
 
     def _after(self) -> list[Step]:
-        job, bins, out = self.job, self.bins, self.out
+        ctx, bins, out = self.ctx, self.bins, self.out
         counts, block = np.int32(bins.count), (THREADS, 1, 1)
-        each, sums = (bins.histograms, 1, 1), job.device.empty((bins.histograms, bins.count), np.uint32)
-        first = job.device.empty((bins.histograms,), np.uint32)
-        middles = job.device.upload(bins.middles)
+        each, sums = (bins.histograms, 1, 1), ctx.device.empty((bins.histograms, bins.count), np.uint32)
+        first = ctx.device.empty((bins.histograms,), np.uint32)
+        middles = ctx.device.upload(bins.middles)
         prefix = Launch(
             self.kernel("histogram_prefix"), each, block, (out.counts, sums, first, counts), name="running counts"
         )
@@ -79,7 +79,7 @@ class Kernels:
         steps: list[Step] = [prefix, Launch(self.kernel("histogram_statistics"), each, block, args, name="statistics")]
         if out.equalised is None:
             return steps
-        new = job.device.empty((bins.histograms, bins.count), job.dtype)
+        new = ctx.device.empty((bins.histograms, bins.count), ctx.dtype)
         low, top = (np.float64(end) for end in bins.ends)
         grid = grid1d(bins.histograms * bins.count, THREADS)
         table = Launch(
@@ -89,79 +89,79 @@ class Kernels:
             (sums, first, new, np.int32(bins.histograms), counts, low, top),
             name="table",
         )
-        most = np.int32(np.iinfo(job.dtype).max if job.dtype.kind == "u" else 0)
+        most = np.int32(np.iinfo(ctx.dtype).max if ctx.dtype.kind == "u" else 0)
         lookup = Launch(
             self.kernel("histogram_equalise"),
             grid1d(self.pixels, THREADS),
             block,
-            (job.x, out.equalised, new, sums, first, self.bounds, *self.sizes, *self.search, most),
+            (ctx.x, out.equalised, new, sums, first, self.bounds, *self.sizes, *self.search, most),
             name="equalise",
         )
         return [*steps, table, lookup]
 
 
-def atomics(job: Job) -> Plan:
-    """A thread a pixel, which adds to the counts in global memory."""
-    made, block = Kernels(job), job.knobs["block"]
-    args = (job.x, made.out.counts, made.out.outside, made.bounds, *made.sizes, *made.search)
+def atomics(ctx: PlanContext) -> Plan:
+    """One thread per pixel, which adds to the counts in global memory."""
+    made, block = Kernels(ctx), ctx.knobs["block"]
+    args = (ctx.x, made.out.counts, made.out.outside, made.bounds, *made.sizes, *made.search)
     return made.plan(Launch(made.kernel(), grid1d(made.pixels, block), (block, 1, 1), args, name="count"))
 
 
-def own_counts(job: Job) -> Plan:
+def own_counts(ctx: PlanContext) -> Plan:
     """A block counts in shared memory and adds its counts to those in global memory."""
-    return _in_blocks(job, shared_bytes(job.task))
+    return _in_blocks(ctx, shared_bytes(ctx.task))
 
 
-def warp_counts(job: Job) -> Plan:
+def warp_counts(ctx: PlanContext) -> Plan:
     """Each warp of a block counts in shared memory; the block adds its warps' counts to those in global memory."""
-    return _in_blocks(job, warps_bytes(job.task))
+    return _in_blocks(ctx, warps_bytes(ctx.task))
 
 
-def thread_counts(job: Job) -> Plan:
+def thread_counts(ctx: PlanContext) -> Plan:
     """Each thread counts up to 64 bins in bytes of shared memory: as many passes as the bins need."""
-    return _in_blocks(job, bytes_of_threads(job.task), passes(job.task))
+    return _in_blocks(ctx, bytes_of_threads(ctx.task), passes(ctx.task))
 
 
-def _in_blocks(job: Job, shared: int, passes: int = 1) -> Plan:
-    made, block, each = Kernels(job), job.knobs["block"], job.knobs["pixels"]
-    args = (job.x, made.out.counts, made.out.outside, made.bounds, *made.sizes, np.int32(each), *made.search)
+def _in_blocks(ctx: PlanContext, shared: int, passes: int = 1) -> Plan:
+    made, block, each = Kernels(ctx), ctx.knobs["block"], ctx.knobs["pixels"]
+    args = (ctx.x, made.out.counts, made.out.outside, made.bounds, *made.sizes, np.int32(each), *made.search)
     grid, pixels = (grid1d(made.pixels, block * each)[0], passes, 1), min(each, -(-made.pixels // block))
-    loops = {"pixels": pixels, **({"sums of bytes": -(-pixels // FULL)} if job.variant == "private" else {})}
+    loops = {"pixels": pixels, **({"sums of bytes": -(-pixels // FULL)} if ctx.variant == "private" else {})}
     return made.plan(Launch(made.kernel(), grid, (block, 1, 1), args, shared, name="count", loops=loops))
 
 
-def in_lanes(job: Job) -> Plan:
+def in_lanes(ctx: PlanContext) -> Plan:
     """One launch of blocks that stay, each with copies of its counts, which it adds to the outputs at the end."""
-    knobs, copies = job.knobs, copies_of(job.task)
-    block, step, grey = knobs["block"], job.task.meta.channels, bins_of(job.task).grey
-    made = Kernels(job, STEP=step, COPIES=copies, LOADS=knobs["loads"], BLOCK=block)
-    each = 1 if grey else 16 // job.dtype.itemsize
-    grid = _blocks_that_stay(job, made.pixels * (1 if grey else step), block * each)
-    reads = -(-(job.x.size // each) // (grid[0] * WARP)) * WARP
-    turns = job.device.upload(np.zeros(3, np.uint32))
+    knobs, copies = ctx.knobs, copies_of(ctx.task)
+    block, step, grey = knobs["block"], ctx.task.meta.channels, bins_of(ctx.task).grey
+    made = Kernels(ctx, STEP=step, COPIES=copies, LOADS=knobs["loads"], BLOCK=block)
+    each = 1 if grey else 16 // ctx.dtype.itemsize
+    grid = _blocks_that_stay(ctx, made.pixels * (1 if grey else step), block * each)
+    reads = -(-(ctx.x.size // each) // (grid[0] * WARP)) * WARP
+    turns = ctx.device.upload(np.zeros(3, np.uint32))
     sizes = np.int64(made.pixels), np.int64(reads), np.int32(made.bins.colours), np.int32(grey)
     limits = *made.search, made.real(_margin(made.bins, made.real))
-    args = (job.x, made.out.counts, made.out.outside, made.bounds, turns, *sizes, *limits)
-    shared = _lanes_bytes(job.task, copies) - OWN_BYTES
+    args = (ctx.x, made.out.counts, made.out.outside, made.bounds, turns, *sizes, *limits)
+    shared = _lanes_bytes(ctx.task, copies) - OWN_BYTES
     loops = {"reads": -(-reads // (block * knobs["loads"]))}
     return made.plan_once(Launch(made.kernel(), grid, (block, 1, 1), args, shared, name="count", loops=loops))
 
 
-def in_bytes(job: Job) -> Plan:
+def in_bytes(ctx: PlanContext) -> Plan:
     """One launch of small blocks that stay, whose threads count in bytes of their own."""
-    made = Kernels(job, LOADS=job.knobs["loads"])
-    sums, ticket = (job.device.upload(np.zeros(n, np.uint32)) for n in (LEVELS, 1))
-    args = (job.x, made.out.counts, made.out.outside, made.bounds, sums, ticket, np.int64(made.pixels))
-    grid = _blocks_that_stay(job, made.pixels, SLOTS * 16)
+    made = Kernels(ctx, LOADS=ctx.knobs["loads"])
+    sums, ticket = (ctx.device.upload(np.zeros(n, np.uint32)) for n in (LEVELS, 1))
+    args = (ctx.x, made.out.counts, made.out.outside, made.bounds, sums, ticket, np.int64(made.pixels))
+    grid = _blocks_that_stay(ctx, made.pixels, SLOTS * 16)
     samples = -(-(made.pixels // 16) // (grid[0] * SLOTS)) * 16
-    loops = {"reads": -(-samples // (16 * job.knobs["loads"])), "full bytes": 1 + samples // LEVELS}
+    loops = {"reads": -(-samples // (16 * ctx.knobs["loads"])), "full bytes": 1 + samples // LEVELS}
     everything = *args, np.int32(made.bins.count)
     return made.plan_once(Launch(made.kernel(), grid, (SLOTS, 1, 1), everything, name="count", loops=loops))
 
 
-def _blocks_that_stay(job: Job, values: int, of_a_block: int) -> tuple[int, int, int]:
+def _blocks_that_stay(ctx: PlanContext, values: int, of_a_block: int) -> tuple[int, int, int]:
     """As many blocks as the knob asks for on each multiprocessor, and no more than have something to do."""
-    return min(-(-values // of_a_block), job.knobs["blocks"] * job.task.limits.multiprocessors), 1, 1
+    return min(-(-values // of_a_block), ctx.knobs["blocks"] * ctx.task.limits.multiprocessors), 1, 1
 
 
 def _margin(bins: Bins, real: Any) -> float:
@@ -234,6 +234,4 @@ def _bounds_bytes(task: Task) -> int:
     return -(-_bound_bytes(task) // 16) * 16
 
 
-BYTES = not_of(
-    *("uint16", "float32", "float64"), words="its counts are those of the 256 levels of uint8, not of {meta.dtype}"
-)
+BYTES = not_of(*("uint16", "float32", "float64"), words="it counts the 256 levels of uint8, not {meta.dtype}")

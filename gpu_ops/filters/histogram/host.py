@@ -270,7 +270,7 @@ def count_parallel(x: Array, counts: Array, outside: Array, bins: Bins) -> None:
         _count_all_bytes(x, counts, outside, bins)
         return
     slots, search, workers = bins.count + 3, _search(x, bins), get_num_threads()
-    found = _apart(workers, SETS * bins.histograms * slots)
+    found = _private_counts(workers, SETS * bins.histograms * slots)
     for first, last in _bands(x.size // bins.step, bins.colours):
         sizes = bins.step, bins.colours, bins.grey, slots, SETS
         on_all_threads(_count_part, (flat(x), first, last, *sizes, *search, found), workers)
@@ -285,7 +285,7 @@ def _count_all_bytes(x: Array, counts: Array, outside: Array, bins: Bins) -> Non
     where = _places(step, group)
     whole = x.size // group * group
     words, rest = flat(x)[:whole].view(np.uint64), flat(x)[whole:]
-    found = _apart(workers, SETS * step * 256)
+    found = _private_counts(workers, SETS * step * 256)
     for first, last in _bands(whole // group, group // 4):  # bytes go four times as fast as other samples
         on_all_threads(_bytes_part, (flat(x), words, where, first, last, found), workers)
     levels = _together(found).reshape(-1, step, 256).sum(axis=0, dtype=np.uint32)
@@ -296,7 +296,7 @@ def _count_all_bytes(x: Array, counts: Array, outside: Array, bins: Bins) -> Non
     _give(np.array(joined).astype(np.uint32), counts, outside)
 
 
-def _apart(workers: int, size: int) -> Array:
+def _private_counts(workers: int, size: int) -> Array:
     """Zeros for the counts of each worker, as many again behind them: on two cores of a Xeon threads that count in
     neighbouring pages took 24 ms for 64 MiB of random bytes, and 16 where a page lies between."""
     return np.zeros((workers, 2 * size), np.uint32)

@@ -136,28 +136,28 @@ def _each_channel(task: Task, out: Outputs, bins: Bins, count: Any) -> Plan:
 
 
 FLOATS = ("float32", "float64")
-EQUALISED = not_with("result", "equalised", words="it counts: an equalised result is made by the other variants")
+EQUALISED = not_with("result", "equalised", words="it does not equalise; choose another result or variant")
 COUNTS_ALONE = not_with(
     *("result", "statistics", "equalised"),
-    words="it counts only: statistics and equalised results are made by the other variants",
+    words="it computes counts only; choose result counts, or another variant",
 )
 GREY = Rule(
-    lambda task: histograms_of(task) < colours_of(task), "its luminance is rounded otherwise: count each channel"
+    lambda task: histograms_of(task) < colours_of(task), "its luminance is rounded differently; choose colours each"
 )
 """Of images, which may have a luminance."""
 OPENCV_BINS = (
-    not_of(*FLOATS, words="its last bin of floats lacks the upper edge"),
+    not_of(*FLOATS, words="its last bin of floats excludes the upper edge"),
     Rule(
         lambda task: task.params["bins"] & (task.params["bins"] - 1),
-        "its bins are exact where their number is a power of two",
+        "its bins are exact only where their number is a power of two",
         {"param bins": (100,)},
     ),
-    not_with("range", "given", words="it does not count what lies outside a given range"),
+    not_with("range", "given", words="it does not count samples outside a given range"),
 )
 CUPY_EDGES = (
     Rule(
         lambda task: task.dtype.kind == "u" and task.params["range"] == "given" and task.params["high"] % 1,
-        "it adds one to the upper edge of integers, which is right where high is a whole number",
+        "it adds one to the upper edge of integers, which is right only where high is a whole number",
     ),
     Rule(
         lambda task: (
@@ -166,4 +166,4 @@ CUPY_EDGES = (
         f"it adds one to the upper edge of floats, which is right where high is at most {ADDED_ONE:g}",
     ),
 )
-WHOLE = not_of(*FLOATS, words="it counts whole numbers")
+WHOLE = not_of(*FLOATS, words="it counts integers only")

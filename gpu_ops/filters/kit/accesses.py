@@ -1,8 +1,8 @@
 """Expected thread-level global loads of kernels that read windows, edge blocks and partial blocks included.
 
-The source's formulas, for B outputs a block, F taps, r = F // 2, inner block / edge block: naive 2BF / 2BF - r(r+1),
+The source's formulas, for B outputs per block, F taps, r = F // 2, inner block / edge block: naive 2BF / 2BF - r(r+1),
 constant BF / BF - r(r+1)/2, shared B + 2r / B + r; a partial last block of m outputs has m in place of B. Here they
-hold for several channels and outputs a thread as well; with a border other than zero no load is left out. Source: S4.
+hold for several channels and outputs per thread as well; with a border other than zero no load is left out. Source: S4.
 """
 
 from __future__ import annotations

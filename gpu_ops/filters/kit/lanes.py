@@ -143,8 +143,8 @@ def store_pairs(typing: Any, array: Any, at: Any, re: Any, im: Any) -> Any:
 
 
 @intrinsic
-def pairs_to_lanes(typing: Any, array: Any, at: Any, apart: Any, work: Any, re: Any, im: Any) -> Any:
-    """A square of complex numbers of `array`, a row beginning every `apart` values from `at`: column k goes to the
+def pairs_to_lanes(typing: Any, array: Any, at: Any, stride: Any, work: Any, re: Any, im: Any) -> Any:
+    """A square of complex numbers of `array`, a row beginning every `stride` values from `at`: column k goes to the
     vectors of `work` that begin k vectors behind `re` and `im`."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -164,7 +164,7 @@ def pairs_to_lanes(typing: Any, array: Any, at: Any, apart: Any, work: Any, re: 
 
 
 @intrinsic
-def lanes_to_pairs(typing: Any, work: Any, re: Any, im: Any, array: Any, at: Any, apart: Any) -> Any:
+def lanes_to_pairs(typing: Any, work: Any, re: Any, im: Any, array: Any, at: Any, stride: Any) -> Any:
     """The inverse: vectors of `work` become columns of a square of complex numbers in `array`."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -217,7 +217,7 @@ def mark_nan(typing: Any, marks: Any, a: Any, b: Any) -> Any:
 
 
 def _define(symbol: Any, what: str) -> None:
-    """Make an operation between two vectors an instruction."""
+    """Make an operation between two vectors per instruction."""
 
     @type_callable(symbol)
     def check(context: Any) -> Any:

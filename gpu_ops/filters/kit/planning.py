@@ -1,4 +1,4 @@
-"""The means to declare and plan the variants of all filters: kernel files, host functions, peers, sizes."""
+"""Declaring and planning variants: kernel files, host functions, CPU libraries, and the context that a plan gets."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from gpu_ops.types import BORDERS, Counts, Exactness, Rule, Variant
 from gpu_ops.variant import NO_COUNTS, Range, Trials, no_trials
 
 CTYPES = {"uint8": "unsigned char", "uint16": "unsigned short", "float32": "float", "float64": "double"}
-BORDER = Param("border", "reflect", choices=BORDERS, help="what lies beyond the edges")
-BLOCK = Param("block", 128, 16, 1024, 16, unit="threads", help="threads a block")
+BORDER = Param("border", "reflect", choices=BORDERS, help="how the input is extended beyond its edges")
+BLOCK = Param("block", 128, 16, 1024, 16, unit="threads", help="threads per block")
 
-SERIAL_LOOP = "The plain loop, compiled, on one core: what every speed-up is measured against."
-SEVERAL = Counts(uncounted="several kernels: the loads of one block do not stand for the launch")
+SERIAL_LOOP = "The plain loop, compiled, on one core: the baseline of every speed-up."
+SEVERAL = Counts(uncounted="several kernels: one block is not representative of the plan")
 
 HostFunction = Callable[..., Any]
 """Called with (x, out, …): it fills `out`."""
@@ -38,19 +38,20 @@ def block_shape(threads: int) -> tuple[int, int]:
 NO_LOOPS: Mapping[str, int] = {}
 
 
-def tile_loops(job: Job, x: int, y: int, rows: int, around: int) -> dict[str, int]:
+def tile_loops(ctx: PlanContext, x: int, y: int, rows: int, around: int) -> dict[str, int]:
     """How often the loops of a block of x by y threads run that fill its tile: `rows` of x values, which a signal has
     one after the other, with `around` pixels on either side."""
-    reach = 2 * around * job.channels
-    if job.rank == 1:
-        return {"values of the tile": -(-(min(x * rows, job.x.size) + reach) // x)}
-    columns, lines = min(x, job.columns) + reach, min(rows, job.height) + 2 * around
+    reach = 2 * around * ctx.channels
+    if ctx.rank == 1:
+        return {"values of the tile": -(-(min(x * rows, ctx.x.size) + reach) // x)}
+    columns, lines = min(x, ctx.columns) + reach, min(rows, ctx.height) + 2 * around
     return {"columns of the tile": -(-columns // x), "rows of the tile": -(-lines // y)}
 
 
-class Job:
-    """A task on a device, as the plan of a kernel sees it: the sizes of its input, an output like the input, and the
-    kernels of its file, whose names begin with the folder and the variant: mean1d/1_naive.cu has mean1d_naive."""
+class PlanContext:
+    """What the plan function of a kernel gets: the device, the task, the sizes of its input, an output like the input,
+    and the kernels of its file, whose names begin with the folder and the variant: mean1d/1_naive.cu has mean1d_naive.
+    """
 
     def __init__(self, device: Device, task: Task, file: str) -> None:
         self.device, self.task, self.file = device, task, file
@@ -93,7 +94,7 @@ def cuda(
     file: str,
     title: str,
     idea: str,
-    plan: Callable[[Job], Plan],
+    plan: Callable[[PlanContext], Plan],
     *rules: Rule,
     helpers: tuple[str, ...] = (),
     knobs: tuple[Param, ...] = (BLOCK,),
@@ -115,8 +116,8 @@ def cuda(
     return Variant(id, title, idea, make, "cuda", kernels, knobs, "", source, *takes, counts, exactness)
 
 
-def _plan_kernel(plan: Callable[[Job], Plan], file: str, device: Device, task: Task) -> Plan:
-    return plan(Job(device, task, file))
+def _plan_kernel(plan: Callable[[PlanContext], Plan], file: str, device: Device, task: Task) -> Plan:
+    return plan(PlanContext(device, task, file))
 
 
 def cpu(

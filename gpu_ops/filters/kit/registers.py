@@ -11,17 +11,19 @@ from gpu_ops.types import Counts, Rule
 
 VECTOR_BYTES = 16
 FREE_THREADS = 256
-"""With up to so many threads a block, each can have all the registers that an instruction can name."""
+"""With up to so many threads per block, each can have all the registers that an instruction can name."""
 
 
 EDGE_LOADS = Counts(
-    uncounted="threads at the edges load single values, those of odd rows words: counts of the code, not of the idea"
+    uncounted=(
+        "threads at the edges load single values, those of unaligned rows words: the counts depend on the compiled code"
+    )
 )
 
 
 def rows_knob(default: int, *choices: int) -> Param:
-    """The knob for rows a thread: more rows share more loads, and leave fewer registers for each."""
-    return Param("rows", default, choices=choices, unit="rows", help="rows a thread")
+    """The knob for rows per thread: more rows share more loads, and leave fewer registers for each."""
+    return Param("rows", default, choices=choices, unit="rows", help="rows per thread")
 
 
 def vector_of(itemsize: int) -> int:
@@ -30,7 +32,7 @@ def vector_of(itemsize: int) -> int:
 
 
 def launch_bound(threads: int) -> int:
-    """The threads a block that a kernel is compiled for: more threads leave fewer registers for each."""
+    """The threads per block that a kernel is compiled for: more threads leave fewer registers for each."""
     return max(FREE_THREADS, threads)
 
 

@@ -69,7 +69,7 @@ def fullest(lines: Iterable[Line], points: Callable[[Timed], int]) -> list[Line]
 
 
 def relative(times: Sequence[Timed], over: Over, base: float) -> Found:
-    """A line for each variant with its other knobs: its throughput in points a second, of that at the value `base`. A
+    """A line for each variant with its other knobs: its throughput in points per second, of that at the value `base`. A
     line without a time there is left out and named; a single value is no line."""
     groups: dict[Hashable, list[Timed]] = {}
     for time in times:
@@ -102,9 +102,9 @@ def _names(lines: Iterable[Line], over: Over) -> list[str]:
     """The variants' titles, with what tells lines of one variant apart."""
     firsts = [next(iter(line.values())) for line in lines]
     keys = [_key(time, over) for time in firsts]
-    told: dict[RunKey, str] = {}
+    labels: dict[RunKey, str] = {}
     for variant in dict.fromkeys(key.variant for key in keys):
         own = [key for key in keys if key.variant == variant]
-        for key, apart in zip(own, differences(own), strict=True):
-            told[key] = ", ".join(f"{name} {value}" for name, value in apart.items())
-    return [", ".join(part for part in (t.title, told[k]) if part) for t, k in zip(firsts, keys, strict=True)]
+        for key, differing in zip(own, differences(own), strict=True):
+            labels[key] = ", ".join(f"{name} {value}" for name, value in differing.items())
+    return [", ".join(part for part in (t.title, labels[k]) if part) for t, k in zip(firsts, keys, strict=True)]

@@ -30,8 +30,8 @@ NOBODY = -1
 
 @dataclass(frozen=True, eq=False)
 class Threads:
-    """Some warps of a launch with `size` threads a block: the block of each warp (W, 1), and the numbers that its lanes
-    have in the block (W, 32), of which those from `size` on do not exist."""
+    """Some warps of a launch with `size` threads per block: the block of each warp (W, 1), and the numbers that its
+    lanes have in the block (W, 32), of which those from `size` on do not exist."""
 
     block: Array
     thread: Array
@@ -128,9 +128,9 @@ def _counted(touch: Touch, rows: Array) -> dict[str, int]:
 def distinct(rows: Array) -> Array:
     """Different places of each row, NOBODY aside."""
     ordered = np.sort(rows, axis=1)
-    there = ordered >= 0
-    there[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
-    number: Array = there.sum(axis=1)
+    present = ordered >= 0
+    present[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
+    number: Array = present.sum(axis=1)
     return number
 
 

@@ -24,7 +24,7 @@ EXPERIMENT: Mapping[str, Any] = {
 Passes = Callable[[Task], tuple[Pass, ...]]
 FIGURES: tuple[tuple[Passes, Mapping[str, Any]], ...] = (
     (touches.order, {}),
-    (touches.gaps, {"turns": 4}),
+    (touches.gaps, {"rounds": 4}),
     (touches.swapped, {}),
     (touches.shifted, {"shift": 1}),
 )
@@ -71,7 +71,7 @@ def _sectors(runs: Mapping[str, Run]) -> Verdict:
 
 def _vectors(runs: Mapping[str, Run]) -> Verdict:
     three, four = costs(touches.vectors, values=3)[:3], costs(touches.vectors, values=4)[:1]
-    text = f"{len(three)} loads of {three[0]} sectors for 3 values a thread, {len(four)} of {four[0]} for 4"
+    text = f"{len(three)} loads of {three[0]} sectors for 3 values per thread, {len(four)} of {four[0]} for 4"
     return text, (sum(three), sum(four)) == (36, 16)
 
 
@@ -99,14 +99,14 @@ def _bytes(runs: Mapping[str, Run]) -> Verdict:
 
 
 def _broadcast(runs: Mapping[str, Run]) -> Verdict:
-    one, apart, same_bank = (costs(touches.broadcast, space="shared", apart=k)[0] for k in (0, 1, 32))
-    text = f"{one} wavefront for one address, {apart} for neighbours, {same_bank} for addresses of one bank"
+    one, neighbours, same_bank = (costs(touches.broadcast, space="shared", lane_stride=k)[0] for k in (0, 1, 32))
+    text = f"{one} wavefront for one address, {neighbours} for neighbours, {same_bank} for addresses of one bank"
     return text, one == 1
 
 
 def _columns(side: int, extras: Sequence[int], rule: Rule = "today") -> list[int]:
     """Wavefronts of a warp that loads columns of a tile with these numbers of extra columns."""
-    return [costs(touches.tiles, rule, "shared", side=side, extra=k)[0] for k in extras]
+    return [costs(touches.tiles, rule, "shared", side=side, padding=k)[0] for k in extras]
 
 
 def _small_tile(runs: Mapping[str, Run]) -> Verdict:
@@ -223,7 +223,7 @@ CLAIMS = (
         "S0",
         "Floats are faster than doubles, which are more exact.",
         "no figure",
-        "Holds: doubles are twice the bytes, and half the additions a clock at best.",
+        "Holds: doubles are twice the bytes, and half the additions per clock at best.",
         "measured",
         EXPERIMENT,
         lambda runs: ratio(runs, "doubles", "floats", 1.05),

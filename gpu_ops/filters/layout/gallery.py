@@ -19,7 +19,7 @@ SHOWN: tuple[tuple[str, Passes, Space, tuple[Mapping[str, Any], ...]], ...] = (
     ("order", touches.order, "global", ({},)),
     ("shifted", touches.shifted, "global", ({"shift": 1},)),
     ("swapped", touches.swapped, "global", ({},)),
-    ("gaps", touches.gaps, "global", ({"turns": 4},)),
+    ("gaps", touches.gaps, "global", ({"rounds": 4},)),
     ("stride", touches.stride, "global", ({"stride": 2}, {"stride": 8}, {"stride": 32})),
     ("packed", touches.packed, "global", ({},)),
     ("aligned", touches.aligned, "global", ({},)),
@@ -28,9 +28,9 @@ SHOWN: tuple[tuple[str, Passes, Space, tuple[Mapping[str, Any], ...]], ...] = (
     ("split", touches.split, "global", ({},)),
     ("shared_stride", touches.shared_stride, "shared", ({"stride": 2}, {"stride": 3}, {"stride": 32})),
     ("bytes", touches.single_bytes, "shared", ({"bytes": "adjacent"}, {"bytes": "spread"})),
-    ("broadcast", touches.broadcast, "shared", ({"apart": 0}, {"apart": 1}, {"apart": 32})),
-    ("tiles", touches.tiles, "shared", tuple({"side": 16, "extra": k} for k in (0, 1, 2))),
-    ("tiles", touches.tiles, "shared", tuple({"side": 32, "extra": k} for k in (0, 1))),
+    ("broadcast", touches.broadcast, "shared", ({"lane_stride": 0}, {"lane_stride": 1}, {"lane_stride": 32})),
+    ("tiles", touches.tiles, "shared", tuple({"side": 16, "padding": k} for k in (0, 1, 2))),
+    ("tiles", touches.tiles, "shared", tuple({"side": 32, "padding": k} for k in (0, 1))),
 )
 """Variant, its launches, the memory that it is about, and the knobs of its pictures."""
 
@@ -69,7 +69,7 @@ def _picture(variant: str, passes: Passes, space: Space, knobs: Mapping[str, Any
     launch = launches[1 if len(launches) > 1 else 0]
     warp = launch.threads(1, 2)
     loads = [t for t in launch.touches if (t.space, t.verb) == (space, "load") and len(t.rows(warp))]
-    # Stores tell how many values a warp makes: of structures it also loads a gain and an offset for each.
+    # The stores give the number of values of a warp: with structures it also loads a gain and an offset for each.
     stores = [t for t in launch.touches if (t.space, t.verb) == ("global", "store")]
     values = sum(int((t.rows(warp) >= 0).sum()) * t.nbytes // touches.WORD for t in stores)
     own = LAYOUT.variant(variant)

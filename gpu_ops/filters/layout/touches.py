@@ -1,4 +1,4 @@
-"""The memory instructions of each kernel, launch by launch: which bytes a lane touches, in the order of the code.
+"""The memory instructions of each kernel, launch by launch: which bytes a lane accesses, in the order of the code.
 
 Every function takes a task and gives a Pass for each launch of its variant. Source: S0.
 """
@@ -30,7 +30,7 @@ def blocks(elements: int, per_block: int) -> int:
     return -(-elements // per_block)
 
 
-def back(task: Task) -> int:
+def lead(task: Task) -> int:
     """Threads of the variant shifted before the first value."""
     return int(-task.knobs["shift"] % WARP)
 
@@ -75,7 +75,7 @@ def order(task: Task) -> tuple[Pass, ...]:
 
 
 def shifted(task: Task) -> tuple[Pass, ...]:
-    before = back(task)
+    before = lead(task)
     return _through(task, lambda threads: threads.number - before, covered=task.meta.size + before)
 
 
@@ -88,13 +88,13 @@ def swapped(task: Task) -> tuple[Pass, ...]:
 
 
 def gaps(task: Task) -> tuple[Pass, ...]:
-    n, block, turns = task.meta.size, task.knobs["block"], task.knobs["turns"]
+    n, block, rounds = task.meta.size, task.knobs["block"], task.knobs["rounds"]
 
-    def of_turn(turn: int) -> Element:
-        return lambda threads: only(threads.thread % turns == turn, threads.number)
+    def of_round(k: int) -> Element:
+        return lambda threads: only(threads.thread % rounds == k, threads.number)
 
     touches = (
-        _touch(verb, buffer, of_turn(turn), n, task.meta.itemsize) for turn in range(turns) for verb, buffer in _THROUGH
+        _touch(verb, buffer, of_round(k), n, task.meta.itemsize) for k in range(rounds) for verb, buffer in _THROUGH
     )
     return (Pass(blocks(n, block), block, tuple(touches)),)
 
@@ -106,11 +106,11 @@ def _neighbours(task: Task, each: int) -> tuple[Pass, ...]:
     """Each thread takes so many neighbouring values, one after the other."""
     n, block = task.meta.size, task.knobs["block"]
 
-    def of_turn(turn: int) -> Element:
-        return lambda threads: threads.number * each + turn
+    def of_round(k: int) -> Element:
+        return lambda threads: threads.number * each + k
 
     touches = (
-        _touch(verb, buffer, of_turn(turn), n, task.meta.itemsize) for turn in range(each) for verb, buffer in _THROUGH
+        _touch(verb, buffer, of_round(k), n, task.meta.itemsize) for k in range(each) for verb, buffer in _THROUGH
     )
     return (Pass(blocks(n, block * each), block, tuple(touches)),)
 
@@ -128,38 +128,38 @@ def vectors(task: Task) -> tuple[Pass, ...]:
         for part in range(each // 4):
             touches.append(_touch(verb, buffer, number, whole, each * WORD, part * WHOLE, WHOLE))
 
-    def of_rest(turn: int) -> Element:
-        return lambda threads: only(threads.number == whole, threads.number * each + turn)
+    def of_rest(k: int) -> Element:
+        return lambda threads: only(threads.number == whole, threads.number * each + k)
 
-    touches += [_touch(verb, buffer, of_rest(turn), n) for turn in range(each - 1) for verb, buffer in _THROUGH]
+    touches += [_touch(verb, buffer, of_rest(k), n) for k in range(each - 1) for verb, buffer in _THROUGH]
     return (Pass(blocks(n, block * each), block, tuple(touches)),)
 
 
-def held_by_block(task: Task) -> int:
+def values_per_block(task: Task) -> int:
     """Values that a block of the variant spills holds at a time."""
-    return int(task.knobs["block"] * task.knobs["held"])
+    return int(task.knobs["block"] * task.knobs["live_values"])
 
 
 def whole_blocks(task: Task) -> int:
     """Blocks of the variant spills that are full."""
-    return task.meta.size // held_by_block(task)
+    return task.meta.size // values_per_block(task)
 
 
 def spills(task: Task) -> tuple[Pass, ...]:
-    """Whole blocks, which load all before they store, and a thread a value for the rest."""
-    n, block, held = task.meta.size, int(task.knobs["block"]), int(task.knobs["held"])
+    """Whole blocks, which load all before they store, and a thread per value for the rest."""
+    n, block, held = task.meta.size, int(task.knobs["block"]), int(task.knobs["live_values"])
     whole = whole_blocks(task)
-    first = whole * held_by_block(task)
+    first = whole * values_per_block(task)
 
-    def of_turn(turn: int) -> Element:
-        return lambda threads: (threads.block * held + turn) * block + threads.thread
+    def of_round(k: int) -> Element:
+        return lambda threads: (threads.block * held + k) * block + threads.thread
 
     def rest(threads: Threads) -> Array:
         return threads.number + first
 
-    held_touches = (_touch(verb, buffer, of_turn(turn), n) for verb, buffer in _THROUGH for turn in range(held))
+    spill_touches = (_touch(verb, buffer, of_round(k), n) for verb, buffer in _THROUGH for k in range(held))
     rest_touches = (_touch(verb, buffer, rest, n) for verb, buffer in _THROUGH)
-    passes = (Pass(whole, block, tuple(held_touches)), Pass(blocks(n - first, block), block, tuple(rest_touches)))
+    passes = (Pass(whole, block, tuple(spill_touches)), Pass(blocks(n - first, block), block, tuple(rest_touches)))
     return tuple(one for one in passes if one.blocks)
 
 
@@ -204,11 +204,11 @@ def split(task: Task) -> tuple[Pass, ...]:
         i = threads.number
         return only(i < 2 * m, (i & 1) * m + i // 2)
 
-    def rest(turn: int) -> Element:
-        return lambda threads: only(threads.number == n // 4, threads.number * 4 + turn)
+    def rest(k: int) -> Element:
+        return lambda threads: only(threads.number == n // 4, threads.number * 4 + k)
 
     def whole_and_rest(verb: Verb, buffer: str) -> tuple[Touch, ...]:
-        parts = (_touch(verb, buffer, rest(turn), n) for turn in range(3))
+        parts = (_touch(verb, buffer, rest(k), n) for k in range(3))
         return (_touch(verb, buffer, number, n // 4, HALF_RECORD), *parts)
 
     def halves(verb: Verb, buffer: str) -> tuple[Touch, ...]:
@@ -235,8 +235,8 @@ def _inside(task: Task) -> Element:
 
 
 def shared_stride(task: Task) -> tuple[Pass, ...]:
-    apart = task.knobs["stride"] * WORD
-    touches = (_shared(verb, lambda threads: threads.thread * apart, _inside(task)) for verb in _IN_AND_OUT)
+    stride = task.knobs["stride"] * WORD
+    touches = (_shared(verb, lambda threads: threads.thread * stride, _inside(task)) for verb in _IN_AND_OUT)
     return _through(task, number, touches)
 
 
@@ -255,22 +255,22 @@ def single_bytes(task: Task) -> tuple[Pass, ...]:
 
 def table_size(task: Task) -> int:
     """Words between the first lane's and the last one's in a table of the variant broadcast."""
-    return int((WARP - 1) * task.knobs["apart"] + 1)
+    return int((WARP - 1) * task.knobs["lane_stride"] + 1)
 
 
 def broadcast(task: Task) -> tuple[Pass, ...]:
-    n, block, size, apart = task.meta.size, int(task.knobs["block"]), table_size(task), int(task.knobs["apart"])
+    n, block, size, stride = task.meta.size, int(task.knobs["block"]), table_size(task), int(task.knobs["lane_stride"])
 
-    def filled(turn: int) -> Touch:
+    def filled(k: int) -> Touch:
         def word(threads: Threads) -> Array:
-            return threads.thread + turn * block
+            return threads.thread + k * block
 
         return _shared("store", lambda threads: word(threads) * WORD, lambda threads: word(threads) < 2 * size)
 
     def read(first: int) -> Touch:
-        return _shared("load", lambda threads: (threads.thread % WARP * apart + first) * WORD, _inside(task))
+        return _shared("load", lambda threads: (threads.thread % WARP * stride + first) * WORD, _inside(task))
 
-    fills = (filled(turn) for turn in range(blocks(2 * size, block)))
+    fills = (filled(k) for k in range(blocks(2 * size, block)))
     touches = (*fills, read(0), _touch("load", "x", number, n), read(size), _touch("store", "y", number, n))
     return (Pass(blocks(n, block), block, touches),)
 
@@ -283,7 +283,7 @@ def _word(row: Array, column: Array, pitch: int) -> Array:
 
 def tiles(task: Task) -> tuple[Pass, ...]:
     n, side = task.meta.size, int(task.knobs["side"])
-    pitch = side + int(task.knobs["extra"])
+    pitch = side + int(task.knobs["padding"])
 
     def by_row(threads: Threads) -> Array:
         return _word(threads.thread // side, threads.thread % side, pitch)

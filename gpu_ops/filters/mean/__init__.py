@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from gpu_ops.errors import ParamError
 from gpu_ops.filters.kit import accesses
-from gpu_ops.filters.kit.planning import BLOCK, BORDER, SERIAL_LOOP, Job, cpu, cuda, peer
+from gpu_ops.filters.kit.planning import BLOCK, BORDER, SERIAL_LOOP, PlanContext, cpu, cuda, peer
 from gpu_ops.filters.kit.registers import EDGE_LOADS, rows_knob
 from gpu_ops.filters.kit.rules import OPENCV_BORDER, OPENCV_CHANNELS, shared_fits
 from gpu_ops.filters.mean import fast, limits, peers, plans, reference
@@ -17,7 +17,7 @@ from gpu_ops.plan import Plan
 from gpu_ops.task import Task
 from gpu_ops.types import DTYPES, Accesses, Counts, Filter, Locality, Output, Rule, Variant, Work
 
-OUTPUTS = Param("outputs", 2, choices=(1, 2, 4, 8), help="outputs a thread")
+OUTPUTS = Param("outputs", 2, choices=(1, 2, 4, 8), help="outputs per thread")
 
 
 def work(task: Task) -> Work:
@@ -35,21 +35,24 @@ def check1d(task: Task) -> None:
         raise ParamError(f"window {window} is longer than the signal of {length} samples; {advice}.")
 
 
-PARALLEL = "The same on all cores and SIMD lanes, with neighbouring windows sharing their sums."
-SCIPY = "What most Python programs call; a running sum on one core for floating samples."
-OPENCV = "A library tuned for SIMD units; direct sums for short windows, running sums or Fourier for long ones."
-CUPYX = "The library's own kernels: one separable correlation an axis, nothing to write yourself."
-NAIVE = "One thread an output; it loads every tap and every sample from global memory."
+PARALLEL = "The same on all cores with SIMD; neighbouring windows share partial sums."
+SCIPY = "What most Python programs call: a running sum on one core for floating-point samples."
+OPENCV = "A SIMD-optimised library: direct sums for short windows, running sums or FFT for long ones."
+CUPYX = "The library's own kernels: one 1D correlation per axis, no kernel to write."
+NAIVE = "One thread per output; it loads every tap and every sample from global memory."
 CONSTANT = "All lanes need the same tap at once, so constant memory broadcasts it: half the global loads."
-SHARED = "Neighbours share samples, so the block fetches each once and slides its window in shared memory."
+SHARED = "Neighbouring outputs share samples, so the block loads each sample once into a tile in shared memory."
 
-VECTOR = "Short windows need no tile: a thread loads 16 bytes and the words beside them, and works in registers."
-SCAN = "Differences of a tile's running sum: the work does not grow with the window."
-ROWS = "No tile and no barrier: a thread marches down a few rows of 16 bytes, in registers; a row is summed once."
-PACKED = "Bytes are added two at a time, as pairs of 16 bits in a word, and packed into words again."
+VECTOR = "Short windows need no tile: each thread loads 16 bytes and the adjacent words, and computes in registers."
+SCAN = "Each mean is the difference of two prefix sums of a tile: the work does not grow with the window."
+ROWS = (
+    "Row streaming without tile or barrier: each thread has a few rows of 16 bytes in registers, and sums each "
+    "row once."
+)
+PACKED = "Two bytes per addition, as pairs of 16-bit sums in a word; the results are packed into words again."
 
 TILE_LOADS = Counts(
-    uncounted="blocks at the ends load single values, the others vectors, and both end in the middle of a block",
+    uncounted="blocks at the ends load single values, the others vectors, and either may end within a block",
     operations=fast.scan_work,
 )
 
@@ -62,7 +65,7 @@ ON_SIGNALS = (
         counts=EDGE_LOADS,
     ),
     cuda(
-        *("mean1d/5_scan.cu", "scan tile", SCAN, fast.scan),
+        *("mean1d/5_scan.cu", "block scan", SCAN, fast.scan),
         *fast.SCAN_RULES,
         knobs=(fast.SCAN_BLOCK,),
         source="S4",
@@ -73,7 +76,7 @@ ON_SIGNALS = (
 )
 ON_IMAGES = (
     cuda(
-        *("mean2d/4_rows.cu", "row march", ROWS, fast.image),
+        *("mean2d/4_rows.cu", "row streaming", ROWS, fast.image),
         *fast.ROWS_RULES,
         knobs=(BLOCK, rows_knob(4, 1, 2, 4)),
         source="S1, S4",
@@ -115,7 +118,12 @@ def _variants(kind: Kind, source: str, own: tuple[Variant, ...], *fits: Rule) ->
     """What signals and images both have, and their `own` kernels; the first kernels have the rules `fits`."""
 
     def kernel(
-        file: str, title: str, idea: str, plan: Callable[[Job], Plan], loads: Callable[[Task], Accesses], *rules: Rule
+        file: str,
+        title: str,
+        idea: str,
+        plan: Callable[[PlanContext], Plan],
+        loads: Callable[[Task], Accesses],
+        *rules: Rule,
     ) -> Variant:
         how = f"mean{1 if kind == 'signal' else 2}d/{file}.cu", title, idea, plan
         knobs, most = (BLOCK, OUTPUTS), limits.largest_direct

@@ -36,7 +36,7 @@ COUNTERS = {"naive": accesses.direct(2), "constant": accesses.direct(1), "shared
 
 
 def count(variant: str, window: int = 5) -> Accesses:
-    """Expected loads of the source's experiment, with its 512 threads a block."""
+    """Expected loads of the source's experiment, with its 512 threads per block."""
     return COUNTERS[variant](Task.of(META, {"window": window, "border": "zero"}, KNOBS))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.devices.launches import grid1d, grid2d
-from gpu_ops.filters.kit.planning import Job, block_shape
+from gpu_ops.filters.kit.planning import PlanContext, block_shape
 from gpu_ops.filters.kit.ranges import top
 from gpu_ops.filters.kit.registers import VECTOR_BYTES, halo_fits, launch_bound, rows_aligned, vector_of
 from gpu_ops.filters.kit.rules import blocks_fit, finite_only, not_of, one_channel, shared_fits
@@ -21,8 +21,8 @@ from gpu_ops.plan import Launch, Plan
 from gpu_ops.task import Task
 from gpu_ops.types import Exactness, Rule
 
-VECTORS = Param("vectors", 2, choices=(1, 2, 4), help="vectors of 16 bytes a thread")
-SCAN_BLOCK = Param("block", 512, choices=(128, 256, 512, 1024), unit="threads", help="threads a block")
+VECTORS = Param("vectors", 2, choices=(1, 2, 4), help="16-byte vectors per thread")
+SCAN_BLOCK = Param("block", 512, choices=(128, 256, 512, 1024), unit="threads", help="threads per block")
 VECTOR_HALO = 64
 """Bytes beside a vector of a signal that fit into registers."""
 ROWS_HALO = 48
@@ -32,30 +32,30 @@ STEPS = (4, 8, 16)
 """Vectors a thread of the scan: as few as leave half of a tile to outputs."""
 
 
-def vector(job: Job) -> Plan:
+def vector(ctx: PlanContext) -> Plan:
     """A signal by vectors in registers, compiled for one window."""
-    block, vectors, window = job.knobs["block"], job.knobs["vectors"], job.params["window"]
-    kernel = job.kernel(**defines(job), WINDOW=window, VECTORS=vectors, THREADS=launch_bound(block))
-    grid = grid1d(job.x.size, block * vectors * vector_of(job.dtype.itemsize))
-    return job.plan(Launch(kernel, grid, (block, 1, 1), (job.x, job.out, np.int64(job.length)), name="vector"))
+    block, vectors, window = ctx.knobs["block"], ctx.knobs["vectors"], ctx.params["window"]
+    kernel = ctx.kernel(**defines(ctx), WINDOW=window, VECTORS=vectors, THREADS=launch_bound(block))
+    grid = grid1d(ctx.x.size, block * vectors * vector_of(ctx.dtype.itemsize))
+    return ctx.plan(Launch(kernel, grid, (block, 1, 1), (ctx.x, ctx.out, np.int64(ctx.length)), name="vector"))
 
 
 VECTOR_FITS = halo_fits(window_of, VECTOR_HALO, never={"param window": (4095,)})
 
 
-def image(job: Job) -> Plan:
+def image(ctx: PlanContext) -> Plan:
     """An image by rows of vectors in registers, whether bytes are packed or not."""
-    threads, rows, block = job.knobs["block"], job.knobs["rows"], block_shape(job.knobs["block"])
-    aligned = rows_aligned(job.columns, job.dtype.itemsize)
-    how = {"WINDOW": job.params["window"], "ROWS": rows, "THREADS": launch_bound(threads), "ALIGNED": aligned}
-    kernel = job.kernel(**defines(job), **how)
-    grid = grid2d(job.height, job.columns, (block[0] * vector_of(job.dtype.itemsize), block[1] * rows))
-    args = (job.x, job.out, np.int32(job.height), np.int32(job.width))
-    return job.plan(Launch(kernel, grid, (*block, 1), args, name=job.variant))
+    threads, rows, block = ctx.knobs["block"], ctx.knobs["rows"], block_shape(ctx.knobs["block"])
+    aligned = rows_aligned(ctx.columns, ctx.dtype.itemsize)
+    how = {"WINDOW": ctx.params["window"], "ROWS": rows, "THREADS": launch_bound(threads), "ALIGNED": aligned}
+    kernel = ctx.kernel(**defines(ctx), **how)
+    grid = grid2d(ctx.height, ctx.columns, (block[0] * vector_of(ctx.dtype.itemsize), block[1] * rows))
+    args = (ctx.x, ctx.out, np.int32(ctx.height), np.int32(ctx.width))
+    return ctx.plan(Launch(kernel, grid, (*block, 1), args, name=ctx.variant))
 
 
 _BLOCKS_FIT = blocks_fit(
-    lambda task: block_shape(task.knobs["block"])[1] * task.knobs["rows"], "a larger block or more rows a thread"
+    lambda task: block_shape(task.knobs["block"])[1] * task.knobs["rows"], "a larger block or more rows per thread"
 )
 ROWS_RULES = (
     Rule(
@@ -73,17 +73,17 @@ PACKED_RULES = (
 )
 
 
-def scan(job: Job) -> Plan:
+def scan(ctx: PlanContext) -> Plan:
     """A signal by running sums of tiles."""
-    window, block, n = job.params["window"], job.knobs["block"], job.length
-    vector, steps = vector_of(job.dtype.itemsize), scan_steps(job.task)
-    macros = defines(job)
+    window, block, n = ctx.params["window"], ctx.knobs["block"], ctx.length
+    vector, steps = vector_of(ctx.dtype.itemsize), scan_steps(ctx.task)
+    macros = defines(ctx)
     macros |= {"PARTIAL": macros["ACCUMULATOR"], "BLOCK": block, "STEPS": steps, "PHASE": window // 2 % vector}
-    macros["ACCUMULATOR"] = _prefix_type(job.dtype)
+    macros["ACCUMULATOR"] = _prefix_type(ctx.dtype)
     outputs = (block * steps - 1 - _reach(vector, window)) * vector
-    args = (job.x, job.out, np.int64(n), np.int32(window))
-    return job.plan(
-        Launch(job.kernel(**macros), grid1d(n, outputs), (block, 1, 1), args, scan_bytes(job.task), name="scan")
+    args = (ctx.x, ctx.out, np.int64(n), np.int32(window))
+    return ctx.plan(
+        Launch(ctx.kernel(**macros), grid1d(n, outputs), (block, 1, 1), args, scan_bytes(ctx.task), name="scan")
     )
 
 
@@ -117,7 +117,7 @@ def scan_work(task: Task) -> int:
 
 SCAN_RULES = (
     one_channel("signal", "its running sums are of one channel, this signal has {meta.channels}"),
-    finite_only("its running sums carry NaN and infinity on to the end of a tile"),
+    finite_only("its prefix sums propagate NaN and infinity to the end of a tile"),
     Rule(
         lambda task: not scan_steps(task),
         "window {window} reaches over more than half of its longest tile; use a larger block",

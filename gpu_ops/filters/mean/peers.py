@@ -87,7 +87,7 @@ def _spreads(task: Task) -> int:
     return direct if not task.meta.finite and task.params["window"] > direct else 0
 
 
-SCIPY_FINITE = finite_only("its running sum carries NaN and infinity on to the end of the axis")
+SCIPY_FINITE = finite_only("its running sum propagates NaN and infinity to the end of the axis")
 OPENCV_RULES = (
     Rule(
         lambda task: task.meta.dtype == "uint16" and task.params["window"] ** task.meta.of_kind.rank > OPENCV_UINT16,

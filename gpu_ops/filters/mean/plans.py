@@ -9,7 +9,15 @@ import numpy as np
 
 from gpu_ops.devices.launches import grid1d, grid2d
 from gpu_ops.filters.kit.borders import SCIPY_MODES
-from gpu_ops.filters.kit.planning import CTYPES, HostFunction, Job, along_axes, block_shape, rounding, tile_loops
+from gpu_ops.filters.kit.planning import (
+    CTYPES,
+    HostFunction,
+    PlanContext,
+    along_axes,
+    block_shape,
+    rounding,
+    tile_loops,
+)
 from gpu_ops.filters.kit.rules import blocks_fit
 from gpu_ops.input_kinds import Kind
 from gpu_ops.params import Value
@@ -17,15 +25,15 @@ from gpu_ops.plan import Device, Launch, Plan
 from gpu_ops.task import Task
 
 
-def defines(job: Job) -> dict[str, Value]:
+def defines(ctx: PlanContext) -> dict[str, Value]:
     """The defines of all mean kernels."""
-    integer = job.dtype.kind == "u"
+    integer = ctx.dtype.kind == "u"
     return {
-        "SAMPLE": CTYPES[job.dtype.name],
-        "ACCUMULATOR": "unsigned int" if integer else CTYPES[job.dtype.name],
+        "SAMPLE": CTYPES[ctx.dtype.name],
+        "ACCUMULATOR": "unsigned int" if integer else CTYPES[ctx.dtype.name],
         "INTEGER": int(integer),
-        "BORDER": job.border,
-        "CHANNELS": job.channels,
+        "BORDER": ctx.border,
+        "CHANNELS": ctx.channels,
     }
 
 
@@ -39,23 +47,23 @@ def taps(dtype: np.dtype[Any], count: int) -> np.ndarray[Any, Any]:
     return np.ones(count, np.uint32) if dtype.kind == "u" else np.full(count, 1 / count, dtype)
 
 
-def windows(in_constant: bool, tile: Callable[[Task], int] = lambda task: 0) -> Callable[[Job], Plan]:
+def windows(in_constant: bool, tile: Callable[[Task], int] = lambda task: 0) -> Callable[[PlanContext], Plan]:
     """The plan of a kernel of single outputs: its taps are in constant or in global memory, its tile takes so many
     bytes."""
 
-    def plan(job: Job) -> Plan:
-        block, outputs, window = job.knobs["block"], job.knobs["outputs"], job.params["window"]
-        kernel, weights = job.kernel(**defines(job), OUTPUTS=outputs), taps(job.dtype, window**job.rank)
-        sizes: tuple[Any, ...] = (np.int64(job.length),)
-        grid, (x, y) = grid1d(job.x.size, block * outputs), (block, 1)
-        if job.rank == 2:
+    def plan(ctx: PlanContext) -> Plan:
+        block, outputs, window = ctx.knobs["block"], ctx.knobs["outputs"], ctx.params["window"]
+        kernel, weights = ctx.kernel(**defines(ctx), OUTPUTS=outputs), taps(ctx.dtype, window**ctx.rank)
+        sizes: tuple[Any, ...] = (np.int64(ctx.length),)
+        grid, (x, y) = grid1d(ctx.x.size, block * outputs), (block, 1)
+        if ctx.rank == 2:
             x, y = block_shape(block)
-            grid, sizes = grid2d(job.height, job.columns, (x, y * outputs)), (np.int32(job.height), np.int32(job.width))
-        buffers = (job.x, job.out) if in_constant else (job.x, job.out, job.device.upload(weights))
+            grid, sizes = grid2d(ctx.height, ctx.columns, (x, y * outputs)), (np.int32(ctx.height), np.int32(ctx.width))
+        buffers = (ctx.x, ctx.out) if in_constant else (ctx.x, ctx.out, ctx.device.upload(weights))
         args, constants = (*buffers, *sizes, np.int32(window)), {"taps": weights} if in_constant else {}
-        loops = tile_loops(job, x, y, y * outputs, window // 2) if tile(job.task) else {}
-        launch = Launch(kernel, grid, (x, y, 1), args, tile(job.task), constants, name=job.variant, loops=loops)
-        return job.plan(launch)
+        loops = tile_loops(ctx, x, y, y * outputs, window // 2) if tile(ctx.task) else {}
+        launch = Launch(kernel, grid, (x, y, 1), args, tile(ctx.task), constants, name=ctx.variant, loops=loops)
+        return ctx.plan(launch)
 
     return plan
 
@@ -70,7 +78,8 @@ def tile_bytes(task: Task) -> int:
 
 
 ROWS_FIT = blocks_fit(
-    lambda task: block_shape(task.knobs["block"])[1] * task.knobs["outputs"], "a larger block or more outputs a thread"
+    lambda task: block_shape(task.knobs["block"])[1] * task.knobs["outputs"],
+    "a larger block or more outputs per thread",
 )
 
 

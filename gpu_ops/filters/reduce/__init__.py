@@ -35,48 +35,59 @@ from gpu_ops.plan import Device, Limits, Plan
 from gpu_ops.task import Task, Trial
 from gpu_ops.types import DTYPES, Claim, Counts, Exactness, Filter, Locality, Output, Rule, Variant, Work
 
-STATISTIC = Param(
-    "statistic", "sum", choices=STATISTICS, help="what is made of a channel's samples; NaN among them makes it NaN"
-)
+STATISTIC = Param("statistic", "sum", choices=STATISTICS, help="what is computed of each channel; NaN propagates")
 COMPENSATED = Param(
     "compensated",
     "off",
     choices=("off", "pairs"),
     when={"statistic": SUMS},
-    help="pairs carry what each addition of floats loses beside the sum (Neumaier); sums of integers are exact",
+    help=(
+        "pairs: compensated summation (Neumaier), which carries the rounding errors of floats along; sums of "
+        "integers are exact"
+    ),
 )
-BLOCK = Param("block", 256, choices=(32, 64, 128, 256, 512), tries=(32, 256), unit="threads", help="threads a block")
+BLOCK = Param("block", 256, choices=(32, 64, 128, 256, 512), tries=(32, 256), unit="threads", help="threads per block")
 THREADS = Param(
     "threads",
     16384,
     choices=(16, 32, 64, 128, 256, 512, 1024, 4096, 16384, 65536, 262144),
     tries=(16, 256, 1024),
     unit="threads",
-    help="threads in all: each joins its share of the samples one after the other",
+    help="threads in total; each reduces its share of the samples serially",
 )
-EACH = Param(
-    "each", 16, choices=(4, 16, 64), tries=(4, 16), unit="samples", help="samples a thread, and more of long inputs"
+ITEMS = Param(
+    "items",
+    16,
+    choices=(4, 16, 64),
+    tries=(4, 16),
+    unit="samples",
+    help="samples per thread; more for long inputs",
+    formerly=("each",),
 )
 
 PASS_BLOCK = replace(BLOCK, default=1024, choices=(128, 256, 512, 1024), tries=(128, 512))
-BLOCKS = Param("blocks", 2, 1, 8, tries=(1, 2), unit="blocks", help="blocks a multiprocessor at most")
-LOADS = Param("loads", 2, choices=(1, 2, 4, 8), tries=(1, 4), help="reads of 16 bytes that a thread has under way")
+BLOCKS = Param("blocks", 2, 1, 8, tries=(1, 2), unit="blocks", help="blocks per multiprocessor, at most")
+LOADS = Param("loads", 2, choices=(1, 2, 4, 8), tries=(1, 4), help="16-byte loads in flight per thread")
 
-PARALLEL = (
-    "Each core adds blocks that fit its first-level cache, in eight sums side by side; blocks are joined in pairs."
+PARALLEL = "Each core sums blocks that fit its L1 cache, in eight accumulators; blocks are combined pairwise."
+NUMPY = "What most Python programs call, for one statistic and channel at a time; floats are summed in float64."
+ADJACENT = "Interleaved addressing: each step halves the active lanes of every warp, and all warps diverge."
+STRIDED = "Interleaved addressing by the first threads: no divergence, but strides that cause bank conflicts."
+SEQUENTIAL = (
+    "Sequential addressing (fan-in): the lower half of the threads adds the upper half, without bank conflicts."
 )
-NUMPY = "What most Python programs call, a figure and a channel at a time; floats are added in float64."
-ADJACENT = "Neighbours are joined, then pairs: ever fewer lanes of every warp work, and the others wait."
-STRIDED = "The first threads work, so warps are whole; their places lie apart, and lanes meet in the same banks."
-SEQUENTIAL = "The fan-in: the lower half joins the upper half, side by side, without bank conflicts."
-FIRST_ADD = "Each thread joins two samples while it loads, so half as many blocks do the same work."
-TWO_PHASE = "P threads join their share of the samples one after the other, and only their P states fan in."
-WARP_SHUFFLE = "Lanes pass states on in registers: no shared memory and no barrier but one exchange between warps."
+FIRST_ADD = (
+    "First add during load: each thread combines two samples as it loads them, so half as many blocks do the work."
+)
+TWO_PHASE = "P threads first reduce their shares serially; only the P partial results go through the fan-in."
+WARP_SHUFFLE = (
+    "Lanes combine partial results by shuffles, in registers; only warps exchange theirs through shared memory, once."
+)
 ONE_PASS = (
-    "One launch for all figures: 16 bytes a read, the next asked for as soon as one is taken, and the last block joins"
-    " what all blocks have."
+    "One launch for all statistics: several 16-byte loads in flight per thread; the last block to finish "
+    "combines all partial results."
 )
-CUPY = "The library's reductions, nothing to write yourself; a call for each figure of each channel."
+CUPY = "The library's reductions, no kernel to write; one call per statistic and channel."
 
 
 def work(task: Task) -> Work:
@@ -95,7 +106,7 @@ def _share(task: Task) -> float:
 def _wave(task: Task) -> float:
     """The longest chain of the shuffling kernel: a thread's share, and trees over threads and blocks."""
     blocks, block = plans.one_wave(task, samples(task), True)
-    return samples(task) / (blocks * block) + 2 * levels(blocks * block) + int(task.knobs["each"])
+    return samples(task) / (blocks * block) + 2 * levels(blocks * block) + int(task.knobs["items"])
 
 
 def _pass(task: Task) -> float:
@@ -107,15 +118,17 @@ def _pass(task: Task) -> float:
     return (share if task.params["statistic"] not in SPREADS else share**2) + 4 * levels(threads)
 
 
-FEW_CHANNELS = Rule(lambda task: task.meta.channels > 4, "a thread keeps 4 channels at most, not {meta.channels}")
+FEW_CHANNELS = Rule(lambda task: task.meta.channels > 4, "it takes up to 4 channels, not {meta.channels}")
 IN_A_LOOP = Exactness(
     loss(one_by_one),
-    "A loop rounds each of its sums: up to one unit in the last place a sample, of the magnitudes added.",
+    "A loop rounds after every addition: up to one unit in the last place per sample, of the magnitudes added.",
 )
-IN_BLOCKS = Exactness(loss(lambda task: 2048 + tree(task)), "A block of 4096 samples is added in eight chains of 512.")
-SHARE = "A thread adds its share one after the other, which rounds more often than a tree."
+IN_BLOCKS = Exactness(
+    loss(lambda task: 2048 + tree(task)), ("A block of 4096 samples is summed in eight chains of 512 additions.")
+)
+SHARE = "A thread sums its share serially, which accumulates more rounding errors than a tree."
 IN_PIECES = Exactness(
-    loss(peers.numpy_chain), "The library adds pieces one after the other, which rounds more often than a tree."
+    loss(peers.numpy_chain), "The library sums pieces serially, which accumulates more rounding errors than a tree."
 )
 
 
@@ -152,12 +165,12 @@ def _kernel(
 
 def _kernels(kind: Kind) -> tuple[Variant, ...]:
     return (
-        _kernel("1_adjacent", "adjacent pairs", ADJACENT, plans.one_each, BLOCK),
-        _kernel("2_strided", "strided places", STRIDED, plans.one_each, BLOCK),
-        _kernel("3_sequential", "fan-in", SEQUENTIAL, plans.one_each, BLOCK),
-        _kernel("4_first_add", "first add at load", FIRST_ADD, plans.two_each, BLOCK),
+        _kernel("1_adjacent", "interleaved, divergent", ADJACENT, plans.one_each, BLOCK),
+        _kernel("2_strided", "interleaved, strided", STRIDED, plans.one_each, BLOCK),
+        _kernel("3_sequential", "sequential addressing", SEQUENTIAL, plans.one_each, BLOCK),
+        _kernel("4_first_add", "first add during load", FIRST_ADD, plans.two_each, BLOCK),
         _kernel("5_two_phase", "two phases", TWO_PHASE, plans.chosen_threads, THREADS, chain=_share),
-        _kernel("6_warp_shuffle", "warp shuffles", WARP_SHUFFLE, plans.one_wave, BLOCK, EACH, chain=_wave),
+        _kernel("6_warp_shuffle", "warp shuffles", WARP_SHUFFLE, plans.one_wave, BLOCK, ITEMS, chain=_wave),
         cuda(
             *("reduce/7_one_pass.cu", "one pass", ONE_PASS, plans.one_pass),
             *((FEW_CHANNELS,) if kind == "signal" else ()),
@@ -165,7 +178,7 @@ def _kernels(kind: Kind) -> tuple[Variant, ...]:
             source="own",
             largest=largest,
             trials=_trials(kind),
-            counts=Counts(uncounted="a load reads 16 bytes, and a rest of samples one by one"),
+            counts=Counts(uncounted="loads have 16 bytes, those of the remainder one sample"),
             exactness=Exactness(loss(_pass), SHARE),
         ),
     )
@@ -190,8 +203,8 @@ def _variants(kind: Kind) -> tuple[Variant, ...]:
 
 
 SUMMARY = (
-    "Sum, least, largest, mean or variance of each channel or colour, or all of them. Sums of integers are exact;"
-    " floats are added in float64. NaN makes every figure of its channel NaN."
+    "Sum, minimum, maximum, mean or variance of each channel or colour, or all of them. Sums of integers are "
+    "exact; floats are summed in float64. NaN propagates to all statistics of its channel."
 )
 OUTPUT = Output("figures", "table", "", loss(tree), form=table_form, own_scale=True, scales=scales, sizes=figure_sizes)
 PICKED = ("serial", "parallel", "adjacent", "sequential", "two_phase", "warp_shuffle")

@@ -97,11 +97,11 @@ def _variance(values: Array, mean: Fraction, size: float) -> float:
     power = -int(np.frexp(size)[1]) if size else 0
     middle = rounded(mean * Fraction(2) ** power)
 
-    def apart(part: Array) -> Array:
+    def deviations(part: Array) -> Array:
         return np.ldexp(part.astype(np.float64), power) - middle
 
     pieces = [values[first : first + CHUNK] for first in range(0, len(values), CHUNK)]
-    off = sum((exact_sum(apart(part)) for part in pieces), Fraction(0))
-    squares = sum((exact_sum(apart(part) ** 2) for part in pieces), Fraction(0))
+    off = sum((exact_sum(deviations(part)) for part in pieces), Fraction(0))
+    squares = sum((exact_sum(deviations(part) ** 2) for part in pieces), Fraction(0))
     n = len(values)
     return rounded((squares - off * off / n) / n / Fraction(4) ** power)

@@ -81,13 +81,13 @@ def _add_real(x: Array, first: int, last: int, step: int, place: int, pairs: boo
 
 
 @compiled
-def _add_apart(x: Array, first: int, last: int, step: int, place: int, middle: float, state: Array) -> None:
+def _add_deviations(x: Array, first: int, last: int, step: int, place: int, middle: float, state: Array) -> None:
     """Add the distances of floats from `middle`, and their squares, to (distances, squares)."""
     off, squares = state[0], state[1]
     for i in range(offset(first), offset(last)):
-        apart = np.float64(x[i * offset(step) + offset(place)]) - middle
-        off += apart
-        squares += apart * apart
+        deviation = np.float64(x[i * offset(step) + offset(place)]) - middle
+        off += deviation
+        squares += deviation * deviation
     state[0], state[1] = off, squares
 
 
@@ -105,13 +105,13 @@ def reduce_serial(x: Array, out: Array, channels: int, wanted: str, pairs: bool)
                 _in_bands(_add_whole, line, n, channels, c, wanted in SPREADS, whole)
             _give_whole(table[:, c], wanted, n, ends, int(whole[0]), int(whole[1]))
             continue
-        sums, apart = np.zeros(2), np.zeros(2)
+        sums, deviations = np.zeros(2), np.zeros(2)
         if wanted not in ("min", "max"):
             _in_bands(_add_real, line, n, channels, c, pairs, sums)
         total = _total(sums[0], sums[1])
         if wanted in SPREADS:
-            _in_bands(_add_apart, line, n, channels, c, total / n, apart)
-        _give_real(table[:, c], wanted, n, ends, total, _squares(apart[1], apart[0], n))
+            _in_bands(_add_deviations, line, n, channels, c, total / n, deviations)
+        _give_real(table[:, c], wanted, n, ends, total, _squares(deviations[1], deviations[0], n))
 
 
 def _in_bands(loop: Any, line: Array, n: int, *arguments: Any) -> None:
@@ -252,8 +252,8 @@ def _line_squares(line: Array, middle: float) -> float:
     """The same of their squares."""
     total = 0.0
     for i in range(line.size):
-        apart = np.float64(line[i]) - middle
-        total += apart * apart
+        deviation = np.float64(line[i]) - middle
+        total += deviation * deviation
     return total
 
 
@@ -297,11 +297,11 @@ def _whole_part(arguments: Any, worker: int, workers: int) -> None:
 @compiled
 def _join_pairs(states: Array) -> None:
     """The states of all blocks (blocks, channels, 5) of floats joined in pairs, into the first."""
-    blocks, apart = states.shape[0], 1
-    while apart < blocks:
-        for k in range(0, blocks - apart, 2 * apart):
+    blocks, stride = states.shape[0], 1
+    while stride < blocks:
+        for k in range(0, blocks - stride, 2 * stride):
             for c in range(states.shape[1]):
-                one, other = states[k, c], states[k + apart, c]
+                one, other = states[k, c], states[k + stride, c]
                 one[0], error = _two_sum(one[0], other[0])
                 one[1] += other[1] + error
                 n = one[2] + other[2]
@@ -310,7 +310,7 @@ def _join_pairs(states: Array) -> None:
                     one[4] += other[4] + distance * distance * one[2] * share
                     one[3] += distance * share
                     one[2] = n
-        apart *= 2
+        stride *= 2
 
 
 def reduce_parallel(x: Array, out: Array, channels: int, wanted: str, pairs: bool) -> None:

@@ -46,7 +46,7 @@ TWO_PHASE = Law(
 LAWS = (FAN_IN, TWO_PHASE)
 
 
-def _told(law: Law, n: int, counted: Steps) -> tuple[str, float, float] | None:
+def _stated(law: Law, n: int, counted: Steps) -> tuple[str, float, float] | None:
     """What was counted of a law for n numbers: in words, the speed-up and the efficiency; None where nothing was."""
     p = law.processors(n)
     steps = counted.get((law.id, n, p))
@@ -58,10 +58,10 @@ def _told(law: Law, n: int, counted: Steps) -> tuple[str, float, float] | None:
 
 def _both(n: int, counted: Steps, expected: tuple[tuple[float, float], ...]) -> Verdict:
     """Speed-up and efficiency of both ways, to the digits that the source gives."""
-    told = [_told(law, n, counted) for law in LAWS]
-    if None in told:
+    stated = [_stated(law, n, counted) for law in LAWS]
+    if None in stated:
         return "not counted here", None
-    found = [one for one in told if one]
+    found = [one for one in stated if one]
     right = all(
         abs(one[1] - s) <= 0.05 and abs(one[2] - e) <= 0.005 for one, (s, e) in zip(found, expected, strict=True)
     )
@@ -69,10 +69,10 @@ def _both(n: int, counted: Steps, expected: tuple[tuple[float, float], ...]) -> 
 
 
 def _limit(counted: Steps) -> Verdict:
-    told = [(_told(FAN_IN, n, counted), _told(TWO_PHASE, n, counted)) for n in SIZES]
-    if any(one is None for pair in told for one in pair):
+    stated = [(_stated(FAN_IN, n, counted), _stated(TWO_PHASE, n, counted)) for n in SIZES]
+    if any(one is None for pair in stated for one in pair):
         return "not counted here", None
-    fan_in, two_phase = zip(*[(a[2], b[2]) for a, b in told if a and b], strict=True)
+    fan_in, two_phase = zip(*[(a[2], b[2]) for a, b in stated if a and b], strict=True)
     text = f"N = {SIZES[0]} to {LARGEST}: fan-in {fan_in[0]:.2f} to {fan_in[-1]:.4f}, "
     text += f"two-phase {two_phase[0]:.2f} to {two_phase[-1]:.2f}"
     falls = all(b < a for a, b in zip(fan_in, fan_in[1:], strict=False))

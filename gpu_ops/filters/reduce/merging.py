@@ -28,9 +28,9 @@ def _join(names: Sequence[str], joined: Array, table: Array, n: int, more: int) 
     place = {name: k for k, name in enumerate(names)}
     with np.errstate(invalid="ignore", over="ignore"):
         if "variance" in place:
-            apart = table[place["mean"]] - joined[place["mean"]]
+            delta = table[place["mean"]] - joined[place["mean"]]
             k = place["variance"]
-            joined[k] = (1 - share) * joined[k] + share * table[k] + share * (1 - share) * apart**2
+            joined[k] = (1 - share) * joined[k] + share * table[k] + share * (1 - share) * delta**2
         if "mean" in place:
             k = place["mean"]
             joined[k] = (1 - share) * joined[k] + share * table[k]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.filters.kit.planning import CTYPES, HostFunction, Job
+from gpu_ops.filters.kit.planning import CTYPES, HostFunction, PlanContext
 from gpu_ops.filters.reduce.figures import SPREADS, STATISTICS, is_compensated, levels, samples, table_form, wanted
 from gpu_ops.filters.reduce.peers import cupy_figures
 from gpu_ops.plan import Call, Device, DeviceArray, Launch, Plan
@@ -68,7 +68,7 @@ def by_cupy(device: Device, task: Task) -> Plan:
 
 
 def one_each(task: Task, n: int, first: bool) -> Shape:
-    """A thread a sample."""
+    """One thread per sample."""
     block = _enough(n, task.knobs["block"])
     return -(-n // block), block
 
@@ -95,7 +95,7 @@ def _enough(n: int, most: int) -> int:
 def one_wave(task: Task, n: int, first: bool) -> Shape:
     """A thread every `each` samples, in no more blocks than the device runs at once."""
     block = int(task.knobs["block"])
-    return min(-(-n // (block * int(task.knobs["each"]))), WAVES * task.limits.multiprocessors), block
+    return min(-(-n // (block * int(task.knobs["items"]))), WAVES * task.limits.multiprocessors), block
 
 
 SHARED_OUT = (chosen_threads, one_wave)
@@ -113,14 +113,14 @@ def launch_sizes(task: Task, shaping: Shaping) -> list[tuple[int, Shape]]:
         n = shape[0]
 
 
-def kernels(shaping: Shaping) -> Callable[[Job], Plan]:
+def kernels(shaping: Shaping) -> Callable[[PlanContext], Plan]:
     """The plan of a kernel that is launched on samples, and then on its own partial states."""
     narrow = shaping not in SHARED_OUT  # a block meets so few samples that 32 bits hold their sum
     by_warp = shaping is one_wave  # warps meet in shared memory, and not threads
 
-    def plan(job: Job) -> Plan:
-        task, device, channels = job.task, job.device, job.task.meta.channels
-        out, source, steps = table_on(device, task), job.x, []
+    def plan(ctx: PlanContext) -> Plan:
+        task, device, channels = ctx.task, ctx.device, ctx.task.meta.channels
+        out, source, steps = table_on(device, task), ctx.x, []
         sizes = launch_sizes(task, shaping)
         for level, (n, (blocks, block)) in enumerate(sizes):
             first = level == 0
@@ -129,7 +129,7 @@ def kernels(shaping: Shaping) -> Callable[[Job], Plan]:
             partial = device.empty((blocks * channels, total // 4), np.uint32) if blocks > 1 else out
             steps.append(
                 Launch(
-                    job.kernel(**defines(task, first, narrow)),
+                    ctx.kernel(**defines(task, first, narrow)),
                     (blocks, channels, 1),
                     (block, 1, 1),
                     (source, partial, out, np.int64(n), np.int64(samples(task))),
@@ -144,16 +144,16 @@ def kernels(shaping: Shaping) -> Callable[[Job], Plan]:
     return plan
 
 
-def one_pass(job: Job) -> Plan:
+def one_pass(ctx: PlanContext) -> Plan:
     """One launch over all channels, whose last block joins the states of all blocks."""
-    task, device = job.task, job.device
-    out, channels, block = table_on(device, task), task.meta.channels, int(job.knobs["block"])
+    task, device = ctx.task, ctx.device
+    out, channels, block = table_on(device, task), task.meta.channels, int(ctx.knobs["block"])
     blocks = one_pass_blocks(task)
     partial = device.empty((blocks * channels, state_bytes(task) // 4), np.uint32)
     ticket = device.upload(np.zeros(1, np.uint32))
     threads = {"THREADS": block, "THREADS_AT_ONCE": max(block, _threads_at_once(task))}
-    kernel = job.kernel(**defines(task, True, False), CHANNELS=channels, LOADS=_rounds_of_reads(task), **threads)
-    args = (job.x, partial, out, ticket, np.int64(samples(task)))
+    kernel = ctx.kernel(**defines(task, True, False), CHANNELS=channels, LOADS=_rounds_of_reads(task), **threads)
+    args = (ctx.x, partial, out, ticket, np.int64(samples(task)))
     room = state_bytes(task) * (block // WARP)
     a_round = blocks * block * _rounds_of_reads(task) * (READ_BYTES // task.meta.itemsize)
     loops = {"rounds": samples(task) // a_round, "states": -(-blocks // block)}

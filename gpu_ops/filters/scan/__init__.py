@@ -15,32 +15,35 @@ from gpu_ops.task import Task, Trial
 from gpu_ops.types import DTYPES, Claim, Counts, Filter, Locality, Output, Variant, Work
 from gpu_ops.variant import Trials
 
-PAIRS_BLOCK = Param("block", 256, choices=(64, 256, 1024), unit="threads", help="threads a block")
-WARPS_BLOCK = Param("block", 256, choices=(64, 128, 256, 512), unit="threads", help="threads a block")
-TILES_BLOCK = Param("block", 128, choices=(64, 128, 256), unit="threads", help="threads a block")
+PAIRS_BLOCK = Param("block", 256, choices=(64, 256, 1024), unit="threads", help="threads per block")
+WARPS_BLOCK = Param("block", 256, choices=(64, 128, 256, 512), unit="threads", help="threads per block")
+TILES_BLOCK = Param("block", 128, choices=(64, 128, 256), unit="threads", help="threads per block")
 VECTORS = Param(
     "vectors",
     16,
     choices=(1, 2, 4, 8, 12, 16, 20),
     tries=(1, 4),
     unit="vectors",
-    help="16 bytes of sums, a thread at most; fewer where the tiles of a line would be few",
+    help="16-byte vectors of sums per thread, at most; fewer where a line would have few tiles",
 )
-ITEMS = Param("items", 8, choices=(4, 8), unit="values", help="values a thread")
+ITEMS = Param("items", 8, choices=(4, 8), unit="values", help="values per thread")
 
-SUMMARY = "Sums of integers are exact, in float64; from a NaN on all are NaN."
-PARALLEL = "Each core sums blocks, then scans them from the sums before them on: two passes, on all cores."
+SUMMARY = "Sums of integers are exact, in float64; NaN propagates to all later sums."
+PARALLEL = "Reduce-then-scan on all cores: block sums first, then each block is scanned from its offset."
 NUMPY = "What most Python programs call: cumsum on one core, in float64 and rounded at the end."
-HILLIS_STEELE = "A thread a value adds what lies 1, 2, 4 … places before: few steps, n log n additions."
-BLELLOCH = "A tree of sums, up and down again: 2 n additions, but its nodes lie in ever fewer banks."
-PADDED = "Gaps between rows of banks: the same tree, and no two threads of a warp meet in a bank."
-WARP = "Lanes pass sums by shuffles, and values are read twice instead of written twice: three launches for any length."
-LOOK_BACK = (
-    "One launch: a tile tells its sum at once, and a warp looks back over the tiles before until one knows all; values"
-    " wait in registers and shared memory."
+HILLIS_STEELE = "One thread per value adds the element 1, 2, 4 … positions before it: log n steps, n log n additions."
+BLELLOCH = "Up-sweep and down-sweep of a tree: 2 n additions, but power-of-two strides cause bank conflicts."
+PADDED = "The same tree with padded shared memory: no bank conflicts."
+WARP = (
+    "Reduce-then-scan with warp shuffles: values are read twice instead of written twice; three launches for any "
+    "length."
 )
-CUPY = "The library's cumsum, nothing to write yourself: CUB's scan, or passes over all of an array with several lines."
-POLLS = Counts(uncounted="how often a tile asks those before it depends on when they tell")
+LOOK_BACK = (
+    "Decoupled look-back in one launch: a tile publishes its aggregate, then a warp scans the predecessors until "
+    "it finds an inclusive prefix."
+)
+CUPY = "The library's cumsum, no kernel to write: CUB's scan, or several passes over an array with several lines."
+POLLS = Counts(uncounted="how often a tile polls its predecessors depends on when they publish")
 MANY_TILES: dict[Kind, tuple[Shape, ...]] = {"signal": ((1_000_003,),), "image": ((3, 400_003),)}
 """Shapes whose tiles do not all run at once on a GPU: some know all before them while others still ask."""
 
@@ -61,7 +64,7 @@ def work(task: Task) -> Work:
 def _by_levels(
     file: str, title: str, idea: str, values: int, shared: Callable[[Task, int], int], knob: Param
 ) -> Variant:
-    """A kernel with so many values a thread, and so many bytes of shared memory for sums of some bytes."""
+    """A kernel with so many values per thread, and so many bytes of shared memory for sums of some bytes."""
     how = f"scan/{file}.cu", title, idea, plans.levels(values, shared)
     fits, counts = limits.tiles_fit(lambda task: task.knobs["block"] * values), Counts(accesses.by_levels(values))
     return cuda(*how, fits, knobs=(knob,), source="S1", largest=limits.largest, counts=counts)

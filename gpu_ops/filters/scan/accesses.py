@@ -1,6 +1,6 @@
 """What scans should do: thread-level global loads, additions, and wavefronts of shared memory.
 
-With B threads a block, tiles of S values and lines of n values, T = ceil(n / S): a launch of tiles loads n values a
+With B threads per block, tiles of S values and lines of n values, T = ceil(n / S): a launch of tiles loads n values per
 line; adding offsets loads n sums and, in each of the B threads of T blocks, an offset. The sums of tiles are lines of T
 values, for which the same holds. The variant warp loads values twice, T sums, and B offsets a tile.
 """
@@ -17,7 +17,7 @@ from gpu_ops.types import Accesses
 
 
 def by_levels(values: int) -> Callable[[Task], Accesses]:
-    """The loads of a kernel with tiles of `values` values a thread, and of scan_add."""
+    """The loads of a kernel with tiles of `values` values per thread, and of scan_add."""
 
     def count(task: Task) -> Accesses:
         lines, block = Lines.of(task.meta), task.knobs["block"]

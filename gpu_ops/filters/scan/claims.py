@@ -50,7 +50,7 @@ CLAIMS = (
         "S1",
         "The profile of the tree shows bank conflicts, and padding removes them all.",
         "an exercise, no figure",
-        "Holds with two paddings; one alone leaves two threads a bank in the upper levels.",
+        "Holds with two paddings; one alone leaves two threads per bank in the upper levels.",
         "counted",
         EXPERIMENT,
         _conflicts,

@@ -24,7 +24,7 @@ SUMS = Param(
     "sums",
     INCLUSIVE,
     choices=(INCLUSIVE, EXCLUSIVE),
-    help="a sum with the value at its place, or of the values before it",
+    help="inclusive: each sum includes its own value; exclusive: only the values before it",
 )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.filters.kit.planning import CTYPES, HostFunction, Job
+from gpu_ops.filters.kit.planning import CTYPES, HostFunction, PlanContext
 from gpu_ops.filters.scan.limits import OFFSETS_BLOCK
 from gpu_ops.filters.scan.lines import Lines, form, is_exclusive, sum_type
 from gpu_ops.params import Value
@@ -24,7 +24,7 @@ REGISTER_VECTORS = 8
 """Vectors that a thread of the variant look_back keeps in registers; the others wait in shared memory."""
 THREADS_AT_ONCE = 1024
 """Threads of a multiprocessor that have so many registers."""
-TOLD_WORDS = 8
+STATUS_WORDS = 8
 """Words of 64 bits that a tile has to tell in, of which it uses two: see kernels/scan/5_look_back.cu."""
 
 
@@ -60,10 +60,10 @@ def _call(load: Callable[[Device], HostFunction], device: Device, task: Task) ->
 class Scan:
     """The parts that all kernels' plans share: lines, output, defines and arguments."""
 
-    def __init__(self, job: Job) -> None:
-        self.job, self.lines = job, Lines.of(job.task.meta)
-        self.block, self.results = (job.knobs["block"], 1, 1), sum_type(job.dtype)
-        self.out = job.empty(self.results)
+    def __init__(self, ctx: PlanContext) -> None:
+        self.ctx, self.lines = ctx, Lines.of(ctx.task.meta)
+        self.block, self.results = (ctx.knobs["block"], 1, 1), sum_type(ctx.dtype)
+        self.out = ctx.empty(self.results)
 
     def types(self, dtype: np.dtype[Any]) -> dict[str, Value]:
         """The defines for values of a type: those of the input, or the sums of tiles."""
@@ -72,21 +72,21 @@ class Scan:
 
     def sums(self, lines: Lines, tiles: int) -> DeviceArray:
         """Memory for the sums of the tiles of all lines."""
-        return self.job.device.empty((lines.many, tiles), self.results)
+        return self.ctx.device.empty((lines.many, tiles), self.results)
 
     def plan(self, steps: list[Step]) -> Plan:
-        return Plan(tuple(steps), {self.job.task.meta.kind: self.out})
+        return Plan(tuple(steps), {self.ctx.task.meta.kind: self.out})
 
 
-def levels(values: int, shared: Callable[[Task, int], int]) -> Callable[[Job], Plan]:
-    """The plan of a kernel that scans tiles of `values` values a thread: its launch for the values, launches for the
+def levels(values: int, shared: Callable[[Task, int], int]) -> Callable[[PlanContext], Plan]:
+    """The plan of a kernel that scans tiles of `values` values per thread: its launch for the values, launches for the
     sums of tiles until one tile holds them, and scan_add for each launch but the last. `shared(task, itemsize)` are the
     bytes of shared memory for sums of so many bytes."""
 
-    def plan(job: Job) -> Plan:
-        made = Scan(job)
+    def plan(ctx: PlanContext) -> Plan:
+        made = Scan(ctx)
         steps: list[Step] = []
-        _add_level(made, steps, (job.x, made.out), made.lines, job.knobs["block"] * values, shared)
+        _add_level(made, steps, (ctx.x, made.out), made.lines, ctx.knobs["block"] * values, shared)
         return made.plan(steps)
 
     return plan
@@ -102,20 +102,20 @@ def _add_level(
     level: int = 0,
 ) -> None:
     """Scan `lines` of one array into the other, by tiles of `size` values."""
-    job, tiles = made.job, lines.tiles(size)
-    dtype = job.dtype if level == 0 else made.results
+    ctx, tiles = made.ctx, lines.tiles(size)
+    dtype = ctx.dtype if level == 0 else made.results
     types = made.types(dtype)
     sums = made.sums(lines, tiles) if tiles > 1 else made.sums(Lines(1, 1, 1), 1)
-    exclusive = np.int32(level > 0 or is_exclusive(job.task))
+    exclusive = np.int32(level > 0 or is_exclusive(ctx.task))
     where = np.int64(lines.n), np.int32(lines.step), np.int32(tiles)
     grid, name = (lines.many * tiles, 1, 1), "tiles" if level == 0 else f"sums of tiles, level {level}"
-    room = shared(job.task, within_bytes(dtype))
-    steps.append(Launch(job.kernel(**types), grid, made.block, (*arrays, sums, *where, exclusive), room, name=name))
+    room = shared(ctx.task, within_bytes(dtype))
+    steps.append(Launch(ctx.kernel(**types), grid, made.block, (*arrays, sums, *where, exclusive), room, name=name))
     if tiles == 1:
         return
     offsets = made.sums(lines, tiles)
     _add_level(made, steps, (sums, offsets), Lines(lines.many, tiles, 1), size, shared, level + 1)
-    add = job.device.kernel(job.file, "scan_add", types)
+    add = ctx.device.kernel(ctx.file, "scan_add", types)
     args = (arrays[1], offsets, *where, np.int32(size))
     steps.append(Launch(add, grid, made.block, args, name="add" if level == 0 else f"add, level {level}"))
 
@@ -131,7 +131,7 @@ def hillis_steele_bytes(task: Task, itemsize: int) -> int:
 
 
 def blelloch_bytes(task: Task, itemsize: int) -> int:
-    """Two sums a thread."""
+    """Two sums per thread."""
     return int(2 * task.knobs["block"] * itemsize)
 
 
@@ -146,24 +146,24 @@ def warp_size(task: Task) -> int:
     return int(task.knobs["block"] * task.knobs["items"])
 
 
-def warp(job: Job) -> Plan:
+def warp(ctx: PlanContext) -> Plan:
     """Sums of tiles, their offsets, and tiles scanned from there on; the last alone where a line is one tile."""
-    made = Scan(job)
-    lines, types = made.lines, {**made.types(job.dtype), "ITEMS": job.knobs["items"]}
-    tiles = lines.tiles(warp_size(job.task))
+    made = Scan(ctx)
+    lines, types = made.lines, {**made.types(ctx.dtype), "ITEMS": ctx.knobs["items"]}
+    tiles = lines.tiles(warp_size(ctx.task))
     sums = made.sums(lines, tiles) if tiles > 1 else made.sums(Lines(1, 1, 1), 1)
     where = np.int64(lines.n), np.int32(lines.step), np.int32(tiles)
     grid, steps = (lines.many * tiles, 1, 1), list[Step]()
     if tiles > 1:
         steps.append(
-            Launch(job.kernel("_sums", **types), grid, made.block, (job.x, sums, *where), name="sums of tiles")
+            Launch(ctx.kernel("_sums", **types), grid, made.block, (ctx.x, sums, *where), name="sums of tiles")
         )
         threads = min(-(-tiles // WARP) * WARP, OFFSETS_BLOCK)
-        offsets, a_line = job.kernel("_offsets", **types), (lines.many, 1, 1)
+        offsets, a_line = ctx.kernel("_offsets", **types), (lines.many, 1, 1)
         chunks = {"tiles": -(-tiles // threads)}
         steps.append(Launch(offsets, a_line, (threads, 1, 1), (sums, np.int32(tiles)), name="offsets", loops=chunks))
-    args = (job.x, made.out, sums, *where, np.int32(is_exclusive(job.task)))
-    steps.append(Launch(job.kernel(**types), grid, made.block, args, name="tiles"))
+    args = (ctx.x, made.out, sums, *where, np.int32(is_exclusive(ctx.task)))
+    steps.append(Launch(ctx.kernel(**types), grid, made.block, args, name="tiles"))
     return made.plan(steps)
 
 
@@ -189,9 +189,9 @@ def _each(task: Task) -> int:
     return VECTOR_BYTES // sum_type(task.dtype).itemsize
 
 
-def look_back(job: Job) -> Plan:
+def look_back(ctx: PlanContext) -> Plan:
     """One launch, whose tiles tell their sums in words that no step has to clear."""
-    made, task = Scan(job), job.task
+    made, task = Scan(ctx), ctx.task
     lines, tiles, vectors = made.lines, made.lines.tiles(look_back_size(task)), look_back_vectors(task)
     inside = min(vectors, REGISTER_VECTORS)
     defines: dict[str, Value] = {
@@ -201,10 +201,10 @@ def look_back(job: Job) -> Plan:
         "THREADS": made.block[0],
         "THREADS_AT_ONCE": THREADS_AT_ONCE,
     }
-    words, ticket = (job.device.upload(np.zeros(n, np.uint64)) for n in (TOLD_WORDS * lines.many * tiles, 1))
+    words, ticket = (ctx.device.upload(np.zeros(n, np.uint64)) for n in (STATUS_WORDS * lines.many * tiles, 1))
     where = np.int64(lines.n), np.int32(lines.step), np.int32(tiles), np.int32(is_exclusive(task))
-    args = (job.x, made.out, words, ticket, *where)
-    kernel, room = job.kernel(**made.types(job.dtype), **defines), look_back_bytes(task)
+    args = (ctx.x, made.out, words, ticket, *where)
+    kernel, room = ctx.kernel(**made.types(ctx.dtype), **defines), look_back_bytes(task)
     loops = {"tiles before": -(-tiles // WARP)}
     return made.plan([Launch(kernel, (lines.many * tiles, 1, 1), made.block, args, room, name="tiles", loops=loops)])
 

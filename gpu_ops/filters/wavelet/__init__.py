@@ -13,14 +13,17 @@ from gpu_ops.input_kinds import INPUT_KINDS, Kind
 from gpu_ops.task import Successor
 from gpu_ops.types import DTYPES, Claim, Filter, Locality, Variant
 
-SERIAL = "The plain loops, compiled, on one core: every coefficient is a sum over all taps; a median finds the noise."
-
-PARALLEL = (
-    "Rows and columns of a level in one pass, vector sums, thresholds fused into the inverse, no sort for the median."
+SERIAL = (
+    "The plain loops, compiled, on one core: every coefficient is a sum over all taps; the noise is estimated by "
+    "a median."
 )
 
-PYWT = "What most Python programs call: dwt2 and idwt2 level by level on one core, and NumPy between them."
-SKIMAGE = "The function that most people find: denoise_wavelet on one core, with a noise estimate of its own step."
+PARALLEL = (
+    "Rows and columns of a level in one pass, SIMD, thresholding fused into the inverse, the median without a sort."
+)
+
+PYWT = "What most Python programs call: dwt2 and idwt2 level by level on one core, and thresholding by NumPy."
+SKIMAGE = "The library's denoise_wavelet on one core; its noise estimate is a separate step."
 
 
 def _host(*short: tuple[int, ...]) -> tuple[Variant, ...]:

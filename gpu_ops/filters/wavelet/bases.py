@@ -65,27 +65,30 @@ def gains_of(name: str) -> tuple[float, ...]:
     that are independent. Orthogonal wavelets come to at most 2 or so at any level; the synthesis of rbio3.1 doubles it
     with each level."""
     taps, found = taps_of(name), []
-    there = back = np.ones(1)
+    analysis = synthesis = np.ones(1)
     for level in range(LEVELS_COUNTED):
-        apart = 1 << level  # samples between two taps
-        pairs = [(_then(there, t, apart), _then(back, b, apart)) for t, b in ((taps[0], taps[2]), (taps[1], taps[3]))]
-        found.append(max(float(np.abs(t).sum()) * _root_of_squares(b, 2 * apart) for t, b in pairs))
-        there, back = pairs[0]
+        spacing = 1 << level  # samples between two taps
+        pairs = [
+            (_then(analysis, t, spacing), _then(synthesis, b, spacing))
+            for t, b in ((taps[0], taps[2]), (taps[1], taps[3]))
+        ]
+        found.append(max(float(np.abs(t).sum()) * _root_of_squares(b, 2 * spacing) for t, b in pairs))
+        analysis, synthesis = pairs[0]
     return tuple(found)
 
 
-def _then(filter: Array, taps: Array, apart: int) -> Array:
+def _then(filter: Array, taps: Array, spacing: int) -> Array:
     """A filter, then the taps so many samples apart, as one filter."""
-    found = np.zeros(filter.size + (taps.size - 1) * apart)
+    found = np.zeros(filter.size + (taps.size - 1) * spacing)
     for place, tap in enumerate(taps):
-        found[place * apart : place * apart + filter.size] += tap * filter
+        found[place * spacing : place * spacing + filter.size] += tap * filter
     return found
 
 
-def _root_of_squares(filter: Array, apart: int) -> float:
+def _root_of_squares(filter: Array, spacing: int) -> float:
     """The largest root of the sum of squares of those taps of a filter that meet one sample, if coefficients lie so
     many samples apart."""
-    taps = np.pad(filter, (0, -filter.size % apart)).reshape(-1, apart)
+    taps = np.pad(filter, (0, -filter.size % spacing)).reshape(-1, spacing)
     return float(np.sqrt((taps**2).sum(axis=0).max()))
 
 
@@ -93,8 +96,8 @@ def _root_of_squares(filter: Array, apart: int) -> float:
 def gain_of(name: str) -> float:
     """How much larger than the largest sample a value can become in one level along one axis, forward and inverse."""
     taps = taps_of(name)
-    there = max(float(np.abs(t).sum()) for t in (taps.dec_lo, taps.dec_hi))
-    return there * float(np.abs(taps.rec_lo).sum() + np.abs(taps.rec_hi).sum())
+    analysis = max(float(np.abs(t).sum()) for t in (taps.dec_lo, taps.dec_hi))
+    return analysis * float(np.abs(taps.rec_lo).sum() + np.abs(taps.rec_hi).sum())
 
 
 FAMILIES = {

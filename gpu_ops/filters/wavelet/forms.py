@@ -28,10 +28,10 @@ PARTS = {"result": ("parts",)}
 
 TRIED = "db4", "haar", "bior1.3", "rbio3.1", "db16"
 WAVELET = Param("wavelet", "db4", choices=NAMES, help="the wavelet", tries=TRIED, look=LOOK)
-LEVELS = Param("levels", 4, 1, 30, unit="levels", help="how often the approximation is split", tries=(1, 2, 3))
-BORDER = Param("border", "periodization", choices=BORDERS, help="what lies beyond the edges")
-THRESHOLD = Param("threshold", "soft", choices=THRESHOLDS, help="what becomes of details above the threshold")
-RULE = Param("rule", "universal", choices=RULES, help="where the threshold comes from")
+LEVELS = Param("levels", 4, 1, 30, unit="levels", help="number of decomposition levels", tries=(1, 2, 3))
+BORDER = Param("border", "periodization", choices=BORDERS, help="how the input is extended beyond its edges")
+THRESHOLD = Param("threshold", "soft", choices=THRESHOLDS, help="how details above the threshold are changed")
+RULE = Param("rule", "universal", choices=RULES, help="how the threshold is chosen")
 VALUE = Param(
     "value",
     0.1,
@@ -42,8 +42,13 @@ VALUE = Param(
     tries=(0.0, 0.11, 0.37),
     handle=Threshold("coefficients", "figures", first=1),
 )
-SHIFTS = Param("shifts", 1, 1, 16, help="circular shifts whose results are averaged", tries=(1, 2, 3))
-RESULT = Param("result", "result", choices=("result", "parts"), help="the result alone, or what it is made of as well")
+SHIFTS = Param("shifts", 1, 1, 16, help="circular shifts whose results are averaged (cycle spinning)", tries=(1, 2, 3))
+RESULT = Param(
+    "result",
+    "result",
+    choices=("result", "parts"),
+    help="the result alone, or noise, coefficients and thresholds as well",
+)
 PARAMS = (WAVELET, LEVELS, BORDER, THRESHOLD, RULE, VALUE, SHIFTS, RESULT)
 
 STEEP = 8
@@ -138,7 +143,7 @@ def noise_form(task: Task) -> Form:
 
 
 def figures_form(task: Task) -> Form:
-    """The noise estimate, then the threshold of each band of details, in the pyramid's order; a column a channel."""
+    """The noise estimate, then the threshold of each band of details, in the pyramid's order; a column per channel."""
     details = bands_of(task)[1:]
     names = [
         f"threshold of level {b.level}" + ("" if b.orientation == "detail" else f" {b.orientation}") for b in details

@@ -27,7 +27,7 @@ from gpu_ops.types import Facts
 
 GIF_MAGICS = (b"GIF87a", b"GIF89a")
 GROWTH = 4096
-"""The most pixels that one byte of a GIF can stand for: a code of nine bits at least names a string of a table of 4096,
+"""The maximum number of pixels per byte of a GIF: a code of nine bits at least names a string of a table of 4096,
 whose longest string has fewer pixels than that."""
 SMALL = 1 << 24
 """Pixels that are decoded whatever the bytes are: a moment's work."""

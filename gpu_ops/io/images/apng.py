@@ -57,7 +57,7 @@ def look_png(opening: Opening) -> Survey:
         decoded = png.read_png(opening).array
         return Survey("a PNG image", (("size", f"{IMAGE.size_text(decoded.shape, ' × ')}, {decoded.dtype}"),))
     facts = [("size", f"{IMAGE.size_text(stack.shape, ' × ')}, {stack.dtype}"), ("frames", f"{stack.facts.frames}")]
-    if stack.apart:
+    if stack.has_separate_still:
         facts.append(("still picture", "separate from the frames; it is not read"))
     return Survey("a PNG image", tuple(facts), stack.facts.frames)
 
@@ -119,12 +119,12 @@ class _Parts(NamedTuple):
 
 class ApngStack:
     """The frames of an animation in memory, as they are shown. Each one builds on those before, so a step back begins
-    at the start. `apart` says that the still picture is no frame."""
+    at the start. `has_separate_still` says that the still picture is no frame."""
 
     def __init__(self, data: bytes, name: str, limit: int) -> None:
         self._name = name
         self._parts = parts = _scan(data, name)
-        self.apart = parts.still is not None
+        self.has_separate_still = parts.still is not None
         width, height, self._depth, self._colour = struct.unpack(">IIBB", parts.header[:10])
         channels = png.CHANNELS[self._colour]
         if parts.transparent is not None or _leaves_holes(parts.frames, width, height):

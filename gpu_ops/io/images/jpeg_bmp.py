@@ -1,6 +1,6 @@
 """JPEG and BMP images. Headers are checked before any decoder runs.
 
-imageio decodes what it leaves as stored: 8 bits a channel without a palette. OpenCV decodes the rest: palettes, and
+imageio decodes what it leaves as stored: 8 bits per channel without a palette. OpenCV decodes the rest: palettes, and
 images so large that imageio's reader refuses them. Pillow decodes printing colours, imagecodecs JPEG of 12 bits.
 """
 
@@ -35,7 +35,7 @@ JPEG_HUFFMAN = (0xC0, 0xC1, 0xC2)
 JPEG_BITS = 8
 """The bits of a sample that every decoder takes."""
 JPEG_PIXELS = 1024
-"""The most pixels that one byte of a Huffman-coded JPEG can stand for: a bit for each block of 64 samples, and one
+"""The maximum number of pixels per byte of a Huffman-coded JPEG: a bit for each block of 64 samples, and one
 sample for every two pixels where the colours are stored as coarsely as possible."""
 JPEG_NOTES = (*range(0xE1, 0xEE), 0xEF, 0xFE)
 """Segments that are no part of the picture: comments, and those of applications except two that define the colours."""
@@ -45,8 +45,8 @@ JPEG_MARKER = re.compile(rb"\xff[\x01-\xcf\xd8-\xfe]")
 
 
 def read_jpeg(opening: Opening) -> Decoded:
-    """(H, W) or (H, W, 3) as uint8, or as uint16 where the file has more than 8 bits a sample, such as 0 to 4095 of 12
-    bits; turned upright where the file has an orientation; CMYK becomes RGB."""
+    """(H, W) or (H, W, 3) as uint8, or as uint16 where the file has more than 8 bits per sample, such as 0 to 4095 of
+    12 bits; turned upright where the file has an orientation; CMYK becomes RGB."""
     path, name, limit, _ = opening
     data = read_whole(path)
     frame, huffman, exif, adobe, rest = b"", False, b"", False, 0
@@ -138,7 +138,7 @@ def upright(array: Array, orientation: int, steps: list[dict[str, Any]] | None =
 
 
 def _decode_deep(data: bytes, name: str, shape: tuple[int, int], channels: int, bits: int) -> Array:
-    """A JPEG of more than 8 bits a sample, by imagecodecs alone. Raises InputError where that is missing."""
+    """A JPEG of more than 8 bits per sample, by imagecodecs alone. Raises InputError where that is missing."""
     failure = damaged(name, "JPEG")
     if channels not in (1, 3):
         raise InputError(f"{name} holds {channels} samples of {bits} bits per pixel; save it as gray or RGB.")

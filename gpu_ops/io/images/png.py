@@ -41,7 +41,7 @@ CHANNELS = {0: 1, 2: 3, 3: 3, 4: 4, 6: 4}
 SAMPLES = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 GRAY, RGB, PALETTE, GRAY_ALPHA = 0, 2, 3, 4
 DEFLATED = 1032
-"""The maximum number of bytes that one compressed byte of a PNG can stand for."""
+"""The maximum number of bytes per compressed byte of a PNG."""
 NOTED = (b"IHDR", b"tRNS", b"eXIf", b"pHYs")
 PICTURE = (b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND")
 EVERY = 64

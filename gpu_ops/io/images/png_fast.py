@@ -29,7 +29,7 @@ METHODS = b"\0\0\0"
 WINDOW = b"\x78"
 """The first byte of a stream whose bytes may repeat those of the last 32 KiB, as every encoder of large pictures
 writes it. libdeflate does not watch over a smaller distance."""
-ALONE = 1
+MOST_INDEPENDENT = 1
 """The filters up to this one do not look at the row above, so another thread may begin there."""
 WORKERS = min(os.cpu_count() or 1, 4)
 
@@ -73,11 +73,12 @@ def decode(header: bytes, picture: Sequence[memoryview], array: Array) -> bool:
 
 
 def _unfilter(lines: Array, rows: Array, step: int) -> bool:
-    """Undo the filters of all lines, in bands that begin at lines which stand alone. False where one is unknown."""
+    """Undo the filters of all lines, in bands that begin at lines which do not depend on the line above. False where
+    one is unknown."""
     from gpu_ops.io.images.png_numba import unfilter
 
-    alone = np.append(np.flatnonzero(lines[:, 0] <= ALONE), len(lines))
+    independent = np.append(np.flatnonzero(lines[:, 0] <= MOST_INDEPENDENT), len(lines))
     wanted = [len(lines) * k // WORKERS for k in range(1, WORKERS)]
-    bounds = sorted({0, *alone[np.searchsorted(alone, wanted)].tolist(), len(lines)})
+    bounds = sorted({0, *independent[np.searchsorted(independent, wanted)].tolist(), len(lines)})
     with ThreadPoolExecutor(WORKERS) as pool:
         return all(pool.map(lambda band: unfilter(lines, rows, *band, step), pairwise(bounds)))

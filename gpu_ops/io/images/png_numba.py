@@ -75,7 +75,7 @@ def _paeth(line: Bytes, above: Bytes, row: Bytes, step: int) -> None:
 
 @numba.njit(cache=True, nogil=True)
 def unfilter(lines: Bytes, rows: Bytes, first: int, last: int, step: int) -> bool:
-    """Fill `rows` (H, N) from `first` to before `last` with the values that `lines` (H, 1 + N) stand for; the first
+    """Fill `rows` (H, N) from `first` to before `last` with the values that `lines` (H, 1 + N) encode; the first
     byte of a line is its filter. A pixel has `step` bytes. False where a filter is unknown."""
     nothing = np.zeros(rows.shape[1], np.uint8)
     for k in range(first, last):

@@ -1,7 +1,7 @@
 """TIFF images and stacks of them, which are read page by page: the first frame costs no more than itself.
 
 tifffile finds the pages, and decodes them with imagecodecs where that is installed; OpenCV takes the common
-compressions where it is not. Values that lie in the file as they are come from there directly.
+compressions where it is not. Uncompressed values are read from the file directly.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from gpu_ops.io.images.tiff_series import (
 )
 from gpu_ops.io.images.tiff_writer import TIFF_TYPES, write_tiff
 from gpu_ops.io.inputs import Array, check_limit
-from gpu_ops.io.memory import check_room, read_at
+from gpu_ops.io.memory import check_memory, read_at
 from gpu_ops.io.opening import SERIES, Decoded, Opening, Survey, note
 from gpu_ops.io.stacks import decode_stack
 from gpu_ops.progress import advance
@@ -62,7 +62,7 @@ MOST_SERIES = 8
 def read_tiff(opening: Opening) -> Decoded:
     """(H, W), (H, W, 3) or (H, W, 4) in the type that the file has: one frame, or a projection of all."""
     stack = open_tiff(opening)
-    check_room(opening.name, math.prod(stack.shape) * stack.dtype.itemsize)
+    check_memory(opening.name, math.prod(stack.shape) * stack.dtype.itemsize)
     return decode_stack(stack, opening)
 
 

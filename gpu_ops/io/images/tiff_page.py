@@ -21,7 +21,7 @@ JPEGS = (6, 7)
 DEFLATES = (8, 32946)
 LZMA = 34925
 LZW, JPEG, PACKBITS = 5, 7, 32773
-ALONE = (1, PACKBITS, *DEFLATES, LZMA)
+DECODED_BY_TIFFFILE = (1, PACKBITS, *DEFLATES, LZMA)
 """Compressions that tifffile decodes by itself."""
 GROWTH = {1: 1, LZW: 4096, **dict.fromkeys(DEFLATES, 1032), PACKBITS: 64}
 """By the number of a compression, how many bytes at most one stored byte can become; others have no such bound."""
@@ -53,21 +53,21 @@ class TiffPage:
         return self.shaped[0] * self.shaped[4]
 
     @property
-    def apart(self) -> int:
-        """How many of its samples are frames of their own: all where they are neither gray nor colour."""
+    def frames_per_plane(self) -> int:
+        """How many of its samples are separate frames: all where they are neither gray nor colour."""
         return self.samples if self.samples > 4 or (self.samples == 2 and not self.alpha) else 1
 
     @property
     def images(self) -> int:
         """How many images the page holds: one for each plane of its depth, and for each sample that is a frame."""
-        return self.shaped[1] * self.apart
+        return self.shaped[1] * self.frames_per_plane
 
     def image(self, values: Array, index: int) -> Array:
         """One of its images, upright, of its values as `shaped`. Raises IndexError for a colour that is not there."""
-        plane = np.moveaxis(values[:, index // self.apart], 0, 2)  # (height, width, planes, samples)
+        plane = np.moveaxis(values[:, index // self.frames_per_plane], 0, 2)  # (height, width, planes, samples)
         plane = plane.reshape(*plane.shape[:2], self.samples)
-        if self.samples == 1 or self.apart > 1:
-            plane = plane[..., index % self.apart]
+        if self.samples == 1 or self.frames_per_plane > 1:
+            plane = plane[..., index % self.frames_per_plane]
         return turn_upright(self._convert(plane), self.orientation)
 
     def _convert(self, plane: Array) -> Array:
@@ -117,7 +117,7 @@ def tifffile_library() -> Any:
 
 
 class Tags(NamedTuple):
-    """What a page needs of the tags that tifffile reads only when they are asked for."""
+    """The tags of a page that tifffile reads on demand."""
 
     orientation: object
     colormap: object
@@ -194,8 +194,8 @@ def _lacks(page: Any) -> bool:
     """Whether tifffile misses a library for this page: it decodes only the simplest ones by itself."""
     if has_imagecodecs():
         return False
-    alone = int(page.compression) in ALONE and page.predictor in (1, 2)
-    return not alone or page.bitspersample not in (1, 8, 16, 32, 64)
+    by_tifffile = int(page.compression) in DECODED_BY_TIFFFILE and page.predictor in (1, 2)
+    return not by_tifffile or page.bitspersample not in (1, 8, 16, 32, 64)
 
 
 def has_imagecodecs() -> bool:

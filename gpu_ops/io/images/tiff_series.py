@@ -29,7 +29,7 @@ MOST_NAMES = 3
 
 
 class Frames(NamedTuple):
-    """How many `pages` there are, and where the first begins in bytes where they lie one after the other, else None.
+    """How many `pages` there are, and the offset of the first in bytes where they are contiguous, else None.
     `notes` are sentences about what is not as the file says."""
 
     pages: int
@@ -53,7 +53,8 @@ def files_of_set(xml: str, path: Path, name: str) -> tuple[str, ...]:
 
 
 def missing_of(path: Path, others: Sequence[str]) -> tuple[str, ...]:
-    """Those files of a set that are not beside the file. Raises InputError for one that cannot be read as a TIFF."""
+    """Those files of a set that are not in the file's folder. Raises InputError for one that cannot be read as a
+    TIFF."""
     missing = []
     for other in others:
         beside = path.with_name(other)
@@ -67,7 +68,7 @@ def missing_of(path: Path, others: Sequence[str]) -> tuple[str, ...]:
 
 
 def beside_of(path: Path) -> list[Path]:
-    """The other files of a TIFF's set that are beside it. Raises OSError."""
+    """The other files of a TIFF's set that are in its folder. Raises OSError."""
     found: list[Path] = []
     with suppress(InputError):
         found += (path.with_name(other) for other in files_of_set(first_description(path), path, path.name))

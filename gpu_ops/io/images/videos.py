@@ -134,7 +134,7 @@ class VideoStack:
         return self._last[1].copy()
 
     def _find(self, frame: int) -> Array:
-        """Decode on to the frame, after a jump where it lies behind or far ahead."""
+        """Decode on to the frame, after a seek where it is before the current one or far ahead."""
         wanted = self._times[frame]
         if not 0 <= frame - self._place <= NEAR:
             self._jump(wanted)

@@ -18,11 +18,11 @@ MISSING = frozenset(
     (b"", b"na", b"n/a", b"#n/a", b"#nv", b"null", b"none", b"nil", b"-", b"--", b"\xe2\x80\x93", b"\xe2\x80\x94", b".",
      b"?", b"missing", b"nan()", b"-nan(ind)", b"1.#qnan", b"-1.#ind", b"1.#ind", b"#div/0!", b"#value!", b"#num!")
 )  # fmt: skip
-"""What stands in a cell, in lower case, where there is no value: NaN, as float() reads "nan"."""
+"""The text of a cell without a value, in lower case: NaN, as float() reads "nan"."""
 INFINITE = frozenset((b"\xe2\x88\x9e", b"-\xe2\x88\x9e", b"1.#inf", b"-1.#inf"))
-"""Infinity as instruments and compilers write it, beside the ways that float() knows."""
+"""Infinity as instruments and compilers write it, in addition to the forms that float() accepts."""
 MINUS = b"\xe2\x88\x92"
-APART = re.compile(rb"(?<=\d)(?:[' ]|\xe2\x80[\x99\xaf]|\xc2\xa0|[\xa0\x92])(?=\d{3})")
+GROUP_MARKS = re.compile(rb"(?<=\d)(?:[' ]|\xe2\x80[\x99\xaf]|\xc2\xa0|[\xa0\x92])(?=\d{3})")
 """Marks between thousands that are no decimal mark anywhere: an apostrophe and blanks."""
 GROUPED = {
     mark: re.compile(rb"[+-]?[1-9]\d{0,2}(?:'\d{3})+(?:D\d*)?(?:[eE][+-]?\d+)?".replace(b"D", re.escape(mark)))
@@ -67,7 +67,7 @@ def number(cell: bytes, decimal: str, grouped: bool = False) -> float | None:
         return float("nan")
     if cell.strip().lower() in INFINITE:
         return float("-inf" if cell.strip().startswith(b"-") else "inf")
-    bare = APART.sub(b"'", cell)
+    bare = GROUP_MARKS.sub(b"'", cell)
     if other in bare:
         certain = grouped or mark in bare or bare.count(other) > 1
         bare = bare.replace(other, b"'") if certain and b"'" not in bare else b""

@@ -61,7 +61,7 @@ def _rates(channels: Sequence[Channel], places: Sequence[int]) -> str:
 
 
 def survey_of(opening: Opening, title: str, channels: Sequence[Channel]) -> Survey:
-    """The channels in rows; asks where they have several rates and none are chosen."""
+    """The channels in rows; a choice is needed where they have several rates and none are chosen."""
     chosen = chosen_columns(opening, [channel.name for channel in channels])
     kinds = [(channel.rate, channel.samples) for channel in channels]
     asks = len(set(kinds)) > 1 and not chosen

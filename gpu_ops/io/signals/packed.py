@@ -15,7 +15,7 @@ last (61), two samples of 12 bits in three bytes (212), three of 10 bits in four
 BITS = {16: 16, 212: 12, 80: 8, 24: 24, 32: 32, 61: 16, 160: 16, 310: 10, 311: 10}
 """Bits of a sample by format."""
 MISSING = {format: -(2 ** (bits - 1)) for format, bits in BITS.items()}
-"""The value that stands for a sample that is missing."""
+"""The value of a missing sample."""
 ENDS = {212: (0, 2), 310: (0, 2, 4), 311: (0, 2, 3)}
 """The bytes that so many samples at the end of a file take which do not fill a group."""
 

@@ -17,7 +17,7 @@ from gpu_ops.errors import InputError
 from gpu_ops.input_kinds import MOST_CHANNELS
 from gpu_ops.io.codec import codec
 from gpu_ops.io.inputs import Array, check_channels, check_limit
-from gpu_ops.io.memory import check_room
+from gpu_ops.io.memory import check_memory
 from gpu_ops.io.opening import Decoded, Opening, note
 from gpu_ops.io.pieces import write_from
 from gpu_ops.progress import advance
@@ -35,7 +35,7 @@ UNKNOWN_SIZE = 2**32 - 1
 STREAMED = (range(0x7FFFF000, 0x80000001), range(0xFFFFF000, UNKNOWN_SIZE + 1))
 """Lengths that programs write which do not know the length yet; 0 is one where samples follow."""
 LARGEST = 2**32 - 4096
-"""Bytes of samples in a WAV file at most, beside its header."""
+"""Bytes of samples in a WAV file at most, without its header."""
 MOST_CHUNKS = 1000
 """Chunks before the samples at most; two or three are usual."""
 IEEE_FLOAT = 3
@@ -72,7 +72,7 @@ def read_samples(opening: Opening, what: str, advice: str, whole: bool = False) 
         frames = file.frames
         shape = (frames, file.channels) if file.channels > 1 else (frames,)
         dtype = np.dtype("float64" if file.subtype in WIDE else "float32")
-        check_room(name, frames * file.channels * dtype.itemsize)
+        check_memory(name, frames * file.channels * dtype.itemsize)
         array = np.empty(shape, dtype)
         done, read = 0, 1
         while read:

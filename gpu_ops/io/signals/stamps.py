@@ -45,7 +45,7 @@ def _resolution(times: Array) -> float:
 
 def rate_of(times: Array, seconds: float) -> float | None:
     """The rate, in hertz, of evenly spaced times whose unit is `seconds` long; None where they are not even. A rate
-    that is a whole number as far as the times can tell is that number."""
+    that is a whole number within the precision of the times is that number."""
     step = even_step(times)
     if step is None:
         return None

@@ -16,7 +16,7 @@ RULE = re.compile(r"[-=_+|:.*\s]*")
 NAMED = re.compile(
     r"(?:x([ _-]?(axis|value|achse))?|source|(ch|chan|channel|kanal|voie|canal|analog)[ _-]?[a-z0-9]{1,3})"
 )
-"""Names, in lower case, that tell that a line has names, and no fact about the instrument."""
+"""Names, in lower case, of lines that have names, not facts about the instrument."""
 STARTS, STEPS = (
     ("start", "x0", "t0", "xorigin", "xorg", "hoffset"),
     ("increment", "xincrement", "xincr", "xinc", "tinc", "deltax", "hresolution"),

@@ -33,7 +33,7 @@ DATES = 1e8
 @dataclass(frozen=True)
 class TablePlan:
     """Which columns are read: the `channels`, and the column of `times`, which may be one of them, with the length of
-    its `unit` in seconds. `sure` says that its name or its cells tell that it has times. `counters` count the samples
+    its `unit` in seconds. `sure` says that its name or its cells show that it has times. `counters` count the samples
     and are left out. `chosen` says that the user named the channels."""
 
     channels: tuple[int, ...]
@@ -44,7 +44,7 @@ class TablePlan:
     chosen: bool
 
     @property
-    def apart(self) -> tuple[int, ...]:
+    def data_channels(self) -> tuple[int, ...]:
         """The channels without the column of times, unless it is chosen or the only one."""
         if self.chosen or len(self.channels) == 1:
             return self.channels
@@ -83,7 +83,7 @@ def _counts(layout: Layout, column: int) -> bool:
 
 
 def _find_column(layout: Layout) -> tuple[int | None, float, bool]:
-    """The column of times, the length of its unit in seconds, and whether it tells that it has times."""
+    """The column of times, the length of its unit in seconds, and whether it is known to have times."""
     names, units, numeric = layout.names, layout.units, layout.numeric
     for k in numeric:
         unit = time_unit(names[k], units[k])
@@ -118,7 +118,7 @@ def find_times(opening: Opening, layout: Layout, plan: TablePlan, times: Array |
     if not plan.sure and (len(times) < FEWEST_TIMES or even_step(times) is None):
         return _by_heading(layout, plan.channels, rate, "")
     if not plan.sure and is_count(times):
-        return _by_heading(layout, plan.apart, rate, f"column {layout.titles()[plan.times]}: counts samples")
+        return _by_heading(layout, plan.data_channels, rate, f"column {layout.titles()[plan.times]}: counts samples")
     own = _own_rate(opening, layout, plan, times, rate is not None)
     words = f"column {layout.titles()[plan.times]}: {hertz(own) if own else 'not even'}"
     begin = float(f"{times[0] * plan.unit:.12g}") if moments is None and np.isfinite(times[0]) else 0.0
@@ -128,7 +128,9 @@ def find_times(opening: Opening, layout: Layout, plan: TablePlan, times: Array |
         shown = " ".join([*days, layout.first(plan.times)])
     step = {"step": "times", "column": layout.titles()[plan.times], "first": shown}
     start = begin if own and abs(begin) < DATES else 0.0
-    return Times(plan.apart, rate or own, start, (step,) if plan.apart != (plan.times,) else (), words, own)
+    return Times(
+        plan.data_channels, rate or own, start, (step,) if plan.data_channels != (plan.times,) else (), words, own
+    )
 
 
 def _by_heading(layout: Layout, channels: tuple[int, ...], rate: float | None, words: str) -> Times:
@@ -162,7 +164,7 @@ def _own_rate(opening: Opening, layout: Layout, plan: TablePlan, times: Array, g
 
 
 def _advice() -> str:
-    return "resample it, or add --rate with the samples a second to count samples instead"
+    return "resample it, or add --rate with the samples per second to count samples instead"
 
 
 def doubts(layout: Layout) -> list[str]:
@@ -174,23 +176,23 @@ def doubts(layout: Layout) -> list[str]:
 def left_out(layout: Layout, plan: TablePlan, found: Times) -> list[str]:
     """Words about the columns with something in them that are no channels, and about times that are a guess."""
     titles, heading = layout.titles(), layout.heading
-    told, guess = [], plan.times if not plan.sure and plan.times not in found.channels else None
+    remarks, guess = [], plan.times if not plan.sure and plan.times not in found.channels else None
     counts = guess is not None and is_count(layout.read(guess))
     if guess is not None and not counts:
-        told.append(f"column {guess + 1} grows evenly and is taken as times in seconds")
+        remarks.append(f"column {guess + 1} grows evenly and is taken as times in seconds")
     counters = [*([guess] if guess is not None and counts else []), *plan.counters]
-    told += [f"column {plain(titles[k], 40)!r} counts the samples and is left out" for k in counters]
+    remarks += [f"column {plain(titles[k], 40)!r} counts the samples and is left out" for k in counters]
     for k in range(layout.columns):
         cells = [row[k] for row in layout.rows if len(row) == layout.columns and not is_missing(row[k])]
         kind = layout.moments[k].kind if k in layout.moments else "text"
         clock = kind == "date" and plan.times in layout.moments  # the day of the times of day
         if cells and not plan.chosen and not clock and k not in (*plan.channels, *plan.counters, plan.times):
             such = f"such as {plain(text(cells[0]), 20)!r}"
-            told.append(f"column {plain(titles[k], 40)!r} is left out: it has {KINDS[kind]}, {such}")
+            remarks.append(f"column {plain(titles[k], 40)!r} is left out: it has {KINDS[kind]}, {such}")
     moments = None if plan.times is None else layout.moments.get(plan.times)
     if moments is not None and moments.kind == "clock" and HOURS.fullmatch(layout.first(k := plan.times or 0)):
-        told.append(f"{layout.first(k)!r} in column {plain(titles[k], 40)!r} is taken as hours and minutes")
+        remarks.append(f"{layout.first(k)!r} in column {plain(titles[k], 40)!r} is taken as hours and minutes")
     stated = 1 / heading.interval if heading.interval else found.own
     if stated and found.own and abs(stated - found.own) > SURE_OF_RATE * found.own:
-        told.append(f"the times give {hertz(found.own)}, and the lines above the numbers say {stated:,.10g} Hz")
-    return told
+        remarks.append(f"the times give {hertz(found.own)}, and the lines above the numbers say {stated:,.10g} Hz")
+    return remarks

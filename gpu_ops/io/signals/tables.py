@@ -214,7 +214,7 @@ def _facts_of(
         assert plan.times is not None
         facts.append(("times", f"column {titles[plan.times]}: not even"))
         own = chosen_rate(opening)
-        return plan.apart, (*facts, ("channels", listed([titles[k] for k in plan.apart]))), own
+        return plan.data_channels, (*facts, ("channels", listed([titles[k] for k in plan.data_channels]))), own
     if found.words:
         facts.append(("times", found.words))
     channels = [label or titles[k] for k, label in zip(found.channels, layout.labels(found.channels), strict=True)]

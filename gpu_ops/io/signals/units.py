@@ -30,13 +30,13 @@ RATES = {"hz": 1.0, "khz": 1e3, "mhz": 1e6, "ghz": 1e9, "sa/s": 1.0, "s/s": 1.0,
 BASES_TEXT = """
 V A W Hz s g m N Pa bar K F H T J C eV rad deg l L mol lx lm Wb S B Bq Gy Sv \u03a9 \u2126 Ohm ohm VA var Vrms Arms Vpp
 Torr Oe G"""
-ALONE_TEXT = """
+UNPREFIXED = """
 % ‰ ° °C °F ℃ dB dBm dBV dBFS dBA ppm ppb rpm bpm psi mmHg inHg cmH2O g's gs lsb lsbs adu counts count cts digits a.u.
 au u. arb. sequence inch in ft lbs lbf mph kph kmh kn volt volts millivolt millivolts microvolt ampere amperes amp amps
 milliampere watt watts hertz celsius kelvin degree degrees newton pascal radian radians gauss tesla ohms"""
 BASES = frozenset(BASES_TEXT.split())
 """Units that may have a prefix, such as the m of mV."""
-WORDS = frozenset(ALONE_TEXT.casefold().split()) | TIMES.keys()
+WORDS = frozenset(UNPREFIXED.casefold().split()) | TIMES.keys()
 """Units that have none, in lower case."""
 PREFIXED = re.compile(r"(?:da|[yzafpnuµμmcdhkMGTPEZY])?(.+)")
 FACTORS = re.compile(r"[/·*⋅\s]+")

@@ -193,7 +193,7 @@ STEPS: tuple[Step, ...] = (
     Step(
         "poisson",
         "Poisson noise",
-        _both(Param("scale", 1.0, 1e-6, 1e12, help="photons that a value of 1 stands for; fewer are noisier"), _SEED),
+        _both(Param("scale", 1.0, 1e-6, 1e12, help="photons per value of 1; fewer are noisier"), _SEED),
         poisson,
         lambda v: "Poisson noise, scale {scale}",
         "the noise of counted photons",

@@ -119,7 +119,7 @@ def _resampled(array: Array, method: str, ratio: Fraction, count: int) -> Array:
         if method == "fourier":
             values = signal.resample(values, count, axis=0)
         else:
-            # The line between both ends is taken off, so that the filter meets no step there.
+            # The line between both ends is subtracted, so that the filter sees no step there.
             values = signal.resample_poly(values, ratio.numerator, ratio.denominator, axis=0, padtype="line")
     return stored(values, array.dtype).astype(array.dtype)
 

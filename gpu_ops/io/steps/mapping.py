@@ -25,7 +25,7 @@ PICTURES = (".png", ".tif", ".tiff")
 SOUNDS = (".wav", ".flac")
 WHOLE = ("uint8", "uint16")
 FLOATS = ("float32", "float64")
-HELD = {".png": WHOLE, ".tif": TIFF_TYPES, ".tiff": TIFF_TYPES, ".wav": FLOATS}
+EXACT_TYPES = {".png": WHOLE, ".tif": TIFF_TYPES, ".tiff": TIFF_TYPES, ".wav": FLOATS}
 """The types that a format holds as they are; others hold all."""
 FLAC_WHOLE = ("int8", "uint8", "int16", "uint16")
 FLAC_TOP = 1 - 2.0**-23
@@ -43,16 +43,16 @@ class Mapped(NamedTuple):
     text: str
 
 
-def held(suffix: str, dtype: str, low: float = 0.0, high: float = 0.0) -> bool:
+def writes_exactly(suffix: str, dtype: str, low: float = 0.0, high: float = 0.0) -> bool:
     """Whether the format holds values of this type, from `low` to `high`, as they are."""
     if suffix == ".flac":
         return dtype in FLAC_WHOLE or (dtype in FLOATS and low >= -1 and high <= FLAC_TOP)
-    return suffix not in HELD or dtype in HELD[suffix]
+    return suffix not in EXACT_TYPES or dtype in EXACT_TYPES[suffix]
 
 
 def maps_for(suffix: str, dtype: str, low: float = 0.0, high: float = 0.0) -> tuple[str, ...]:
     """The mappings that let the format hold these values, the likeliest first; () where it holds them as they are."""
-    if held(suffix, dtype, low, high):
+    if writes_exactly(suffix, dtype, low, high):
         return ()
     if suffix in PICTURES:
         return ("scale",) if dtype == "bool" else ("scale", "clip", "levels")

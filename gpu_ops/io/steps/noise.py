@@ -25,7 +25,7 @@ SEED = Param("noise_seed", 0, 0, 2**32 - 1, help="the same seed adds the same no
 MOST_PHOTONS = 1e15
 """Above it neighbouring counts are no longer different numbers in float64."""
 NOISE: tuple[Param, ...] = (SIGMA, SEED)
-"""What a form and the flags ask for."""
+"""The values of a form or of the flags."""
 
 
 def add_noise(input: Input, sigma: float, seed: int = 0) -> Input:

@@ -22,7 +22,7 @@ BLOCK = 1 << 16
 WEIGHTS = {"rec601": (0.299, 0.587, 0.114), "rec709": (0.2126, 0.7152, 0.0722), "mean": (1 / 3, 1 / 3, 1 / 3)}
 """The share of red, green and blue in gray."""
 FULL = 1.0
-"""The top of the range that floating types share with integer types: 1.0 stands for 255 or 65535."""
+"""The top of the range that floating types share with integer types: 1.0 corresponds to 255 or 65535."""
 
 Change = Callable[[Array], Array]
 
@@ -158,7 +158,7 @@ def conversion_words(dtype: str, low: float, high: float, allowed: Sequence[str]
 
 
 def _top(dtype: np.dtype[Any]) -> float:
-    """The top of the range that a type stands for."""
+    """The top of the range of a type."""
     return float(np.iinfo(dtype).max) if dtype.kind != "f" else FULL
 
 

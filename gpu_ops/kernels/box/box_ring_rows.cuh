@@ -26,7 +26,7 @@ struct Rows {
     const T* x;
     int height, width, top, left, count; // left: column of the first value of a row in shared memory
     int task, lane;  // the lane's row in shared memory, and its index in that row
-    int turn, ahead; // its row in a batch of the ring, and among the entering rows
+    int batch_row, ahead; // its row in a batch of the ring, and among the entering rows
     int base;        // slot of the next batch
     bool interior;   // whether the strip and its halo are inside the image
     Quad next[FETCHES];
@@ -40,10 +40,10 @@ struct Rows {
         task = (threadIdx.x - 32 * COLUMN_WARPS) / LANES;
         lane = threadIdx.x % LANES;
         interior = ALIGNED && left >= 0 && left + LENGTH <= width;
-        turn = task % TASKS;
+        batch_row = task % TASKS;
         // Without a ring, the second half of a team sums the rows that leave.
-        ahead = turn < BATCH ? turn : turn - BATCH - WINDOW;
-        base = task - turn;
+        ahead = batch_row < BATCH ? batch_row : batch_row - BATCH - WINDOW;
+        base = task - batch_row;
         fetch(task / TASKS * BATCH + ahead);
     }
 
@@ -142,7 +142,7 @@ struct Rows {
             #pragma unroll
             for (int p = 0, w = o * PLANES; p < PLANES; ++p, ++w) sums_of_lane[w / 4].v[w % 4] = sum.stored(p);
         }
-        Word* to = memory.ring[slot(base + turn)] + lane * OUTPUTS * PLANES;
+        Word* to = memory.ring[slot(base + batch_row)] + lane * OUTPUTS * PLANES;
         #pragma unroll
         for (int k = 0; k < OUTPUTS * PLANES / 4; ++k) *(Quad*)(to + 4 * (k ^ swapped(lane))) = sums_of_lane[k];
     }

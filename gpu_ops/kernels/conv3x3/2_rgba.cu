@@ -30,10 +30,10 @@ extern "C" __global__ void conv3x3_rgba(
         const int line = inside(row + v - 1, 1, height, border);
         if (line < 0) continue;
         for (int u = 0; u < 3; ++u) {
-            const int place = inside(column + u - 1, 1, width, border);
-            if (place < 0) continue;
+            const int index = inside(column + u - 1, 1, width, border);
+            if (index < 0) continue;
             const W weight = weights[3 * v + u];
-            const Pixel pixel = p[(long long)line * width + place];
+            const Pixel pixel = p[(long long)line * width + index];
             r = add_product(r, weight, pixel.r);
             g = add_product(g, weight, pixel.g);
             b = add_product(b, weight, pixel.b);

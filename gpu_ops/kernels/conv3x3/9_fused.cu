@@ -59,8 +59,8 @@ extern "C" __global__ void conv3x3_fused(
     for (int v = 0; v < 3; ++v) {
         const int r = border == WRAP ? row + v - 1 : inside(row + v - 1, 1, height, border);
         for (int u = 0; u < 3; ++u) {
-            const int there = e + (u - 1) * channels;
-            const int c = border == WRAP ? there : inside(there, channels, columns, border);
+            const int neighbour = e + (u - 1) * channels;
+            const int c = border == WRAP ? neighbour : inside(neighbour, channels, columns, border);
             if (border == WRAP || (r >= 0 && c >= 0))
                 sum = add_product(
                     sum, weights[3 * v + u], middle[(r - top + 1) * middle_stride + c - begin + channels]);

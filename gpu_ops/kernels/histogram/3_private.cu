@@ -5,7 +5,7 @@
 // Shapes:  x (pixels, step), of which the first `colours` are counted, or their luminance; counts (histograms, bins);
 //          outside (3, histograms); bounds (bins + 1)
 // Launch:  grid (ceil(pixels / (block * each)), ceil(histograms * (bins + 3) / 64)), any block of whole warps; a thread's
-//          pixels are one block apart; shared bins + 1 bounds, rounded up to 16 bytes, and 64 bytes a thread
+//          pixels are one block apart; shared bins + 1 bounds, rounded up to 16 bytes, and 64 bytes per thread
 // Traffic: 1 sample read per sample and pass; up to 64 atomic additions per block, pass and 255 pixels of a thread
 // Source:  S3
 #include "histogram_block.cuh"
@@ -44,7 +44,7 @@ extern "C" __global__ void histogram_private(
                 const int of = (j + slot) % threads;  // lanes start in different banks
                 sum += bytes[((slot >> 2) * threads + of) * 4 + (slot & 3)];
             }
-            if (sum > 0) atomicAdd(place(counts, outside, first + slot, bins, histograms), sum);
+            if (sum > 0) atomicAdd(count_at(counts, outside, first + slot, bins, histograms), sum);
         }
         __syncthreads();
         for (int row = 0; row < SLOTS / 4; ++row) words[row * threads + t] = 0;

@@ -4,7 +4,7 @@
 // Shapes:  x (pixels, step), of which the first `colours` are counted, or their luminance; counts (histograms, bins);
 //          outside (3, histograms); bounds (bins + 1)
 // Launch:  grid ceil(pixels / (block * each)), any block of whole warps; a thread's pixels are one block apart; shared
-//          bins + 1 bounds, rounded up to 16 bytes, and histograms * (bins + 3) counts a warp
+//          bins + 1 bounds, rounded up to 16 bytes, and histograms * (bins + 3) counts per warp
 // Traffic: 1 sample read per sample; bins + 1 bounds read and up to bins + 3 atomic additions per block and histogram
 // Source:  S3
 #include "histogram_block.cuh"
@@ -33,6 +33,6 @@ extern "C" __global__ void histogram_warp(
     for (int n = threadIdx.x; n < all; n += blockDim.x) {
         unsigned sum = 0;
         for (int warp = 0; warp < warps; ++warp) sum += sets[warp * all + n];
-        if (sum > 0) atomicAdd(place(counts, outside, n, bins, histograms), sum);
+        if (sum > 0) atomicAdd(count_at(counts, outside, n, bins, histograms), sum);
     }
 }

@@ -6,7 +6,7 @@
 //          Few persistent blocks each count a part of the samples and add their counts to the outputs, which the first
 //          block clears
 // Shapes:  x (pixels, STEP), of which the first `colours` are counted, or their luminance; counts (histograms, bins);
-//          outside (3, histograms); bounds (bins + 1); turns (3)
+//          outside (3, histograms); bounds (bins + 1); tickets (3)
 // Launch:  as many blocks as cover all samples with `reads` loads of 16 bytes per thread; block BLOCK, whole warps;
 //          shared bins + 1 bounds, rounded up to 16 bytes, and COPIES counts for each of 256 byte values, or of bins +
 //          3 slots, of each histogram
@@ -16,7 +16,7 @@
 
 const int EACH = 16 / sizeof(T);
 const bool BYTES = sizeof(T) == 1;
-const int TURN = STEP < EACH ? STEP : EACH;
+const int PERIOD = STEP < EACH ? STEP : EACH;
 const int JOINED = COPIES < 4 ? COPIES : 4;  // lanes that sum the copies of a count
 
 // Bounds and scale for the comparison of a sample.
@@ -62,15 +62,15 @@ __device__ __forceinline__ void count(const uint4& read, int c, unsigned* own, i
 {
     const T* some = (const T*)&read;
     const unsigned words[] = {read.x, read.y, read.z, read.w};
-    int starts[TURN];  // where the colours of the first samples are counted, periodic; -1: nowhere
+    int starts[PERIOD];  // where the colours of the first samples are counted, periodic; -1: nowhere
 #pragma unroll
-    for (int k = 0; k < TURN; ++k) {
+    for (int k = 0; k < PERIOD; ++k) {
         starts[k] = STEP == 1 ? 0 : c < colours ? c * slots * COPIES : -1;
         c = c + 1 == STEP ? 0 : c + 1;
     }
 #pragma unroll
     for (int j = 0; j < EACH; ++j) {
-        const int start = starts[j % TURN];
+        const int start = starts[j % PERIOD];
         if (start < 0) continue;
         if (BYTES) count_byte(words[j / 4], j % 4, own + start);
         else atomicAdd(own + start + quick_slot(some[j], b) * COPIES, 1u);
@@ -113,7 +113,7 @@ __device__ __forceinline__ void join(
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK) histogram_lanes(
-    const T* __restrict__ x, unsigned* counts, unsigned* outside, const Bound* __restrict__ bounds, Turns* turns,
+    const T* __restrict__ x, unsigned* counts, unsigned* outside, const Bound* __restrict__ bounds, Tickets* tickets,
     long long pixels, long long reads, int colours, int grey, int bins, REAL low, REAL scale, REAL margin)
 {
     const int histograms = grey ? 1 : colours, slots = BYTES ? 256 : bins + 3, all = histograms * slots;
@@ -125,12 +125,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK) histogram_lanes(
     for (int n = 0; n < LOADS; ++n)
         if (first + n * BLOCK < end) next[n] = read_once(from + n * BLOCK);
 
-    const unsigned turn = threadIdx.x == 0 ? atomicInc(&turns->come, gridDim.x - 1) : 0;
+    const unsigned ticket = threadIdx.x == 0 ? atomicInc(&tickets->arrived, gridDim.x - 1) : 0;
     const Bins b = {copy_bounds(bounds, bins), bins, low, scale, margin};
     unsigned* own = (unsigned*)(memory + bounds_bytes(bins));
     for (int n = threadIdx.x; n < all * COPIES; n += BLOCK) own[n] = 0;
     __syncthreads();
-    clear_if_first(turns, turn, counts, outside, bins, histograms);
+    clear_if_first(tickets, ticket, counts, outside, bins, histograms);
     __shared__ unsigned short level_slots[BYTES ? 256 : 1];
     for (int level = threadIdx.x; BYTES && level < 256; level += BLOCK)
         level_slots[level] = slot_of((T)level, b.bounds, bins, low, scale);
@@ -149,12 +149,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK) histogram_lanes(
 #pragma unroll
         for (int n = 0; n < LOADS && n < left; ++n)
             count(now[n], (int)((at + n * BLOCK * EACH) % STEP), own, slots, colours, b);
-        if (!clear) clear = is_clear(turns);
+        if (!clear) clear = is_clear(tickets);
     }
     count_rest(x, groups * EACH, grey ? pixels : values, histograms, grey, own, slots, b);
-    while (!clear) clear = is_clear(turns);
+    while (!clear) clear = is_clear(tickets);
     __syncthreads();
 
     join(own - threadIdx.x % COPIES, level_slots, counts, outside, bins, histograms, slots, all);
-    if (threadIdx.x == 0) leave(turns);
+    if (threadIdx.x == 0) leave(tickets);
 }

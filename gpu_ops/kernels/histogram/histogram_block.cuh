@@ -19,7 +19,7 @@ __device__ __forceinline__ const Bound* copy_bounds(const Bound* __restrict__ bo
 }
 
 // The address in global memory of slot `slot` of all histograms, bins + 3 of each.
-__device__ __forceinline__ unsigned* place(unsigned* counts, unsigned* outside, int slot, int bins, int histograms)
+__device__ __forceinline__ unsigned* count_at(unsigned* counts, unsigned* outside, int slot, int bins, int histograms)
 {
     const int h = slot / (bins + 3), k = slot - h * (bins + 3);
     return k < bins ? counts + h * bins + k : outside + (k - bins) * histograms + h;

@@ -27,7 +27,7 @@ __device__ __forceinline__ void give_levels(
             const int to = k == bins ? (int)bounds[0] : k < bins ? (int)bounds[k + 1] : 256;
             unsigned sum = 0;
             for (int level = max(from, 0); level < min(to, 256); ++level) sum += levels[level];
-            *place(counts, outside, h * (bins + 3) + k, bins, histograms) = sum;
+            *count_at(counts, outside, h * (bins + 3) + k, bins, histograms) = sum;
         }
         __syncthreads();
     }

@@ -22,40 +22,40 @@ struct Span {
     unsigned int word[WORDS];
 };
 
-__device__ __forceinline__ void unpack(const unsigned int* word, int place, unsigned char& value)
+__device__ __forceinline__ void unpack(const unsigned int* word, int index, unsigned char& value)
 {
-    value = word[place / 4] >> place % 4 * 8;
+    value = word[index / 4] >> index % 4 * 8;
 }
-__device__ __forceinline__ void unpack(const unsigned int* word, int place, unsigned short& value)
+__device__ __forceinline__ void unpack(const unsigned int* word, int index, unsigned short& value)
 {
-    value = word[place / 2] >> place % 2 * 16;
+    value = word[index / 2] >> index % 2 * 16;
 }
-__device__ __forceinline__ void unpack(const unsigned int* word, int place, float& value)
+__device__ __forceinline__ void unpack(const unsigned int* word, int index, float& value)
 {
-    value = __uint_as_float(word[place]);
+    value = __uint_as_float(word[index]);
 }
-__device__ __forceinline__ void unpack(const unsigned int* word, int place, double& value)
+__device__ __forceinline__ void unpack(const unsigned int* word, int index, double& value)
 {
-    value = __hiloint2double(word[2 * place + 1], word[2 * place]);
+    value = __hiloint2double(word[2 * index + 1], word[2 * index]);
 }
 
 // Inserts into words that are still zero.
-__device__ __forceinline__ void pack(unsigned int* word, int place, unsigned char value)
+__device__ __forceinline__ void pack(unsigned int* word, int index, unsigned char value)
 {
-    word[place / 4] |= (unsigned int)value << place % 4 * 8;
+    word[index / 4] |= (unsigned int)value << index % 4 * 8;
 }
-__device__ __forceinline__ void pack(unsigned int* word, int place, unsigned short value)
+__device__ __forceinline__ void pack(unsigned int* word, int index, unsigned short value)
 {
-    word[place / 2] |= (unsigned int)value << place % 2 * 16;
+    word[index / 2] |= (unsigned int)value << index % 2 * 16;
 }
-__device__ __forceinline__ void pack(unsigned int* word, int place, float value)
+__device__ __forceinline__ void pack(unsigned int* word, int index, float value)
 {
-    word[place] = __float_as_uint(value);
+    word[index] = __float_as_uint(value);
 }
-__device__ __forceinline__ void pack(unsigned int* word, int place, double value)
+__device__ __forceinline__ void pack(unsigned int* word, int index, double value)
 {
-    word[2 * place] = __double2loint(value);
-    word[2 * place + 1] = __double2hiint(value);
+    word[2 * index] = __double2loint(value);
+    word[2 * index + 1] = __double2hiint(value);
 }
 
 // Value i of a span: 0 to HALO - 1 come before the vector.
@@ -115,14 +115,14 @@ __device__ __forceinline__ void shifted(const T* __restrict__ from, unsigned int
     }
 }
 
-// `place` mapped into a row; it is at most REACH before the row or anywhere beyond. -1 for zero.
+// `index` mapped into a row; it is at most REACH before the row or anywhere beyond. -1 for zero.
 template <typename Index>
-__device__ __forceinline__ Index place_of(Index place, Index width)
+__device__ __forceinline__ Index index_of(Index index, Index width)
 {
     constexpr int BEFORE = (REACH + CHANNELS - 1) / CHANNELS; // columns; with them the division rounds down
-    const Index column = (place + BEFORE * CHANNELS) / CHANNELS - BEFORE;
+    const Index column = (index + BEFORE * CHANNELS) / CHANNELS - BEFORE;
     const Index inside = border_index(column, width);
-    return inside < 0 ? -1 : inside * CHANNELS + (place - column * CHANNELS);
+    return inside < 0 ? -1 : inside * CHANNELS + (index - column * CHANNELS);
 }
 
 // Loads words `from` to `to` - 1 of the spans value by value, at any position; BORDER gives the values beyond an edge.
@@ -136,10 +136,10 @@ __device__ __forceinline__ void gather(const T* const (&rows)[COUNT], Index e, I
     for (int first = from * 32 / BITS; first < to * 32 / BITS; first += BITS < 32 ? 32 / BITS : 1) {
         #pragma unroll 1
         for (int i = first; i < first + (BITS < 32 ? 32 / BITS : 1); ++i) {
-            const Index place = place_of(e - REACH + i, width);
+            const Index index = index_of(e - REACH + i, width);
             #pragma unroll
             for (int v = 0; v < COUNT; ++v) {
-                const T value = place < 0 || is_zero(rows[v]) ? (T)0 : rows[v][place];
+                const T value = index < 0 || is_zero(rows[v]) ? (T)0 : rows[v][index];
                 if constexpr (BITS < 32) {
                     unsigned int& word = spans[v].word[first * BITS / 32];
                     word = word >> BITS | (unsigned int)value << (32 - BITS);
@@ -153,7 +153,7 @@ __device__ __forceinline__ void gather(const T* const (&rows)[COUNT], Index e, I
 
 // Whether the words of the span at element e are inside the row.
 template <typename Index>
-__device__ __forceinline__ bool lies_inside(Index e, Index columns)
+__device__ __forceinline__ bool is_inside(Index e, Index columns)
 {
     return e >= MARGIN && e + VECTOR + MARGIN <= columns;
 }
@@ -180,7 +180,7 @@ __device__ __forceinline__ void fetch(const T* const (&rows)[COUNT], Index e, In
     const Index columns = width * CHANNELS;
     #pragma unroll
     for (int v = 0; v < COUNT; ++v) spans[v] = Span{};
-    if (lies_inside(e, columns)) {
+    if (is_inside(e, columns)) {
         #pragma unroll
         for (int v = 0; v < COUNT; ++v)
             if (!is_zero(rows[v])) fetch_inside(rows[v] + e, spans[v]);

@@ -10,9 +10,9 @@
 extern __shared__ unsigned char memory[];
 
 #if SPREAD
-#define PLACE(k) (4 * threadIdx.x + (k))
+#define INDEX(k) (4 * threadIdx.x + (k))
 #else
-#define PLACE(k) ((k) * blockDim.x + threadIdx.x)
+#define INDEX(k) ((k) * blockDim.x + threadIdx.x)
 #endif
 
 extern "C" __global__ void layout_bytes(
@@ -22,12 +22,12 @@ extern "C" __global__ void layout_bytes(
     const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
         const unsigned value = __float_as_uint(x[i]);
-        for (int k = 0; k < 4; ++k) bytes[PLACE(k)] = value >> 8 * k;
+        for (int k = 0; k < 4; ++k) bytes[INDEX(k)] = value >> 8 * k;
     }
     __syncthreads();
     if (i < n) {
         unsigned value = 0;
-        for (int k = 0; k < 4; ++k) value |= (unsigned)bytes[PLACE(k)] << 8 * k;
+        for (int k = 0; k < 4; ++k) value |= (unsigned)bytes[INDEX(k)] << 8 * k;
         y[i] = fmaf(gain, __uint_as_float(value), offset);
     }
 }

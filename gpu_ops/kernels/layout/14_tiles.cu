@@ -2,11 +2,11 @@
 // Idea:    padding: elements of a column are one row apart, so the lanes conflict in a few banks. Unused extra columns
 //          shift each row by as many banks: with one, the 32 elements of a column are in 32 banks
 // Shapes:  x, y (n), as tiles of SIDE rows of SIDE values, one after the other
-// Launch:  grid ceil(n / SIDE^2), block (SIDE, SIDE); shared 4 * SIDE * (SIDE + EXTRA) bytes
+// Launch:  grid ceil(n / SIDE^2), block (SIDE, SIDE); shared 4 * SIDE * (SIDE + PADDING) bytes
 // Traffic: 1 value read and 1 written per element; 2 written to and 2 read from shared memory
 // Source:  S0
 
-#define PITCH (SIDE + EXTRA)
+#define PITCH (SIDE + PADDING)
 
 extern __shared__ float tile[];
 

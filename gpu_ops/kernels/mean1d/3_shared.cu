@@ -21,9 +21,9 @@ extern "C" __global__ void mean1d_shared(const T* __restrict__ x, T* __restrict_
     // The block loads only what live outputs need, so the last block reads nothing past the end.
     for (int i = threadIdx.x; i < live + 2 * halo; i += blockDim.x) {
         // begin + i counts elements from one halo before the signal: it is not negative, so the division is a floor.
-        const long long place = (begin + i) / CHANNELS;
-        const long long s = border_index(place - window / 2, n);
-        tile[i] = s < 0 ? (T)0 : x[s * CHANNELS + (begin + i - place * CHANNELS)];
+        const long long index = (begin + i) / CHANNELS;
+        const long long s = border_index(index - window / 2, n);
+        tile[i] = s < 0 ? (T)0 : x[s * CHANNELS + (begin + i - index * CHANNELS)];
     }
     __syncthreads();
 

@@ -36,7 +36,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) mean1d_vector(
     const long long elements = n * CHANNELS;
     const long long begin = ((long long)blockIdx.x * blockDim.x * VECTORS + threadIdx.x) * VECTOR;
     const int step = blockDim.x * VECTOR;
-    if (lies_inside(begin, elements) && lies_inside(begin + (VECTORS - 1) * step, elements)) {
+    if (is_inside(begin, elements) && is_inside(begin + (VECTORS - 1) * step, elements)) {
         // All loads come before the first sum, so that their latencies overlap.
         Span spans[VECTORS] = {};
         #pragma unroll

@@ -29,10 +29,10 @@ extern "C" __global__ void mean2d_shared(
         const int r = border_index(top + v - radius, height);
         for (int i = threadIdx.x; i < stride; i += blockDim.x) {
             // begin + i counts elements from one halo before the image: it is not negative, so the division is a floor.
-            const int place = (begin + i) / CHANNELS;
-            const int c = border_index(place - radius, width);
+            const int index = (begin + i) / CHANNELS;
+            const int c = border_index(index - radius, width);
             const bool inside = r >= 0 && c >= 0;
-            tile[v * stride + i] = inside ? x[r * pitch + c * CHANNELS + (begin + i - place * CHANNELS)] : (T)0;
+            tile[v * stride + i] = inside ? x[r * pitch + c * CHANNELS + (begin + i - index * CHANNELS)] : (T)0;
         }
     }
     __syncthreads();

@@ -18,8 +18,8 @@ extern "C" __global__ void reduce_strided(
     part[t] = read_or_none(x, i, n);
     __syncthreads();
     for (int s = 1; s < blockDim.x; s *= 2) {
-        const int place = 2 * s * t;
-        if (place < blockDim.x) part[place] = part[place].combine(part[place + s]);
+        const int index = 2 * s * t;
+        if (index < blockDim.x) part[index] = part[index].combine(part[index + s]);
         __syncthreads();
     }
     if (t == 0) store_state(part[0], partial, results, all);

@@ -14,10 +14,10 @@
 const int EACH = 16 / sizeof(T);
 
 // Data that is read once is evicted first from the L2 cache, which keeps states and instructions.
-__device__ __forceinline__ void load_vectors(uint4 (&read)[CHANNELS], const uint4* place)
+__device__ __forceinline__ void load_vectors(uint4 (&read)[CHANNELS], const uint4* address)
 {
 #pragma unroll
-    for (int c = 0; c < CHANNELS; ++c) read[c] = __ldcs(place + c);
+    for (int c = 0; c < CHANNELS; ++c) read[c] = __ldcs(address + c);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, THREADS_AT_ONCE / THREADS) reduce_one_pass(
@@ -28,27 +28,27 @@ extern "C" __global__ void __launch_bounds__(THREADS, THREADS_AT_ONCE / THREADS)
     // 2^32 samples, so 32 bits count them.
     const unsigned groups = (unsigned)(n / EACH), rounds = groups / (threads * LOADS);
     const unsigned left = groups - rounds * (threads * LOADS); // in the last round, which is incomplete
-    const uint4* place = (const uint4*)x + (size_t)thread * CHANNELS;
+    const uint4* address = (const uint4*)x + (size_t)thread * CHANNELS;
     Share shares[CHANNELS];
     uint4 reads[LOADS][CHANNELS] = {};
 #pragma unroll
     for (int k = 0; k < LOADS; ++k)
-        if (k * threads + thread < groups) load_vectors(reads[k], place + (size_t)threads * (k * CHANNELS));
+        if (k * threads + thread < groups) load_vectors(reads[k], address + (size_t)threads * (k * CHANNELS));
     start(shares, (const T*)reads[0], x, thread, groups, n);
     for (unsigned r = 1; r < rounds; ++r) {
-        place += (size_t)threads * (LOADS * CHANNELS);
+        address += (size_t)threads * (LOADS * CHANNELS);
 #pragma unroll
         for (int k = 0; k < LOADS; ++k) {
             take(shares, reads[k]);
-            load_vectors(reads[k], place + (size_t)threads * (k * CHANNELS));
+            load_vectors(reads[k], address + (size_t)threads * (k * CHANNELS));
         }
     }
     if (rounds > 0) {
-        place += (size_t)threads * (LOADS * CHANNELS);
+        address += (size_t)threads * (LOADS * CHANNELS);
 #pragma unroll
         for (int k = 0; k < LOADS; ++k) {
             take(shares, reads[k]);
-            if (k * threads + thread < left) load_vectors(reads[k], place + (size_t)threads * (k * CHANNELS));
+            if (k * threads + thread < left) load_vectors(reads[k], address + (size_t)threads * (k * CHANNELS));
         }
     }
 #pragma unroll

@@ -120,8 +120,8 @@ struct Spread {
     {
         if (b.n == 0) return *this;
         if (n == 0) return b;
-        const double together = n + b.n, apart = b.mean - mean, share = b.n / together;
-        return {together, mean + apart * share, squares + b.squares + apart * apart * n * share};
+        const double together = n + b.n, delta = b.mean - mean, share = b.n / together;
+        return {together, mean + delta * share, squares + b.squares + delta * delta * n * share};
     }
     __device__ __forceinline__ double variance(unsigned long long) const { return squares / n; }
 };

@@ -190,8 +190,8 @@ struct Around {
     double n, off, squares;
     __device__ __forceinline__ Around(const Spread& spread, double middle)
     {
-        const double apart = spread.mean - middle;
-        n = spread.n, off = n * apart, squares = spread.squares + off * apart;
+        const double delta = spread.mean - middle;
+        n = spread.n, off = n * delta, squares = spread.squares + off * delta;
     }
     __device__ __forceinline__ Around(double n, double off, double squares) : n(n), off(off), squares(squares) {}
     __device__ __forceinline__ Around() {}
@@ -199,8 +199,8 @@ struct Around {
     __device__ __forceinline__ Spread spread(double middle) const
     {
         if (n == 0) return Spread::none();
-        const double apart = off / n, rest = squares - off * apart;
-        return {n, middle + apart, rest < 0 ? 0 : rest};  // NaN stays NaN
+        const double delta = off / n, rest = squares - off * delta;
+        return {n, middle + delta, rest < 0 ? 0 : rest};  // NaN stays NaN
     }
 };
 
@@ -252,12 +252,12 @@ __device__ __forceinline__ void start(
 }
 
 // A state that another block wrote in this launch; the load bypasses the L1 cache.
-__device__ __forceinline__ Total fresh(const Total* place)
+__device__ __forceinline__ Total fresh(const Total* address)
 {
     Total state;
     unsigned words[sizeof(Total) / 4];
 #pragma unroll
-    for (int k = 0; k < sizeof(Total) / 4; ++k) words[k] = __ldcg((const unsigned*)place + k);
+    for (int k = 0; k < sizeof(Total) / 4; ++k) words[k] = __ldcg((const unsigned*)address + k);
     memcpy(&state, words, sizeof(Total));
     return state;
 }

@@ -3,7 +3,7 @@
 //          apart are then in different banks on every level of the tree. Padding after the rows alone leaves 2-way
 //          conflicts from the level on whose nodes are a row apart
 // Shapes:  x, y (lines, n), of which `step` lines are interleaved; sums (lines, tiles)
-// Launch:  grid lines * tiles, tiles = ceil(n / (2 * block)), block a power of two; shared place(2 * block - 1) + 1
+// Launch:  grid lines * tiles, tiles = ceil(n / (2 * block)), block a power of two; shared index(2 * block - 1) + 1
 //          sums of A. Then the same for the totals of several tiles, and scan_add with grid and block of the tiles
 // Traffic: 1 value read and 1 written per element; 1 sum read and 1 written per element where a line has several tiles
 // Source:  S1
@@ -14,7 +14,7 @@ extern __shared__ __align__(16) unsigned char memory[];
 constexpr int BANKS = 128 / sizeof(A); // values in a row of banks: 32 words of 4 bytes
 
 // The padded index of value i of a tile.
-__device__ __forceinline__ int place(int i)
+__device__ __forceinline__ int index(int i)
 {
     return i + i / BANKS + i / (BANKS * BANKS);
 }
@@ -27,7 +27,7 @@ extern "C" __global__ void scan_blelloch_padded(
     const unsigned int line = blockIdx.x / tiles;
     const long long begin = line_begin(line, n, step);
     const long long k = (long long)(blockIdx.x - line * tiles) * 2 * threads + t; // and the one `threads` after it
-    const int mine = place(t), second = place(t + threads), root = place(2 * threads - 1);
+    const int mine = index(t), second = index(t + threads), root = index(2 * threads - 1);
 
     const A one = k < n ? (A)x[begin + k * step] : (A)0;
     const A other = k + threads < n ? (A)x[begin + (k + threads) * step] : (A)0;
@@ -39,7 +39,7 @@ extern "C" __global__ void scan_blelloch_padded(
         __syncthreads();
         if (t < nodes) {
             const int left = d * (2 * t + 1) - 1;
-            tile[place(left + d)] += tile[place(left)];
+            tile[index(left + d)] += tile[index(left)];
         }
     }
     if (t == 0) { // the thread that wrote the root
@@ -50,7 +50,7 @@ extern "C" __global__ void scan_blelloch_padded(
         d /= 2;
         __syncthreads();
         if (t < nodes) {
-            const int left = place(d * (2 * t + 1) - 1), right = place(d * (2 * t + 2) - 1);
+            const int left = index(d * (2 * t + 1) - 1), right = index(d * (2 * t + 2) - 1);
             const A before = tile[right], sum = tile[left];
             tile[left] = before;
             tile[right] = before + sum;

@@ -31,18 +31,18 @@ extern __shared__ __align__(16) unsigned char memory[];
 // A sum is published as two 64-bit words, each with half of its bits and the tag of this launch: a reader that finds
 // both tags equal has both halves, in whatever order they arrived. The ticket counts launches, and the tag contains
 // that number, so values of an earlier launch are ignored, and no step has to clear them.
-__device__ __forceinline__ void publish(ulonglong2* place, double sum, unsigned int tag)
+__device__ __forceinline__ void publish(ulonglong2* address, double sum, unsigned int tag)
 {
     const unsigned long long bits = __double_as_longlong(sum), high = (unsigned long long)tag << 32;
     const unsigned long long a = (bits & 0xffffffffull) | high, b = (bits >> 32) | high;
-    asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" : : "l"(place), "l"(a), "l"(b) : "memory");
+    asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" : : "l"(address), "l"(a), "l"(b) : "memory");
 }
 
 // What a tile has published in this launch, whose tags begin at `first`; 0: nothing yet.
-__device__ __forceinline__ int poll(const ulonglong2* place, unsigned int first, double* sum)
+__device__ __forceinline__ int poll(const ulonglong2* address, unsigned int first, double* sum)
 {
     unsigned long long a, b;
-    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "l"(place) : "memory");
+    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "l"(address) : "memory");
     *sum = __longlong_as_double((a & 0xffffffffull) | (b << 32));
     const unsigned int tag = (unsigned int)(a >> 32), status = tag - first;
     return tag == (unsigned int)(b >> 32) && (status == AGGREGATE || status == INCLUSIVE_PREFIX) ? (int)status : 0;
@@ -160,9 +160,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, THREADS_AT_ONCE / THREADS)
         if ((unsigned int)number == gridDim.x - 1) atomicAdd(ticket, (1ull << 32) - gridDim.x);
     }
     __syncthreads();
-    const unsigned int place = (unsigned int)number, first = (unsigned int)(number >> 32) * 2;
-    const unsigned int line = place < tiles ? 0 : place / tiles;
-    const int tile = (int)(place - line * tiles);
+    const unsigned int position = (unsigned int)number, first = (unsigned int)(number >> 32) * 2;
+    const unsigned int line = position < tiles ? 0 : position / tiles;
+    const int tile = (int)(position - line * tiles);
     // The vectors of 32 lanes are contiguous, and a warp's groups of 32 follow each other.
     const long long tile_begin = (long long)tile * (THREADS * VECTORS * EACH);
     const long long k = tile_begin + (warp * (32 * VECTORS) + lane) * EACH;

@@ -21,7 +21,7 @@ constexpr int RESIDENT = EACH == 32 && TAPS <= 8 ? 32 : FORM != SUMS || EACH < 6
 static_assert(WIDTH > 0 && EACH % (1 << LEVELS) == 0 && BORDER == 0, "some samples must have all their levels in a warp");
 
 // The index in shared memory of sample `i` of a tile.
-__device__ __forceinline__ unsigned place_of(unsigned i) { return i / EACH * PITCH + i % EACH; }
+__device__ __forceinline__ unsigned index_of(unsigned i) { return i / EACH * PITCH + i % EACH; }
 
 // A level of a lane's samples and the levels after it: forward, thresholds, inverse. The threshold is in units of
 // samples.
@@ -47,7 +47,7 @@ __device__ __forceinline__ void fetch_tile(
 #pragma unroll
         for (int f = 0; f < EACH / 4; ++f) {
             const Four four = fours[32 * f];
-            *(Quad*)(tile + place_of(4 * (32 * f + threadIdx.x))) = {
+            *(Quad*)(tile + index_of(4 * (32 * f + threadIdx.x))) = {
                 (T)four.v[0], (T)four.v[1], (T)four.v[2], (T)four.v[3]};
         }
         return;
@@ -56,7 +56,7 @@ __device__ __forceinline__ void fetch_tile(
     for (int i = threadIdx.x; i < TILE; i += 32) {
         Index at = near(left + i, e.columns);
         if (SHIFTED) at = unshifted(at, shift.right, e.columns);
-        tile[place_of(i)] = (T)x[at * e.channels + e.channel];
+        tile[index_of(i)] = (T)x[at * e.channels + e.channel];
     }
 }
 
@@ -70,7 +70,7 @@ __device__ __forceinline__ void store_tile(
 #pragma unroll
         for (int f = 0; 128 * f < WIDTH; ++f) {
             const int i = 4 * (32 * f + threadIdx.x);
-            const Quad quad = *(const Quad*)(tile + HALO * PITCH + place_of(i));
+            const Quad quad = *(const Quad*)(tile + HALO * PITCH + index_of(i));
             Four four;
             for (int j = 0; j < 4; ++j) four.v[j] = sample_of(quad.v[j]);
             if (WIDTH % 128 == 0 || i < WIDTH) fours[32 * f] = four;
@@ -79,7 +79,7 @@ __device__ __forceinline__ void store_tile(
     }
 #pragma unroll 1
     for (int i = BEGIN + threadIdx.x; i < BEGIN + WIDTH && left + i < e.columns; i += 32)
-        store_one(tile[place_of(i)], sum, out, e, shift, 0, left + i);
+        store_one(tile[index_of(i)], sum, out, e, shift, 0, left + i);
 }
 
 extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_registers(

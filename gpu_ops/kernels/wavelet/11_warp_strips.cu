@@ -4,10 +4,10 @@
 //          rotations where the wavelet is orthogonal, lifting where it has few steps, else sums over all taps. The rows
 //          of the next steps are copied asynchronously to shared memory (cp.async). Thresholding is fused into the
 //          loads of the inverse transform
-// Shapes:  x and out (rows, columns); low and back (half_rows, half); details (2, half_rows, half): low along rows and
-//          high along columns, and the other way round; finest (half_rows, half): high both ways; thresholds (1). At
-//          least 2 * TAPS rows, columns a multiple of four. NOISE: the finest details are in the units of samples, for
-//          the noise estimate
+// Shapes:  x and out (rows, columns); low and restored (half_rows, half); details (2, half_rows, half): low along rows
+//          and high along columns, and the other way round; finest (half_rows, half): high both ways; thresholds (1).
+//          At least 2 * TAPS rows, columns a multiple of four. NOISE: the finest details are in the units of samples,
+//          for the noise estimate
 // Launch:  one warp per block. Grid x: strips, y: segments of `height` rows, of coefficients forward, of samples
 //          inverse. Shared memory for the rows of the next steps. Each launch but the first may start before the
 //          previous one ends (programmatic dependent launch)
@@ -29,9 +29,9 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_f
     const Samples samples(x, rows, columns, left);
     Splitting lows[PAIRS] = {}, highs[PAIRS] = {};
     __shared__ Four copies[DEPTH][2][ROW]; // rows of the next steps, each lane's own
-    const auto prefetch = [&](int step, int place) {
+    const auto prefetch = [&](int step, int slot) {
         if (step < steps)
-            for (int r = 0; r < 2; ++r) samples.prefetch(top + 2 * step + r, copies[place][r] + lane);
+            for (int r = 0; r < 2; ++r) samples.prefetch(top + 2 * step + r, copies[slot][r] + lane);
         close_group();
     };
     wait_for_launch_ahead();
@@ -40,17 +40,17 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_f
     for (int step = 0; step < DEPTH; ++step) prefetch(step, step);
     for (int start = 0; start < steps; start += DEPTH) {
 #pragma unroll
-        for (int place = 0; place < DEPTH; ++place) {
-            const int step = start + place, row = first + step - (HALF - 1);
+        for (int slot = 0; slot < DEPTH; ++slot) {
+            const int step = start + slot, row = first + step - (HALF - 1);
             if (step >= steps) break;
             T l[2][PAIRS], h[2][PAIRS], v[EACH];
             wait_for_groups<DEPTH - 1>();
 #pragma unroll
             for (int r = 0; r < 2; ++r) {
-                samples.take(copies[place][r] + lane, v);
+                samples.take(copies[slot][r] + lane, v);
                 split_row<true, true>(v, l[r], h[r]);
             }
-            prefetch(step + DEPTH, place);
+            prefetch(step + DEPTH, slot);
 #pragma unroll
             for (int i = 0; i < PAIRS; ++i) {
                 lows[i].take<true, true>(l[0][i], l[1][i], l[0][i], l[1][i]);
@@ -67,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_f
 
 // The samples of a strip, from their details and the approximation of the next level.
 extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_inverse(
-    const T* __restrict__ back, const T* __restrict__ details, const T* __restrict__ finest, S* __restrict__ out,
+    const T* __restrict__ restored, const T* __restrict__ details, const T* __restrict__ finest, S* __restrict__ out,
     const double* __restrict__ thresholds, int rows, int columns, int half_rows, int half, int height, double value)
 {
     const int lane = threadIdx.x, above = (gridDim.y - 1 - blockIdx.y) * height, below = min(above + height, rows);
@@ -78,14 +78,14 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_i
     const size_t band = (size_t)half_rows * half;
     Joining lows[PAIRS] = {}, highs[PAIRS] = {};
     __shared__ Pair copies[DEPTH][4][BAND_ROW]; // rows of the next steps, each lane's own; approximation last
-    const auto prefetch_details = [&](int step, int place) {
+    const auto prefetch_details = [&](int step, int slot) {
         if (step >= steps) return;
-        coefficients.prefetch(details, first + step, copies[place][0] + lane);
-        coefficients.prefetch(details + band, first + step, copies[place][1] + lane);
-        coefficients.prefetch(finest, first + step, copies[place][2] + lane);
+        coefficients.prefetch(details, first + step, copies[slot][0] + lane);
+        coefficients.prefetch(details + band, first + step, copies[slot][1] + lane);
+        coefficients.prefetch(finest, first + step, copies[slot][2] + lane);
     };
-    const auto prefetch_returned = [&](int step, int place) {
-        if (step < steps) coefficients.prefetch(back, first + step, copies[place][3] + lane);
+    const auto prefetch_incoming = [&](int step, int slot) {
+        if (step < steps) coefficients.prefetch(restored, first + step, copies[slot][3] + lane);
         close_group();
     };
     // Details and thresholds are from launches before the previous one.
@@ -96,20 +96,20 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_i
     wait_for_launch_ahead();
     let_next_launch_begin();
 #pragma unroll
-    for (int step = 0; step < DEPTH; ++step) prefetch_returned(step, step);
+    for (int step = 0; step < DEPTH; ++step) prefetch_incoming(step, step);
     for (int start = 0; start < steps; start += DEPTH) {
 #pragma unroll
-        for (int place = 0; place < DEPTH; ++place) {
-            const int step = start + place;
+        for (int slot = 0; slot < DEPTH; ++slot) {
+            const int step = start + slot;
             if (step >= steps) break;
             T l[2][PAIRS], h[2][PAIRS];
             wait_for_groups<DEPTH - 1>();
-            coefficients.take(copies[place][0] + lane, 1, l[1]);
-            coefficients.take(copies[place][1] + lane, 1, h[0]);
-            coefficients.take(copies[place][2] + lane, NOISE ? unit(BY_HIGH, BY_HIGH) : 1, h[1]);
-            coefficients.take(copies[place][3] + lane, unit(BY_LOW, BY_LOW), l[0]);
-            prefetch_details(step + DEPTH, place);
-            prefetch_returned(step + DEPTH, place);
+            coefficients.take(copies[slot][0] + lane, 1, l[1]);
+            coefficients.take(copies[slot][1] + lane, 1, h[0]);
+            coefficients.take(copies[slot][2] + lane, NOISE ? unit(BY_HIGH, BY_HIGH) : 1, h[1]);
+            coefficients.take(copies[slot][3] + lane, unit(BY_LOW, BY_LOW), l[0]);
+            prefetch_details(step + DEPTH, slot);
+            prefetch_incoming(step + DEPTH, slot);
 #pragma unroll
             for (int i = 0; i < PAIRS; ++i) {
                 lows[i].take(l[0][i], shrunk(l[1][i], mixed), l[0][i], l[1][i]);

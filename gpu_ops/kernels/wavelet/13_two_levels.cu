@@ -2,8 +2,8 @@
 // Idea:    fusion of levels: as 12_warp_recomputed, but the approximation between the two levels stays in registers.
 //          Forward, each row of it enters the second level as soon as it is complete; inverse, it is synthesised from
 //          the second level's details, which are stored as in 11_warp_strips, when the first level needs it
-// Shapes:  x and out (rows, columns), multiples of four; low, finest and back (rows / 4, columns / 4); details (2, rows
-//          / 4, columns / 4), as those of 11_warp_strips; thresholds (1)
+// Shapes:  x and out (rows, columns), multiples of four; low, finest and restored (rows / 4, columns / 4); details (2,
+//          rows / 4, columns / 4), as those of 11_warp_strips; thresholds (1)
 // Launch:  one warp per block. Grid x: strips of WIDTH_TWO_FORWARD or WIDTH_TWO_INVERSE samples, y: segments of
 //          `height` rows, of coefficients forward, of samples inverse. Each launch but the first may start before the
 //          previous one ends (programmatic dependent launch)
@@ -48,9 +48,9 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_two_levels_fo
     BothLevels clamped = {};
     T upper[PAIRS] = {};
     __shared__ Four copies[AT_A_TIME][2][ROW];
-    const auto prefetch = [&](int step, int place) {
+    const auto prefetch = [&](int step, int slot) {
         if (step < steps)
-            for (int r = 0; r < 2; ++r) samples.prefetch(top + 2 * step + r, copies[place][r] + lane);
+            for (int r = 0; r < 2; ++r) samples.prefetch(top + 2 * step + r, copies[slot][r] + lane);
         close_group();
     };
     wait_for_launch_ahead();
@@ -59,24 +59,24 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_two_levels_fo
     for (int step = 0; step < AT_A_TIME; ++step) prefetch(step, step);
     for (int start = 0; start < steps; start += AT_A_TIME) {
 #pragma unroll
-        for (int place = 0; place < AT_A_TIME; ++place) {
-            const int step = start + place;
+        for (int slot = 0; slot < AT_A_TIME; ++slot) {
+            const int step = start + slot;
             if (step >= steps) break;
             T l[2][PAIRS], h[2][PAIRS], v[EACH], made[PAIRS], unwanted;
             wait_for_groups<AT_A_TIME - 1>();
 #pragma unroll
             for (int r = 0; r < 2; ++r) {
-                samples.take(copies[place][r] + lane, v);
+                samples.take(copies[slot][r] + lane, v);
                 split_row<true, false>(v, l[r], h[r]);
             }
-            prefetch(step + AT_A_TIME, place);
+            prefetch(step + AT_A_TIME, slot);
 #pragma unroll
             for (int i = 0; i < PAIRS; ++i) {
                 clamped.first[i].take<true, false>(l[0][i], l[1][i], made[i], unwanted);
                 made[i] *= unit(OF_LOW, OF_LOW);
-                if (place % 2 == 0) upper[i] = made[i];
+                if (slot % 2 == 0) upper[i] = made[i];
             }
-            if (place % 2 == 0 || step < WARM) continue;
+            if (slot % 2 == 0 || step < WARM) continue;
             T lows[2][NEXT], highs[2][NEXT];
             split_row<true, true>(upper, lows[0], highs[0]);
             split_row<true, true>(made, lows[1], highs[1]);
@@ -114,9 +114,9 @@ struct SecondLevel {
 };
 
 extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_two_levels_inverse(
-    const S* __restrict__ x, const T* __restrict__ back, const T* __restrict__ details, const T* __restrict__ finest,
-    S* __restrict__ out, const double* __restrict__ thresholds, int rows, int columns, int next_rows, int next,
-    int height, double value)
+    const S* __restrict__ x, const T* __restrict__ restored, const T* __restrict__ details,
+    const T* __restrict__ finest, S* __restrict__ out, const double* __restrict__ thresholds, int rows, int columns,
+    int next_rows, int next, int height, double value)
 {
     // Samples and thresholds are from launches before the previous one.
     const T threshold = (T)(GIVEN ? value : thresholds[0]);
@@ -131,18 +131,18 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_two_levels_in
     const Samples samples(x, rows, columns, left);
     const unsigned own = near_clamped((left / 2 + AHEAD) / 2, next);
     const size_t band = (size_t)next_rows * next;
-    const T* const bands[4] = {details + own, details + band + own, finest + own, back + own};
+    const T* const bands[4] = {details + own, details + band + own, finest + own, restored + own};
     Columns clamped = {};
     SecondLevel second = {{}, {}, unit(BY_LOW, BY_LOW), mixed, fine};
     __shared__ Four copies[AT_A_TIME][2][ROW]; // rows of the next steps, each lane's own
     __shared__ T coefficients[AT_A_TIME / 2][4][32];
-    const auto prefetch_samples = [&](int step, int place) {
-        for (int r = 0; r < 2 && step < steps; ++r) samples.prefetch(top + 2 * step + r, copies[place][r] + lane);
+    const auto prefetch_samples = [&](int step, int slot) {
+        for (int r = 0; r < 2 && step < steps; ++r) samples.prefetch(top + 2 * step + r, copies[slot][r] + lane);
     };
-    const auto prefetch_coefficients = [&](int step, int place) {
-        if (place % 2 == 0 && step < steps) {
+    const auto prefetch_coefficients = [&](int step, int slot) {
+        if (slot % 2 == 0 && step < steps) {
             const unsigned line = clamped_row_of(second_k + step / 2, next_rows) * next;
-            for (int b = 0; b < 4; ++b) copy_ahead<sizeof(T)>(&coefficients[place / 2][b][lane], bands[b] + line);
+            for (int b = 0; b < 4; ++b) copy_ahead<sizeof(T)>(&coefficients[slot / 2][b][lane], bands[b] + line);
         }
         close_group();
     };
@@ -161,15 +161,15 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_two_levels_in
     }
     for (int start = 0; start < steps; start += AT_A_TIME) {
 #pragma unroll
-        for (int place = 0; place < AT_A_TIME; ++place) {
-            const int step = start + place;
+        for (int slot = 0; slot < AT_A_TIME; ++slot) {
+            const int step = start + slot;
             if (step >= steps) break;
             T l[2][PAIRS], h[2][PAIRS], row[EACH];
             wait_for_groups<AT_A_TIME - 1>();
-            if (place % 2 == 0) {
+            if (slot % 2 == 0) {
                 T values[4];
 #pragma unroll
-                for (int b = 0; b < 4; ++b) values[b] = coefficients[place / 2][b][lane];
+                for (int b = 0; b < 4; ++b) values[b] = coefficients[slot / 2][b][lane];
                 second.take(values, l2, h2);
 #pragma unroll
                 for (int r = 0; r < 2; ++r) {
@@ -180,13 +180,13 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_two_levels_in
             }
 #pragma unroll
             for (int r = 0; r < 2; ++r) {
-                samples.take(copies[place][r] + lane, row);
+                samples.take(copies[slot][r] + lane, row);
                 split_row<true, true>(row, l[r], h[r]);
             }
-            prefetch_samples(step + AT_A_TIME, place);
-            prefetch_coefficients(step + AT_A_TIME, place);
+            prefetch_samples(step + AT_A_TIME, slot);
+            prefetch_coefficients(step + AT_A_TIME, slot);
             clamped.split(l, h);
-            if (step >= HALF - 1) clamped.join(l, h, arrived[place % 2], mixed, fine);
+            if (step >= HALF - 1) clamped.join(l, h, arrived[slot % 2], mixed, fine);
             if (step >= 2 * (HALF - 1)) written.store(l, h, first + step - (HALF - 1));
         }
     }

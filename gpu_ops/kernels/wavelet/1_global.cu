@@ -44,8 +44,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_global_forward_row
 {
     const Index e = (Index)blockIdx.x * blockDim.x + threadIdx.x;
     if (e >= half * channels) return;
-    const Place p = place_of(e, channels);
-    for (Index r = first_line(); r < rows; r += lines_apart())
+    const Element p = index_of(e, channels);
+    for (Index r = first_line(); r < rows; r += line_stride())
         make_pair(x + r * x_pitch + p.channel, channels, n, p.position, bank, taps, low + r * low_pitch + e,
                   high + r * high_pitch + e);
 }
@@ -56,7 +56,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_global_forward_col
 {
     const Index e = (Index)blockIdx.x * blockDim.x + threadIdx.x;
     if (e >= width) return;
-    for (Index k = first_line(); k < half; k += lines_apart())
+    for (Index k = first_line(); k < half; k += line_stride())
         make_pair(x + e, x_pitch, n, k, bank, taps, low + k * low_pitch + e, high + k * high_pitch + e);
 }
 
@@ -66,8 +66,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_global_inverse_row
 {
     const Index e = (Index)blockIdx.x * blockDim.x + threadIdx.x;
     if (e >= n * channels) return;
-    const Place p = place_of(e, channels);
-    for (Index r = first_line(); r < rows; r += lines_apart())
+    const Element p = index_of(e, channels);
+    for (Index r = first_line(); r < rows; r += line_stride())
         x[r * x_pitch + e] = gather(low + r * low_pitch + p.channel, channels, high + r * high_pitch + p.channel,
                                     channels, half, p.position, bank, taps);
 }
@@ -78,6 +78,6 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_global_inverse_col
 {
     const Index e = (Index)blockIdx.x * blockDim.x + threadIdx.x;
     if (e >= width) return;
-    for (Index i = first_line(); i < n; i += lines_apart())
+    for (Index i = first_line(); i < n; i += line_stride())
         x[i * x_pitch + e] = gather(low + e, low_pitch, high + e, high_pitch, half, i, bank, taps);
 }

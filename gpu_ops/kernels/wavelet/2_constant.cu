@@ -47,8 +47,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_constant_forward_r
 {
     const Index e = (Index)blockIdx.x * blockDim.x + threadIdx.x;
     if (e >= half * channels) return;
-    const Place p = place_of(e, channels);
-    for (Index r = first_line(); r < rows; r += lines_apart())
+    const Element p = index_of(e, channels);
+    for (Index r = first_line(); r < rows; r += line_stride())
         make_pair(x + r * x_pitch + p.channel, channels, n, p.position, taps, low + r * low_pitch + e,
                   high + r * high_pitch + e);
 }
@@ -59,7 +59,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_constant_forward_c
 {
     const Index e = (Index)blockIdx.x * blockDim.x + threadIdx.x;
     if (e >= width) return;
-    for (Index k = first_line(); k < half; k += lines_apart())
+    for (Index k = first_line(); k < half; k += line_stride())
         make_pair(x + e, x_pitch, n, k, taps, low + k * low_pitch + e, high + k * high_pitch + e);
 }
 
@@ -69,8 +69,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_constant_inverse_r
 {
     const Index e = (Index)blockIdx.x * blockDim.x + threadIdx.x;
     if (e >= n * channels) return;
-    const Place p = place_of(e, channels);
-    for (Index r = first_line(); r < rows; r += lines_apart())
+    const Element p = index_of(e, channels);
+    for (Index r = first_line(); r < rows; r += line_stride())
         x[r * x_pitch + e] = gather(low + r * low_pitch + p.channel, channels, high + r * high_pitch + p.channel,
                                     channels, half, p.position, taps);
 }
@@ -81,6 +81,6 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_constant_inverse_c
 {
     const Index e = (Index)blockIdx.x * blockDim.x + threadIdx.x;
     if (e >= width) return;
-    for (Index i = first_line(); i < n; i += lines_apart())
+    for (Index i = first_line(); i < n; i += line_stride())
         x[i * x_pitch + e] = gather(low + e, low_pitch, high + e, high_pitch, half, i, taps);
 }

@@ -19,9 +19,9 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_scatter_forward_ro
 {
     const Index e = (Index)blockIdx.x * blockDim.x + threadIdx.x;
     if (e >= half * channels) return;
-    const Place p = place_of(e, channels);
+    const Element p = index_of(e, channels);
     const Index first = 2 * p.position - reach_of(taps);
-    for (Index r = first_line(); r < rows; r += lines_apart()) {
+    for (Index r = first_line(); r < rows; r += line_stride()) {
         T l = 0, h = 0;
         for (int t = 0; t < taps; ++t) {
             const T value = x[r * x_pitch + inside(first + t, n) * channels + p.channel];
@@ -39,8 +39,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_scatter_inverse_ro
 {
     const Index e = (Index)blockIdx.x * blockDim.x + threadIdx.x;
     if (e >= half * channels) return;
-    const Place p = place_of(e, channels);
-    for (Index r = first_line(); r < rows; r += lines_apart()) {
+    const Element p = index_of(e, channels);
+    for (Index r = first_line(); r < rows; r += line_stride()) {
         const T l = low[r * low_pitch + e], h = high[r * high_pitch + e];
         for (int t = 0; t < taps; ++t) {
             Index i = 2 * p.position + t - reach_of(taps);

@@ -34,21 +34,21 @@ __device__ __forceinline__ Index clamped(Index k, Index half)
 // The first coefficient that contributes to sample i.
 __device__ __forceinline__ Index first_needed(Index i, int taps) { return ((i + reach_of(taps)) >> 1) - taps / 2 + 1; }
 
-// The dot product of taps values of a tile, with stride `apart`, and the taps from `of` on.
-__device__ __forceinline__ T product(const T* tile, int apart, int of, int taps)
+// The dot product of taps values of a tile, with stride `stride`, and the taps from `of` on.
+__device__ __forceinline__ T product(const T* tile, int stride, int of, int taps)
 {
     T sum = 0;
-    for (int t = 0; t < taps; ++t) sum += bank[of + t] * tile[t * apart];
+    for (int t = 0; t < taps; ++t) sum += bank[of + t] * tile[t * stride];
     return sum;
 }
 
 // Sample i from the coefficients of two tiles, which start with coefficient `first`.
-__device__ __forceinline__ T gather(const T* low, const T* high, int apart, Index i, Index first, int taps)
+__device__ __forceinline__ T gather(const T* low, const T* high, int stride, Index i, Index first, int taps)
 {
     const Index last = i + reach_of(taps);
     T sum = 0;
     for (int t = (int)(last & 1); t < taps; t += 2) {
-        const int k = (int)((last - t) / 2 - first) * apart;
+        const int k = (int)((last - t) / 2 - first) * stride;
         sum += bank[LOW_INVERSE + t] * low[k];
         sum += bank[HIGH_INVERSE + t] * high[k];
     }
@@ -66,7 +66,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_shared_forward_lin
         tile[q] = x[inside(first + q / channels, n) * channels + q % channels];
     __syncthreads();
     if (e >= half * channels) return;
-    const Place p = place_of(e, channels);
+    const Element p = index_of(e, channels);
     const T* own = tile + (int)(p.position - begin / channels) * 2 * channels + p.channel;
     low[e] = product(own, channels, LOW_FORWARD, taps);
     high[e] = product(own, channels, HIGH_FORWARD, taps);
@@ -87,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_shared_inverse_lin
     }
     __syncthreads();
     if (e >= n * channels) return;
-    const Place p = place_of(e, channels);
+    const Element p = index_of(e, channels);
     x[e] = gather(lows + p.channel, highs + p.channel, channels, p.position, first, taps);
 }
 
@@ -102,9 +102,9 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_shared_forward_lev
     const int tx = threadIdx.x, ty = threadIdx.y;
     const Index begin = (Index)blockIdx.x * blockDim.x, e = begin + tx;
     const Index first = 2 * (begin / channels) - reach_of(taps);
-    const Place p = place_of(e, channels);
+    const Element p = index_of(e, channels);
     const int own = (int)(p.position - begin / channels) * 2 * channels + p.channel;
-    for (Index top = (Index)blockIdx.y * blockDim.y; top < half_rows; top += lines_apart()) {
+    for (Index top = (Index)blockIdx.y * blockDim.y; top < half_rows; top += line_stride()) {
         for (int r = ty; r < tile_rows; r += blockDim.y) {
             const T* line = x + inside(2 * top - reach_of(taps) + r, rows) * x_pitch;
             for (int q = tx; q < tile_width; q += blockDim.x)
@@ -140,8 +140,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_shared_inverse_lev
     const int tx = threadIdx.x, ty = threadIdx.y;
     const Index begin = (Index)blockIdx.x * blockDim.x, e = begin + tx;
     const Index first = first_needed(begin / channels, taps);
-    const Place p = place_of(e, channels);
-    for (Index top = (Index)blockIdx.y * blockDim.y; top < rows; top += lines_apart()) {
+    const Element p = index_of(e, channels);
+    for (Index top = (Index)blockIdx.y * blockDim.y; top < rows; top += line_stride()) {
         const Index first_row = first_needed(top, taps);
         for (int r = ty; r < tile_rows; r += blockDim.y) {
             const Index row = clamped(first_row + r, half_rows);

@@ -40,7 +40,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_fused_inverse_line
     }
     __syncthreads();
     if (e >= n * channels) return;
-    const Place p = place_of(e, channels);
+    const Element p = index_of(e, channels);
     x[e] = gather(lows + p.channel, highs + p.channel, channels, p.position, first, taps);
 }
 
@@ -57,9 +57,9 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_fused_inverse_leve
     const int tx = threadIdx.x, ty = threadIdx.y;
     const Index begin = (Index)blockIdx.x * blockDim.x, e = begin + tx;
     const Index first = first_needed(begin / channels, taps);
-    const Place p = place_of(e, channels);
+    const Element p = index_of(e, channels);
     Limits limits = limits_of(thresholds, channels, 0);
-    for (Index top = (Index)blockIdx.y * blockDim.y; top < rows; top += lines_apart()) {
+    for (Index top = (Index)blockIdx.y * blockDim.y; top < rows; top += line_stride()) {
         const Index first_row = first_needed(top, taps);
         for (int r = ty; r < tile_rows; r += blockDim.y) {
             const Index row = clamped(first_row + r, half_rows);

@@ -8,7 +8,7 @@
 //          3, channels), the last level first; bank as in 4_shared. Sizes named pitch, right, start count values
 // Launch:  forward a grid over segments of `many` coefficients of the last level, inverse over segments of `many`
 //          samples; any 2D block (signals: any 1D block); shared memory for the tiles, the second of which starts after
-//          `room` values
+//          `capacity` values
 // Traffic: 1 value read per `together` levels, and the halo of a tile; each detail written and read once
 // Source:  S0, S1
 #include "wavelet_shrink.cuh"
@@ -87,22 +87,22 @@ __device__ __forceinline__ Limits limits_of(const double* thresholds, int before
 
 // Value q of a line as a position and a channel.
 struct Value {
-    int place, channel;
+    int index, channel;
 };
 
 __device__ __forceinline__ Value value_of(int q, int channels)
 {
-    const int place = channels == 1 ? q : q / channels;
-    return {place, q - place * channels};
+    const int index = channels == 1 ? q : q / channels;
+    return {index, q - index * channels};
 }
 
 extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_forward_line(
     const T* __restrict__ x, T* __restrict__ low, T* __restrict__ pyramid, int taps, int together, Index length,
-    int channels, Index start, int many, int room)
+    int channels, Index start, int many, int capacity)
 {
     __shared__ Axis line;
     T* tile = (T*)memory;
-    T* next = tile + room;
+    T* next = tile + capacity;
     const Index begin = (Index)blockIdx.x * many;
     if (leads()) {
         measure(line, together, length, taps, start, channels);
@@ -112,7 +112,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_forward_lin
     const Span first = line.spans[0];
     for (int q = threadIdx.x; q < first.count * channels; q += blockDim.x) {
         const Value v = value_of(q, channels);
-        tile[q] = x[position_at(first, v.place, length) * channels + v.channel];
+        tile[q] = x[position_at(first, v.index, length) * channels + v.channel];
     }
     __syncthreads();
 #pragma unroll 1
@@ -120,7 +120,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_forward_lin
         const Level from = level_of(line, l - 1), to = level_of(line, l);
         for (int q = threadIdx.x; q < to.span.count * channels; q += blockDim.x) {
             const Value v = value_of(q, channels);
-            const Index k = position_at(to.span, v.place, to.n), e = k * channels + v.channel;
+            const Index k = position_at(to.span, v.index, to.n), e = k * channels + v.channel;
             T average, detail;
             make_pair(tile + v.channel, channels, from.span, from.n, k, taps, &average, &detail);
             if (l < together) next[q] = average;
@@ -136,7 +136,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_forward_lin
 
 extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_inverse_line(
     const T* __restrict__ low, const T* __restrict__ pyramid, T* __restrict__ x, const double* __restrict__ thresholds,
-    int how, int taps, int together, Index length, int channels, Index start, int many, int room)
+    int how, int taps, int together, Index length, int channels, Index start, int many, int capacity)
 {
     __shared__ Axis line;
     if (leads()) {
@@ -147,14 +147,14 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_inverse_lin
 #pragma unroll 1
     for (int l = together; l > 0; --l) {
         const Level from = level_of(line, l), to = level_of(line, l - 1);
-        T* averages = (T*)memory + (l % 2 ? 0 : room);
-        T* next = (T*)memory + (l % 2 ? room : 0);
+        T* averages = (T*)memory + (l % 2 ? 0 : capacity);
+        T* next = (T*)memory + (l % 2 ? capacity : 0);
         T* highs = averages + from.span.count * channels;
         const double* limits = thresholds + (together - l) * channels;
         T limit = (T)limits[0];
         for (int q = threadIdx.x; q < from.span.count * channels; q += blockDim.x) {
             const Value v = value_of(q, channels);
-            const Index e = position_at(from.span, v.place, from.n) * channels + v.channel;
+            const Index e = position_at(from.span, v.index, from.n) * channels + v.channel;
             if (channels > 1) limit = (T)limits[v.channel];
             if (l == together) averages[q] = low[e];
             highs[q] = shrunk(pyramid[from.details + e], limit, how);
@@ -162,7 +162,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_inverse_lin
         __syncthreads();
         for (int q = threadIdx.x; q < to.span.count * channels; q += blockDim.x) {
             const Value v = value_of(q, channels);
-            const Index i = position_at(to.span, v.place, to.n);
+            const Index i = position_at(to.span, v.index, to.n);
             const T value = make_sample(averages + v.channel, highs + v.channel, channels, from.span, from.n, i, taps);
             if (l > 1) next[q] = value;
             else x[i * channels + v.channel] = value;
@@ -174,11 +174,11 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_inverse_lin
 extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_forward_tile(
     const T* __restrict__ x, T* __restrict__ low, T* __restrict__ pyramid, int taps, int together, Index rows,
     Index columns, int channels, Index x_pitch, Index low_pitch, Index pitch, Index down, Index right, int many_rows,
-    int many_columns, int room)
+    int many_columns, int capacity)
 {
     __shared__ Axis along, across;
     T* tile = (T*)memory;
-    T* lows = tile + room;
+    T* lows = tile + capacity;
     const Index left = (Index)blockIdx.x * many_columns;
     if (leads()) {
         measure(along, together, rows, taps, down, 1);
@@ -195,7 +195,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_forward_til
             for (int q = threadIdx.x; q < first.count * channels; q += blockDim.x) {
                 const Value v = value_of(q, channels);
                 tile[r * first.count * channels + q] =
-                    line[position_at(first, v.place, columns) * channels + v.channel];
+                    line[position_at(first, v.index, columns) * channels + v.channel];
             }
         }
         __syncthreads();
@@ -206,7 +206,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_forward_til
             T* highs = lows + above.span.count * after;
             for (int q = threadIdx.x; q < after; q += blockDim.x) {
                 const Value v = value_of(q, channels);
-                const Index k = position_at(to.span, v.place, to.n);
+                const Index k = position_at(to.span, v.index, to.n);
                 for (int r = threadIdx.y; r < above.span.count; r += blockDim.y)
                     make_pair(tile + r * before + v.channel, channels, from.span, from.n, k, taps,
                               lows + r * after + q, highs + r * after + q);
@@ -220,7 +220,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_forward_til
                 T* diagonal = horizontal + to.details;
                 for (int q = threadIdx.x; q < after; q += blockDim.x) {
                     const Value v = value_of(q, channels);
-                    const Index column = position_at(to.span, v.place, to.n), e = column * channels + v.channel;
+                    const Index column = position_at(to.span, v.index, to.n), e = column * channels + v.channel;
                     T average, detail;
                     make_pair(lows + q, after, above.span, above.n, row, taps, &average, &detail);
                     if (l < together) tile[r * after + q] = average;
@@ -241,11 +241,11 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_forward_til
 extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_inverse_tile(
     const T* __restrict__ low, const T* __restrict__ pyramid, T* __restrict__ x, const double* __restrict__ thresholds,
     int how, int taps, int together, Index rows, Index columns, int channels, Index x_pitch, Index low_pitch,
-    Index pitch, Index down, Index right, int many_rows, int many_columns, int room)
+    Index pitch, Index down, Index right, int many_rows, int many_columns, int capacity)
 {
     __shared__ Axis along, across;
     T* tiles = (T*)memory;  // approximation, horizontal, vertical, diagonal
-    T* lows = tiles + room;
+    T* lows = tiles + capacity;
     if (leads()) {
         measure(along, together, rows, taps, down, 1);
         measure(across, together, columns, taps, right, channels);
@@ -266,7 +266,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_inverse_til
                 const T* diagonal = horizontal + from.details;
                 for (int q = threadIdx.x; q < before; q += blockDim.x) {
                     const Value v = value_of(q, channels);
-                    const Index e = position_at(from.span, v.place, from.n) * channels + v.channel;
+                    const Index e = position_at(from.span, v.index, from.n) * channels + v.channel;
                     T* target = tiles + r * before + q;
                     if (channels > 1) limits = limits_of(thresholds, together - l, channels, v.channel);
                     if (l == together) target[0] = low[row * low_pitch + e];
@@ -294,7 +294,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_levels_inverse_til
                 T* line = x + position_at(above.span, r, above.n) * x_pitch;
                 for (int q = threadIdx.x; q < after; q += blockDim.x) {
                     const Value v = value_of(q, channels);
-                    const Index i = position_at(to.span, v.place, to.n);
+                    const Index i = position_at(to.span, v.index, to.n);
                     const int at = r * before + v.channel;
                     const T value = make_sample(lows + at, highs + at, channels, from.span, from.n, i, taps);
                     if (l > 1) tiles[r * after + q] = value;

@@ -51,11 +51,11 @@ __device__ __forceinline__ Ends ends_of(int way)
     return {e[0], e[1], e[2], e[3], e[4]};
 }
 
-// The update of a step: samples of the other phase, `apart` from each other, times its weights.
-__device__ __forceinline__ T addition(const T* source, int apart, int step, int count)
+// The update of a step: samples of the other phase, `stride` from each other, times its weights.
+__device__ __forceinline__ T addition(const T* source, int stride, int step, int count)
 {
     T sum = 0;
-    for (int j = 0; j < count; ++j) sum += weights[step * MOST_WEIGHTS + j] * source[j * apart];
+    for (int j = 0; j < count; ++j) sum += weights[step * MOST_WEIGHTS + j] * source[j * stride];
     return sum;
 }
 
@@ -93,17 +93,17 @@ __device__ __forceinline__ bool exists(Index* k, Index half)
 
 // Value q of a line as a position and a channel.
 struct Value {
-    int place, channel;
+    int index, channel;
 };
 
 __device__ __forceinline__ Value value_of(int q, int channels)
 {
-    const int place = channels == 1 ? q : q / channels;
-    return {place, q - place * channels};
+    const int index = channels == 1 ? q : q / channels;
+    return {index, q - index * channels};
 }
 
-// The position of sample number `place` in a tile of that many pairs: even samples come first, then odd ones.
-__device__ __forceinline__ int by_phase(int place, int pairs) { return (place & 1) * pairs + (place >> 1); }
+// The position of sample number `index` in a tile of that many pairs: even samples come first, then odd ones.
+__device__ __forceinline__ int by_phase(int index, int pairs) { return (index & 1) * pairs + (index >> 1); }
 
 // A step along `lines` lines of a tile, with the sign of its direction.
 __device__ __forceinline__ void along_lines(
@@ -146,8 +146,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_forward_li
     const int own = piece(begin, many, half), pairs = own + e.around;
     for (int q = threadIdx.x; q < 2 * pairs * channels; q += blockDim.x) {
         const Value v = value_of(q, channels);
-        tile[by_phase(v.place, pairs) * channels + v.channel] =
-            x[inside(first + v.place, n) * channels + v.channel];
+        tile[by_phase(v.index, pairs) * channels + v.channel] =
+            x[inside(first + v.index, n) * channels + v.channel];
     }
     __syncthreads();
 #pragma unroll 1
@@ -173,7 +173,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_inverse_li
     T limit = (T)thresholds[0];
     for (int q = threadIdx.x; q < pairs * channels; q += blockDim.x) {
         const Value v = value_of(q, channels);
-        Index k = p.begin + v.place - e.low, d = p.begin + v.place - e.high;
+        Index k = p.begin + v.index - e.low, d = p.begin + v.index - e.high;
         lows[q] = exists(&k, half) ? gains[2] * low[k * channels + v.channel] : 0;
         if (channels > 1) limit = (T)thresholds[v.channel];
         highs[q] = exists(&d, half) ? gains[3] * shrunk(high[d * channels + v.channel], limit, how) : 0;
@@ -183,7 +183,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_inverse_li
     for (int step = steps; step-- > 0;) along_lines(tile, 1, pairs, p.own, channels, INVERSE, step, -1);
     for (int q = threadIdx.x; q < p.count * channels; q += blockDim.x) {
         const Value v = value_of(q, channels);
-        x[p.from * channels + q] = tile[(by_phase(p.odd + v.place, pairs) - e.before) * channels + v.channel];
+        x[p.from * channels + q] = tile[(by_phase(p.odd + v.index, pairs) - e.before) * channels + v.channel];
     }
 }
 
@@ -206,8 +206,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_forward_ti
             T* target = tile + by_phase(r, pairs_down) * width;
             for (int q = threadIdx.x; q < width; q += blockDim.x) {
                 const Value v = value_of(q, channels);
-                target[by_phase(v.place, pairs) * channels + v.channel] =
-                    line[inside(first + v.place, columns) * channels + v.channel];
+                target[by_phase(v.index, pairs) * channels + v.channel] =
+                    line[inside(first + v.index, columns) * channels + v.channel];
             }
         }
         __syncthreads();
@@ -252,7 +252,7 @@ __device__ __forceinline__ void fill(
         const bool row_forward = exists(&row, half_rows);
         for (int q = threadIdx.x; q < values; q += blockDim.x) {
             const Value v = value_of(q, channels);
-            Index column = of.left + v.place;
+            Index column = of.left + v.index;
             T value = 0;
             if (exists(&column, half_columns) && row_forward) {
                 value = of.band[row * of.pitch + column * channels + v.channel];
@@ -301,7 +301,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_lifting_inverse_ti
             T* target = x + (down.from + r) * x_pitch + across.from * channels;
             for (int q = threadIdx.x; q < across.count * channels; q += blockDim.x) {
                 const Value v = value_of(q, channels);
-                target[q] = line[(by_phase(across.odd + v.place, pairs) - e.before) * channels + v.channel];
+                target[q] = line[(by_phase(across.odd + v.index, pairs) - e.before) * channels + v.channel];
             }
         }
         __syncthreads();

@@ -42,8 +42,8 @@ __device__ __forceinline__ Index unshifted(Index i, Index by, Index n) { return 
 // Whether rows of one channel start where four samples can be loaded at once.
 __device__ __forceinline__ bool in_fours(const S* x, const S* out, const Extent& e)
 {
-    const size_t places = (size_t)x | (size_t)out;
-    return !MANY && e.channels == 1 && e.columns % SIDE == 0 && places % sizeof(Four) == 0;
+    const size_t indices = (size_t)x | (size_t)out;
+    return !MANY && e.channels == 1 && e.columns % SIDE == 0 && indices % sizeof(Four) == 0;
 }
 
 // Four samples of a row from `column` on; 0 beyond the end.

@@ -5,14 +5,14 @@
 //          of rows: rows are filtered in shared memory, a thread's column of low or high coefficients stays in
 //          registers from batch to batch, and rows are synthesised in shared memory. A tile of a signal has all levels
 //          where they fit and recomputes its halo: one launch
-// Shapes:  signals: x and out (n, channels), low, finest and back (half, channels); images: x and out (rows, columns,
-//          channels), low, finest and back (half_rows, half, channels); sum as out, for several shifts; thresholds
-//          (channels). `keeps` 0: no approximation is stored; `alone`: the last level, whose approximation is
-//          recomputed as well. NOISE: the finest details are stored as well
+// Shapes:  signals: x and out (n, channels), low, finest and restored (half, channels); images: x and out (rows,
+//          columns, channels), low, finest and restored (half_rows, half, channels); sum as out, for several shifts;
+//          thresholds (channels). `stores_low` 0: no approximation is stored; `only_level`: the last level, whose
+//          approximation is recomputed as well. NOISE: the finest details are stored as well
 // Launch:  THREADS threads. Grid x: strips * channels, a strip is THREADS coefficients forward and WIDTH samples
 //          inverse, of signals COEFS and LONG; grid y: segments of `height` rows, of coefficients forward, of samples
 //          inverse. Shared memory: a `Forward` or an `Inverse`; for all levels tiles of `length` samples, whose windows
-//          start at `places`
+//          start at `indices`
 // Traffic: per level 12 bytes per float, read twice and written once, and 2 for its approximation, written and read.
 //          Strips overlap by taps - 2 samples forward, twice that inverse, segments likewise; bands of a quarter stay
 //          in L2. Signals with all levels in a tile: 8 bytes per float, and (taps - 1) * (2^levels - 1) samples on
@@ -76,7 +76,7 @@ struct Column {
 // The approximation of level 1, and with NOISE the diagonal details.
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT_FORWARD) wavelet_recomputed_blocks_low_image(
     const S* __restrict__ x, T* __restrict__ low, T* __restrict__ finest, int rows, int columns, int half_rows,
-    int half, int channels, int height, int down, int right, int keeps)
+    int half, int channels, int height, int down, int right, int stores_low)
 {
     Forward& shared = *(Forward*)memory;
     const Extent e = {rows, columns, channels, (int)(blockIdx.x % channels)};
@@ -103,7 +103,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT_FORWARD) wavelet_
         __syncthreads();
         if (start + BATCH < lines) strip.fetch(top + start + BATCH, 0, lines - start - BATCH);
         constexpr int PITCH = sizeof(shared.halves[0]) / sizeof(T);
-        if (keeps) lows.take<PITCH>(shared.halves[0] + threadIdx.x);
+        if (stores_low) lows.take<PITCH>(shared.halves[0] + threadIdx.x);
         if (NOISE) highs.take<PITCH>(shared.halves[0] + THREADS + threadIdx.x);
         if (start < FILLED || own >= half) continue;
 #pragma unroll
@@ -111,7 +111,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT_FORWARD) wavelet_
             const int row = (start - FILLED) / 2 + k;
             if (row >= count) break;
             const Index at = ((Index)(first + row) * half + own) * channels + e.channel;
-            if (keeps) low[at] = lows.product(LOW_FORWARD, k);
+            if (stores_low) low[at] = lows.product(LOW_FORWARD, k);
             if (NOISE) finest[at] = highs.product(HIGH_FORWARD, k);
         }
     }
@@ -141,9 +141,9 @@ struct Coefficients {
 
 // The samples of a block, from the samples and their halo and the approximation of the next level.
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) wavelet_recomputed_blocks_image(
-    const S* __restrict__ x, const T* __restrict__ back, T* __restrict__ sum, S* __restrict__ out,
+    const S* __restrict__ x, const T* __restrict__ restored, T* __restrict__ sum, S* __restrict__ out,
     const double* __restrict__ thresholds, int rows, int columns, int half_rows, int half, int channels,
-    int height, int down, int right, int first, int last, double count, int how, int alone)
+    int height, int down, int right, int first, int last, double count, int how, int only_level)
 {
     Inverse& shared = *(Inverse*)memory;
     const Extent e = {rows, columns, channels, (int)(blockIdx.x % channels)};
@@ -175,8 +175,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) wavelet_recomput
             ((Pair*)(shared.halves[r] + COEFS))[pair] = high;
         }
         __syncthreads();
-        T* place = shared.halves[0] + threadIdx.x;
-        column.take<2 * COEFS>(place);
+        T* address = shared.halves[0] + threadIdx.x;
+        column.take<2 * COEFS>(address);
         const int k = first_k + (start - FILLED) / 2;
         if (start >= FILLED) {
             coefs.move_on();
@@ -185,11 +185,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) wavelet_recomput
                 const T high = column.product(HIGH_FORWARD, j);
                 coefs.high[HALF - 1 + j] = shrunk(high, threshold, how);
                 if (!is_low) coefs.low[HALF - 1 + j] = shrunk(column.product(LOW_FORWARD, j), threshold, how);
-                else if (alone) coefs.low[HALF - 1 + j] = column.product(LOW_FORWARD, j);
-                else coefs.low[HALF - 1 + j] = back[(Index)near_clamped(k + j, half_rows) * half * channels + own];
+                else if (only_level) coefs.low[HALF - 1 + j] = column.product(LOW_FORWARD, j);
+                else coefs.low[HALF - 1 + j] = restored[(Index)near_clamped(k + j, half_rows) * half * channels + own];
             }
 #pragma unroll
-            for (int r = 0; r < BATCH; ++r) place[r * 2 * COEFS] = coefs.sample(r / 2, r % 2);
+            for (int r = 0; r < BATCH; ++r) address[r * 2 * COEFS] = coefs.sample(r / 2, r % 2);
         }
         if (start + BATCH < lines) strip.fetch(top + start + BATCH, 0, lines - start - BATCH);
         if (start < FILLED) continue; // uniform across the block
@@ -238,7 +238,7 @@ struct Inverse {
 // The approximation of level 1, and with NOISE the details.
 extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_blocks_low_signal(
     const S* __restrict__ x, T* __restrict__ low, T* __restrict__ finest, Index n, Index half, int channels,
-    Index right, int keeps)
+    Index right, int stores_low)
 {
     Forward& shared = *(Forward*)memory;
     const Extent e = {1, n, channels, (int)(blockIdx.x % channels)};
@@ -252,16 +252,16 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_blocks_
         const Index k = begin + 2 * pair;
         Pair a, b;
         split_pair<lead_of(-REACH)>(shared.row, pair, a, b);
-        if (keeps) store_pair(a, low, k, half, e);
+        if (stores_low) store_pair(a, low, k, half, e);
         if (NOISE) store_pair(b, finest, k, half, e);
     }
 }
 
 // The samples of a block, from the samples and their halo and the approximation of the next level.
 extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_blocks_signal(
-    const S* __restrict__ x, const T* __restrict__ back, T* __restrict__ sum, S* __restrict__ out,
+    const S* __restrict__ x, const T* __restrict__ restored, T* __restrict__ sum, S* __restrict__ out,
     const double* __restrict__ thresholds, Index n, Index half, int channels, Index right, int first, int last,
-    double count, int how, int alone)
+    double count, int how, int only_level)
 {
     Inverse& shared = *(Inverse*)memory;
     const Extent e = {1, n, channels, (int)(blockIdx.x % channels)};
@@ -273,15 +273,16 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_blocks_
     const bool in_fours = aligned(out, e);
     InverseStrip strip(x, e, shift, left, 2 * last_k - REACH + TAPS - left);
     strip.fetch(0, 0, 1);
-    if (!alone)
+    if (!only_level)
         for (int c = threadIdx.x; c < COEFS; c += THREADS)
-            shared.low[c] = first_k + c <= last_k ? back[near_clamped(first_k + c, half) * channels + e.channel] : 0;
+            shared.low[c] =
+                first_k + c <= last_k ? restored[near_clamped(first_k + c, half) * channels + e.channel] : 0;
     strip.put(shared.row);
     __syncthreads();
     for (int pair = threadIdx.x; pair < COEFS / 2; pair += THREADS) {
         Pair low, high;
         split_pair<lead_of(2 - ODD - TAPS)>(shared.row, pair, low, high);
-        if (alone) ((Pair*)shared.low)[pair] = low;
+        if (only_level) ((Pair*)shared.low)[pair] = low;
         for (int i = 0; i < 2; ++i) high.v[i] = shrunk(high.v[i], threshold, how);
         ((Pair*)shared.high)[pair] = high;
     }
@@ -321,7 +322,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) wavelet_recomputed_blocks_
             T v[4];
             join_wanted(tile, spans, level, four, v);
             if (level == 1 && in_fours) store_four(v, out, e, 0, begin + 4 * four);
-            else ((Quad*)(tile + places[level - 1]))[four] = {v[0], v[1], v[2], v[3]};
+            else ((Quad*)(tile + indices[level - 1]))[four] = {v[0], v[1], v[2], v[3]};
         }
         __syncthreads();
     }

@@ -22,8 +22,8 @@ template <int BYTES>
 __device__ __forceinline__ void copy_ahead(void* to, const void* from)
 {
 #if __CUDA_ARCH__ >= 800
-    const unsigned int place = (unsigned int)__cvta_generic_to_shared(to);
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(place), "l"(from), "n"(BYTES) : "memory");
+    const unsigned int address = (unsigned int)__cvta_generic_to_shared(to);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(address), "l"(from), "n"(BYTES) : "memory");
 #else
     typedef typename Words<BYTES>::type Word;
     *(Word*)to = *(const Word*)from;

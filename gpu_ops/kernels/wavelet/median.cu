@@ -25,22 +25,22 @@ typedef unsigned long long Bits;
 #define DIGITS 256
 
 // The bit position of the digit of a pass.
-__device__ __forceinline__ int place_of_digit(int pass) { return 8 * (WIDTH - 1 - pass); }
+__device__ __forceinline__ int shift_of_digit(int pass) { return 8 * (WIDTH - 1 - pass); }
 
 extern "C" __global__ void wavelet_median_count(
     const T* __restrict__ values, unsigned int* __restrict__ counts, const unsigned long long* __restrict__ found,
     Index count, Index columns, Index pitch, Index step, Index channel_step, int pass)
 {
     __shared__ unsigned int own[2][DIGITS];
-    const int channel = blockIdx.y, place = place_of_digit(pass);
+    const int channel = blockIdx.y, index = shift_of_digit(pass);
     own[0][threadIdx.x] = own[1][threadIdx.x] = 0;
     __syncthreads();
     const Band band = band_of(values, count, columns, pitch, step, channel_step, channel);
     for (Index e = (Index)blockIdx.x * THREADS + threadIdx.x; e < count; e += (Index)gridDim.x * THREADS) {
         const Bits bits = BITS_OF(value_of(band, e)) << 1 >> 1;  // without the sign
         for (int middle = 0; middle < 2; ++middle)
-            if (pass == 0 || bits >> place >> 8 == (Bits)found[channel * 2 + middle])
-                atomicAdd(&own[middle][bits >> place & 255], 1u);
+            if (pass == 0 || bits >> index >> 8 == (Bits)found[channel * 2 + middle])
+                atomicAdd(&own[middle][bits >> index & 255], 1u);
     }
     __syncthreads();
     for (int middle = 0; middle < 2; ++middle)
@@ -62,8 +62,8 @@ extern "C" __global__ void wavelet_median_pick(
         counts[at * DIGITS + digit] = 0;  // for the next pass
         upto[digit] = agree;
         __syncthreads();
-        for (int apart = 1; apart < DIGITS; apart *= 2) {
-            const unsigned int before = digit >= apart ? upto[digit - apart] : 0;
+        for (int stride = 1; stride < DIGITS; stride *= 2) {
+            const unsigned int before = digit >= stride ? upto[digit - stride] : 0;
             __syncthreads();
             upto[digit] += before;
             __syncthreads();

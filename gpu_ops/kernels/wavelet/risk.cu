@@ -3,7 +3,7 @@
 //          magnitude |d| or at 0. So magnitudes are sorted, first tiles in shared memory, then by merges in which each
 //          thread finds its position in the other run by binary search; prefix sums of squares give all risks, and a
 //          tree reduction their minimum
-// Shapes:  a band of n coefficients per channel; sorted (channels, n); sums, risks, places (channels, blocks)
+// Shapes:  a band of n coefficients per channel; sorted (channels, n); sums, risks, indices (channels, blocks)
 // Launch:  sort: grid (tiles of 512, channels); merge: grid (n / 256, channels); least: grid (blocks, channels), each
 //          block has `part` magnitudes in order, whose squares were summed before; pick: grid channels; 256 threads.
 //          Only thresholds up to the noise times `most` are candidates
@@ -26,13 +26,13 @@ extern "C" __global__ void wavelet_risk_sort(
     }
     __syncthreads();
     for (int run = 2; run <= TILE; run *= 2)
-        for (int apart = run / 2; apart > 0; apart /= 2) {
-            const int low = 2 * apart * (threadIdx.x / apart) + threadIdx.x % apart;
+        for (int stride = run / 2; stride > 0; stride /= 2) {
+            const int low = 2 * stride * (threadIdx.x / stride) + threadIdx.x % stride;
             const bool up = (low & run) == 0;
-            const T a = tile[low], b = tile[low + apart];
+            const T a = tile[low], b = tile[low + stride];
             if ((a > b) == up) {
                 tile[low] = b;
-                tile[low + apart] = a;
+                tile[low + stride] = a;
             }
             __syncthreads();
         }
@@ -62,35 +62,35 @@ extern "C" __global__ void wavelet_risk_merge(
     const Index middle = pair + run < count ? pair + run : count;
     const Index end = middle + run < count ? middle + run : count;
     const T value = values[e];
-    const Index place = e < middle ? e + below(values + middle, end - middle, value, false)
+    const Index index = e < middle ? e + below(values + middle, end - middle, value, false)
                                    : pair + (e - middle) + below(values + pair, middle - pair, value, true);
-    to[blockIdx.y * count + place] = value;
+    to[blockIdx.y * count + index] = value;
 }
 
 // The minimum risk of the block and its threshold, the lower one of a tie; thread 0 has it.
-__device__ __forceinline__ void minimum_of_block(double& risk, double& at, double* risks, double* places)
+__device__ __forceinline__ void minimum_of_block(double& risk, double& at, double* risks, double* indices)
 {
     risks[threadIdx.x] = risk;
-    places[threadIdx.x] = at;
+    indices[threadIdx.x] = at;
     __syncthreads();
-    for (int apart = THREADS / 2; apart > 0; apart /= 2) {
-        if (threadIdx.x < apart) {
-            const int other = threadIdx.x + apart;
+    for (int stride = THREADS / 2; stride > 0; stride /= 2) {
+        if (threadIdx.x < stride) {
+            const int other = threadIdx.x + stride;
             const bool less = risks[other] < risks[threadIdx.x];
-            if (less || (risks[other] == risks[threadIdx.x] && places[other] < places[threadIdx.x])) {
+            if (less || (risks[other] == risks[threadIdx.x] && indices[other] < indices[threadIdx.x])) {
                 risks[threadIdx.x] = risks[other];
-                places[threadIdx.x] = places[other];
+                indices[threadIdx.x] = indices[other];
             }
         }
         __syncthreads();
     }
     risk = risks[0];
-    at = places[0];
+    at = indices[0];
 }
 
 extern "C" __global__ void wavelet_risk_least(
     const T* __restrict__ sorted, const double* __restrict__ sums, const double* __restrict__ noise,
-    double* __restrict__ risks, double* __restrict__ places, Index count, Index part, double most)
+    double* __restrict__ risks, double* __restrict__ indices, Index count, Index part, double most)
 {
     __shared__ double shared[THREADS];
     __shared__ double other[THREADS];
@@ -109,8 +109,8 @@ extern "C" __global__ void wavelet_risk_least(
         const double square = value / unit * (value / unit);
         shared[threadIdx.x] = square;
         __syncthreads();
-        for (int apart = 1; apart < THREADS; apart *= 2) {
-            const double left = threadIdx.x >= apart ? shared[threadIdx.x - apart] : 0;
+        for (int stride = 1; stride < THREADS; stride *= 2) {
+            const double left = threadIdx.x >= stride ? shared[threadIdx.x - stride] : 0;
             __syncthreads();
             shared[threadIdx.x] += left;
             __syncthreads();
@@ -127,12 +127,12 @@ extern "C" __global__ void wavelet_risk_least(
     minimum_of_block(least, at, shared, other);
     if (threadIdx.x == 0) {
         risks[(Index)channel * gridDim.x + blockIdx.x] = least;
-        places[(Index)channel * gridDim.x + blockIdx.x] = at;
+        indices[(Index)channel * gridDim.x + blockIdx.x] = at;
     }
 }
 
 extern "C" __global__ void wavelet_risk_pick(
-    const double* __restrict__ risks, const double* __restrict__ places, const double* __restrict__ noise,
+    const double* __restrict__ risks, const double* __restrict__ indices, const double* __restrict__ noise,
     double* __restrict__ threshold, Index count, int blocks)
 {
     __shared__ double shared[THREADS];
@@ -143,7 +143,7 @@ extern "C" __global__ void wavelet_risk_pick(
         const double risk = risks[(Index)channel * blocks + b];
         if (risk < least) {
             least = risk;
-            at = places[(Index)channel * blocks + b];
+            at = indices[(Index)channel * blocks + b];
         }
     }
     minimum_of_block(least, at, shared, other);

@@ -52,15 +52,15 @@ __device__ __forceinline__ Index coefficient(Index k, Index half)
 
 // The thread's first line, and the stride to the next: a grid may have fewer blocks in y than an image has lines.
 __device__ __forceinline__ Index first_line() { return (Index)blockIdx.y * blockDim.y + threadIdx.y; }
-__device__ __forceinline__ Index lines_apart() { return (Index)gridDim.y * blockDim.y; }
+__device__ __forceinline__ Index line_stride() { return (Index)gridDim.y * blockDim.y; }
 
 // The thread's position along x: `position` on an axis of interleaved values, and its channel.
-struct Place {
+struct Element {
     Index position;
     int channel;
 };
 
-__device__ __forceinline__ Place place_of(Index e, int channels)
+__device__ __forceinline__ Element index_of(Index e, int channels)
 {
     const Index position = channels == 1 ? e : e / channels;
     return {position, (int)(e - position * channels)};

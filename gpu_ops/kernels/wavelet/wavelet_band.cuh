@@ -32,8 +32,8 @@ __device__ __forceinline__ double sum_of_block(double value, double* shared)
 {
     shared[threadIdx.x] = value;
     __syncthreads();
-    for (int apart = THREADS / 2; apart > 0; apart /= 2) {
-        if (threadIdx.x < apart) shared[threadIdx.x] += shared[threadIdx.x + apart];
+    for (int stride = THREADS / 2; stride > 0; stride /= 2) {
+        if (threadIdx.x < stride) shared[threadIdx.x] += shared[threadIdx.x + stride];
         __syncthreads();
     }
     const double sum = shared[0];
@@ -46,8 +46,8 @@ __device__ __forceinline__ double maximum_of_block(double value, double* shared)
 {
     shared[threadIdx.x] = value;
     __syncthreads();
-    for (int apart = THREADS / 2; apart > 0; apart /= 2) {
-        if (threadIdx.x < apart) shared[threadIdx.x] = fmax(shared[threadIdx.x], shared[threadIdx.x + apart]);
+    for (int stride = THREADS / 2; stride > 0; stride /= 2) {
+        if (threadIdx.x < stride) shared[threadIdx.x] = fmax(shared[threadIdx.x], shared[threadIdx.x + stride]);
         __syncthreads();
     }
     const double most = shared[0];

@@ -19,11 +19,11 @@ __device__ __forceinline__ void split_row(const T (&row)[2 * N], T (&low)[N], T 
 #pragma unroll
     for (int k = 0; k < N; ++k) low[k] = high[k] = 0;
 #pragma unroll
-    for (int place = -BEFORE; place < 2 * N + AFTER; ++place) {
-        const T value = of_row(row, place);
+    for (int index = -BEFORE; index < 2 * N + AFTER; ++index) {
+        const T value = of_row(row, index);
 #pragma unroll
         for (int k = 0; k < N; ++k) {
-            const int t = place + BEFORE - 2 * k;
+            const int t = index + BEFORE - 2 * k;
             if (t < 0 || t >= TAPS) continue;
             if (LOW) low[k] = with(low[k], LOW_FORWARD + t, value);
             if (HIGH) high[k] = with(high[k], HIGH_FORWARD + t, value);
@@ -38,11 +38,11 @@ __device__ __forceinline__ void join_row(const T (&low)[N], const T (&high)[N], 
 #pragma unroll
     for (int i = 0; i < 2 * N; ++i) row[i] = 0;
 #pragma unroll
-    for (int place = -earlier(SHIFT); place < N + later(SHIFT); ++place) {
-        const T l = of_row(low, place), h = of_row(high, place);
+    for (int index = -earlier(SHIFT); index < N + later(SHIFT); ++index) {
+        const T l = of_row(low, index), h = of_row(high, index);
 #pragma unroll
         for (int i = 0; i < 2 * N; ++i) {
-            const int p = (i + REACH) / 2 - SHIFT - place, t = (i + REACH) % 2 + 2 * p;
+            const int p = (i + REACH) / 2 - SHIFT - index, t = (i + REACH) % 2 + 2 * p;
             if (p < 0 || p >= HALF) continue;
             row[i] = with(with(row[i], LOW_INVERSE + t, l), HIGH_INVERSE + t, h);
         }

@@ -27,12 +27,12 @@ __host__ __device__ constexpr int earlier(int at) { return HALF - 1 + at - REACH
 __host__ __device__ constexpr int later(int at) { return (REACH + 1) / 2 - at; }
 constexpr int EARLIER = earlier(AHEAD), LATER = later(AHEAD);
 
-// Value `place` of a row, counted from the lane's first of N: from a neighbouring lane where it is not the lane's own.
+// Value `index` of a row, counted from the lane's first of N: from a neighbouring lane where it is not the lane's own.
 template <int N>
-__device__ __forceinline__ T of_row(const T (&own)[N], int place)
+__device__ __forceinline__ T of_row(const T (&own)[N], int index)
 {
-    const int lanes = place >= 0 ? place / N : -((N - 1 - place) / N);
-    const T value = own[place - lanes * N];
+    const int lanes = index >= 0 ? index / N : -((N - 1 - index) / N);
+    const T value = own[index - lanes * N];
     if (lanes < 0) return __shfl_up_sync(ALL_LANES, value, -lanes);
     if (lanes > 0) return __shfl_down_sync(ALL_LANES, value, lanes);
     return value;

@@ -44,14 +44,14 @@ __device__ __forceinline__ void join_row(const T (&lows)[N], const T (&highs)[N]
 #pragma unroll
     for (int stage = STAGES - 1; stage >= 0; --stage) {
         const T tangent = lattice[1 + stage];
-        T turned[N];
+        T rotated[N];
 #pragma unroll
         for (int k = 0; k < N; ++k) {
-            turned[k] = low[k] - tangent * high[k];
+            rotated[k] = low[k] - tangent * high[k];
             high[k] += tangent * low[k];
         }
 #pragma unroll
-        for (int k = 0; k < N; ++k) low[k] = of_row(turned, k - 1);
+        for (int k = 0; k < N; ++k) low[k] = of_row(rotated, k - 1);
     }
 #pragma unroll
     for (int k = 0; k < N; ++k) {

@@ -126,14 +126,14 @@ __host__ __device__ constexpr StepShape step_shape_of(Delays delays, Shape s)
 }
 
 // Before step `step`; or before all after it are undone, backwards.
-__host__ __device__ constexpr Delays delays_at(int step, bool back)
+__host__ __device__ constexpr Delays delays_at(int step, bool inverse)
 {
     Delays delays = {{0, 0}};
-    if (back) {
+    if (inverse) {
         delays.of[LOW_PHASE] = -LOW_LATER;
         delays.of[1 - LOW_PHASE] = -HIGH_LATER;
     }
-    for (int s = back ? STEPS - 1 : 0; back ? s > step : s < step; s += back ? -1 : 1) {
+    for (int s = inverse ? STEPS - 1 : 0; inverse ? s > step : s < step; s += inverse ? -1 : 1) {
         const Shape shape = shape_of(s);
         delays.of[shape.phase] = step_shape_of(delays, shape).after;
     }

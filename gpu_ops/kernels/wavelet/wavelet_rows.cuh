@@ -66,19 +66,19 @@ struct Samples {
         }
     }
 
-    // Copies a row asynchronously; `place` is the lane's vector in shared memory, interleaved across lanes.
-    __device__ __forceinline__ void prefetch(int row, Four* place) const
+    // Copies a row asynchronously; `address` is the lane's vector in shared memory, interleaved across lanes.
+    __device__ __forceinline__ void prefetch(int row, Four* address) const
     {
         const unsigned begin = row_of(row, rows) * pitch;
 #pragma unroll
-        for (int f = 0; f < EACH / 4; ++f) copy_ahead<sizeof(Four)>(place + 32 * f, x + (begin + own[f]));
+        for (int f = 0; f < EACH / 4; ++f) copy_ahead<sizeof(Four)>(address + 32 * f, x + (begin + own[f]));
     }
 
-    __device__ __forceinline__ void take(const Four* place, T (&v)[EACH]) const
+    __device__ __forceinline__ void take(const Four* address, T (&v)[EACH]) const
     {
 #pragma unroll
         for (int f = 0; f < EACH / 4; ++f) {
-            const Four four = place[32 * f];
+            const Four four = address[32 * f];
 #pragma unroll
             for (int i = 0; i < 4; ++i) v[4 * f + i] = (T)(BORDER != 0 && mirrored[f] ? four.v[3 - i] : four.v[i]);
         }
@@ -95,22 +95,22 @@ struct Coefficients {
         for (int i = 0; i < PAIRS; ++i) own[i] = near_clamped(k + i, half);
     }
 
-    // Copies a row asynchronously; `place` is the lane's pair in shared memory, interleaved across lanes.
-    __device__ __forceinline__ void prefetch(const T* band, int row, Pair* place) const
+    // Copies a row asynchronously; `address` is the lane's pair in shared memory, interleaved across lanes.
+    __device__ __forceinline__ void prefetch(const T* band, int row, Pair* address) const
     {
         const unsigned begin = clamped_row_of(row, half_rows) * half;
 #pragma unroll
         for (int i = 0; i < PAIRS; i += 2) {
-            T* to = place[32 * (i / 2)].v;
+            T* to = address[32 * (i / 2)].v;
             copy_ahead<PAIRED && BORDER == 0 ? sizeof(Pair) : sizeof(T)>(to, band + (begin + own[i]));
             if (!PAIRED || BORDER != 0) copy_ahead<sizeof(T)>(to + 1, band + (begin + own[i + 1]));
         }
     }
 
-    __device__ __forceinline__ void take(const Pair* place, T unit, T (&v)[PAIRS]) const
+    __device__ __forceinline__ void take(const Pair* address, T unit, T (&v)[PAIRS]) const
     {
 #pragma unroll
-        for (int i = 0; i < PAIRS; ++i) v[i] = place[32 * (i / 2)].v[i % 2] * unit;
+        for (int i = 0; i < PAIRS; ++i) v[i] = address[32 * (i / 2)].v[i % 2] * unit;
     }
 };
 
@@ -170,7 +170,7 @@ struct Columns {
     {
 #pragma unroll
         for (int i = 0; i < PAIRS; ++i) {
-            lows[i].take<ALONE, true>(l[0][i], l[1][i], l[0][i], l[1][i]);
+            lows[i].take<ONLY_LEVEL, true>(l[0][i], l[1][i], l[0][i], l[1][i]);
             highs[i].take<true, true>(h[0][i], h[1][i], h[0][i], h[1][i]);
         }
     }
@@ -181,7 +181,7 @@ struct Columns {
     {
 #pragma unroll
         for (int i = 0; i < PAIRS; ++i) {
-            low[i].take(ALONE ? l[0][i] : arrived[i], shrunk(l[1][i], mixed), l[0][i], l[1][i]);
+            low[i].take(ONLY_LEVEL ? l[0][i] : arrived[i], shrunk(l[1][i], mixed), l[0][i], l[1][i]);
             high[i].take(shrunk(h[0][i], mixed), shrunk(h[1][i], fine), h[0][i], h[1][i]);
         }
     }

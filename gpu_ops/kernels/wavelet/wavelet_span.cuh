@@ -26,7 +26,7 @@ __device__ __forceinline__ Index position_at(const Span& span, int u, Index n)
 }
 
 // The index of position i of an axis of n in a span that contains it.
-__device__ __forceinline__ int place_in(const Span& span, Index i, Index n)
+__device__ __forceinline__ int index_in(const Span& span, Index i, Index n)
 {
     const Index u = i - span.first;
     return (int)(u < 0 ? u + n : u);
@@ -65,23 +65,23 @@ __device__ __forceinline__ Span coefficients_for(const Span& of, Index n, int ta
 #endif
 }
 
-// Coefficient k, low and high, of an axis of n samples, of which a tile has a span, with the stride `apart`.
+// Coefficient k, low and high, of an axis of n samples, of which a tile has a span, with the stride `stride`.
 __device__ __forceinline__ void make_pair(
-    const T* tile, int apart, const Span& span, Index n, Index k, int taps, T* low, T* high)
+    const T* tile, int stride, const Span& span, Index n, Index k, int taps, T* low, T* high)
 {
     const Index first = 2 * k - reach_of(taps), u = first - span.first;
     T l = 0, h = 0;
     if (first >= 0 && first + taps <= n && u >= 0 && u + taps <= span.count) {
-        const T* at = tile + (int)u * apart;
+        const T* at = tile + (int)u * stride;
         for (int t = 0; t < taps; ++t) {
-            const T value = at[t * apart];
+            const T value = at[t * stride];
             l += bank[LOW_FORWARD + t] * value;
             h += bank[HIGH_FORWARD + t] * value;
         }
     } else {
 #pragma unroll 1  // few threads run this, and all others need the registers
         for (int t = 0; t < taps; ++t) {
-            const T value = tile[place_in(span, inside(first + t, n), n) * apart];
+            const T value = tile[index_in(span, inside(first + t, n), n) * stride];
             l += bank[LOW_FORWARD + t] * value;
             h += bank[HIGH_FORWARD + t] * value;
         }
@@ -92,15 +92,15 @@ __device__ __forceinline__ void make_pair(
 
 // Sample i from the coefficients, of `half`, of which two tiles have a span.
 __device__ __forceinline__ T make_sample(
-    const T* low, const T* high, int apart, const Span& span, Index half, Index i, int taps)
+    const T* low, const T* high, int stride, const Span& span, Index half, Index i, int taps)
 {
     const Index u = first_needed(i, taps) - span.first;
-    if (u >= 0 && u + taps / 2 <= span.count) return gather(low, high, apart, i, span.first, taps);
+    if (u >= 0 && u + taps / 2 <= span.count) return gather(low, high, stride, i, span.first, taps);
     const Index last = i + reach_of(taps);
     T sum = 0;
 #pragma unroll 1
     for (int t = (int)(last & 1); t < taps; t += 2) {
-        const int k = place_in(span, coefficient((last - t) / 2, half), half) * apart;
+        const int k = index_in(span, coefficient((last - t) / 2, half), half) * stride;
         sum += bank[LOW_INVERSE + t] * low[k];
         sum += bank[HIGH_INVERSE + t] * high[k];
     }

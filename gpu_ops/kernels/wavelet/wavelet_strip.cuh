@@ -54,14 +54,14 @@ struct Shift {
     T count;
 };
 
-__host__ __device__ constexpr int lead_of(int place) { return (place % 8 + 8) % 8; }
+__host__ __device__ constexpr int lead_of(int index) { return (index % 8 + 8) % 8; }
 __host__ __device__ constexpr int whole(int count, int of) { return (count + of - 1) / of; }
 
 __device__ __forceinline__ Along unshifted(Along i, Along by, Along n) { return i < by ? i - by + n : i - by; }
 
-__device__ __forceinline__ bool aligned(const void* place, const Extent& e)
+__device__ __forceinline__ bool aligned(const void* address, const Extent& e)
 {
-    return !SHIFTED && e.channels == 1 && e.columns % 4 == 0 && (size_t)place % sizeof(Four) == 0;
+    return !SHIFTED && e.channels == 1 && e.columns % 4 == 0 && (size_t)address % sizeof(Four) == 0;
 }
 
 // As inside() and clamped(), for positions not far beyond the ends: without a division.
@@ -206,17 +206,17 @@ __device__ __forceinline__ void give(T low, T high, int k, T* out)
     }
 }
 
-// Four samples from low and high coefficients 2 * `place` on; sample 0 is the first one with complete coefficients.
-__device__ __forceinline__ void join_four(const T* low, const T* high, int place, T* out)
+// Four samples from low and high coefficients 2 * `index` on; sample 0 is the first one with complete coefficients.
+__device__ __forceinline__ void join_four(const T* low, const T* high, int index, T* out)
 {
     constexpr int COUNT = HALF + 1 + ODD;
     for (int i = 0; i < 4; ++i) out[i] = 0;
 #pragma unroll AT_ONCE
     for (int q = 0; q < COUNT / 2; ++q) {
-        const Pair lows = ((const Pair*)low)[place + q], highs = ((const Pair*)high)[place + q];
+        const Pair lows = ((const Pair*)low)[index + q], highs = ((const Pair*)high)[index + q];
         for (int j = 0; j < 2; ++j) give(lows.v[j], highs.v[j], 2 * q + j, out);
     }
-    if (COUNT % 2) give(low[2 * place + COUNT - 1], high[2 * place + COUNT - 1], COUNT - 1, out);
+    if (COUNT % 2) give(low[2 * index + COUNT - 1], high[2 * index + COUNT - 1], COUNT - 1, out);
 }
 
 // Four samples of an aligned row from `column` on, which is a multiple of four.

@@ -25,21 +25,21 @@ __device__ __forceinline__ Index clamped(Index k, Index half)
 // The first coefficient that contributes to sample i.
 __device__ __forceinline__ Index first_needed(Index i, int taps) { return ((i + reach_of(taps)) >> 1) - taps / 2 + 1; }
 
-// The dot product of taps values of a tile, with stride `apart`, and the taps from `of` on.
-__device__ __forceinline__ T product(const T* tile, int apart, int of, int taps)
+// The dot product of taps values of a tile, with stride `stride`, and the taps from `of` on.
+__device__ __forceinline__ T product(const T* tile, int stride, int of, int taps)
 {
     T sum = 0;
-    for (int t = 0; t < taps; ++t) sum += bank[of + t] * tile[t * apart];
+    for (int t = 0; t < taps; ++t) sum += bank[of + t] * tile[t * stride];
     return sum;
 }
 
 // Sample i from the coefficients of two tiles, which start with coefficient `first`.
-__device__ __forceinline__ T gather(const T* low, const T* high, int apart, Index i, Index first, int taps)
+__device__ __forceinline__ T gather(const T* low, const T* high, int stride, Index i, Index first, int taps)
 {
     const Index last = i + reach_of(taps);
     T sum = 0;
     for (int t = (int)(last & 1); t < taps; t += 2) {
-        const int k = (int)((last - t) / 2 - first) * apart;
+        const int k = (int)((last - t) / 2 - first) * stride;
         sum += bank[LOW_INVERSE + t] * low[k];
         sum += bank[HIGH_INVERSE + t] * high[k];
     }

@@ -13,7 +13,7 @@
 constexpr int SPARE = 8; // zeros after a window, which vectors of four also read
 
 // The offsets in shared memory of the windows of level 0, 1, ..., and from MOST_LEVELS on of the details.
-__constant__ int places[2 * MOST_LEVELS];
+__constant__ int indices[2 * MOST_LEVELS];
 
 struct Span {
     Index from, to;
@@ -69,13 +69,13 @@ __device__ __forceinline__ void split_level(T* tile, const Spans& spans, int lev
 {
     const Span made = spans.made[level], window = spans.window[level], wanted = spans.wanted[level];
     const Index extent = spans.extents[level];
-    T* low = tile + places[level];
-    T* high = tile + places[MOST_LEVELS + level];
+    T* low = tile + indices[level];
+    T* high = tile + indices[MOST_LEVELS + level];
     const int count = (int)(made.to - made.from), into = (int)(made.from - window.from);
     const int before = (int)(wanted.from - made.from), details = (int)(wanted.to - wanted.from);
     for (int c = 2 * threadIdx.x; c < count; c += 2 * THREADS) {
         Pair lows, highs;
-        split_pair<0>(tile + places[level - 1], c / 2, lows, highs);
+        split_pair<0>(tile + indices[level - 1], c / 2, lows, highs);
         const bool at_once = into % 2 == 0 && c + 1 < count;
         if (at_once) *(Pair*)(low + into + c) = lows;
         for (int i = 0; i < 2 && c + i < count; ++i) {
@@ -99,8 +99,8 @@ __device__ __forceinline__ void split_level(T* tile, const Spans& spans, int lev
 __device__ __forceinline__ void join_wanted(const T* tile, const Spans& spans, int level, int four, T* out)
 {
     const int first = (int)(first_coefficient(spans.wanted[level - 1].from) - spans.wanted[level].from);
-    const T* low = tile + places[level] + first;
-    const T* high = tile + places[MOST_LEVELS + level] + first;
+    const T* low = tile + indices[level] + first;
+    const T* high = tile + indices[MOST_LEVELS + level] + first;
     if (first % 2 == 0) {
         join_four(low, high, four, out);
         return;

@@ -15,7 +15,7 @@ from gpu_ops.running.runner import run_experiment
 from gpu_ops.types import Experiment, Filter, Input, Pick, Run, Variant
 
 Array = np.ndarray[Any, Any]
-APART = 97
+NONFINITE_STEP = 97
 """One value in so many is NaN or infinite."""
 
 
@@ -60,7 +60,7 @@ def case_data(case: Case, seed: int, most: float = math.inf) -> Array:
 def _odd_data(case: Case, random: np.random.Generator) -> Array:
     """Random, and at one place in so many, or one at least, NaN or an infinity of either sign."""
     array = random.uniform(-1, 1, case.shape).astype(case.dtype)
-    places = random.permutation(array.size)[: -(-array.size // APART)]
+    places = random.permutation(array.size)[: -(-array.size // NONFINITE_STEP)]
     signs = random.choice([-np.inf, np.inf], len(places))
     array.reshape(-1)[places] = np.nan if case.data == "NaN" else signs
     return array

@@ -1,7 +1,7 @@
 """Cases in which every pair of choices occurs, where both have an effect.
 
 A constant or an impulse hides faults, so a pair of shape, type, parameters and knobs counts with random data only;
-other data are paired with each other choice. A parameter that does not matter beside others, such as the edges of a
+other data are paired with each other choice. A parameter that does not matter with other values, such as the edges of a
 range that is not given, has no effect there.
 """
 
@@ -150,7 +150,7 @@ class Pairs:
 
 def _not_ruled_out(filter: Filter, variant: Variant, axes: Mapping[str, Sequence[Any]]) -> list[list[int]]:
     """The places of the choices of each axis that no rule of the variant always rules out. Raises DeclarationError for
-    a rule that speaks of no axis or choice."""
+    a rule that names no axis or choice."""
     for rule, name, value in _nevers(variant):
         if value not in axes.get(name, ()):
             tried = ", ".join(map(str, axes[name])) if name in axes else f"the axes {', '.join(axes)}"

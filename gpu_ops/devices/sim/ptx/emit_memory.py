@@ -17,7 +17,7 @@ PARAM_WINDOW = 1 << 58
 """Generic addresses of shared, local and parameter memory, far from any address of the host."""
 WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAM_WINDOW}
 COPY_WORDS = {"ca", "cg", "shared", "cta", "global", "L2", "64B", "128B", "256B"}
-"""What the name of a copy may have beside cp.async; none of it changes what is copied."""
+"""What the name of a copy may have in addition to cp.async; none of it changes what is copied."""
 ATOMIC_WIDE = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec")
 
 

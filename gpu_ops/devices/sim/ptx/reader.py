@@ -109,7 +109,7 @@ class _Parser:
                 variable = self._variable(token[1:])
                 self.result.variables[variable.name] = variable
             elif token != ";":
-                raise KernelError(f"{self.source}: the simulator does not know the PTX directive {token}.")
+                raise KernelError(f"{self.source}: the simulator does not support the PTX directive {token}.")
         return self.result
 
     def _variable(self, space: str) -> Variable:

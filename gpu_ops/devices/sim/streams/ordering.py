@@ -98,7 +98,7 @@ def _of(arrays: Iterable[Any], writes: bool, by_launch: bool = False) -> Iterato
 
 
 def _conflict(before: Iterable[_Access], now: Iterable[_Access]) -> str:
-    """What a later step does to memory that an earlier one accesses; "" where they do not meet."""
+    """What a later step does to memory that an earlier one accesses; "" where they access different memory."""
     for other in before:
         for one in now:
             meet = one.low < other.high and other.low < one.high

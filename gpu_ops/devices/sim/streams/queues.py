@@ -1,4 +1,4 @@
-"""The queues of a simulated GPU: which steps of a plan run beside which, and when each begins.
+"""The queues of a simulated GPU: which steps of a plan run concurrently, and when each begins.
 
 The host enqueues the steps in order. Steps of a stream run one after the other; the engines – one or two for copies,
 one for kernels – carry out one step at a time. A copy from or to pageable memory keeps the host waiting until it ends.
@@ -13,7 +13,7 @@ from typing import Any
 from gpu_ops.plan import DEFAULT_STREAM, Copy, Engine, HostTask, Launch, Plan, Span, Step, engine_of
 
 Where = Callable[[Any], bool]
-"""Whether an array lies in a kind of memory."""
+"""Whether an array is in a kind of memory."""
 Cost = Callable[[Step, Engine], float]
 """How long an engine is busy with a step: in seconds, or in steps where all take as long."""
 

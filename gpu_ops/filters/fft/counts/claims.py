@@ -27,7 +27,7 @@ POINTS, WIDTH = 4096, 8
 """Of a line, and bytes of a point."""
 
 
-def _told(n: int, radix: int, what: str) -> str:
+def _stated(n: int, radix: int, what: str) -> str:
     """Wavefronts of one part of a line, without gaps, with the source's, and the least."""
     plain, one = (getattr(wavefronts(n, radix, gap), what) for gap in (no_gap, gap_of_one))
     return f"N = {n}, R = {radix}: {plain} to {one}, least {wavefronts(n, radix, no_gap).least}"
@@ -40,21 +40,21 @@ def _free(gap: Gap) -> bool:
 
 
 def _stores(runs: Mapping[str, Run]) -> Verdict:
-    return "; ".join(_told(n, radix, "stores") for n, radix in LINES), _free(gap_of_one)
+    return "; ".join(_stated(n, radix, "stores") for n, radix in LINES), _free(gap_of_one)
 
 
 def _loads(runs: Mapping[str, Run]) -> Verdict:
     n, radix = LINES[0]
     sums = [sum(wavefronts(n, radix, gap)[:2]) for gap in (no_gap, gap_of_one)]
-    text = "; ".join(_told(n, radix, "loads") for n, radix in LINES)
+    text = "; ".join(_stated(n, radix, "loads") for n, radix in LINES)
     both = f"stores and loads of N = {n}, R = {radix}: {sums[0]} to {sums[1]}"
     loads = [wavefronts(n, radix, gap_of_one) for n, radix in LINES]
     return f"{text}; {both}", all(one.loads == one.least for one in loads)
 
 
 def _spans(runs: Mapping[str, Run]) -> Verdict:
-    told = (f"N = {n}, R = {radix}: {wavefronts(n, radix, gap_of_span).stores}" for n, radix in LINES)
-    return f"{'; '.join(told)}; the least for R = 2 … 16, N = 512 … 4096", _free(gap_of_span)
+    stated = (f"N = {n}, R = {radix}: {wavefronts(n, radix, gap_of_span).stores}" for n, radix in LINES)
+    return f"{'; '.join(stated)}; the least for R = 2 … 16, N = 512 … 4096", _free(gap_of_span)
 
 
 def _gains(processor: Multiprocessor) -> int:
@@ -106,7 +106,7 @@ CLAIMS = (
     _claim(
         "radix",
         "A larger radix gains until its butterflies take as long as shared memory: Rx = 2^(2 width C / (5 B)).",
-        "Rx about 84 with FMA and 9 without, of 256 operations and 128 bytes a clock, and 8 bytes a point",
+        "Rx about 84 with FMA and 9 without, of 256 operations and 128 bytes per clock, and 8 bytes per point",
         "Holds by arithmetic. Registers set the limit before it does: radix 32 takes about 100 of them, and pays where "
         "16 would take a fourth stage.",
         _radix,

@@ -71,7 +71,7 @@ RADIX = Figure(
             (9.0, 84.0),
             (AT_BEST, AT_BEST),
             joined=False,
-            text="stated: about 84 with FMA and 9 without, of 256 operations and 128 bytes a clock, 8 bytes a point",
+            text="about 84 with FMA and 9 without, of 256 operations and 128 bytes per clock, 8 bytes per point",
         ),
     ),
     (LINES,),
@@ -84,9 +84,9 @@ THREADS_FIGURE = Figure(
     "S2",
     "figure 6",
     "Throughput over the threads of a block",
-    "Rows of 1024 points. More threads a block keep more loads on their way, until blocks are so large that few of "
+    "Rows of 1024 points. More threads per block keep more loads on their way, until blocks are so large that few of "
     "them fit a multiprocessor.",
-    Scale("threads a block", "", tuple(map(float, THREADS))),
+    Scale("threads per block", "", tuple(map(float, THREADS))),
     _scale("at 256 threads"),
     PUBLISHED_ON,
     (
@@ -142,7 +142,7 @@ COLUMNS_FIGURE = Figure(
     "Throughput over the columns of a block",
     "Columns of an image of 1024 × 1024 points. Four neighbouring points of 8 bytes fill a sector of 32 bytes; a block "
     "with fewer columns moves bytes that it does not use. Measured times hold the rows as well.",
-    Scale("columns a block", "", tuple(map(float, COLUMNS))),
+    Scale("columns per block", "", tuple(map(float, COLUMNS))),
     _scale("with one column"),
     PUBLISHED_ON,
     (

@@ -21,13 +21,11 @@ Transform = Callable[[Array, Array], Any]
 """Called with the tiles (planes, height, width), real or complex, and their spectra (planes, height, bins)."""
 Engine = Callable[[Device, Batch, DeviceArray, DeviceArray], Transform]
 
-SERIAL = "Radix 2 on one core, compiled; a complex line is two real ones, of its parts."
-PARALLEL = (
-    "Radices 5 to 2 on all cores, compiled: lanes of vectors across neighbouring lines. Complex lines as on one core."
-)
+SERIAL = "Radix 2 on one core, compiled; a complex line takes two real transforms, of its parts."
+PARALLEL = "Radices 5 to 2 on all cores, compiled: SIMD across neighbouring lines. Complex lines as on one core."
 NUMPY = "What most Python programs call: pocketfft with mixed radices on one core."
-SCIPY = "The same method on all cores and SIMD lanes."
-CUFFT = "The library's own transforms (cuFFT), planned beforehand for exactly these lines."
+SCIPY = "The same algorithm on all cores with SIMD."
+CUFFT = "The library's own transforms (cuFFT), planned in advance for exactly these lines."
 
 
 def gather(x: Array, batch: Batch, out: Array) -> None:

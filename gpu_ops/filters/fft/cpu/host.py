@@ -13,13 +13,13 @@ from gpu_ops.filters.fft.cpu.plans import Transform, plan_mask
 from gpu_ops.plan import Device, Plan
 from gpu_ops.types import Variant
 
-SERIAL = "Radix 2 on one core, compiled; Bluestein's method where the length is no power of two."
+SERIAL = "Radix 2 on one core, compiled; Bluestein's algorithm for lengths that are no power of two."
 PARALLEL = (
-    "Radices 4, 5, 3 and 2 on all cores: as many lines side by side as a vector has values, neighbouring columns to "
-    "whole cache lines, one long line in two parts; Bluestein's method for other primes."
+    "Radices 4, 5, 3 and 2 on all cores: SIMD across lines, whole cache lines of neighbouring columns, a long "
+    "line in two steps; Bluestein's algorithm for other primes."
 )
 NUMPY = "What most Python programs call: pocketfft with mixed radices on one core, in double, rounded at the end."
-SCIPY = "The same method on all cores and SIMD lanes, in the type of the result."
+SCIPY = "The same algorithm on all cores with SIMD, in the precision of the result."
 
 
 def loops(all_cores: bool) -> Any:
@@ -30,7 +30,7 @@ def loops(all_cores: bool) -> Any:
 def compiled(all_cores: bool, device: Device, extents: tuple[int, ...], dtype: str) -> Transform:
     module = loops(all_cores)
     made = (module.Rows if len(extents) == 1 else module.Planes)(*extents, dtype)
-    return Transform(made.forward, made.back)
+    return Transform(made.forward, made.inverse)
 
 
 def variants(plan: Callable[..., Plan]) -> tuple[Variant, ...]:

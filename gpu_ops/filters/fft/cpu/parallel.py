@@ -1,7 +1,7 @@
 """Fourier transforms on all threads, compiled by Numba: tiles of neighbouring lines for vector instructions.
 
-* Rows: a thread turns as many rows as a vector has values into a tile, transforms them side by side (stockham.py), and
-  turns them back. Even rows are transformed as half as many complex numbers; their bins are taken apart in the tile.
+* Rows: a thread transposes as many rows as a vector has values into a tile, transforms them at once (stockham.py), and
+  transposes them back. Even rows are transformed as half as many complex numbers; their bins are separated in the tile.
 * Columns: neighbouring ones fill two cache lines, so that a tile is little more than a copy.
 * A long line, or one of few, in two parts, so that it has neighbouring lines as well (Bailey 1990): its points b + n2 a
   along a, times exp(-2πi b k / n), then along b.
@@ -109,14 +109,14 @@ class Long:
         self.chirp = pairs(NONE if self.plain else chirp(n), dtype)
         self.spectrum = pairs(NONE if self.plain else chirp_spectrum(n, size), dtype)
 
-    def run(self, x: Array, out: Array, back: bool, factor: float) -> None:
+    def run(self, x: Array, out: Array, inverse: bool, factor: float) -> None:
         """The transform of x (2n,) in out (2n,), both flat pairs, or n times its inverse; times a factor."""
         if self.plain:
-            self._two_parts(x, out, (back, back), factor)
+            self._two_parts(x, out, (inverse, inverse), factor)
             return
         n, size, line = self.n, self.size, self.buffer
         with stage(0, 5):
-            move(x, line, self.chirp, size, n, swap=(back, False))
+            move(x, line, self.chirp, size, n, swap=(inverse, False))
         with stage(1, 5):
             self._two_parts(line, line, (False, False), 1)
         with stage(2, 5):
@@ -124,7 +124,7 @@ class Long:
         with stage(3, 5):
             self._two_parts(line, line, (True, True), 1)
         with stage(4, 5):
-            move(line, out, self.chirp, n, n, swap=(False, back), factor=factor)
+            move(line, out, self.chirp, n, n, swap=(False, inverse), factor=factor)
 
     def _two_parts(self, x: Array, out: Array, swap: tuple[bool, bool], factor: float) -> None:
         n1, n2 = self.first, self.size // self.first
@@ -165,7 +165,7 @@ class LongRows:
             with stage(k, len(x)):
                 self._forward(_reals(row), _reals(bins))
 
-    def back(self, bins: Array, out: Array) -> None:
+    def inverse(self, bins: Array, out: Array) -> None:
         """The samples out (B, L) of one-sided spectra (B, L // 2 + 1), which are overwritten."""
         for k, (spectrum, row) in enumerate(zip(bins, out, strict=True)):
             with stage(k, len(out)):
@@ -191,10 +191,10 @@ class LongRows:
             self.line.run(spectrum, samples, True, 1)
             move(samples, x, self.none, n, n, real=True, factor=1 / n)
 
-    def _bins(self, bins: Array, back: bool) -> None:
+    def _bins(self, bins: Array, inverse: bool) -> None:
         n = self.length // 2
         arguments = (flat(bins), bins, self.none, None, self.half, self.roots)
-        _in_bands(tiles.bins_part, arguments, n // 2 + 1, 1, get_num_threads(), n, back)
+        _in_bands(tiles.bins_part, arguments, n // 2 + 1, 1, get_num_threads(), n, inverse)
 
 
 class Rows:
@@ -214,18 +214,18 @@ class Rows:
         else:
             self._run(x, out, False)
 
-    def back(self, bins: Array, out: Array) -> None:
+    def inverse(self, bins: Array, out: Array) -> None:
         """The samples out (B, L) of one-sided spectra (B, L // 2 + 1), which may be overwritten."""
         if self.long is not None and (self.tiles is None or len(out) < FEW):
-            self.long.back(bins, out)
+            self.long.inverse(bins, out)
         else:
             self._run(bins, out, True)
 
-    def _run(self, x: Array, out: Array, back: bool) -> None:
+    def _run(self, x: Array, out: Array, inverse: bool) -> None:
         assert self.tiles is not None
         line = self.tiles.line
         own = (self.tiles.spare, None, self.factor, NO_ROOTS, self.turn, *line.tables)
-        numbers = (len(x), self.length, line.n, line.size, back)
+        numbers = (len(x), self.length, line.n, line.size, inverse)
         _in_bands(tiles.rows_part, (flat(_reals(x)), _reals(out), *own), *self.tiles.share(len(x)), *numbers)
 
 
@@ -245,30 +245,30 @@ class Planes:
         with stage(1, 2):
             self._columns(out, False)
 
-    def back(self, bins: Array, out: Array) -> None:
+    def inverse(self, bins: Array, out: Array) -> None:
         """The planes out (C, H, W) of half spectra (C, H, W // 2 + 1), which are overwritten."""
         with stage(0, 2):
             self._columns(bins, True)
         with stage(1, 2):
-            self.rows.back(bins.reshape(-1, bins.shape[2]), out.reshape(-1, out.shape[2]))
+            self.rows.inverse(bins.reshape(-1, bins.shape[2]), out.reshape(-1, out.shape[2]))
 
-    def _columns(self, bins: Array, back: bool) -> None:
+    def _columns(self, bins: Array, inverse: bool) -> None:
         """The columns of half spectra in place."""
-        factor, width = 1 / self.height if back else 1, bins.shape[2]
+        factor, width = 1 / self.height if inverse else 1, bins.shape[2]
         for place, plane in enumerate(bins):
             with stage(place, len(bins)):
                 if self.columns is not None:
                     line = _reals(plane)
-                    self.columns.run(line, line, width, width, width, False, (back, back), factor)
+                    self.columns.run(line, line, width, width, width, False, (inverse, inverse), factor)
                     continue
                 for k in range(width):
-                    self._long_column(plane[:, k], back, factor)
+                    self._long_column(plane[:, k], inverse, factor)
                     advance(k + 1, width)
 
-    def _long_column(self, column: Array, back: bool, factor: float) -> None:
+    def _long_column(self, column: Array, inverse: bool, factor: float) -> None:
         """One column of a tall plane, copied so that its points are neighbours."""
         assert self.long is not None
         self.column[...] = column
         line = _reals(self.column)
-        self.long.run(line, line, back, factor)
+        self.long.run(line, line, inverse, factor)
         column[...] = self.column

@@ -16,7 +16,7 @@ from gpu_ops.plan import Device, Plan
 from gpu_ops.types import Rule, Variant
 
 CUFFT = "cuFFT (CuPy)"
-CUPY = "The library's own transforms (cuFFT), planned beforehand; half spectra, as on the CPU."
+CUPY = "The library's own transforms (cuFFT), planned in advance; half spectra, as on the CPU."
 AND_LEVELS = f"{CUPY} Levels take elementwise kernels before and after it."
 PLAIN = ("spectrum", "spectrogram", "round trip")
 """The results that are little more than the transform itself."""
@@ -41,10 +41,10 @@ def scipy(device: Device, extents: tuple[int, ...], dtype: str) -> Transform:
     def forward(x: Any, out: Any) -> None:
         out[...] = fft.rfftn(x, axes=axes, workers=-1)
 
-    def back(bins: Any, out: Any) -> None:
+    def inverse(bins: Any, out: Any) -> None:
         out[...] = fft.irfftn(bins, extents, axes=axes, workers=-1, overwrite_x=True)
 
-    return Transform(forward, back)
+    return Transform(forward, inverse)
 
 
 def cufft(device: Device, extents: tuple[int, ...], dtype: str) -> Transform:
@@ -54,16 +54,16 @@ def cufft(device: Device, extents: tuple[int, ...], dtype: str) -> Transform:
     def forward(x: Any, out: Any) -> None:
         out[...] = fft.rfftn(x, axes=axes)
 
-    def back(bins: Any, out: Any) -> None:
+    def inverse(bins: Any, out: Any) -> None:
         out[...] = fft.irfftn(bins, extents, axes=axes)
 
-    return Transform(forward, back)
+    return Transform(forward, inverse)
 
 
 def _alone(words: str, results: tuple[str, ...], given: tuple[str, ...]) -> Rule:
     """Of all results only the given ones are taken."""
     others = (result for result in results if result not in given)
-    words = f"it stands for {words}, not for {{result}}: choose {', '.join(r for r in results if r in given)}"
+    words = f"it computes {words}, not {{result}}: choose {', '.join(r for r in results if r in given)}"
     return not_with("result", *others, words=words)
 
 

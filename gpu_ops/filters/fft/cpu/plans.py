@@ -21,10 +21,10 @@ from gpu_ops.task import Task
 @dataclass(frozen=True)
 class Transform:
     """A transform and its inverse, each called with (source, target): real rows (B, L) and their one-sided spectra, or
-    real planes (C, H, W) and their half spectra. `back` may overwrite its source."""
+    real planes (C, H, W) and their half spectra. `inverse` may overwrite its source."""
 
     forward: Callable[[Any, Any], Any]
-    back: Callable[[Any, Any], Any]
+    inverse: Callable[[Any, Any], Any]
 
 
 Engine = Callable[[Device, tuple[int, ...], str], Transform]
@@ -84,7 +84,7 @@ def plan1d(engine: Engine, device: Device, task: Task) -> Plan:
     result = task.params["result"]
     if result == "round trip":
         samples = build.real(cut.channels, cut.length)
-        build.call("back", transform.back, spectra, samples)
+        build.call("inverse", transform.inverse, spectra, samples)
         build.call("join", steps.join, samples, build.output("signal", forms.like_input(task)))
     elif result == "spectrogram":
         factors = build.weights(steps.spectrogram_factors(cut))
@@ -146,7 +146,7 @@ def plan2d(engine: Engine, device: Device, task: Task) -> Plan:
     build.call("transform", transform.forward, planes, bins)
     if plain:
         samples = build.real(task.meta.channels, height, width)
-        build.call("back", transform.back, bins, samples)
+        build.call("inverse", transform.inverse, bins, samples)
         build.call("join", steps.join, samples, build.output("image", forms.like_input(task)))
     else:
         _finish2d(build, bins, weights)
@@ -203,7 +203,7 @@ def _density(weights: Sequence[Any]) -> float:
 
 
 def plan_mask(engine: Engine, device: Device, task: Task) -> Plan:
-    """Forward, multiply, back."""
+    """Forward, multiply, inverse."""
     build, (height, width), half = Build(device, task), task.meta.shape[:2], task.meta.shape[1] // 2 + 1
     transform = engine(device, (height, width), real_type(task).name)
     planes = _planes(build, False, None)
@@ -214,6 +214,6 @@ def plan_mask(engine: Engine, device: Device, task: Task) -> Plan:
     left = build.output("spectrum", forms.values2d(task))
     build.call("magnitude", steps.amplitudes, bins, 1 / (height * width), left)
     samples = build.real(task.meta.channels, height, width)
-    build.call("back", transform.back, bins, samples)
+    build.call("inverse", transform.inverse, bins, samples)
     build.call("join", steps.join, samples, build.output("image", forms.like_input(task)))
     return build.plan()

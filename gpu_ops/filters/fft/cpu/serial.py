@@ -5,7 +5,7 @@ each stage lie side by side. All tables are made in float64 and rounded once to 
 
 * Lengths 2^k: samples are fetched in bit-reversed order, then k stages of butterflies (Cooley & Tukey 1965).
 * Other lengths n: a transform is a convolution with the chirp exp(iπ j² / n), made by transforms of a length 2^k of at
-  least 2 n - 1 (Bluestein 1970). Its stages forward leave the bit-reversed order in which the stages back begin.
+  least 2 n - 1 (Bluestein 1970). Its forward stages end in bit-reversed order, in which the inverse stages begin.
 * Real samples of even length are transformed as half as many complex ones.
 
 Importing this module loads Numba.
@@ -108,7 +108,7 @@ def _transform(re: Array, im: Array, line_re: Array, line_im: Array, tabs: Any) 
     _scattering(re, im, roots_re, roots_im)
     for j in range(len(re)):
         r = re[j] * hat_re[j] - im[j] * hat_im[j]
-        im[j] = -(re[j] * hat_im[j] + im[j] * hat_re[j])  # the conjugate: back by a transform forward
+        im[j] = -(re[j] * hat_im[j] + im[j] * hat_re[j])  # the conjugate: the inverse by a forward transform
         re[j] = r
     _gathering(re, im, roots_re, roots_im)
     for j in range(n):
@@ -175,12 +175,12 @@ def _rows_back(bins: Array, x: Array, turn_re: Array, turn_im: Array, tabs: Any)
 
 
 @compiled
-def _columns(data: Array, start: int, stop: int, back: bool, factor: Any, tabs: Any) -> None:
+def _columns(data: Array, start: int, stop: int, inverse: bool, factor: Any, tabs: Any) -> None:
     """Columns start … stop - 1 of data (H, W, 2) in place, times `factor`. Eight columns fill a cache line."""
     height = data.shape[0]
     re, im = np.empty_like(tabs[0]), np.empty_like(tabs[0])
     lines_re, lines_im = np.empty((8, height), tabs[0].dtype), np.empty((8, height), tabs[0].dtype)
-    turned = -factor if back else factor
+    turned = -factor if inverse else factor
     for first in range(start, stop, 8):
         count = min(8, stop - first)
         for y in range(height):
@@ -191,7 +191,7 @@ def _columns(data: Array, start: int, stop: int, back: bool, factor: Any, tabs: 
         for y in range(height):
             for c in range(count):
                 data[y, first + c, 0] = lines_re[c, y]
-                data[y, first + c, 1] = -lines_im[c, y] if back else lines_im[c, y]
+                data[y, first + c, 1] = -lines_im[c, y] if inverse else lines_im[c, y]
 
 
 def _pairs(bins: Array) -> Array:
@@ -217,7 +217,7 @@ class Rows:
             _rows_forward(x[rows], _pairs(out[rows]), self.turn[0], self.turn[1], self.tables)
             advance(min(k + self.band, len(x)), len(x))
 
-    def back(self, bins: Array, out: Array) -> None:
+    def inverse(self, bins: Array, out: Array) -> None:
         """The samples out (B, L) of one-sided spectra (B, L // 2 + 1)."""
         for k in range(0, len(out), self.band):
             rows = slice(k, k + self.band)
@@ -241,18 +241,18 @@ class Planes:
         with stage(1, 2):
             self._columns(out, False)
 
-    def back(self, bins: Array, out: Array) -> None:
+    def inverse(self, bins: Array, out: Array) -> None:
         """The planes out (C, H, W) of half spectra (C, H, W // 2 + 1), which are overwritten."""
         with stage(0, 2):
             self._columns(bins, True)
         with stage(1, 2):
-            self.rows.back(bins.reshape(-1, bins.shape[2]), out.reshape(-1, out.shape[2]))
+            self.rows.inverse(bins.reshape(-1, bins.shape[2]), out.reshape(-1, out.shape[2]))
 
-    def _columns(self, bins: Array, back: bool) -> None:
+    def _columns(self, bins: Array, inverse: bool) -> None:
         """The columns of half spectra in place."""
         width = bins.shape[2]
-        factor = self.rows.factor.dtype.type(1 / self.height if back else 1)
+        factor = self.rows.factor.dtype.type(1 / self.height if inverse else 1)
         for place, plane in enumerate(bins):
             for k in range(0, width, self.band):
-                _columns(_pairs(plane), k, min(k + self.band, width), back, factor, self.tables)
+                _columns(_pairs(plane), k, min(k + self.band, width), inverse, factor, self.tables)
                 advance(place * width + min(k + self.band, width), len(bins) * width)

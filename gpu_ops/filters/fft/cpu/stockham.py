@@ -66,7 +66,7 @@ def chirp(n: int) -> Array:
 
 
 def chirp_spectrum(n: int, size: int) -> Array:
-    """The transform of the chirp that turns back, from both ends of `size` points, divided by `size`."""
+    """The transform of the conjugate chirp, from both ends of `size` points, divided by `size`."""
     around = np.zeros(size, np.complex128)
     around[:n] = np.conj(chirp(n))
     around[size - n + 1 :] = around[n - 1 : 0 : -1]

@@ -28,35 +28,35 @@ COMPLEX, REAL, HALF = 0, 1, 2
 
 
 @piece
-def _fetch(x: Array, start: int, apart: int, lanes: int, n: int, work: Array, plane: int) -> None:
-    """n complex numbers of each of `lanes` rows, which begin every `apart` values of x, into a tile."""
+def _fetch(x: Array, start: int, stride: int, lanes: int, n: int, work: Array, plane: int) -> None:
+    """n complex numbers of each of `lanes` rows, which begin every `stride` values of x, into a tile."""
     v, done = BYTES // work.itemsize, 0
     if lanes == v:
         done = n // v * v
         for k in range(0, done, v):
-            pairs_to_lanes(x, start + 2 * k, apart, work, k * v, plane + k * v)
+            pairs_to_lanes(x, start + 2 * k, stride, work, k * v, plane + k * v)
     for lane in range(lanes):
         for k in range(done, n):
-            at = start + lane * apart + 2 * k
+            at = start + lane * stride + 2 * k
             work[k * v + lane], work[plane + k * v + lane] = x[at], x[at + 1]
 
 
 @piece
-def _give(work: Array, re: int, im: int, lanes: int, n: int, out: Array, start: int, apart: int) -> None:
+def _give(work: Array, re: int, im: int, lanes: int, n: int, out: Array, start: int, stride: int) -> None:
     """The inverse, from a tile whose parts begin at re and im."""
     v, done = BYTES // work.itemsize, 0
     if lanes == v:
         done = n // v * v
         for k in range(0, done, v):
-            lanes_to_pairs(work, re + k * v, im + k * v, out, start + 2 * k, apart)
+            lanes_to_pairs(work, re + k * v, im + k * v, out, start + 2 * k, stride)
     for lane in range(lanes):
         for k in range(done, n):
-            at = start + lane * apart + 2 * k
+            at = start + lane * stride + 2 * k
             out[at], out[at + 1] = work[re + k * v + lane], work[im + k * v + lane]
 
 
 @piece
-def _taken_apart(ar: Any, ai: Any, br: Any, bi: Any, half: Any, wr: Any, wi: Any) -> tuple[Any, Any, Any, Any]:
+def _separated(ar: Any, ai: Any, br: Any, bi: Any, half: Any, wr: Any, wi: Any) -> tuple[Any, Any, Any, Any]:
     """Bins k and n - k of 2n samples from points k and n - k of the transform of n pairs; w is exp(-πi k / n)."""
     er, ei = half * (ar + br), half * (ai - bi)
     tr, ti = times(half * (ai + bi), half * (br - ar), wr, wi)
@@ -78,7 +78,7 @@ def _bins_of_tile(work: Array, x: int, plane: int, n: int, turn: Array) -> None:
     for k in range(n // 2 + 1):
         i, j, to = x + k * v, x + (n - k) % n * v, x + (n - k) * v
         a, b, c, d = load(work, i), load(work, i + plane), load(work, j), load(work, j + plane)
-        a, b, c, d = _taken_apart(a, b, c, d, half, spread(turn[2 * k]), spread(turn[2 * k + 1]))
+        a, b, c, d = _separated(a, b, c, d, half, spread(turn[2 * k]), spread(turn[2 * k + 1]))
         store(work, i, a)
         store(work, i + plane, b)
         store(work, to, c)
@@ -121,8 +121,8 @@ def _give_real(work: Array, re: int, lanes: int, n: int, out: Array, start: int,
 
 @piece
 def _mirror(work: Array, plane: int, n: int) -> None:
-    """Make whole spectra of an odd number of bins from their first halves in a tile, and take their conjugates: the
-    transform forward is then one back."""
+    """Make whole spectra of an odd number of bins from their first halves in a tile, and take their conjugates: a
+    forward transform is then the inverse."""
     v = BYTES // work.itemsize
     for lane in range(v):
         work[plane + lane] = 0
@@ -133,32 +133,32 @@ def _mirror(work: Array, plane: int, n: int) -> None:
 
 
 def rows_part(arguments: Any, worker: int, workers: int) -> None:
-    """A worker's share of some tiles of rows of real samples, forward to their one-sided spectra or back."""
+    """A worker's share of some tiles of rows of real samples, forward to their one-sided spectra, or inverse."""
     x, out, spare, numbers, factor, _, turn, radices, roots, turns, spectrum = given(arguments)
     begin, end, count, length, n, size = numbers[:6]
-    back, odd, work, v = numbers[6] != 0, length % 2 != 0, spare[worker], BYTES // spare.itemsize
+    inverse, odd, work, v = numbers[6] != 0, length % 2 != 0, spare[worker], BYTES // spare.itemsize
     plane, wide = spare.shape[1] // 4, 2 * (length // 2 + 1)
     for tile in range(begin + worker * (end - begin) // workers, begin + (worker + 1) * (end - begin) // workers):
         row = tile * v
         lanes = min(v, count - row)
         samples, bins = row * length, row * wide
-        if not back and odd:
+        if not inverse and odd:
             _fetch_real(x, samples, n, lanes, work, plane)
         else:
-            apart = wide if back else length
-            _fetch(x, row * apart, apart, lanes, wide // 2 if back else n, work, plane)
-        if back and odd:
+            stride = wide if inverse else length
+            _fetch(x, row * stride, stride, lanes, wide // 2 if inverse else n, work, plane)
+        if inverse and odd:
             _mirror(work, plane, n)
-        elif back:
+        elif inverse:
             _tile_of_bins(work, plane, n, turn, factor[0])
         re = transform(work, plane, n, size, (radices, roots, turns, spectrum))
         im = re + plane
-        if back and odd:
+        if inverse and odd:
             _give_real(work, re, lanes, n, out, samples, factor[0])
             continue
-        if not (back or odd):
+        if not (inverse or odd):
             _bins_of_tile(work, re, plane, n, turn)
-        if back:
+        if inverse:
             _give(work, im, re, lanes, n, out, samples, length)
         else:
             _give(work, re, im, lanes, wide // 2, out, bins, wide)
@@ -258,15 +258,15 @@ def move_part(arguments: Any, worker: int, workers: int) -> None:
 def bins_part(arguments: Any, worker: int, workers: int) -> None:
     """A worker's share of the bins of a long line of 2n samples, taken apart in place or joined."""
     _, bins, _, numbers, factor, roots = given(arguments)
-    begin, end, n, back, half = numbers[0], numbers[1], numbers[2], numbers[3] != 0, factor[0]
+    begin, end, n, inverse, half = numbers[0], numbers[1], numbers[2], numbers[3] != 0, factor[0]
     for k in range(begin + worker * (end - begin) // workers, begin + (worker + 1) * (end - begin) // workers):
-        i, j, to = 2 * k, 2 * (n - k) if back else 2 * ((n - k) % n), 2 * (n - k)
+        i, j, to = 2 * k, 2 * (n - k) if inverse else 2 * ((n - k) % n), 2 * (n - k)
         r, q = _root(roots, k)
         a, b, c, d, wr, wi = bins[i], bins[i + 1], bins[j], bins[j + 1], bins.dtype.type(r), bins.dtype.type(q)
-        if back:
+        if inverse:
             if k == 0:
                 b, d = b - b, d - d
             a, b, c, d = _joined(a, b, c, d, half, wr, wi)
         else:
-            a, b, c, d = _taken_apart(a, b, c, d, half, wr, wi)
+            a, b, c, d = _separated(a, b, c, d, half, wr, wi)
         bins[i], bins[i + 1], bins[to], bins[to + 1] = a, b, c, d

@@ -28,43 +28,64 @@ from gpu_ops.types import Counts, Exactness, Rule, Variant
 from gpu_ops.variant import Trials, no_trials
 
 FAST_BLOCK = Param(
-    "block", 256, choices=(32, 64, 128, 256, 512, 1024), tries=(64, 256), unit="threads", help="threads a block"
+    "block", 256, choices=(32, 64, 128, 256, 512, 1024), tries=(64, 256), unit="threads", help="threads per block"
 )
 COLUMNS = Param(
-    "batch", 8, choices=(1, 2, 4, 8, 16, 32), help="neighbouring lines of a block; of columns in two parts four times"
+    "batch",
+    8,
+    choices=(1, 2, 4, 8, 16, 32),
+    help="neighbouring lines per block; four times as many for columns that take two launches",
 )
-RADIX = Param("radix", 16, choices=(4, 8, 16), unit="points", help="points of a butterfly at most", tries=(8, 16))
+RADIX = Param("radix", 16, choices=(4, 8, 16), unit="points", help="points per butterfly, at most", tries=(8, 16))
 WIDE_RADIX = Param(
     "radix",
     32,
     choices=(4, 8, 16, 32),
     tries=(8, 16, 32),
     unit="points",
-    help="points of a butterfly at most; 32 where 16 would take more than three stages",
+    help="points per butterfly, at most; 32 where 16 would take more than three stages",
 )
 TOGETHER = Param(
-    "together", 2, choices=(1, 2), unit="parts", help="of complex numbers, exchanged at once; 1 takes half the memory"
+    "together",
+    2,
+    choices=(1, 2),
+    unit="parts",
+    help="real and imaginary parts are exchanged together, or one after the other in half the shared memory",
 )
 PARTS = Param(
     "parts",
     NEEDED,
     choices=(NEEDED, IN_TWO, ALL),
-    help="which lines are cut in two: those that a launch cannot take well",
+    help="which lines take two launches: those that do not suit one, columns as well, or all",
 )
 LAUNCHES = Param(
-    "launches", 1, choices=(1, 2), help="of tiles that a block can have whole, unless large and few; 2 always"
+    "launches",
+    1,
+    choices=(1, 2),
+    help="launches for tiles that fit a block, unless they are large and few; 2: two for all tiles",
 )
-WIDTH = Param("width", 64, choices=(32, 64, 128), unit="bits", help="of an access to complex numbers along rows")
+WIDTH = Param("width", 64, choices=(32, 64, 128), unit="bits", help="width of an access to complex numbers along rows")
 LOOKUPS = Param(
-    "lookups", 1, choices=(1, 2, 4), unit="twiddles", help="of a butterfly that are looked up; the others are products"
+    "lookups",
+    1,
+    choices=(1, 2, 4),
+    unit="twiddles",
+    help="twiddle factors loaded per butterfly; the others are their products",
 )
 
-IN_COLUMNS = "Neighbouring columns share a block, so that the bytes of a sector are used together, and of a whole line."
-TRANSPOSED = "Rows are stored as columns by lanes across rows, so that columns are rows: both launches load in order."
-IN_PARTS = "A line too long for shared memory is two launches of short ones, read and stored side by side."
-PACKED = "Two real samples are one complex number: half the butterflies, and half a spectrum is stored."
-MIXED = "Stages of radix 2 to 16 with factors up to 13: other lengths than powers of two without Bluestein's method."
-FAST = "All of these, samples converted as they are loaded, exchanges without gaps or bank conflicts."
+IN_COLUMNS = "A block takes neighbouring columns, so that it uses whole sectors, and whole cache lines."
+TRANSPOSED = (
+    "The first launch stores its rows transposed, so that the second one has rows as well: all loads are coalesced."
+)
+IN_PARTS = (
+    "Four-step FFT: a line too long for shared memory takes two launches of short ones, loaded and stored in "
+    "whole sectors."
+)
+PACKED = (
+    "Two real samples form one complex number: half the butterflies; only half of the symmetric spectrum is stored."
+)
+MIXED = "Radices up to 16 with prime factors up to 13: lengths other than powers of two without Bluestein's algorithm."
+FAST = "All of these; samples are converted as they are loaded, and a swizzle avoids bank conflicts without padding."
 
 
 def plan(way: str, device: Device, task: Task) -> Plan:
@@ -116,7 +137,7 @@ def operations(task: Task) -> int:
 
 
 FAST_SINE_FLOATS = not_of(
-    "float64", words="fast sine is for floats alone, and this input is float64; use the variant registers"
+    "float64", words="__sincosf takes float, and this input is float64; use the variant registers"
 )
 FAST_SINE_EXACTNESS = Exactness(
     lambda task: tolerance(task) + limits.fast_sine_error(transformed(task)), limits.FAST_SINE_CAVEAT

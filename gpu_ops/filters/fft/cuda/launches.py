@@ -88,7 +88,7 @@ class Work(Transforms):
     def _blocks(
         self, file: str, name: str, grid: Grid, itemsize: int, *args: Any, what: str, loops: Mapping[str, int]
     ) -> None:
-        """Blocks that share `itemsize` bytes a thread."""
+        """Blocks that share `itemsize` bytes per thread."""
         kernel = self.device.kernel(file, name, self.defines)
         block = (self.block, 1, 1)
         self.steps.append(Launch(kernel, grid, block, args, self.block * itemsize, name=what, loops=loops))
@@ -144,7 +144,7 @@ class Work(Transforms):
         self._on_samples("fft_samples_image", grid, self.task.x, z, *tables, means, *sizes, *flags, what="convert")
         return z
 
-    def back(self, z: DeviceArray, points: int, name: str) -> None:
+    def store_samples(self, z: DeviceArray, points: int, name: str) -> None:
         """The output `name` like the input: the real parts divided by `points`, rounded."""
         out = self.outputs[name] = self.device.empty(self.task.x.shape, self.task.dtype)
         args = (z, out, np.int64(out.size), self.real.type(1 / points))

@@ -54,7 +54,7 @@ class Lines(NamedTuple):
 class Scheme:
     """How a variant makes its launches. `pack` reads real samples in
     pairs, `split` cuts long lines in two parts, `transpose` stores rows as columns instead of taking several
-    neighbouring columns a block, `any_length` takes other lengths than powers of two, `tiles` has
+    neighbouring columns per block, `any_length` takes other lengths than powers of two, `tiles` has
     small tiles in a block."""
 
     file: str

@@ -64,7 +64,7 @@ def chirp(n: int) -> Array:
 
 
 def chirp_spectrum(n: int) -> Array:
-    """The transform of the chirp that turns back, from both ends of m = `padded(n)` points, divided by m."""
+    """The transform of the conjugate chirp, from both ends of m = `padded(n)` points, divided by m."""
     from scipy import fft
 
     around = np.zeros(padded(n), np.complex128)
@@ -87,10 +87,9 @@ def longest_of(way: str, shared_bytes: int, dtype: np.dtype[Any], knobs: Values)
 
 @dataclass
 class Transforms:
-    """Collects the steps of transforms on a device. `way` is "global", a launch a stage, "shared", a block a line with
-    up to `longest` points, or one of STOCKHAM, whose radix and gaps are in `knobs`. Its arrays are flat; the steps run
-    in order, so that a buffer serves several of them, but for `kept`, which is only read.
-    """
+    """Collects the steps of transforms on a device. `way` is "global", a launch per stage, "shared", a block per line
+    with up to `longest` points, or one of STOCKHAM, whose radix and gaps are in `knobs`. Its arrays are flat; the steps
+    run in order, so that a buffer serves several of them, but for `kept`, which is only read."""
 
     device: Device
     dtype: np.dtype[Any]
@@ -158,7 +157,7 @@ class Transforms:
         z = self._power_of_two(z, wide, what, False)
         product = (z, self.table(chirp_spectrum, n), np.int64(lines.count), np.int64(lines.inner), np.int64(m), turn)
         self.launch(BLUESTEIN, "fft_bluestein_product", points, *product, what=f"{what}: product")
-        z = self._power_of_two(z, wide, f"{what} back", True)
+        z = self._power_of_two(z, wide, f"{what} inverse", True)
         y = self.take(lines.count * n)
         self.launch(BLUESTEIN, "fft_bluestein_result", y.size, z, y, chirps, *sizes, what=f"{what}: chirp again")
         self.give_back(z)
@@ -235,7 +234,7 @@ class Transforms:
         what: str,
         turns: int,
     ) -> None:
-        """As `_in_shared`, several short lines a block. The table is an argument, or a constant of its own module."""
+        """As `_in_shared`, several short lines per block. The table is an argument, or a constant of its own module."""
         radix, line = way.radix_of(self.knobs), self.dtype.itemsize
         room = self.device.limits.shared_bytes // (with_gaps(n, min(radix, n)) * line)
         blocks = Blocks.of(n, radix, self.block, count, room)

@@ -30,10 +30,10 @@ from gpu_ops.types import Counts, Rule, Variant
 
 FILE = "fft/15_spectrum.cu"
 IDEA = (
-    "Nothing has a pass of its own: the first launch reads samples and transforms two rows as one complex line, the "
-    "second transforms half of the columns and stores levels where they belong, each frequency with its opposite."
+    "All pre- and post-processing is fused: the first launch transforms two rows of samples as one complex line, "
+    "the second one half of the columns, and stores each level at its frequency and at the opposite one."
 )
-MANY = "two kernels: the loads of a block of one do not stand for the other"
+MANY = "two kernels: one block is not representative of both"
 RADICES = (16, 8)
 """Points of a butterfly, and of one where a thread has 64 registers."""
 NARROW = 32
@@ -47,7 +47,7 @@ BLOCK = Param(
     choices=(32, 64, 128, 256, 512),
     tries=(64, 256),
     unit="threads",
-    help="threads a block of pairs of rows; more where a thread would have more than 16 points",
+    help="threads per block of row pairs; more where a thread would have more than 16 points",
 )
 STRIP = Param(
     "strip",
@@ -55,7 +55,7 @@ STRIP = Param(
     choices=(4, 8, 16),
     tries=(4, 8),
     unit="columns",
-    help="neighbouring columns a block; fewer where they do not fit, but 32 bytes of each row",
+    help="neighbouring columns per block; fewer where they do not fit, but at least 32 bytes of each row",
 )
 
 
@@ -157,7 +157,7 @@ def operations(task: Task) -> int:
 RULES = (
     not_with(
         *("result", *(result for result in RESULTS2D if result != "level")),
-        words="it is for levels alone, not for {result}: choose level, or use the variant registers",
+        words="it computes levels only, not {result}: choose level, or use the variant registers",
     ),
     one_channel(
         *("image", "it takes one channel, and this image has {meta.channels}; take one, or use the variant registers")

@@ -1,4 +1,4 @@
-"""The variants on CUDA: the transform in global memory and in shared memory, and the mask apart and fused."""
+"""The variants on CUDA: the transform in global and in shared memory, the mask in separate launches and fused."""
 
 from __future__ import annotations
 
@@ -34,13 +34,15 @@ from gpu_ops.variant import Range, Trials, no_trials
 
 STEPS_FILE, FUSED_FILE = "fft_mask/1_steps.cu", "fft_mask/2_fused.cu"
 
-APART = "The spectrum is transformed, multiplied and transformed back in three steps, each through global memory."
-FUSED = "A block keeps a column in shared memory from the last forward pass through the product to the first one back."
-MANY = "its launches are of many kinds, and how many there are follows from the length"
+APART = "Forward transform, product and inverse transform are separate launches, each through global memory."
+FUSED = (
+    "Kernel fusion: a block keeps a column in shared memory through forward transform, product and inverse transform."
+)
+MANY = "number and kinds of its launches depend on the length"
 
 
 Product = Callable[[Work, DeviceArray], DeviceArray]
-"""Columns, product with the mask, columns back."""
+"""Columns forward, product with the mask, columns inverse."""
 
 
 def plan1d(way: str, device: Device, task: Task) -> Plan:
@@ -49,7 +51,7 @@ def plan1d(way: str, device: Device, task: Task) -> Plan:
     lines = Lines(cut.count, cut.length, cut.channels)
     z = work.along(work.signal(cut), lines, "forward")
     if result == "round trip":
-        work.back(work.along(z, lines, "back", inverse=True), cut.length, "signal")
+        work.store_samples(work.along(z, lines, "inverse", inverse=True), cut.length, "signal")
     elif result == "spectrogram":
         work.segments(z, cut, work.output(result, forms.spectrogram(task)), _density(cut))
     elif result == "spectrum":
@@ -104,8 +106,8 @@ def plan2d(way: str, device: Device, task: Task) -> Plan:
     z = work.image(None if name == "none" else weights, detrend)
     z = work.along(work.along(z, _rows(task), "rows"), _columns(task), "columns")
     if plain:
-        z = work.along(z, _columns(task), "columns back", inverse=True)
-        work.back(work.along(z, _rows(task), "rows back", inverse=True), height * width, "image")
+        z = work.along(z, _columns(task), "columns inverse", inverse=True)
+        work.store_samples(work.along(z, _rows(task), "rows inverse", inverse=True), height * width, "image")
     else:
         _finish2d(work, z, weights)
     return work.plan()
@@ -155,17 +157,17 @@ def _mask(work: Work) -> tuple[DeviceArray, DeviceArray]:
 
 
 def _multiply(work: Work, z: DeviceArray) -> DeviceArray:
-    """Columns, product, columns back: each a step of its own."""
+    """Columns forward, product, columns inverse, in separate launches."""
     task = work.task
     pixels, channels = task.meta.shape[0] * task.meta.shape[1], task.meta.channels
     z = work.along(z, _columns(task), "columns")
     args = (z, *_mask(work), np.int64(pixels), np.int32(channels), work.real.type(1 / pixels))
     work.launch(STEPS_FILE, "fft_mask_steps", pixels * channels, *args, what="multiply")
-    return work.along(z, _columns(task), "columns back", inverse=True)
+    return work.along(z, _columns(task), "columns inverse", inverse=True)
 
 
 def _fused(work: Work, z: DeviceArray) -> DeviceArray:
-    """Columns, product and columns back in one launch."""
+    """Columns forward, product and columns inverse in one launch."""
     task = work.task
     (height, width), channels = task.meta.shape[:2], task.meta.channels
     points = padded(height)
@@ -175,7 +177,7 @@ def _fused(work: Work, z: DeviceArray) -> DeviceArray:
     args = (z, y, table, *tables, *_mask(work), *counts, work.real.type(1 / (height * width)))
     kernel = work.device.kernel(FUSED_FILE, "fft_mask_fused", work.defines)
     shared = points * work.dtype.itemsize
-    grid, block, name = (width * channels, 1, 1), (work.block, 1, 1), "columns, multiply, back"
+    grid, block, name = (width * channels, 1, 1), (work.block, 1, 1), "columns, multiply, inverse"
     loops = {"points of a column": -(-points // work.block), "pixels of a column": -(-height // work.block)}
     work.steps.append(Launch(kernel, grid, block, args, shared, name=name, loops=loops))
     work.give_back(z)
@@ -183,11 +185,11 @@ def _fused(work: Work, z: DeviceArray) -> DeviceArray:
 
 
 def plan_mask(product: Product, device: Device, task: Task) -> Plan:
-    """Forward along the rows, the product with all that is along columns, back along the rows."""
+    """Rows forward, the product with the transforms along columns, rows inverse."""
     work = Work.of(device, task, "shared")
     z = product(work, work.along(work.image(), _rows(task), "rows"))
-    z = work.along(z, _rows(task), "rows back", inverse=True)
-    work.back(z, task.meta.shape[0] * task.meta.shape[1], "image")
+    z = work.along(z, _rows(task), "rows inverse", inverse=True)
+    work.store_samples(z, task.meta.shape[0] * task.meta.shape[1], "image")
     return work.plan()
 
 
@@ -202,12 +204,12 @@ def _lengths(task: Task) -> Iterator[int]:
     return (lines.n for lines in _lines_of(task))
 
 
-def _operations(there_and_back: bool, task: Task) -> int:
+def _operations(round_trip: bool, task: Task) -> int:
     """Five operations a point and stage; any length but a power of two takes two transforms of the padded one."""
     total = 0
     for lines in _lines_of(task):
         points = padded(lines.n)
-        ways = (1 if points == lines.n else 2) * (2 if there_and_back else 1)
+        ways = (1 if points == lines.n else 2) * (2 if round_trip else 1)
         total += 5 * lines.count * points * max(points.bit_length() - 1, 1) * ways
     return total
 
@@ -295,6 +297,6 @@ def variants_mask() -> tuple[Variant, ...]:
         return Variant(*how, "cuda", kernels, *rest)
 
     return (
-        variant("steps", "1 three steps", APART, _multiply, STEPS_FILE, fits),
+        variant("steps", "1 separate launches", APART, _multiply, STEPS_FILE, fits),
         variant("fused", "2 fused", FUSED, _fused, FUSED_FILE, COLUMN_FITS, fits),
     )

@@ -22,14 +22,16 @@ BLOCK = Param(
     choices=(32, 64, 128, 256, 512),
     tries=(64, 256),
     unit="threads",
-    help="threads a block, which has several short lines; more where a thread would have more than 16 points",
+    help="threads per block, which takes several short lines; more where a thread would have more than 16 points",
 )
 SHORT_RADIX = Param(
-    "radix", 2, choices=(2, 16), unit="points", help="points of a butterfly, as the source compares them"
+    "radix", 2, choices=(2, 16), unit="points", help="points per butterfly, as the source compares them"
 )
-LONG_RADIX = Param("radix", 16, choices=(8, 16), unit="points", help="points of a butterfly, all in registers")
-THREADS = Param("block", 256, choices=(32, 64, 128, 256, 512), tries=(64, 256), unit="threads", help="threads a block")
-GAP = Param("gap", 1, choices=(0, 1), unit="points", help="points left free after each group of a stage; 0: none")
+LONG_RADIX = Param("radix", 16, choices=(8, 16), unit="points", help="points per butterfly, all in registers")
+THREADS = Param(
+    "block", 256, choices=(32, 64, 128, 256, 512), tries=(64, 256), unit="threads", help="threads per block"
+)
+GAP = Param("gap", 1, choices=(0, 1), unit="points", help="points of padding after each group of a stage")
 
 
 @dataclass(frozen=True)
@@ -121,59 +123,62 @@ class Blocks:
 GLOBAL = Way(
     "global",
     "1 global memory",
-    "Radix 2, a thread a butterfly, a launch a stage: every stage reads and writes all points in global memory.",
+    "Radix 2, one thread per butterfly, one launch per stage: every stage reads and writes all points in global "
+    "memory.",
     (THREADS,),
 )
 SHARED = Way(
     "shared",
     "2 shared memory",
-    "A block keeps a line in shared memory through all stages, so global memory is read and written once; a line too "
-    "long for that is done in two parts.",
+    "A block keeps a line in shared memory through all stages, so global memory is read and written once; a "
+    "longer line takes two launches.",
     (THREADS,),
 )
-PADDED_TEXT = Stockham(
-    "padded_text",
-    "3 shared memory, one point padded",
-    "Stages put their points where the next one looks for them. One point stays free after each group, as the source "
-    "has it: the first stage stores without bank conflicts, the others with as many as before.",
+AS_PUBLISHED = Stockham(
+    "padded_as_published",
+    "3 shared memory, padded as published",
+    "Stockham: each stage stores its points where the next one loads them. One point of padding per group, as "
+    "published: the first stage stores without bank conflicts, the others with as many as before.",
     (BLOCK, SHORT_RADIX, GAP),
 )
 PADDED = Stockham(
     "padded",
-    "4 shared memory, padded by stages",
-    "As many points stay free after each group as lie between the results of a butterfly: every stage stores without "
-    "bank conflicts.",
+    "4 shared memory, padded per stage",
+    "The padding of each group grows with the stride of the butterfly's results: every stage stores without bank "
+    "conflicts.",
     (BLOCK, SHORT_RADIX),
 )
 RADIX4 = Stockham(
     "radix4",
     "5 radix 4",
-    "A thread joins four points: half as many stages, exchanges through shared memory and barriers.",
+    "Butterflies of four points: half as many stages, exchanges through shared memory and barriers.",
     (BLOCK,),
     radix=4,
 )
 REGISTERS = Stockham(
     "registers",
     "6 radix 8 or 16 in registers",
-    "A thread joins 8 or 16 points in registers, and the last stage stores where it ends: 4096 points are exchanged "
-    "through shared memory twice.",
+    "Butterflies of 8 or 16 points in registers; the last stage stores directly to global memory: 4096 points "
+    "are exchanged through shared memory twice.",
     (BLOCK, LONG_RADIX),
 )
 FAST_SINE = Stockham(
     "fast_sine",
-    "7 twiddles by fast sine",
-    "Twiddles are computed by __sincosf, a few instructions of the special function units, instead of read; they are "
-    "less exact.",
+    "7 twiddles by __sincosf",
+    "Twiddle factors are computed by __sincosf, a few instructions of the special function units, instead of "
+    "loaded; they are less exact.",
     (BLOCK, LONG_RADIX),
     twiddles="computed",
 )
 TABLE = Stockham(
     "table",
     "8 twiddles in constant memory",
-    "Twiddles are read from constant memory, which serves a word to a whole warp, but one word after the other where "
-    "its lanes differ.",
+    "Twiddle factors are loaded from constant memory, which broadcasts a word to a warp, but serialises lanes "
+    "that load different words.",
     (BLOCK, LONG_RADIX),
     twiddles="constant",
 )
-STOCKHAM: Mapping[str, Stockham] = {way.name: way for way in (PADDED_TEXT, PADDED, RADIX4, REGISTERS, FAST_SINE, TABLE)}
+STOCKHAM: Mapping[str, Stockham] = {
+    way.name: way for way in (AS_PUBLISHED, PADDED, RADIX4, REGISTERS, FAST_SINE, TABLE)
+}
 """By the id of their variants."""

@@ -18,7 +18,7 @@ from gpu_ops.filters.wavelet.counts.traffic import (
     limits,
 )
 from gpu_ops.filters.wavelet.cuda.lifted import pairs_of
-from gpu_ops.filters.wavelet.cuda.lifting import End, lifting_of, reach_back, reach_there
+from gpu_ops.filters.wavelet.cuda.lifting import End, lifting_of, reach_forward, reach_inverse
 from gpu_ops.filters.wavelet.spans import PERIODIC, reach_of
 from gpu_ops.task import Task
 
@@ -29,7 +29,7 @@ def of_lifting(task: Task) -> dict[str, int]:
         return {}
     found = [given_threshold(task)]
     for level in range(1, task.params["levels"] + 1):
-        found += [*_there(task, level), *_back(task, level)]
+        found += [*_forward(task, level), *_inverse(task, level)]
     return counters(found)
 
 
@@ -47,7 +47,7 @@ class Axis:
 
     def fetched_samples(self) -> list[Array]:
         """Those behind each piece of coefficients, with what the border gives."""
-        span = reach_there(self.lifting)
+        span = reach_forward(self.lifting)
         return [
             self._inside(np.arange(2 * (own[0] + span.before), 2 * (own[-1] + span.after) + 2) - self.reach)
             for own in self.coefficients()
@@ -65,7 +65,7 @@ class Axis:
 
     def fetched_coefficients(self, end: End) -> list[Array]:
         """The low or the high coefficients for each piece of samples; IDLE where the symmetric border has none."""
-        span, found = reach_back(self.lifting), []
+        span, found = reach_inverse(self.lifting), []
         for own in self.samples():
             first, last = ((own[at] + self.reach) // 2 for at in (0, -1))
             k = np.arange(first + span.before, last + span.after + 1) - end.shift
@@ -82,7 +82,7 @@ def _axes(task: Task, places: Places, level: int) -> tuple[Axis, Axis]:
 ONE_ROW = [np.zeros(1, np.int64)]
 
 
-def _there(task: Task, level: int) -> Iterator[Access]:
+def _forward(task: Task, level: int) -> Iterator[Access]:
     places = Places(task)
     along, across = _axes(task, places, level)
     image = task.meta.of_kind.rank == 2
@@ -93,7 +93,7 @@ def _there(task: Task, level: int) -> Iterator[Access]:
         yield access(task, "store", band, along.coefficients() if image else ONE_ROW, across.coefficients())
 
 
-def _back(task: Task, level: int) -> Iterator[Access]:
+def _inverse(task: Task, level: int) -> Iterator[Access]:
     places = Places(task)
     along, across = _axes(task, places, level)
     image = task.meta.of_kind.rank == 2

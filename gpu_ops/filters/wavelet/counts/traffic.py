@@ -51,7 +51,7 @@ def counters(accesses: Iterable[Access]) -> dict[str, int]:
 
 
 def in_warps(elements: Array, threads: int) -> Array:
-    """The elements that a block's threads along x take in turn, a row a request."""
+    """The elements that a block's threads along x take in turn, a row per request."""
     turns = -(-elements.size // threads)
     padded = np.full((turns, -(-threads // WARP) * WARP), IDLE, np.int64)
     filled = np.full(turns * threads, IDLE, np.int64)
@@ -135,15 +135,15 @@ class Axis(NamedTuple):
         return found
 
 
-def _axis(task: Task, extents: tuple[int, ...], many: int, there: bool) -> Axis:
+def _axis(task: Task, extents: tuple[int, ...], many: int, forward: bool) -> Axis:
     taps, border = LENGTHS[task.params["wavelet"]], task.params["border"]
-    of = extents[-1] if there else extents[0]
+    of = extents[-1] if forward else extents[0]
     blocks = []
     for first in range(0, of, many):
         spans = [Span(first, min(many, of - first))]
-        for n in extents[-2::-1] if there else extents[:-1]:
-            spans.append((samples_for if there else coefficients_for)(spans[-1], n, taps, border))
-        blocks.append(spans[::-1] if there else spans)
+        for n in extents[-2::-1] if forward else extents[:-1]:
+            spans.append((samples_for if forward else coefficients_for)(spans[-1], n, taps, border))
+        blocks.append(spans[::-1] if forward else spans)
     return Axis(blocks, extents)
 
 
@@ -154,22 +154,22 @@ def of_levels(task: Task) -> dict[str, int]:
     groups = groups_of(task.params["levels"], task.knobs["together"])
     found = [given_threshold(task)]
     for group in groups:
-        found += [*_there(task, group), *_back(task, group)]
+        found += [*_forward(task, group), *_inverse(task, group)]
     return counters(found)
 
 
-def _axes(task: Task, group: Group, there: bool) -> tuple[Axis, Axis]:
+def _axes(task: Task, group: Group, forward: bool) -> tuple[Axis, Axis]:
     places, many = Places(task), pieces(task, group.together)
     along, across = zip(*places.sizes[group.first : group.last + 1], strict=True)
-    if there:
+    if forward:
         many = max(1, many[0] >> group.together), max(1, many[1] >> group.together)
     if task.meta.of_kind.rank == 1:
-        return Axis([[Span(0, 1)] * len(along)], along), _axis(task, across, many[1], there)
-    return _axis(task, along, many[0], there), _axis(task, across, many[1], there)
+        return Axis([[Span(0, 1)] * len(along)], along), _axis(task, across, many[1], forward)
+    return _axis(task, along, many[0], forward), _axis(task, across, many[1], forward)
 
 
-def _there(task: Task, group: Group) -> Iterator[Access]:
-    places, (along, across) = Places(task), _axes(task, group, there=True)
+def _forward(task: Task, group: Group) -> Iterator[Access]:
+    places, (along, across) = Places(task), _axes(task, group, forward=True)
     yield access(task, "load", places.approximation(group.first), along.at(0), across.at(0))
     last = group.together
     yield access(task, "store", places.approximation(group.last), along.at(last), across.at(last))
@@ -180,8 +180,8 @@ def _there(task: Task, group: Group) -> Iterator[Access]:
             yield access(task, "store", band, rows, across.owned(level))
 
 
-def _back(task: Task, group: Group) -> Iterator[Access]:
-    places, (along, across) = Places(task), _axes(task, group, there=False)
+def _inverse(task: Task, group: Group) -> Iterator[Access]:
+    places, (along, across) = Places(task), _axes(task, group, forward=False)
     yield access(task, "store", places.approximation(group.first), along.at(0), across.at(0))
     last = group.together
     yield access(task, "load", places.approximation(group.last), along.at(last), across.at(last))

@@ -10,7 +10,7 @@ from gpu_ops.filters.wavelet.bases import Array, taps_of
 from gpu_ops.filters.wavelet.cuda import warp_registers
 from gpu_ops.filters.wavelet.cuda.lane import FORWARD, INVERSE, JOIN, TWO_FORWARD, TWO_INVERSE, WARP, Lane, Part
 from gpu_ops.filters.wavelet.cuda.strips import Extents, Strips, extents_of
-from gpu_ops.filters.wavelet.cuda.warp_strips import Rung, grid_of, marches, stores, two_at_once
+from gpu_ops.filters.wavelet.cuda.warp_strips import Rung, grid_of, stores, streams, two_at_once
 from gpu_ops.task import Task
 
 SECTOR, FLOAT, FOUR = 32, 4, 4
@@ -21,7 +21,7 @@ def of_image(task: Task, rung: Rung) -> Mapping[str, int]:
     extents, (forward, inverse) = extents_of(task), two_at_once(task, rung)
     stored = extents[: max(len(extents) - 1, 3 * forward)]
     whole = Strips.of(task).periodic and all(e.columns % (SECTOR // FLOAT) == 0 for e in stored)
-    if not whole or not all(marches(task, level) for level in range(1, len(extents))):
+    if not whole or not all(streams(task, level) for level in range(1, len(extents))):
         return {}
     launches = [_of_two_forward(task)] if forward else []
     launches += [_of_two_inverse(task)] if inverse else []

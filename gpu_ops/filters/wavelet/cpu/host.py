@@ -1,6 +1,6 @@
 """Wavelet denoising on the CPU, as steps of a plan: what the variants share, and the order of their loops.
 
-Images are transformed along their rows, then along their columns, level by level; back the other way round.
+Images are transformed along their rows, then along their columns, level by level; the inverse in the reverse order.
 """
 
 from __future__ import annotations

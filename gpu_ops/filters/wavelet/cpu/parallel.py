@@ -91,7 +91,7 @@ def _image_forward(arguments: tuple[Any, ...], worker: int, workers: int) -> Non
             weigh(buffer, at, shift, weights, side, pyramid, start + k * o.line, half)
 
 
-def _image_back(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
+def _image_inverse(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
     """A worker's share of some pairs of rows of an image."""
     low, pyramid, out, spare, numbers, weights, thresholds = given(arguments)
     o = _level(numbers)
@@ -151,7 +151,7 @@ def _signal_forward(arguments: tuple[Any, ...], worker: int, workers: int) -> No
         weigh(buffer, at, 0, weights, 1, pyramid, o.below + k * c, size * c)
 
 
-def _signal_back(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
+def _signal_inverse(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
     """A worker's share of some pieces of a signal's pairs of samples."""
     low, pyramid, out, spare, numbers, weights, thresholds = given(arguments)
     o = _level(numbers)
@@ -180,7 +180,7 @@ class Parallel:
     def __init__(self, task: Task) -> None:
         self.task, self.bands, self.kind = task, bands_of(task), work_type(task)
         taps = taps_of(task.params["wavelet"]).astype(self.kind)
-        self.there = np.concatenate([taps.dec_lo[::-1], taps.dec_hi[::-1]])
+        self.analysis = np.concatenate([taps.dec_lo[::-1], taps.dec_hi[::-1]])
         pairs = np.stack([taps.rec_lo, taps.rec_hi], axis=1)
         self.back = np.concatenate([pairs[0::2].ravel(), pairs[1::2].ravel()])
         self.image = task.meta.of_kind.rank == 2
@@ -193,7 +193,7 @@ class Parallel:
 
     def _level(self, level: int, shapes: list[tuple[int, ...]]) -> Level:
         """The sizes of a level and where its bands lie."""
-        params, c, length = self.task.params, self.task.meta.channels, len(self.there) // 2
+        params, c, length = self.task.params, self.task.meta.channels, len(self.analysis) // 2
         each = 3 if self.image else 1
         line = (pyramid_shape(self.task)[1] if self.image else 1) * c
         details = self.bands[1 + (len(shapes) - 1 - level) * each :][:each]
@@ -213,7 +213,7 @@ class Parallel:
         for level, target in zip(self.levels, self.averages, strict=True):
             count = level.rows if self.image else -(-level.columns // PIECE)
             rest = (flat(source), target, pyramid.reshape(-1, copy=False), self.spare)
-            self._run(part, rest, level, count, (self.there,))
+            self._run(part, rest, level, count, (self.analysis,))
             source = target
         self._last(pyramid)[...] = source.reshape(self._last(pyramid).shape)
 
@@ -225,7 +225,7 @@ class Parallel:
 
     def backward(self, pyramid: Array, figures: Array, out: Array) -> None:
         """The samples of a pyramid after the thresholds."""
-        source, part = self.averages[-1], _image_back if self.image else _signal_back
+        source, part = self.averages[-1], _image_inverse if self.image else _signal_inverse
         source[...] = self._last(pyramid).reshape(-1)
         each = 3 if self.image else 1
         for place, level in enumerate(reversed(self.levels)):

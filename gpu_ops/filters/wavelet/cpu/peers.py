@@ -69,15 +69,14 @@ SKIMAGE_RULES = together(
     not_with("border", "periodization", words="its border is symmetric"),
     not_with("rule", "manual", "SURE", words="its rules are universal and BayesShrink"),
     not_with(
-        *("threshold", "hard", "garrote"), words="it has no garrote, and its hard thresholds keep what lies at them"
+        *("threshold", "hard", "garrote"),
+        words="it has no garrote, and its hard thresholding keeps values equal to the threshold",
     ),
-    Rule(
-        lambda task: task.params["shifts"] > 1, "it averages over shifts by another function", {"param shifts": (2, 3)}
-    ),
-    not_with("result", "parts", words="it gives the result alone"),
+    Rule(lambda task: task.params["shifts"] > 1, "it has no cycle spinning; choose shifts 1", {"param shifts": (2, 3)}),
+    not_with("result", "parts", words="it returns the result alone"),
     Rule(
         lambda task: task.params["wavelet"].startswith(("bior", "rbio")),
-        "it is made for orthogonal wavelets",
+        "it takes orthogonal wavelets only",
         {"param wavelet": ("bior1.3", "rbio3.1")},
     ),
 )

@@ -37,7 +37,7 @@ def planned(loops: Loops, device: Device, task: Task) -> Plan:
     out = device.empty(meta.shape, meta.dtype)
     outputs: dict[str, Array] = {meta.kind: out}
     result = out if meta.dtype == kind.name else device.empty(meta.shape, kind)
-    moved, back = (x, result) if params["shifts"] == 1 else (device.empty(meta.shape, kind) for _ in range(2))
+    moved, shifted = (x, result) if params["shifts"] == 1 else (device.empty(meta.shape, kind) for _ in range(2))
     pyramid[...] = 0  # gaps between bands stay 0
     figures[...] = params["value"]  # for the rule manual, which needs no estimate
     for shift in range(params["shifts"]):
@@ -56,10 +56,10 @@ def planned(loops: Loops, device: Device, task: Task) -> Plan:
                 for n, a in (("coefficients", pyramid), ("figures", figures))
             ]
             outputs |= kept
-        steps.append(Call(loops.backward, (pyramid, figures, back), name="threshold, inverse"))
+        steps.append(Call(loops.backward, (pyramid, figures, shifted), name="threshold, inverse"))
         if params["shifts"] > 1:
             steps.append(
-                Call(add, (back, shift, len(spatial(task)), params["shifts"], result), name=f"add shift {shift}")
+                Call(add, (shifted, shift, len(spatial(task)), params["shifts"], result), name=f"add shift {shift}")
             )
     if result is not out:
         steps.append(Call(to_type, (result, out), name=f"to {meta.dtype}"))
@@ -92,9 +92,9 @@ def roll(x: Array, shift: int, rank: int, out: Array) -> None:
     out[...] = np.roll(x, (shift,) * rank, tuple(range(rank)))
 
 
-def add(back: Array, shift: int, rank: int, shifts: int, total: Array) -> None:
+def add(shifted: Array, shift: int, rank: int, shifts: int, total: Array) -> None:
     """Add a shifted result, shifted back, to the mean over the shifts; the first one begins it."""
-    place = np.roll(back, (-shift,) * rank, tuple(range(rank)))
+    place = np.roll(shifted, (-shift,) * rank, tuple(range(rank)))
     np.divide(place, shifts, out=place)
     np.copyto(total, place) if shift == 0 else np.add(total, place, out=total)
 

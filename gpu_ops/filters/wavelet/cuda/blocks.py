@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpu_ops.filters.kit.planning import CTYPES, Job, cuda
+from gpu_ops.filters.kit.planning import CTYPES, PlanContext, cuda
 from gpu_ops.filters.kit.rules import MOST_BLOCKS, not_with, together
 from gpu_ops.filters.wavelet.cuda.launches import RESULT_ALONE, Shape, int64, largest, lines_of
 from gpu_ops.filters.wavelet.forms import THRESHOLDS, work_type
@@ -18,11 +18,9 @@ SIDE, PATCHES, OWN_LEVELS = 4, 4, 2
 """A thread has 4 times 4 pixels, or 4 times 4 samples, and does two levels of them alone; its kernel says the same."""
 WARP = 32
 BLOCKS = 128, 256, 512, 1024
-BLOCK = Param("block", 128, choices=BLOCKS, unit="threads", help="threads a block", tries=(128, 512))
-IDEA = "Haar's blocks of 2^levels a side are independent: forward, thresholds and inverse in one launch."
-UNCOUNTED = Counts(
-    uncounted="a load takes four samples or one, as rows are aligned: the counts of a block depend on the address"
-)
+BLOCK = Param("block", 128, choices=BLOCKS, unit="threads", help="threads per block", tries=(128, 512))
+IDEA = "Haar blocks of side 2^levels are independent: forward transform, thresholding and inverse in one launch."
+UNCOUNTED = Counts(uncounted="a load has four samples or one, depending on the alignment of its row")
 
 
 def threads_of(task: Task) -> tuple[int, int]:
@@ -51,35 +49,35 @@ def _with(task: Task, block: int) -> Task:
     return Task.of(task.meta, task.params, {**task.knobs, "block": block}, task.limits)
 
 
-def planned(job: Job) -> Plan:
+def planned(ctx: PlanContext) -> Plan:
     """A launch a shift, each of which adds to the sum that the last one makes the result of."""
-    task, shape, kind = job.task, Shape.of(job.task.meta), work_type(job.task)
-    shifts, image = int(job.params["shifts"]), job.task.meta.of_kind.rank == 2
-    total = job.empty(kind) if shifts > 1 else job.device.empty((1,), kind)
-    kernel = job.kernel(
+    task, shape, kind = ctx.task, Shape.of(ctx.task.meta), work_type(ctx.task)
+    shifts, image = int(ctx.params["shifts"]), ctx.task.meta.of_kind.rank == 2
+    total = ctx.empty(kind) if shifts > 1 else ctx.device.empty((1,), kind)
+    kernel = ctx.kernel(
         "_image" if image else "_signal",
-        SAMPLE=CTYPES[job.dtype.name],
+        SAMPLE=CTYPES[ctx.dtype.name],
         REAL=CTYPES[kind.name],
-        INTEGER=int(job.dtype.kind == "u"),
-        LEVELS=int(job.params["levels"]),
+        INTEGER=int(ctx.dtype.kind == "u"),
+        LEVELS=int(ctx.params["levels"]),
         MANY=int(shifts > 1),
     )
     x, y = threads_of(task)
     across = SIDE * x * (1 if image else PATCHES)
     grid = (-(-shape.columns // across), min(-(-shape.rows // (SIDE * y)), MOST_BLOCKS) if image else 1, 1)
     extents = (*int64(*((shape.rows, shape.columns) if image else (shape.columns,))), np.int32(shape.channels))
-    how = np.int32(THRESHOLDS.index(job.params["threshold"]))
-    averages = x * y * (1 if image else PATCHES) if job.params["levels"] > OWN_LEVELS else 0
+    how = np.int32(THRESHOLDS.index(ctx.params["threshold"]))
+    averages = x * y * (1 if image else PATCHES) if ctx.params["levels"] > OWN_LEVELS else 0
     steps: list[Step] = []
     for shift in range(shifts):
         moved = int64(*((shift % shape.rows,) if image else ()), shift % shape.columns)
         ends = np.int32(shift == 0), np.int32(shift == shifts - 1)
-        numbers = np.float64(shifts), np.float64(job.params["value"]), how
-        args = (job.x, total, job.out, *extents, *moved, *ends, *numbers)
+        numbers = np.float64(shifts), np.float64(ctx.params["value"]), how
+        args = (ctx.x, total, ctx.out, *extents, *moved, *ends, *numbers)
         name = f"shift by {shift}" if shifts > 1 else "forward, thresholds, inverse"
         loops = lines_of(kernel, shape.rows, SIDE * y, shape)
         steps.append(Launch(kernel, grid, (x, y, 1), args, averages * kind.itemsize, name=name, loops=loops))
-    return job.plan(*steps)
+    return ctx.plan(*steps)
 
 
 RULES = together(
@@ -90,7 +88,7 @@ RULES = together(
     ),
     not_with(
         *("rule", "universal", "BayesShrink", "SURE"),
-        words="an estimated threshold comes from all blocks first; its rule is manual",
+        words="an estimated threshold depends on all blocks; choose rule manual",
     ),
     RESULT_ALONE,
     Rule(_too_many, "{block} threads have blocks of {found[0]} levels, not {levels}; {found[1]}"),

@@ -11,7 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpu_ops.filters.wavelet.bases import LENGTHS, Array, gain_of, taps_of
-from gpu_ops.filters.wavelet.cuda.lifting import MOST_WEIGHTS, NAMES, deviation_of, lifting_of, reach_back, reach_there
+from gpu_ops.filters.wavelet.cuda.lifting import (
+    MOST_WEIGHTS,
+    NAMES,
+    deviation_of,
+    lifting_of,
+    reach_forward,
+    reach_inverse,
+)
 from gpu_ops.filters.wavelet.cuda.transform import MOST_TAPS
 from gpu_ops.filters.wavelet.spans import reach_of
 
@@ -32,7 +39,7 @@ class Units(NamedTuple):
 
     low: float = 1.0
     high: float = 1.0
-    back: float = 1.0
+    inverse: float = 1.0
 
 
 @lru_cache(16)
@@ -53,10 +60,10 @@ def ahead_of(form: Form, taps: int, reach: int) -> int:
 def _lifts(wavelet: str) -> bool:
     """Whether no value between the steps needs more than the filters do: what lies beyond is not what it should be."""
     lifting, half = lifting_of(wavelet), LENGTHS[wavelet] // 2
-    there, back = reach_there(lifting), reach_back(lifting)
+    forward, inverse = reach_forward(lifting), reach_inverse(lifting)
     shifts = lifting.low.shift, lifting.high.shift
-    inside = there.before >= 0 and there.after < half
-    outside = back.before - max(shifts) <= -half or back.after > min(shifts)
+    inside = forward.before >= 0 and forward.after < half
+    outside = inverse.before - max(shifts) <= -half or inverse.after > min(shifts)
     return inside and not outside and deviation_of(wavelet) < DEVIATION
 
 
@@ -88,9 +95,9 @@ def growth_of(wavelet: str, border: str, turns: int) -> float:
         return float((1 / units.low) ** turns)
     if form is Form.SUMS:
         return 1.0
-    taps, (there, back) = taps_of(wavelet), lifting_of(wavelet).peaks
+    taps, (forward, inverse) = taps_of(wavelet), lifting_of(wavelet).peaks
     backward = float(np.abs(taps.rec_lo).sum() + np.abs(taps.rec_hi).sum())
-    return float(max(1.0, there / gain_of(wavelet), back / backward, 1 / units.low, 1 / units.high) ** turns)
+    return float(max(1.0, forward / gain_of(wavelet), inverse / backward, 1 / units.low, 1 / units.high) ** turns)
 
 
 def operations_of(wavelet: str, border: str, flops: int) -> int:
@@ -124,8 +131,8 @@ def constants_of(wavelet: str, border: str, constants: Mapping[str, Any], kind: 
     form, found = form_of(wavelet, border), lattice_of(wavelet)
     if form is Form.SUMS:
         return dict(constants)
-    low, high, back = units_of(wavelet, border)
-    more = {**constants, "units": np.array([low, high, 1 / low, 1 / high, back], kind)}
+    low, high, inverse = units_of(wavelet, border)
+    more = {**constants, "units": np.array([low, high, 1 / low, 1 / high, inverse], kind)}
     if found is not None:
         tangents = np.zeros(MOST_TAPS // 2, kind)
         tangents[: found.size - 1] = found[1:]

@@ -61,7 +61,8 @@ def lines_of(kernel: Any, lines: int, each: int, shape: Shape) -> dict[str, int]
 
 @dataclass(frozen=True)
 class Lines:
-    """Launches with one thread a value of lines; `kind` is the type of coefficients, `block` the threads of a block."""
+    """Launches with one thread per value of lines; `kind` is the type of coefficients, `block` the threads of a
+    block."""
 
     device: Device
     kind: np.dtype[Any]
@@ -151,4 +152,4 @@ def largest(task: Task) -> float:
     return forms.largest(task) / int(task.params["shifts"])
 
 
-RESULT_ALONE = not_with("result", "parts", words="it keeps no coefficients to show")
+RESULT_ALONE = not_with("result", "parts", words="it returns the result alone, without coefficients")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpu_ops.filters.kit.planning import Job
+from gpu_ops.filters.kit.planning import PlanContext
 from gpu_ops.filters.kit.rules import MOST_BLOCKS
 from gpu_ops.filters.wavelet.bases import LENGTHS
 from gpu_ops.filters.wavelet.cuda.launches import Lines, int64, lines_of
@@ -23,9 +23,7 @@ from gpu_ops.task import Task
 from gpu_ops.types import Rule
 
 MOST_TOGETHER = 3
-TOGETHER = Param(
-    "together", 2, choices=(1, 2, MOST_TOGETHER), unit="levels", help="levels that a block does in one launch"
-)
+TOGETHER = Param("together", 2, choices=(1, 2, MOST_TOGETHER), unit="levels", help="levels per launch")
 TILES = 16, 32, 64, 128
 TILE = Param("side", 32, choices=TILES, unit="pixels", help="rows and columns of a block's tile", tries=(16, 32, 64))
 
@@ -45,7 +43,7 @@ class Group(NamedTuple):
         return self.last - self.first
 
 
-class Room(NamedTuple):
+class Buffers(NamedTuple):
     """Values in shared memory: `first`, behind which the second tile begins, and all."""
 
     first: int
@@ -57,7 +55,7 @@ def groups_of(levels: int, together: int) -> tuple[Group, ...]:
     return tuple(Group(first, min(first + together, levels)) for first in range(0, levels, together))
 
 
-def spans_there(many: int, extents: tuple[int, ...], taps: int) -> list[int]:
+def spans_forward(many: int, extents: tuple[int, ...], taps: int) -> list[int]:
     """The most positions that a block has of an axis at each level of a group, for `many` coefficients of the last."""
     found = [min(many, extents[-1])]
     for n in reversed(extents[:-1]):
@@ -65,7 +63,7 @@ def spans_there(many: int, extents: tuple[int, ...], taps: int) -> list[int]:
     return found[::-1]
 
 
-def spans_back(many: int, extents: tuple[int, ...], taps: int) -> list[int]:
+def spans_inverse(many: int, extents: tuple[int, ...], taps: int) -> list[int]:
     """The same for `many` samples. A span that goes round an odd axis passes the position of its repeated sample."""
     found = [min(many, extents[0])]
     for n in extents[1:]:
@@ -81,37 +79,39 @@ def pieces(task: Task, together: int) -> tuple[int, int]:
     return (max(1, side >> together) << together if task.meta.of_kind.rank == 2 else 1), columns
 
 
-def rooms(task: Task, group: Group) -> tuple[Room, Room]:
+def buffers(task: Task, group: Group) -> tuple[Buffers, Buffers]:
     """Shared memory of a group's launches, forward and inverse."""
     taps, channels, rank = LENGTHS[task.params["wavelet"]], task.meta.channels, task.meta.of_kind.rank
     levels = sizes(task)[group.first : group.last + 1]
     rows, columns = pieces(task, group.together)
     across = tuple(size[-1] for size in levels)
-    there = spans_there(columns >> group.together, across, taps)
-    back = spans_back(columns, across, taps)
+    forward = spans_forward(columns >> group.together, across, taps)
+    inverse = spans_inverse(columns, across, taps)
     if rank == 1:
-        return _by_turns(there[:-1], channels), _by_turns([0, *back[1:]], 2 * channels, swapped=True)
+        return _alternating(forward[:-1], channels), _alternating([0, *inverse[1:]], 2 * channels, swapped=True)
     along = tuple(size[0] for size in levels)
-    high, deep = spans_there(rows >> group.together, along, taps), spans_back(rows, along, taps)
+    high, deep = spans_forward(rows >> group.together, along, taps), spans_inverse(rows, along, taps)
     after = range(1, group.together + 1)
-    tile = max(high[level - 1] * there[level - 1] for level in after) * channels
-    bands = max(4 * deep[level] * back[level] for level in after) * channels
-    between = max(2 * high[level - 1] * there[level] for level in after) * channels
-    between_back = max(2 * deep[level - 1] * back[level] for level in after) * channels
-    return Room(tile, tile + between), Room(bands, bands + between_back)
+    tile = max(high[level - 1] * forward[level - 1] for level in after) * channels
+    bands = max(4 * deep[level] * inverse[level] for level in after) * channels
+    between = max(2 * high[level - 1] * forward[level] for level in after) * channels
+    between_inverse = max(2 * deep[level - 1] * inverse[level] for level in after) * channels
+    return Buffers(tile, tile + between), Buffers(bands, bands + between_inverse)
 
 
-def _by_turns(spans: list[int], each: int, swapped: bool = False) -> Room:
+def _alternating(spans: list[int], each: int, swapped: bool = False) -> Buffers:
     """Two tiles of a line, which levels use in turn: the second one first where they are swapped."""
     even, odd = (each * max(spans[turn::2], default=0) for turn in (0, 1))
     first, second = (odd, even) if swapped else (even, odd)
-    return Room(first, first + second)
+    return Buffers(first, first + second)
 
 
 def shared_bytes(task: Task) -> int:
     """Bytes of shared memory of the largest launch."""
     groups = groups_of(task.params["levels"], task.knobs["together"])
-    return AXES_BYTES + max(room.whole for group in groups for room in rooms(task, group)) * work_type(task).itemsize
+    return (
+        AXES_BYTES + max(buffer.whole for group in groups for buffer in buffers(task, group)) * work_type(task).itemsize
+    )
 
 
 def _advice(task: Task) -> str:
@@ -139,26 +139,26 @@ class Levels(Transform):
     """The launches of one plan, one a group of levels each way; the inverse thresholds the details that it loads by
     `figures`, whose row k has the thresholds of the k-th band of details."""
 
-    def __init__(self, job: Job, lines: Lines, pyramid: DeviceArray, way: Way, figures: DeviceArray) -> None:
-        super().__init__(job, lines, pyramid, way)
+    def __init__(self, ctx: PlanContext, lines: Lines, pyramid: DeviceArray, way: Way, figures: DeviceArray) -> None:
+        super().__init__(ctx, lines, pyramid, way)
         self.pyramid, self.figures = pyramid, figures
-        self.groups = groups_of(len(self.sizes) - 1, int(job.knobs["together"]))
+        self.groups = groups_of(len(self.sizes) - 1, int(ctx.knobs["together"]))
 
     def forward(self, x: DeviceArray) -> list[Step]:
-        return [self._there_of(group, x) for group in self.groups]
+        return [self._forward_of(group, x) for group in self.groups]
 
     def inverse(self, out: DeviceArray) -> list[Step]:
-        return [self._back_of(group, out) for group in reversed(self.groups)]
+        return [self._inverse_of(group, out) for group in reversed(self.groups)]
 
-    def _there_of(self, group: Group, samples: DeviceArray) -> Launch:
+    def _forward_of(self, group: Group, samples: DeviceArray) -> Launch:
         x, low = (self._approximation(level, samples) for level in group)
-        rows, columns = (max(1, side >> group.together) for side in pieces(self.job.task, group.together))
+        rows, columns = (max(1, side >> group.together) for side in pieces(self.ctx.task, group.together))
         args = (x.values, low.values, self.pyramid, np.int32(self.taps), np.int32(group.together))
         return self._launch("forward", group, args, (x.pitch, low.pitch), (rows, columns), group.last)
 
-    def _back_of(self, group: Group, samples: DeviceArray) -> Launch:
+    def _inverse_of(self, group: Group, samples: DeviceArray) -> Launch:
         x, low = (self._approximation(level, samples) for level in group)
-        how = np.int32(THRESHOLDS.index(self.job.params["threshold"]))
+        how = np.int32(THRESHOLDS.index(self.ctx.params["threshold"]))
         args = (
             low.values,
             self.pyramid,
@@ -169,36 +169,36 @@ class Levels(Transform):
             np.int32(group.together),
         )
         return self._launch(
-            "inverse", group, args, (x.pitch, low.pitch), pieces(self.job.task, group.together), group.first
+            "inverse", group, args, (x.pitch, low.pitch), pieces(self.ctx.task, group.together), group.first
         )
 
     def _launch(
         self, way: str, group: Group, args: tuple[Any, ...], pitches: tuple[int, int], many: tuple[int, int], of: int
     ) -> Launch:
         """A launch over pieces of the approximation of level `of`."""
-        image, channels, there = self.lines.shape.rank == 2, self.lines.shape.channels, way == "forward"
+        image, channels, forward = self.lines.shape.rank == 2, self.lines.shape.channels, way == "forward"
         (rows, columns), (down, right) = self.sizes[group.first], self._details(group.last)
-        room = rooms(self.job.task, group)[0 if there else 1]
+        buffer = buffers(self.ctx.task, group)[0 if forward else 1]
         if image:
             places = (*pitches, self.pyramid.shape[1] * channels, down, right)
             args = (*args, *int64(rows, columns), np.int32(channels), *int64(*places), *map(np.int32, many))
         else:
             args = (*args, *int64(columns), np.int32(channels), *int64(right), np.int32(many[1]))
         grid = tuple(-(-n // each) for n, each in zip(self.sizes[of], many, strict=True))
-        kernel = self.job.kernel(
+        kernel = self.ctx.kernel(
             f"_{way}_{'tile' if image else 'line'}",
             REAL=self.lines.real,
-            BORDER=BORDERS.index(self.job.params["border"]),
+            BORDER=BORDERS.index(self.ctx.params["border"]),
         )
         name = f"levels {group.first + 1} to {group.last}" if group.together > 1 else f"level {group.last}"
         return Launch(
             kernel,
             (grid[1], min(grid[0], MOST_BLOCKS), 1),
             (*self.lines.threads, 1),
-            (*args, np.int32(room.first)),
-            room.whole * self.lines.kind.itemsize,
+            (*args, np.int32(buffer.first)),
+            buffer.whole * self.lines.kind.itemsize,
             constants=self._constants(),
-            name=name if there else f"{name} inverse",
+            name=name if forward else f"{name} inverse",
             loops=lines_of(kernel, self.sizes[of][0], many[0], self.lines.shape),
         )
 

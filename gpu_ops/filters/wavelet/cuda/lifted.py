@@ -1,4 +1,4 @@
-"""The steps of the wavelet transform by lifting, in place in tiles of shared memory: one launch a level each way."""
+"""The steps of the wavelet transform by lifting, in place in tiles of shared memory: one launch per level each way."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ import numpy as np
 from gpu_ops.filters.kit.rules import MOST_BLOCKS, beyond
 from gpu_ops.filters.wavelet.bases import gain_of, taps_of
 from gpu_ops.filters.wavelet.cuda.launches import Plane, int64, lines_of
-from gpu_ops.filters.wavelet.cuda.lifting import NAMES, constants_of, deviation_of, lifting_of, reach_back, reach_there
+from gpu_ops.filters.wavelet.cuda.lifting import (
+    NAMES,
+    constants_of,
+    deviation_of,
+    lifting_of,
+    reach_forward,
+    reach_inverse,
+)
 from gpu_ops.filters.wavelet.cuda.tiles import Fused, Tile
 from gpu_ops.filters.wavelet.forms import BORDERS, floats_tolerance, sizes, work_type
 from gpu_ops.plan import Launch
@@ -30,7 +37,10 @@ def shared_values(task: Task) -> tuple[int, int]:
     lifting, (rows, columns) = lifting_of(task.params["wavelet"]), pairs_of(task)
     image = task.meta.of_kind.rank == 2
     found = []
-    for reach, more in ((reach_there(lifting), 0), (reach_back(lifting), 1)):  # inverse a piece may begin within a pair
+    for reach, more in (
+        (reach_forward(lifting), 0),
+        (reach_inverse(lifting), 1),
+    ):  # inverse a piece may begin within a pair
         around = reach.after - reach.before + more
         lines = 2 * (rows + around) if image else 1
         found.append(lines * 2 * (columns + around) * task.meta.channels)
@@ -49,7 +59,7 @@ HAS_STEPS = Rule(
 )
 TILE_FITS = Rule(
     lambda task: beyond(shared_bytes(task), task.limits.shared_bytes),
-    "its tile takes {found} bytes of shared memory, a block has {limits.shared_bytes}; take a smaller side",
+    "its tile takes {found} bytes of shared memory, a block has {limits.shared_bytes}; choose a smaller side",
 )
 """Of images; lines have at most 44 KiB, with the most channels and the longest wavelet that has lifting steps."""
 
@@ -58,9 +68,9 @@ def growth(task: Task) -> float:
     """How many times as large a value can become between the steps as what a level of the filters allows for, forward
     and inverse."""
     wavelet = task.params["wavelet"]
-    taps, (there, back) = taps_of(wavelet), lifting_of(wavelet).peaks
+    taps, (forward, inverse) = taps_of(wavelet), lifting_of(wavelet).peaks
     of_filters = float(np.abs(taps.rec_lo).sum() + np.abs(taps.rec_hi).sum())
-    return max(1.0, there / gain_of(wavelet), back / of_filters) ** int(task.meta.of_kind.rank)
+    return max(1.0, forward / gain_of(wavelet), inverse / of_filters) ** int(task.meta.of_kind.rank)
 
 
 def _tolerance(task: Task) -> float:
@@ -70,7 +80,7 @@ def _tolerance(task: Task) -> float:
 
 
 EXACTNESS = Exactness(
-    _tolerance, "The digits of some listed filters end early, so that no lifting steps come to exactly both of them."
+    _tolerance, "Some published filters have few digits, so that no lifting steps reproduce both of them exactly."
 )
 
 
@@ -86,7 +96,7 @@ class Lifted(Fused):
 
     def _level(self, way: str, level: int, results: tuple[int, ...], x: Plane, low: Plane) -> Launch:
         """A forward or an inverse level, a block for each piece of the coefficients, or of the samples."""
-        task, forward, image = self.job.task, way == "forward", self.lines.shape.rank == 2
+        task, forward, image = self.ctx.task, way == "forward", self.lines.shape.rank == 2
         bands, detail_pitch = self._bands(level, low)
         planes = (x.values, *bands) if forward else (*bands, x.values)
         many = pairs_of(task) if image else pairs_of(task)[1:]
@@ -97,11 +107,11 @@ class Lifted(Fused):
         sizes = (*int64(*extents), np.int32(self.lines.shape.channels), *pitches, *map(np.int32, many))
         each = 1 if forward else 2
         grid = [-(-n // (each * pairs)) for n, pairs in zip(results, pairs_of(task), strict=True)]
-        lifting = lifting_of(self.job.params["wavelet"])
-        kernel = self.job.kernel(
+        lifting = lifting_of(self.ctx.params["wavelet"])
+        kernel = self.ctx.kernel(
             f"_{way}_{'tile' if image else 'line'}",
             REAL=self.lines.real,
-            BORDER=BORDERS.index(self.job.params["border"]),
+            BORDER=BORDERS.index(self.ctx.params["border"]),
         )
         return Launch(
             kernel,

@@ -82,12 +82,12 @@ class Lifting(NamedTuple):
         """How many times as large as the samples forward, and as the coefficients inverse, a value between the steps
         becomes at most: from what each of them is a sum of."""
         one, nothing = Laurent(0, np.ones(1)), Laurent(0, np.zeros(0))
-        there = {EVEN: [one, nothing], ODD: [nothing, one]}
-        back = {
+        forward = {EVEN: [one, nothing], ODD: [nothing, one]}
+        inverse = {
             self.low.phase: [Laurent(0, np.array([1 / self.low.gain])), nothing],
             self.high.phase: [nothing, Laurent(0, np.array([1 / self.high.gain]))],
         }
-        return _peak(there, self.steps, -1), _peak(back, self.steps[::-1], 1)
+        return _peak(forward, self.steps, -1), _peak(inverse, self.steps[::-1], 1)
 
     @property
     def multiplications(self) -> int:
@@ -207,14 +207,14 @@ class Reach(NamedTuple):
     changes: tuple[tuple[int, int], ...]
 
 
-def reach_there(lifting: Lifting) -> Reach:
+def reach_forward(lifting: Lifting) -> Reach:
     """For pieces of coefficients."""
     ends = {end.phase: (end.shift, end.shift) for end in (lifting.low, lifting.high)}
     reach = _reach(lifting.steps[::-1], ends)
     return reach._replace(changes=reach.changes[::-1])
 
 
-def reach_back(lifting: Lifting) -> Reach:
+def reach_inverse(lifting: Lifting) -> Reach:
     """For pieces of samples."""
     return _reach(lifting.steps, {EVEN: (0, 0), ODD: (0, 0)})
 
@@ -236,7 +236,7 @@ def constants_of(lifting: Lifting, kind: np.dtype[Any]) -> dict[str, Any]:
     """The arrays of the kernel's constant memory."""
     moves, ends = np.zeros((2, MOST_STEPS, 5), np.int32), np.zeros((2, 5), np.int32)
     weights = np.zeros((MOST_STEPS, MOST_WEIGHTS), kind)
-    for way, reach in enumerate((reach_there(lifting), reach_back(lifting))):
+    for way, reach in enumerate((reach_forward(lifting), reach_inverse(lifting))):
         low, high = lifting.low, lifting.high
         ends[way] = (
             reach.after - reach.before,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpu_ops.devices.launches import grid1d
-from gpu_ops.filters.kit.planning import NO_LOOPS, Job
+from gpu_ops.filters.kit.planning import NO_LOOPS, PlanContext
 from gpu_ops.filters.wavelet.cuda.launches import Lines, Plane, int64
 from gpu_ops.filters.wavelet.cuda.transform import band_plane
 from gpu_ops.filters.wavelet.finest import finest_of
@@ -46,17 +46,17 @@ class Details(NamedTuple):
 
 
 class Thresholds:
-    """A plan's figures, a column a channel: row 0 is the noise, row k the threshold of the k-th band of details."""
+    """A plan's figures, a column per channel: row 0 is the noise, row k the threshold of the k-th band of details."""
 
-    def __init__(self, job: Job, lines: Lines, pyramid: DeviceArray) -> None:
-        self.job, self.lines, self.channels = job, lines, lines.shape.channels
-        self.rule = job.params["rule"]
-        self.bands = bands_of(job.task)[1:]
+    def __init__(self, ctx: PlanContext, lines: Lines, pyramid: DeviceArray) -> None:
+        self.ctx, self.lines, self.channels = ctx, lines, lines.shape.channels
+        self.rule = ctx.params["rule"]
+        self.bands = bands_of(ctx.task)[1:]
         self.planes = [band_plane(band, pyramid, lines) for band in self.bands]
         self.details = [self._details(*pair) for pair in zip(self.bands, self.planes, strict=True)]
-        finest = finest_of(job.task)
+        finest = finest_of(ctx.task)
         self.finest = self._details(finest, band_plane(finest, pyramid, lines))
-        self.figures = job.device.empty(figures_form(job.task).shape, np.float64)
+        self.figures = ctx.device.empty(figures_form(ctx.task).shape, np.float64)
         self.noise = self._row(0)
 
     def find(self, wanted: bool) -> list[Step]:
@@ -91,14 +91,14 @@ class Thresholds:
 
     def _shrink(self, band: Band, at: Plane, thresholds: DeviceArray) -> Launch:
         rows, width = math.prod(band.shape[:-1]), band.shape[-1] * self.channels
-        how = np.int32(THRESHOLDS.index(self.job.params["threshold"]))
+        how = np.int32(THRESHOLDS.index(self.ctx.params["threshold"]))
         args = (at.values, thresholds, *int64(rows, width, at.pitch), np.int32(self.channels), how)
         name = f"shrink level {band.level} {band.orientation}"
         return self.lines.over(self.lines.kernel("shrink"), rows, width, args, name)
 
     def _median(self, details: Details) -> list[Step]:
         """The noise estimate, digit by digit."""
-        empty, width = self.job.device.empty, self.lines.kind.itemsize
+        empty, width = self.ctx.device.empty, self.lines.kind.itemsize
         counts = empty((self.channels, 2, DIGITS), np.uint32)
         found, left = empty((self.channels, 2), np.uint64), empty((self.channels, 2), np.int64)
         count, pick = (self.lines.kernel("median", part, WIDTH=width) for part in ("count", "pick"))
@@ -116,7 +116,7 @@ class Thresholds:
         """The given threshold or the universal one, the same for all bands."""
         of_noise, thresholds = self.rule == "universal", self.figures.reshape(-1)[self.channels :]
         samples = self.lines.shape.rows * self.lines.shape.columns
-        value = math.sqrt(2 * math.log(samples)) if of_noise else self.job.params["value"]
+        value = math.sqrt(2 * math.log(samples)) if of_noise else self.ctx.params["value"]
         args = (self.noise, thresholds, np.float64(value), np.int32(of_noise), np.int64(thresholds.size))
         kernel = self.lines.kernel("thresholds", "same")
         grid = grid1d(thresholds.size, THREADS)
@@ -130,7 +130,7 @@ class Thresholds:
     def _squares(self, details: Details) -> tuple[Launch, DeviceArray, DeviceArray, int]:
         """Sums of squares and largest magnitudes, which (channels, blocks) hold, and the blocks."""
         blocks, part = self._parts(details.many)
-        sums, sizes = (self.job.device.empty((self.channels, blocks), np.float64) for _ in range(2))
+        sums, sizes = (self.ctx.device.empty((self.channels, blocks), np.float64) for _ in range(2))
         args = (details.values, self.noise, sums, sizes, *details.args, np.int64(part))
         kernel, loops = self.lines.kernel("thresholds", "squares"), {"squares of a part": -(-part // THREADS)}
         return self._launch(kernel, blocks, args, "squares", loops), sums, sizes, blocks
@@ -139,7 +139,7 @@ class Thresholds:
         steps, ordered = self._sort(details)
         count = details.many
         squares, sums, _, blocks = self._squares(Details(ordered, count, count, count, 1, count))
-        risks, places = (self.job.device.empty((self.channels, blocks), np.float64) for _ in range(2))
+        risks, places = (self.ctx.device.empty((self.channels, blocks), np.float64) for _ in range(2))
         most = np.float64(math.sqrt(2 * math.log(count)))
         part = self._parts(count)[1]
         args = (ordered, sums, self.noise, risks, places, np.int64(count), np.int64(part), most)
@@ -166,7 +166,7 @@ class Thresholds:
     def _magnitudes(self) -> tuple[DeviceArray, DeviceArray]:
         """Twice the memory for the largest band, which all bands share."""
         most = self.channels * max(details.many for details in self.details)
-        return self.job.device.empty((most,), self.lines.kind), self.job.device.empty((most,), self.lines.kind)
+        return self.ctx.device.empty((most,), self.lines.kind), self.ctx.device.empty((most,), self.lines.kind)
 
     def _launch(
         self, kernel: Any, blocks: int, args: tuple[Any, ...], name: str, loops: Mapping[str, int] = NO_LOOPS

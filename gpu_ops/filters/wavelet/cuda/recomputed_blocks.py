@@ -4,7 +4,7 @@ approximation that the levels below gave."""
 
 from __future__ import annotations
 
-from gpu_ops.filters.kit.planning import Job, cuda
+from gpu_ops.filters.kit.planning import PlanContext, cuda
 from gpu_ops.filters.kit.rules import not_with, together
 from gpu_ops.filters.wavelet import forms
 from gpu_ops.filters.wavelet.cuda.launches import RESULT_ALONE, counted, largest
@@ -22,23 +22,20 @@ AROUND = "wavelet/median.cu", "wavelet/thresholds.cu"
 """The kernels that find the threshold."""
 SIZES = 64, 128, 256
 BLOCKS = {
-    kind: Param("block", usual, choices=SIZES, unit="threads", help="threads a block", tries=(64, 256))
+    kind: Param("block", usual, choices=SIZES, unit="threads", help="threads per block", tries=(64, 256))
     for kind, usual in THREADS.items()
 }
-HEIGHT = Param(
-    "rows", ROWS, choices=(32, 64, 128, 256), unit="rows", help="rows that a block marches down", tries=(32, 128)
-)
+HEIGHT = Param("rows", ROWS, choices=(32, 64, 128, 256), unit="rows", help="rows per block", tries=(32, 128))
 IDEAS = {
-    "image": "The inverse transform recomputes the details, which is cheaper than to store and read them.",
-    "signal": "A block does all levels of its tile, and recomputes what lies around it: nothing is stored between.",
+    "image": "The inverse transform recomputes the details, which is cheaper than storing and loading them.",
+    "signal": "A block computes all levels of its tile and recomputes the halo: no intermediate result is stored.",
 }
-SEVERAL = "a forward and an inverse launch for each level: the loads of one block do not stand for the plan"
+SEVERAL = "a forward and an inverse launch for each level: one block is not representative of the plan"
 
 
 ONE_THRESHOLD = not_with(
     *("rule", "BayesShrink", "SURE"),
-    words="BayesShrink and SURE find a threshold for each band, from details that it never keeps; take manual or "
-    "universal",
+    words="BayesShrink and SURE need the details of each band, which it does not store; choose manual or universal",
 )
 """Details that are not stored do not suffice."""
 POSITIONS = Rule(
@@ -56,10 +53,10 @@ def recomputed(task: Task, forward: int) -> int:
     return 0 if windows_of(task) else forward // 2
 
 
-def planned(job: Job) -> Plan:
+def planned(ctx: PlanContext) -> Plan:
     """A signal's levels in one launch where a tile holds them, else a forward and an inverse launch for each level."""
-    windows = windows_of(job.task)
-    return Denoising(job).plan() if windows is None else Whole(job, windows).plan()
+    windows = windows_of(ctx.task)
+    return Denoising(ctx).plan() if windows is None else Whole(ctx, windows).plan()
 
 
 def _operations(task: Task) -> int:
@@ -71,7 +68,7 @@ def variant(kind: Kind) -> Variant:
     """The variant of signals or of images."""
     image = kind == "image"
     return cuda(
-        *(FILE, "recomputed by blocks", IDEAS[kind], planned),
+        *(FILE, "recomputed per block", IDEAS[kind], planned),
         *together(ONE_THRESHOLD, RESULT_ALONE, *((POSITIONS,) if image else ())),
         helpers=AROUND,
         knobs=(BLOCKS[kind], *((HEIGHT,) if image else ())),

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpu_ops.filters.kit.planning import CTYPES, Job
+from gpu_ops.filters.kit.planning import CTYPES, PlanContext
 from gpu_ops.filters.wavelet.bases import taps_of
 from gpu_ops.filters.wavelet.cuda.launches import Lines, Shape, int64
 from gpu_ops.filters.wavelet.cuda.noise import Details, Thresholds
@@ -30,7 +30,7 @@ class Level(NamedTuple):
     x: DeviceArray
     out: DeviceArray
     low: DeviceArray
-    back: DeviceArray
+    restored: DeviceArray
     samples: Extents
     results: Extents
     alone: bool
@@ -40,30 +40,30 @@ class Finest(Thresholds):
     """The figures of a plan whose noise comes from an array of the finest details alone: the noise, and one threshold
     for all bands."""
 
-    def __init__(self, job: Job, lines: Lines, finest: DeviceArray) -> None:
-        self.job, self.lines, self.channels, self.rule = job, lines, lines.shape.channels, job.params["rule"]
+    def __init__(self, ctx: PlanContext, lines: Lines, finest: DeviceArray) -> None:
+        self.ctx, self.lines, self.channels, self.rule = ctx, lines, lines.shape.channels, ctx.params["rule"]
         count = finest.size // self.channels
         self.details = [Details(finest, count, count, count, self.channels, 1)]
-        part, columns = finest_of(job.task).shape, bands_of(job.task)[-1].shape[-1]
+        part, columns = finest_of(ctx.task).shape, bands_of(ctx.task)[-1].shape[-1]
         self.finest = Details(finest, math.prod(part), part[-1], columns * self.channels, self.channels, 1)
-        self.figures = job.device.empty((2, self.channels), np.float64)
+        self.figures = ctx.device.empty((2, self.channels), np.float64)
         self.noise = self._row(0)
 
 
 class Denoising:
     """The memory and the steps of one plan."""
 
-    def __init__(self, job: Job) -> None:
-        self.job, task = job, job.task
+    def __init__(self, ctx: PlanContext) -> None:
+        self.ctx, task = ctx, ctx.task
         self.kind, self.shape, self.strips = work_type(task), Shape.of(task.meta), Strips.of(task)
-        self.image, self.noise = self.strips.image, job.params["rule"] != "manual"
-        self.shifts = int(job.params["shifts"])
-        self.nothing = job.device.empty((1,), self.kind)
+        self.image, self.noise = self.strips.image, ctx.params["rule"] != "manual"
+        self.shifts = int(ctx.params["shifts"])
+        self.nothing = ctx.device.empty((1,), self.kind)
         self.levels = self._levels()
         self.finest = self._band(self.levels[0].results) if self.noise else self.nothing
-        self.total = job.empty(self.kind) if self.shifts > 1 else self.nothing
-        lines = Lines(job.device, self.kind, self.shape, self.strips.threads)
-        self.thresholds = Finest(job, lines, self.finest if self.noise else self._band(Extents(1, 1)))
+        self.total = ctx.empty(self.kind) if self.shifts > 1 else self.nothing
+        lines = Lines(ctx.device, self.kind, self.shape, self.strips.threads)
+        self.thresholds = Finest(ctx, lines, self.finest if self.noise else self._band(Extents(1, 1)))
         self.constants = {"bank": self._bank()}
 
     def plan(self) -> Plan:
@@ -76,29 +76,29 @@ class Denoising:
                 steps += self.thresholds.find(wanted=False) if of_noise else []
             for level in reversed(self.levels):
                 steps += self._inverse(level, shift)
-        return self.job.plan(*steps)
+        return self.ctx.plan(*steps)
 
     def _given(self) -> list[Step]:
         """What brings a given threshold to where kernels read it."""
         return self.thresholds.find(wanted=False)
 
     def _levels(self) -> list[Level]:
-        extents = extents_of(self.job.task)
-        levels, x, out = [], self.job.x, self.job.out
+        extents = extents_of(self.ctx.task)
+        levels, x, out = [], self.ctx.x, self.ctx.out
         for number, (samples, results) in enumerate(zip(extents, extents[1:], strict=False), start=1):
             alone = number == len(extents) - 1
-            low, back = (self._band(results) if wanted else self.nothing for wanted in self._wanted(number))
-            levels.append(Level(number, x, out, low, back, samples, results, alone))
-            x, out = low, back
+            low, restored = (self._band(results) if wanted else self.nothing for wanted in self._wanted(number))
+            levels.append(Level(number, x, out, low, restored, samples, results, alone))
+            x, out = low, restored
         return levels
 
     def _wanted(self, number: int) -> tuple[bool, bool]:
         """Whether a level writes its approximation, and whether the next level's inverse gives one: not to the last."""
-        more = number < self.job.params["levels"]
+        more = number < self.ctx.params["levels"]
         return more, more
 
     def _band(self, extents: Extents) -> DeviceArray:
-        return self.job.device.empty((extents.rows, extents.columns * self.shape.channels), self.kind)
+        return self.ctx.device.empty((extents.rows, extents.columns * self.shape.channels), self.kind)
 
     def _forward(self, level: Level, shift: int) -> list[Launch]:
         """The approximation of a level, of the first one also the finest details where they are wanted."""
@@ -109,9 +109,9 @@ class Denoising:
     def _inverse(self, level: Level, shift: int) -> list[Launch]:
         """The inverse transform of a level, which recomputes its details."""
         thresholds = self.thresholds.figures.reshape(-1)[self.shape.channels :]
-        arrays = (level.x, level.back, self.total, level.out, thresholds)
+        arrays = (level.x, level.restored, self.total, level.out, thresholds)
         first, last = level.number > 1 or shift == 0, level.number > 1 or shift == self.shifts - 1
-        how = np.int32(THRESHOLDS.index(self.job.params["threshold"]))
+        how = np.int32(THRESHOLDS.index(self.ctx.params["threshold"]))
         ends = (np.int32(first), np.int32(last), np.float64(self.shifts), how, np.int32(level.alone))
         return [self._launch("", level, shift, arrays, ends, f"level {level.number} inverse")]
 
@@ -130,7 +130,7 @@ class Denoising:
     ) -> Launch:
         """A forward or an inverse launch; of level 1 alone samples are shifted."""
         forward, first = bool(part), level.number == 1
-        across, segments, height = grid_of(self.job.task, level.number, forward)
+        across, segments, height = grid_of(self.ctx.task, level.number, forward)
         args = (*arrays, *self._extents(level, height), *self._moved(level, shift if first else 0), *more)
         return Launch(
             self._kernel(f"_{part}{'image' if self.image else 'signal'}", first),
@@ -144,12 +144,12 @@ class Denoising:
 
     def _kernel(self, part: str, first: bool) -> Any:
         """A kernel for the first level, or for the others: their samples are approximations."""
-        dtype = self.job.dtype if first else self.kind
+        dtype = self.ctx.dtype if first else self.kind
         defines: dict[str, Any] = {
             "SAMPLE": CTYPES[dtype.name],
             "REAL": CTYPES[self.kind.name],
             "INTEGER": int(dtype.kind == "u"),
-            "BORDER": BORDERS.index(self.job.params["border"]),
+            "BORDER": BORDERS.index(self.ctx.params["border"]),
             "TAPS": self.strips.taps,
             "THREADS": self.strips.threads,
             "BATCH": self.strips.batch(self.kind.itemsize),
@@ -157,11 +157,11 @@ class Denoising:
             "SHIFTED": int(first and self.shifts > 1),
             "NOISE": int(first and self.noise),
         }
-        return self.job.device.kernel(FILE, f"wavelet_recomputed_blocks{part}", defines)
+        return self.ctx.device.kernel(FILE, f"wavelet_recomputed_blocks{part}", defines)
 
     def _bank(self) -> Any:
         """Low and high of the forward transform, reversed, then those of the inverse one."""
-        filters = taps_of(self.job.params["wavelet"])
+        filters = taps_of(self.ctx.params["wavelet"])
         bank = np.zeros((4, MOST_TAPS), self.kind)
         bank[:, : self.strips.taps] = (filters.dec_lo[::-1], filters.dec_hi[::-1], filters.rec_lo, filters.rec_hi)
         return bank
@@ -170,14 +170,14 @@ class Denoising:
 class Whole(Denoising):
     """A signal with all its levels in one launch."""
 
-    def __init__(self, job: Job, windows: Windows) -> None:
-        super().__init__(job)
+    def __init__(self, ctx: PlanContext, windows: Windows) -> None:
+        super().__init__(ctx)
         self.windows = windows
-        self.constants["places"] = np.array(windows.places, np.int32)
+        self.constants["indices"] = np.array(windows.places, np.int32)
 
     def plan(self) -> Plan:
         """A launch a shift."""
-        return self.job.plan(*self.thresholds.find(wanted=False), *map(self._whole, range(self.shifts)))
+        return self.ctx.plan(*self.thresholds.find(wanted=False), *map(self._whole, range(self.shifts)))
 
     def _levels(self) -> list[Level]:
         return []
@@ -186,11 +186,11 @@ class Whole(Denoising):
         columns, channels, windows = self.shape.columns, self.shape.channels, self.windows
         thresholds = self.thresholds.figures.reshape(-1)[channels:]
         ends = np.int32(shift == 0), np.int32(shift == self.shifts - 1), np.float64(self.shifts)
-        how = np.int32(THRESHOLDS.index(self.job.params["threshold"]))
+        how = np.int32(THRESHOLDS.index(self.ctx.params["threshold"]))
         sizes = np.int64(columns), np.int32(channels), np.int64(shift % columns)
-        numbers = (*ends, how, np.int32(self.job.params["levels"]), np.int32(windows.length))
+        numbers = (*ends, how, np.int32(self.ctx.params["levels"]), np.int32(windows.length))
         grid = -(-columns // windows.length) * channels, 1, 1
-        args = (self.job.x, self.total, self.job.out, thresholds, *sizes, *numbers)
+        args = (self.ctx.x, self.total, self.ctx.out, thresholds, *sizes, *numbers)
         name = f"shift by {shift}" if self.shifts > 1 else "forward, thresholds, inverse"
         shared = windows.size * self.kind.itemsize
         block = (self.strips.threads, 1, 1)

@@ -20,7 +20,7 @@ ROWS = 128
 BATCH_BYTES = 32
 """Bytes of a column of the rows of an image between two barriers."""
 LEAST_ROWS, RESIDENT = 16, 2
-"""The fewest rows of a segment, and blocks a multiprocessor that are worth shorter segments."""
+"""The fewest rows of a segment, and blocks per multiprocessor that are worth shorter segments."""
 EACH = 4
 """Coefficients a thread of a signal; the kernel says the same."""
 WHOLE, MOST_LEVELS, SPARE, SPANS = 8, 16, 8, 1024
@@ -58,7 +58,7 @@ class Strips(NamedTuple):
         return self.taps // 2 - 1 if self.periodic else self.taps - 2
 
     @property
-    def there(self) -> int:
+    def forward_coefficients(self) -> int:
         """Coefficients of a strip of the forward transform."""
         return self.threads if self.image else EACH * self.threads
 
@@ -80,9 +80,9 @@ class Strips(NamedTuple):
     @property
     def lengths(self) -> tuple[int, int]:
         """Samples of a row of a strip, forward and inverse."""
-        pairs = zip((self.there, self.coefficients), self.leads, strict=True)
-        there, back = (-(-(lead + 2 * each + self.taps - 2) // 8) * 8 for each, lead in pairs)
-        return there, back
+        pairs = zip((self.forward_coefficients, self.coefficients), self.leads, strict=True)
+        forward, inverse = (-(-(lead + 2 * each + self.taps - 2) // 8) * 8 for each, lead in pairs)
+        return forward, inverse
 
     def batch(self, itemsize: int) -> int:
         """Rows between two barriers."""
@@ -90,15 +90,15 @@ class Strips(NamedTuple):
 
     def shared(self, itemsize: int, noise: bool) -> tuple[int, int]:
         """Bytes of shared memory of a block, forward and inverse."""
-        (there, back), rows = self.lengths, self.batch(itemsize)
+        (forward, inverse), rows = self.lengths, self.batch(itemsize)
         if not self.image:
-            return there * itemsize, (back + 2 * self.coefficients) * itemsize
-        halves = (2 if noise else 1) * self.there
-        return rows * (there + halves) * itemsize, rows * (back + 2 * self.coefficients) * itemsize
+            return forward * itemsize, (inverse + 2 * self.coefficients) * itemsize
+        halves = (2 if noise else 1) * self.forward_coefficients
+        return rows * (forward + halves) * itemsize, rows * (inverse + 2 * self.coefficients) * itemsize
 
-    def columns(self, there: bool) -> int:
+    def columns(self, forward: bool) -> int:
         """The stride of strips: coefficients forward, samples inverse."""
-        return self.there if there else self.width
+        return self.forward_coefficients if forward else self.width
 
 
 def height_of(rows: int, strips: int, most: int, multiprocessors: int) -> int:
@@ -115,12 +115,12 @@ def extents_of(task: Task) -> list[Extents]:
     return [Extents(*shape) if image else Extents(1, *shape) for shape in sizes(task)]
 
 
-def grid_of(task: Task, level: int, there: bool) -> tuple[int, int, int]:
+def grid_of(task: Task, level: int, forward: bool) -> tuple[int, int, int]:
     """Strips and segments of a launch, and the rows of a segment: of coefficients forward, of samples inverse."""
     strips, extents = Strips.of(task), extents_of(task)
-    rows, columns = extents[level if there else level - 1]
-    across = -(-columns // strips.columns(there)) * task.meta.channels
-    most = int(task.knobs.get("rows", ROWS)) // (2 if there else 1) if strips.image else 1
+    rows, columns = extents[level if forward else level - 1]
+    across = -(-columns // strips.columns(forward)) * task.meta.channels
+    most = int(task.knobs.get("rows", ROWS)) // (2 if forward else 1) if strips.image else 1
     height = height_of(rows, across, most, task.limits.multiprocessors)
     return across, -(-rows // height), height
 
@@ -223,34 +223,34 @@ def _of_levels(task: Task) -> Mapping[str, int]:
             stores += results.rows * results.columns * itemsize // SECTOR
         across, segments, _ = grid_of(task, level, False)
         loads += _samples(task, level, False) + across * segments * strips.threads // WARP
-        loads += 0 if alone else _came_back(task, level)
+        loads += 0 if alone else _restored_loads(task, level)
         stores += samples.rows * samples.columns * itemsize // SECTOR * (itemsize // 4)
     return {"global_load_sectors": loads, "global_store_sectors": stores}
 
 
-def _segments(task: Task, level: int, there: bool) -> list[tuple[int, int]]:
+def _segments(task: Task, level: int, forward: bool) -> list[tuple[int, int]]:
     """The first row of coefficients of each segment, and how many of them it makes."""
     strips, extents = Strips.of(task), extents_of(task)
-    _, segments, height = grid_of(task, level, there)
-    rows = extents[level if there else level - 1].rows
+    _, segments, height = grid_of(task, level, forward)
+    rows = extents[level if forward else level - 1].rows
     spans = [(k * height, min((k + 1) * height, rows)) for k in range(segments)]
-    if there:
+    if forward:
         return [(above, below - above) for above, below in spans]
     first = [_needed(above, strips) for above, _ in spans]
     return [(k, ((below - 1 + strips.reach) >> 1) - k + 1) for k, (_, below) in zip(first, spans, strict=True)]
 
 
-def _samples(task: Task, level: int, there: bool) -> int:
+def _samples(task: Task, level: int, forward: bool) -> int:
     """Sectors of the samples of a level: those of a row of each strip, as often as segments load rows."""
     strips, extents, itemsize = Strips.of(task), extents_of(task), work_type(task).itemsize
     columns, half = extents[level - 1].columns, extents[level].columns
-    lead, length = strips.leads[0 if there else 1], strips.lengths[0 if there else 1]
-    rows = sum(2 * count + strips.taps - 2 for _, count in _segments(task, level, there))
-    last = half - 1 if there else (columns - 1 + strips.reach) >> 1
+    lead, length = strips.leads[0 if forward else 1], strips.lengths[0 if forward else 1]
+    rows = sum(2 * count + strips.taps - 2 for _, count in _segments(task, level, forward))
+    last = half - 1 if forward else (columns - 1 + strips.reach) >> 1
     end = 2 * last - strips.reach + strips.taps
     found = 0
-    for strip in range(grid_of(task, level, there)[0]):
-        left = 2 * _first(strips, strip, there) - strips.reach - lead
+    for strip in range(grid_of(task, level, forward)[0]):
+        left = 2 * _first(strips, strip, forward) - strips.reach - lead
         if left >= 0 and left + length <= columns:
             found += length * itemsize // SECTOR * (itemsize // 4)
         else:
@@ -259,13 +259,13 @@ def _samples(task: Task, level: int, there: bool) -> int:
     return rows * found
 
 
-def _first(strips: Strips, strip: int, there: bool) -> int:
+def _first(strips: Strips, strip: int, forward: bool) -> int:
     """The first coefficient of a strip."""
-    begin = strip * strips.columns(there)
-    return begin if there else _needed(begin, strips)
+    begin = strip * strips.columns(forward)
+    return begin if forward else _needed(begin, strips)
 
 
-def _came_back(task: Task, level: int) -> int:
+def _restored_loads(task: Task, level: int) -> int:
     """Sectors of the approximation of the next level, which half of the threads load, batch by batch."""
     strips, itemsize = Strips.of(task), work_type(task).itemsize
     half, new = extents_of(task)[level].columns, strips.batch(itemsize) // 2

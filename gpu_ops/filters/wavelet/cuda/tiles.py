@@ -1,4 +1,4 @@
-"""The steps of the wavelet transform in tiles of shared memory: one launch a level, for both axes of an image."""
+"""The steps of the wavelet transform in tiles of shared memory: one launch per level, for both axes of an image."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.filters.kit.planning import Job, block_shape
+from gpu_ops.filters.kit.planning import PlanContext, block_shape
 from gpu_ops.filters.wavelet.bases import LENGTHS
 from gpu_ops.filters.wavelet.cuda.launches import Lines, Plane, int64
 from gpu_ops.filters.wavelet.cuda.transform import Transform, Way
@@ -15,7 +15,7 @@ from gpu_ops.params import Value
 from gpu_ops.plan import DeviceArray, Launch, Step
 from gpu_ops.task import Task
 
-THERE = "wavelet/4_shared.cu"
+SHARED_FILE = "wavelet/4_shared.cu"
 """The kernels of the forward transform, where only the inverse has a file of its own."""
 Tile = tuple[int, int]
 """Rows, and values of a row."""
@@ -47,10 +47,12 @@ def block_of(task: Task) -> Tile:
 def shared_values(task: Task) -> tuple[int, int]:
     """Values in shared memory, forward and inverse: tiles, and what lies between the passes of an image."""
     block, taps, channels = block_of(task), LENGTHS[task.params["wavelet"]], task.meta.channels
-    (rows, width), (back_rows, back_width) = (tile(block, taps, channels) for tile in (sample_tile, coefficient_tile))
+    (rows, width), (inverse_rows, inverse_width) = (
+        tile(block, taps, channels) for tile in (sample_tile, coefficient_tile)
+    )
     if task.meta.of_kind.rank == 1:
-        return width, 2 * back_width
-    return rows * (width + 2 * block[1]), (4 * back_rows + 2 * block[0]) * back_width
+        return width, 2 * inverse_width
+    return rows * (width + 2 * block[1]), (4 * inverse_rows + 2 * block[0]) * inverse_width
 
 
 def shared_bytes(task: Task) -> int:
@@ -69,7 +71,7 @@ class Tiles(Transform):
 
     def _level(self, way: str, level: int, results: tuple[int, ...], x: Plane, low: Plane) -> Launch:
         """A forward or an inverse level, a thread for each of the `results`, rows and columns."""
-        task, channels, forward = self.job.task, self.lines.shape.channels, way == "forward"
+        task, channels, forward = self.ctx.task, self.lines.shape.channels, way == "forward"
         bands, detail_pitch = self._bands(level, low)
         planes = (x.values, *bands) if forward else (*bands, x.values)
         (rows, columns), (half_rows, half) = self.sizes[level - 1], self.sizes[level]
@@ -103,18 +105,18 @@ class Fused(Tiles):
     """The forward transform of the tiles; the inverse thresholds the details that it loads by `figures`, whose row k
     has the thresholds of the k-th band of details."""
 
-    def __init__(self, job: Job, lines: Lines, pyramid: DeviceArray, way: Way, figures: DeviceArray) -> None:
-        super().__init__(job, lines, pyramid, way)
+    def __init__(self, ctx: PlanContext, lines: Lines, pyramid: DeviceArray, way: Way, figures: DeviceArray) -> None:
+        super().__init__(ctx, lines, pyramid, way)
         self.figures = figures
 
     def _step(self, part: str) -> Any:
         if part.startswith("_inverse"):
             return self._kernel(part)
-        defines: dict[str, Value] = {"REAL": self.lines.real, "BORDER": BORDERS.index(self.job.params["border"])}
-        return self.job.device.kernel(THERE, f"wavelet_shared{part}", defines)
+        defines: dict[str, Value] = {"REAL": self.lines.real, "BORDER": BORDERS.index(self.ctx.params["border"])}
+        return self.ctx.device.kernel(SHARED_FILE, f"wavelet_shared{part}", defines)
 
     def _limits(self, level: int) -> tuple[Any, ...]:
         each, channels = (1 if self.lines.shape.rank == 1 else 3), self.lines.shape.channels
         first = (1 + (len(self.sizes) - 1 - level) * each) * channels
         thresholds = self.figures.reshape(-1)[first : first + each * channels]
-        return thresholds, np.int32(THRESHOLDS.index(self.job.params["threshold"]))
+        return thresholds, np.int32(THRESHOLDS.index(self.ctx.params["threshold"]))

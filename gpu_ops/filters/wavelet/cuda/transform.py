@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpu_ops.filters.kit.planning import Job
+from gpu_ops.filters.kit.planning import PlanContext
 from gpu_ops.filters.wavelet.bases import taps_of
 from gpu_ops.filters.wavelet.cuda.launches import Lines, Plane, int64, plane
 from gpu_ops.filters.wavelet.forms import BORDERS, bands_of, sizes
@@ -42,13 +42,13 @@ class Way(NamedTuple):
 class Transform:
     """The launches of one plan, and the memory between them."""
 
-    def __init__(self, job: Job, lines: Lines, pyramid: DeviceArray, way: Way) -> None:
-        self.job, self.lines, self.way = job, lines, way
-        self.bands = bands_of(job.task)
-        shapes = sizes(job.task)
+    def __init__(self, ctx: PlanContext, lines: Lines, pyramid: DeviceArray, way: Way) -> None:
+        self.ctx, self.lines, self.way = ctx, lines, way
+        self.bands = bands_of(ctx.task)
+        shapes = sizes(ctx.task)
         self.sizes = shapes if lines.shape.rank == 2 else tuple((1, columns) for (columns,) in shapes)
         """Rows and columns of the approximation at level 0, 1, …"""
-        self.taps = len(taps_of(job.params["wavelet"]).dec_lo)
+        self.taps = len(taps_of(ctx.params["wavelet"]).dec_lo)
         self.planes = {(b.level, b.orientation): band_plane(b, pyramid, lines) for b in self.bands}
         self.between: dict[int, DeviceArray] = {}
         self.bank = self._bank()
@@ -71,25 +71,25 @@ class Transform:
         """From the approximation of the level before to that of this one, and its details."""
         (rows, n), (half_rows, half) = self.sizes[level - 1], self.sizes[level]
         if self.lines.shape.rank == 1:
-            return [self._there(ROWS, level, x, low, self.planes[level, "detail"], n, half, rows)]
+            return [self._forward(ROWS, level, x, low, self.planes[level, "detail"], n, half, rows)]
         left, right = self._halves(rows, half)
         vertical = self.planes[level, "vertical"]
-        steps: list[Step] = [self._there(ROWS, level, x, left, right, n, half, rows)]
+        steps: list[Step] = [self._forward(ROWS, level, x, left, right, n, half, rows)]
         for which, to, detail in ((left, low, "horizontal"), (right, vertical, "diagonal")):
-            steps.append(self._there(COLUMNS, level, which, to, self.planes[level, detail], rows, half_rows, half))
+            steps.append(self._forward(COLUMNS, level, which, to, self.planes[level, detail], rows, half_rows, half))
         return steps
 
     def _synthesise(self, level: int, low: Plane, x: Plane) -> list[Step]:
         """The other way round."""
         (rows, n), (half_rows, half) = self.sizes[level - 1], self.sizes[level]
         if self.lines.shape.rank == 1:
-            return self._back(ROWS, level, low, self.planes[level, "detail"], x, n, half, rows)
+            return self._inverse(ROWS, level, low, self.planes[level, "detail"], x, n, half, rows)
         left, right = self._halves(rows, half)
         vertical = self.planes[level, "vertical"]
         steps: list[Step] = []
         for of, detail, which in ((low, "horizontal", left), (vertical, "diagonal", right)):
-            steps += self._back(COLUMNS, level, of, self.planes[level, detail], which, rows, half_rows, half)
-        return [*steps, *self._back(ROWS, level, left, right, x, n, half, rows)]
+            steps += self._inverse(COLUMNS, level, of, self.planes[level, detail], which, rows, half_rows, half)
+        return [*steps, *self._inverse(ROWS, level, left, right, x, n, half, rows)]
 
     def _halves(self, rows: int, half: int) -> list[Plane]:
         """The low and the high half of the rows."""
@@ -104,7 +104,7 @@ class Transform:
             self.between[level] = self._empty(rows, columns)
         return plane(self.between[level] if level else samples, rows, columns * self.lines.shape.channels)
 
-    def _there(
+    def _forward(
         self, along: str, level: int, x: Plane, low: Plane, high: Plane, n: int, half: int, others: int
     ) -> Launch:
         """Pairs of coefficients along an axis of n samples, for `others` lines along the other axis."""
@@ -115,7 +115,7 @@ class Transform:
         args = (x.values, low.values, high.values, *self._taps(), *sizes, *int64(x.pitch, low.pitch, high.pitch))
         return self.lines.over(kernel, lines, width, args, f"level {level}: {along}", constants=self._constants())
 
-    def _back(
+    def _inverse(
         self, along: str, level: int, low: Plane, high: Plane, x: Plane, n: int, half: int, others: int
     ) -> list[Step]:
         """Samples along an axis of n, for `others` lines along the other axis."""
@@ -136,14 +136,14 @@ class Transform:
         return int64(n, half, others * channels)
 
     def _kernel(self, part: str) -> Any:
-        return self.job.kernel(part, REAL=self.lines.real, BORDER=BORDERS.index(self.job.params["border"]))
+        return self.ctx.kernel(part, REAL=self.lines.real, BORDER=BORDERS.index(self.ctx.params["border"]))
 
     def _bank(self) -> Any:
         """Low and high forward, reversed, then low and high inverse; in constant memory each has MOST_TAPS elements."""
-        filters = taps_of(self.job.params["wavelet"])
+        filters = taps_of(self.ctx.params["wavelet"])
         bank = np.zeros((4, MOST_TAPS if self.way.in_constant else self.taps), self.lines.kind)
         bank[:, : self.taps] = (filters.dec_lo[::-1], filters.dec_hi[::-1], filters.rec_lo, filters.rec_hi)
-        return bank if self.way.in_constant else self.job.device.upload(bank)
+        return bank if self.way.in_constant else self.ctx.device.upload(bank)
 
     def _taps(self) -> tuple[Any, ...]:
         return (np.int32(self.taps),) if self.way.in_constant else (self.bank, np.int32(self.taps))
@@ -159,7 +159,7 @@ class Transform:
         return [self._empty(1, most) for _ in range(2)]
 
     def _empty(self, rows: int, columns: int) -> DeviceArray:
-        return self.job.device.empty((rows, columns * self.lines.shape.channels), self.lines.kind)
+        return self.ctx.device.empty((rows, columns * self.lines.shape.channels), self.lines.kind)
 
 
 def band_plane(band: Band, pyramid: DeviceArray, lines: Lines) -> Plane:

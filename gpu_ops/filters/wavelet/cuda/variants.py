@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gpu_ops.filters.kit.planning import BLOCK, Job, cuda
+from gpu_ops.filters.kit.planning import BLOCK, PlanContext, cuda
 from gpu_ops.filters.kit.rules import shared_fits
 from gpu_ops.filters.wavelet import forms
 from gpu_ops.filters.wavelet.counts import lifted_traffic, traffic
@@ -15,7 +15,7 @@ from gpu_ops.filters.wavelet.cuda.launches import Lines, Samples, Shape, counted
 from gpu_ops.filters.wavelet.cuda.levels import Levels
 from gpu_ops.filters.wavelet.cuda.lifted import Lifted
 from gpu_ops.filters.wavelet.cuda.noise import Thresholds
-from gpu_ops.filters.wavelet.cuda.tiles import THERE, Fused, Tiles, shared_bytes
+from gpu_ops.filters.wavelet.cuda.tiles import SHARED_FILE, Fused, Tiles, shared_bytes
 from gpu_ops.filters.wavelet.cuda.transform import Transform, Way
 from gpu_ops.input_kinds import Kind
 from gpu_ops.params import Param, Values
@@ -28,28 +28,32 @@ AROUND = ("wavelet/median.cu", "wavelet/thresholds.cu", "wavelet/risk.cu", "wave
 """The kernels around the transform, which all variants have."""
 SHRUNK = tuple(file for file in AROUND if file != "wavelet/shrink.cu")
 """Those around a transform that applies the thresholds itself."""
-GLOBAL = "The source's port: one thread an output pair; it loads every tap and every sample from global memory."
+GLOBAL = (
+    "A direct port of the source: one thread per output pair; it loads every tap and every sample from global memory."
+)
 CONSTANT = "All lanes need the same tap at once, so constant memory broadcasts it: a third of the loads remains."
 SCATTER = "Inverse by scatter: each thread adds its coefficient pair to the samples it covers, with atomics."
 TILES = "A block loads its samples and the halo once; both passes of an image exchange data in shared memory."
-FUSED = "Thresholding is fused into the loads of the inverse transform: a read and a write of all details less."
+FUSED = (
+    "Thresholding is fused into the loads of the inverse transform, which saves one read and one write of all details."
+)
 LEVELS = "Approximations stay in shared memory, where a block computes the next levels: one launch for several levels."
-LIFTING = "Filters factor into lifting steps that low and high share: half the multiplications, in place, in one tile."
-SEVERAL = "several kernels, each launched for many bands: the loads of one block do not stand for the plan"
+LIFTING = "The filters factor into lifting steps: half the multiplications, in place, in one tile."
+SEVERAL = "several kernels, each launched for many bands: one block is not representative of the plan"
 
 
 class Denoising:
     """The memory and the steps of one plan."""
 
-    def __init__(self, job: Job, way: Way) -> None:
-        self.job, task = job, job.task
-        self.kind, self.shifts = forms.work_type(task), int(job.params["shifts"])
-        self.parts = job.params["result"] == "parts"
+    def __init__(self, ctx: PlanContext, way: Way) -> None:
+        self.ctx, task = ctx, ctx.task
+        self.kind, self.shifts = forms.work_type(task), int(ctx.params["shifts"])
+        self.parts = ctx.params["result"] == "parts"
         self.shape = Shape.of(task.meta)
-        self.lines = Lines(job.device, self.kind, self.shape, job.knobs["block"])
-        self.pyramid = job.device.empty(forms.pyramid_shape(task), self.kind)
-        self.thresholds = Thresholds(job, self.lines, self.pyramid)
-        memory = job, self.lines, self.pyramid, way
+        self.lines = Lines(ctx.device, self.kind, self.shape, ctx.knobs["block"])
+        self.pyramid = ctx.device.empty(forms.pyramid_shape(task), self.kind)
+        self.thresholds = Thresholds(ctx, self.lines, self.pyramid)
+        memory = ctx, self.lines, self.pyramid, way
         self.transform: Transform
         if way.shrinks:
             fused = Levels if way.grouped else Lifted if way.lifted else Fused
@@ -57,42 +61,42 @@ class Denoising:
         else:
             self.transform = (Tiles if way.in_tiles else Transform)(*memory)
         self.shrinks = not way.shrinks
-        self.samples = Samples(self.lines, job.dtype)
+        self.samples = Samples(self.lines, ctx.dtype)
 
     def plan(self) -> Plan:
         """Signals and images alike: the first shift is by 0, and its coefficients and thresholds are the outputs."""
-        job, same = self.job, self.job.dtype == self.kind
+        ctx, same = self.ctx, self.ctx.dtype == self.kind
         direct = same and self.shifts == 1
-        back = job.out if direct else job.empty(self.kind)
-        total = back if self.shifts == 1 else job.empty(self.kind)
-        moved = job.x if direct else job.empty(self.kind)
-        outputs: dict[str, DeviceArray] = {job.task.meta.kind: job.out}
+        restored = ctx.out if direct else ctx.empty(self.kind)
+        total = restored if self.shifts == 1 else ctx.empty(self.kind)
+        moved = ctx.x if direct else ctx.empty(self.kind)
+        outputs: dict[str, DeviceArray] = {ctx.task.meta.kind: ctx.out}
         steps = self._gaps()
         for shift in range(self.shifts):
-            x = job.x if same and shift == 0 else moved
-            steps += [] if x is job.x else [self.samples.shift(job.x, x, shift)]
+            x = ctx.x if same and shift == 0 else moved
+            steps += [] if x is ctx.x else [self.samples.shift(ctx.x, x, shift)]
             steps += self.transform.forward(x)
             steps += self.thresholds.find(wanted=self.parts and shift == 0)
             if self.parts and shift == 0:
                 kept = {"coefficients": self.pyramid, "figures": self.thresholds.figures}
-                outputs |= {name: job.device.empty(array.shape, array.dtype) for name, array in kept.items()}
+                outputs |= {name: ctx.device.empty(array.shape, array.dtype) for name, array in kept.items()}
                 steps += [Copy(outputs[name], array, f"keep the {name}") for name, array in kept.items()]
-            steps += [*(self.thresholds.shrink() if self.shrinks else []), *self.transform.inverse(back)]
-            steps += [self.samples.add(back, total, shift)] if self.shifts > 1 else []
-        steps += [] if direct else [self.samples.finish(total, job.out, self.shifts)]
+            steps += [*(self.thresholds.shrink() if self.shrinks else []), *self.transform.inverse(restored)]
+            steps += [self.samples.add(restored, total, shift)] if self.shifts > 1 else []
+        steps += [] if direct else [self.samples.finish(total, ctx.out, self.shifts)]
         if self.parts:
-            outputs["noise"] = job.empty(forms.real_type(job.task))
-            steps.append(self.samples.removed(job.x, total, outputs["noise"], self.shifts))
+            outputs["noise"] = ctx.empty(forms.real_type(ctx.task))
+            steps.append(self.samples.removed(ctx.x, total, outputs["noise"], self.shifts))
         return Plan(tuple(steps), outputs)
 
     def _gaps(self) -> list[Step]:
         """The parts of a pyramid that belong to no band are zeros where it is shown."""
-        used = sum(math.prod(band.shape) for band in forms.bands_of(self.job.task)) * self.shape.channels
+        used = sum(math.prod(band.shape) for band in forms.bands_of(self.ctx.task)) * self.shape.channels
         return [Fill(self.pyramid, 0, "clear the gaps")] if self.parts and used < self.pyramid.size else []
 
 
-def _planned(way: Way) -> Callable[[Job], Plan]:
-    return lambda job: Denoising(job, way).plan()
+def _planned(way: Way) -> Callable[[PlanContext], Plan]:
+    return lambda ctx: Denoising(ctx, way).plan()
 
 
 def operations(task: Task) -> int:
@@ -163,7 +167,7 @@ def variants(kind: Kind) -> tuple[Variant, ...]:
         _kernel("2_constant", "constant taps", CONSTANT, Way(), trials=one_row),
         *(() if image else (scatter,)),
         _kernel("4_shared", "shared tiles", TILES, Way(in_tiles=True), tile, trials=one_row),
-        _kernel("5_fused", "thresholds fused", FUSED, fused, tile, helpers=(THERE, *SHRUNK), trials=one_row),
+        _kernel("5_fused", "thresholds fused", FUSED, fused, tile, helpers=(SHARED_FILE, *SHRUNK), trials=one_row),
         _kernel(
             *("6_levels", "levels together", LEVELS, Way(grouped=True), levels.FITS),
             helpers=SHRUNK,

@@ -43,32 +43,32 @@ class Registers(Denoising):
 
     def plan(self) -> Plan:
         """A launch a shift."""
-        return self.job.plan(*map(self._tiles, range(self.shifts)))
+        return self.ctx.plan(*map(self._tiles, range(self.shifts)))
 
     def _levels(self) -> list[Level]:
         return []
 
     def _tiles(self, shift: int) -> Launch:
-        task, lane, columns, channels = self.job.task, Lane.of(self.job.task), self.shape.columns, self.shape.channels
+        task, lane, columns, channels = self.ctx.task, Lane.of(self.ctx.task), self.shape.columns, self.shape.channels
         grid = -(-columns // lane.width(INVERSE, levels_of(task))), channels, 1
         ends = np.int32(shift == 0), np.int32(shift == self.shifts - 1), np.float64(self.shifts)
         sizes = np.int64(columns), np.int32(channels), np.int64(shift % columns)
-        args = (self.job.x, self.total, self.job.out, *sizes, *ends, np.float64(task.params["value"]))
+        args = (self.ctx.x, self.total, self.ctx.out, *sizes, *ends, np.float64(task.params["value"]))
         shared = WARP * (lane.each + SPARE) * self.kind.itemsize
         name = f"shift by {shift}" if self.shifts > 1 else "forward, thresholds, inverse"
         constants = constants_of(task.params["wavelet"], task.params["border"], self.constants, self.kind)
         return Launch(self._lanes(lane), grid, (WARP, 1, 1), args, shared, constants, name)
 
     def _lanes(self, lane: Lane) -> Any:
-        task = self.job.task
+        task = self.ctx.task
         defines = shared_defines(task, lane) | {
-            "SAMPLE": CTYPES[self.job.dtype.name],
+            "SAMPLE": CTYPES[self.ctx.dtype.name],
             "REAL": CTYPES[self.kind.name],
-            "INTEGER": int(self.job.dtype.kind == "u"),
+            "INTEGER": int(self.ctx.dtype.kind == "u"),
             "BORDER": 0,
             "IMAGE": 0,
             "SHIFTED": int(self.shifts > 1),
             "LEVELS": int(task.params["levels"]),
             "HOW": THRESHOLDS.index(task.params["threshold"]),
         }
-        return self.job.device.kernel(FILE, "wavelet_warp_registers", defines)
+        return self.ctx.device.kernel(FILE, "wavelet_warp_registers", defines)

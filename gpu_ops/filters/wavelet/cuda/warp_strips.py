@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpu_ops.filters.kit.planning import CTYPES, Job
+from gpu_ops.filters.kit.planning import CTYPES, PlanContext
 from gpu_ops.filters.kit.rules import MOST_BLOCKS
 from gpu_ops.filters.wavelet.cuda.lane import (
     FORWARD,
@@ -45,7 +45,7 @@ class Rung(Enum):
     TWO_LEVELS = "wavelet/13_two_levels.cu"
 
 
-def marches(task: Task, level: int) -> bool:
+def streams(task: Task, level: int) -> bool:
     """Whether a level has rows of whole fours, and enough of them that no border goes on beyond the next edge."""
     rows, columns = extents_of(task)[level - 1]
     return columns % FOUR == 0 and rows >= 2 * Strips.of(task).taps and rows * columns < MOST
@@ -62,7 +62,7 @@ def stores(task: Task, level: int, rung: Rung) -> bool:
     """Whether a level stores its details. A quarter of the samples and less stay in a cache, where they cost less than
     recomputed details; those of the first level depend on the variant. The last level has its forward and its inverse
     transform in one launch, unless two levels share theirs."""
-    if level > task.params["levels"] or not marches(task, level):
+    if level > task.params["levels"] or not streams(task, level):
         return False
     if level == task.params["levels"]:
         return level == 2 and rung is Rung.TWO_LEVELS
@@ -108,13 +108,13 @@ ALL, JOINED = Kernel(Rung.STORED, FORWARD), Kernel(Rung.STORED, JOIN)
 BOTH, RECOMPUTE_BOTH = Kernel(Rung.TWO_LEVELS, TWO_FORWARD), Kernel(Rung.TWO_LEVELS, TWO_INVERSE)
 
 
-class Marching(Denoising):
+class Streaming(Denoising):
     """A plan of a variant whose levels are marched, as far as that is possible; blocks do the others."""
 
-    def __init__(self, job: Job, rung: Rung) -> None:
+    def __init__(self, ctx: PlanContext, rung: Rung) -> None:
         self.rung = rung
-        super().__init__(job)
-        storing = (level for level in self.levels if stores(job.task, level.number, rung))
+        super().__init__(ctx)
+        storing = (level for level in self.levels if stores(ctx.task, level.number, rung))
         self.stored = {level.number: self._details(level) for level in storing}
 
     def _details(self, level: Level) -> tuple[DeviceArray, DeviceArray]:
@@ -125,46 +125,48 @@ class Marching(Denoising):
 
     def _given(self) -> list[Step]:
         """Marched levels have a given threshold from their launch."""
-        return [] if all(marches(self.job.task, level.number) for level in self.levels) else super()._given()
+        return [] if all(streams(self.ctx.task, level.number) for level in self.levels) else super()._given()
 
     def _wanted(self, number: int) -> tuple[bool, bool]:
-        (low, back), (there, again) = super()._wanted(number), two_at_once(self.job.task, self.rung)
+        (low, restored), (there, again) = super()._wanted(number), two_at_once(self.ctx.task, self.rung)
         if number == 1:
-            return low and not there, back and not again
-        return low or (number == 2 and there), back
+            return low and not there, restored and not again
+        return low or (number == 2 and there), restored
 
     def _forward(self, level: Level, shift: int) -> list[Launch]:
-        task = self.job.task
-        if not marches(task, level.number):
+        task = self.ctx.task
+        if not streams(task, level.number):
             return super()._forward(level, shift)
         if level.number <= 2 and two_at_once(task, self.rung)[0]:
             low = self.levels[1].low
-            return [self._march(BOTH, level, level.x, low, *self.stored[2])] if level.number == 1 else []
+            return [self._launch_strips(BOTH, level, level.x, low, *self.stored[2])] if level.number == 1 else []
         if level.number in self.stored:
-            return [self._march(ALL, level, level.x, level.low, *self.stored[level.number])]
+            return [self._launch_strips(ALL, level, level.x, level.low, *self.stored[level.number])]
         finest = self.finest if level.number == 1 else self.nothing
-        return [self._march(LOW, level, level.x, level.low, finest, last=(np.int32(not level.alone),))]
+        return [self._launch_strips(LOW, level, level.x, level.low, finest, last=(np.int32(not level.alone),))]
 
     def _inverse(self, level: Level, shift: int) -> list[Launch]:
-        if not marches(self.job.task, level.number):
+        if not streams(self.ctx.task, level.number):
             return super()._inverse(level, shift)
         ends = level.out, self.thresholds.figures.reshape(-1)[1:]
-        if level.number <= 2 and two_at_once(self.job.task, self.rung)[1]:
+        if level.number <= 2 and two_at_once(self.ctx.task, self.rung)[1]:
             second = self.levels[1]
-            back = second.low if second.alone else second.back
+            restored = second.low if second.alone else second.restored
             return (
-                [self._march(RECOMPUTE_BOTH, level, level.x, back, *self.stored[2], *ends)] if level.number == 1 else []
+                [self._launch_strips(RECOMPUTE_BOTH, level, level.x, restored, *self.stored[2], *ends)]
+                if level.number == 1
+                else []
             )
         if level.number in self.stored:
-            return [self._march(JOINED, level, level.back, *self.stored[level.number], *ends)]
-        return [self._march(RECOMPUTE, level, level.x, level.back, *ends)]
+            return [self._launch_strips(JOINED, level, level.restored, *self.stored[level.number], *ends)]
+        return [self._launch_strips(RECOMPUTE, level, level.x, level.restored, *ends)]
 
-    def _march(self, of: Kernel, level: Level, *arrays: DeviceArray, last: tuple[Any, ...] = ()) -> Launch:
+    def _launch_strips(self, of: Kernel, level: Level, *arrays: DeviceArray, last: tuple[Any, ...] = ()) -> Launch:
         """A launch of a level, or of this one and the next."""
         forward, number = of.part.forward, level.number
         results = self.levels[number].results if of.part.two else level.results
-        strips, segments, height = grid_of(self.job.task, number + (of.part is TWO_FORWARD), of.part)
-        value = () if forward else (np.float64(self.job.params["value"]),)
+        strips, segments, height = grid_of(self.ctx.task, number + (of.part is TWO_FORWARD), of.part)
+        value = () if forward else (np.float64(self.ctx.params["value"]),)
         args = (*arrays, *map(np.int32, (*level.samples, *results, height)), *last, *value)
         # The first launch of a plan begins when all before it has ended: another run of the same plan, for one.
         first = number == 1 and (forward or (level.alone and not self.noise))
@@ -180,12 +182,12 @@ class Marching(Denoising):
         )
 
     def _constants(self) -> dict[str, Any]:
-        params = self.job.params
+        params = self.ctx.params
         return constants_of(params["wavelet"], params["border"], self.constants, self.kind)
 
     def _kernel_of(self, kernel: Kernel, level: Level) -> Any:
-        task, first = self.job.task, level.number == 1
-        dtype = self.job.dtype if first else self.kind
+        task, first = self.ctx.task, level.number == 1
+        dtype = self.ctx.dtype if first else self.kind
         defines = shared_defines(task, Lane.of(task)) | {
             "SAMPLE": CTYPES[dtype.name],
             "REAL": CTYPES[self.kind.name],
@@ -197,7 +199,7 @@ class Marching(Denoising):
             "RESIDENT": MOST_WARPS,
             "NOISE": int(first and self.noise),
             "GIVEN": int(not self.noise),
-            "ALONE": int(level.alone),
+            "ONLY_LEVEL": int(level.alone),
             "HOW": THRESHOLDS.index(task.params["threshold"]),
         }
-        return self.job.device.kernel(kernel.of.value, kernel.name, defines)
+        return self.ctx.device.kernel(kernel.of.value, kernel.name, defines)

@@ -18,21 +18,23 @@ from gpu_ops.filters.wavelet.cuda.launches import RESULT_ALONE, counted, largest
 from gpu_ops.filters.wavelet.cuda.recomputed_blocks import AROUND, ONE_THRESHOLD
 from gpu_ops.filters.wavelet.cuda.strips import Strips
 from gpu_ops.filters.wavelet.cuda.warp_registers import FILE, Registers, fits, has_even_levels
-from gpu_ops.filters.wavelet.cuda.warp_strips import Marching, Rung, marches, stores
+from gpu_ops.filters.wavelet.cuda.warp_strips import Rung, Streaming, stores, streams
 from gpu_ops.input_kinds import IMAGE, SIGNAL
 from gpu_ops.task import Task
 from gpu_ops.types import Counts, Rule, Variant
 
-REGISTERS = "An independent warp computes all levels of its tile in registers: shuffles, no barrier, nothing between."
+REGISTERS = (
+    "One independent warp per tile computes all levels in registers: shuffles, no barrier, no intermediate result."
+)
 TITLES = {
     Rung.STORED: "independent warps",
-    Rung.RECOMPUTED: "recomputed by warps",
+    Rung.RECOMPUTED: "recomputed per warp",
     Rung.TWO_LEVELS: "two levels at once",
 }
 IDEAS = {
     Rung.STORED: "One independent warp per strip: neighbours by shuffles, columns in registers, no barrier.",
     Rung.RECOMPUTED: "The warps recompute the first level's details instead of storing them: a quarter less traffic.",
-    Rung.TWO_LEVELS: "The first two levels share a forward and an inverse launch; what is between stays in registers.",
+    Rung.TWO_LEVELS: "The first two levels share a forward and an inverse launch; the data between stay in registers.",
 }
 SHAPES = {
     Rung.STORED: ((36, 132), (36, 136)),
@@ -40,8 +42,8 @@ SHAPES = {
     Rung.TWO_LEVELS: ((36, 136), (72, 144)),
 }
 """Images in rows of whole fours, with more columns than a warp has; at the second level as well, or not."""
-ONE = "a forward and an inverse launch for each level: the loads of one warp do not stand for the plan"
-TILES = "a warp loads four samples at once or one, as its tile lies inside the signal or not"
+ONE = "a forward and an inverse launch for each level: one warp is not representative of the plan"
+TILES = "a load has four samples or one, depending on whether the tile is inside the signal"
 
 IN_REGISTERS = (
     Rule(
@@ -57,26 +59,24 @@ IN_REGISTERS = (
 )
 OF_STRIPS = (
     *(ONE_THRESHOLD, RESULT_ALONE, *IN_REGISTERS),
-    one_channel("image", "its images have one channel, not {meta.channels}"),
+    one_channel("image", "it takes one channel, not {meta.channels}"),
     Rule(lambda task: task.params["shifts"] > 1, "it takes one shift", {"param shifts": (2, 3)}),
     Rule(
-        lambda task: 0 if marches(task, 1) else 2 * Strips.of(task).taps,
-        "its images have rows of whole fours, and at least {found} of them",
+        lambda task: 0 if streams(task, 1) else 2 * Strips.of(task).taps,
+        "it takes images with a multiple of 4 columns, and at least {found} rows and columns",
         {"shape": IMAGE.shapes},
     ),
 )
-TWO_OR_MORE = not_with(
-    "levels", 1, words="one level has its forward and its inverse transform in one launch; take 2 levels or more"
-)
+TWO_OR_MORE = not_with("levels", 1, words="it takes 2 levels or more")
 OF_TWO = (
-    not_with("border", "symmetric", words="its second level wraps around the edges; take border periodization"),
+    not_with("border", "symmetric", words="it takes border periodization only"),
     Rule(
-        lambda task: 0 if task.meta.shape[0] % 4 == 0 and marches(task, 2) else 4 * Strips.of(task).taps,
-        "its images have columns in a multiple of 8, and rows in a multiple of 4, at least {found} of them",
+        lambda task: 0 if task.meta.shape[0] % 4 == 0 and streams(task, 2) else 4 * Strips.of(task).taps,
+        "it takes images with a multiple of 8 columns and of 4 rows, at least {found} of each",
     ),
     Rule(
         lambda task: task.params["rule"] != "manual" and task.params["levels"] == 2,
-        "an estimated threshold is found after the first level, so that it takes 3 levels or more",
+        "with an estimated threshold it takes 3 levels or more",
     ),
 )
 """The first two levels share a launch."""
@@ -84,16 +84,16 @@ OF_REGISTERS = (
     *IN_REGISTERS,
     not_with(
         *("rule", "universal", "BayesShrink", "SURE"),
-        words="an estimated threshold comes from the whole signal first; its rule is manual",
+        words="an estimated threshold depends on the whole signal; choose rule manual",
     ),
     RESULT_ALONE,
-    not_with("border", "symmetric", words="its signal wraps around; take border periodization"),
+    not_with("border", "symmetric", words="it takes border periodization only"),
     Rule(
         lambda task: not has_even_levels(task),
-        "its signal has an even number of samples at each level",
+        "it takes signals with an even number of samples at each level",
         {"shape": tuple(shape for shape in SIGNAL.shapes if shape != (1024,))},
     ),
-    Rule(lambda task: not fits(task), "{levels} levels need more around a warp's samples than it has; take fewer"),
+    Rule(lambda task: not fits(task), "{levels} levels need a larger halo than a warp has; choose fewer"),
 )
 
 
@@ -136,7 +136,7 @@ def _strips(rung: Rung) -> Variant:
     helpers = (other.value for other in (Rung.RECOMPUTED, Rung.STORED) if other is not rung)
     predicts = partial(_predicted, partial(warp_traffic.of_image, rung=rung))
     return cuda(
-        *(rung.value, TITLES[rung], IDEAS[rung], lambda job: Marching(job, rung).plan()),
+        *(rung.value, TITLES[rung], IDEAS[rung], lambda ctx: Streaming(ctx, rung).plan()),
         *together(*OF_STRIPS, *more),
         helpers=(*helpers, recomputing.FILE, *AROUND),
         knobs=(),
@@ -148,7 +148,7 @@ def _strips(rung: Rung) -> Variant:
 
 
 WARP_REGISTERS = cuda(
-    *(FILE, "warp registers", REGISTERS, lambda job: Registers(job).plan()),
+    *(FILE, "warp registers", REGISTERS, lambda ctx: Registers(ctx).plan()),
     *together(*OF_REGISTERS),
     knobs=(),
     source="S0",

@@ -1,9 +1,10 @@
-"""Decoders of other libraries run in a process of their own: one that crashes, hangs or takes all memory is one
-sentence, and the caller goes on.
+"""Decoders of other libraries run in a separate process: if one crashes, hangs or takes all memory, the caller gets an
+error and continues.
 
-The process stays for the next file, so that only the first one waits for its start. Requests and answers are lines of
-JSON. A large array is made in memory of the asker, a small one comes through a file; where the values lie in the file
-as they are, an answer only says where. Nothing that a broken decoder could have written is executed here.
+The process stays alive for the next file, so that only the first one waits for its start. Requests and answers are
+lines of JSON. A large array is decoded into shared memory of the caller, a small one is passed through a file; where a
+file has the values uncompressed, the answer is their offset. Nothing that a broken decoder could have written is
+executed here.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ import numpy as np
 from gpu_ops import processes
 from gpu_ops.errors import InputError, ParamError
 from gpu_ops.io.inputs import Array
-from gpu_ops.io.memory import LARGE, Guest, Room, allocating, place_of, read_at
+from gpu_ops.io.memory import LARGE, BufferClient, SharedBuffer, allocating, offset_of, read_at
 from gpu_ops.io.opening import Decoded, Opening, Survey
 from gpu_ops.progress import advance, finite
 from gpu_ops.types import Facts, FrameAxes, Pixel
@@ -40,10 +41,10 @@ DEADLINE = 60.0
 SHARE_OF_MEMORY = 0.75
 """The part of the machine's free memory that a decoder may take."""
 POLL, PATIENCE = 0.05, 1.0
-SERVE = "from gpu_ops.io.apart import serve; serve()"
+SERVE = "from gpu_ops.io.decoder_process import serve; serve()"
 PREFIX = "decoded-kernelscope-"
 FORGOTTEN = 3600.0
-"""Seconds after which nobody will take a decoded array any more."""
+"""Seconds after which a decoded array that nobody took is removed."""
 IDLE = 0.5
 """Seconds without a request after which the process loads what makes the next files faster."""
 PREPARED = "gpu_ops.io.images.png_fast"
@@ -56,22 +57,22 @@ _child: _Child | None = None
 
 
 def read(reader: Callable[[Opening], Decoded], opening: Opening) -> Decoded:
-    """What a reader, a function of a module, makes of a file. Raises InputError, ParamError, Cancelled, OSError."""
+    """The content of a file by a reader, a function of a module. Raises InputError, ParamError, Cancelled, OSError."""
     if here:
         return reader(opening)
     answer = _ask(reader, opening)
     shape, dtype = tuple(answer["shape"]), np.dtype(answer["dtype"])
-    if answer["roomed"]:
+    if answer["buffered"]:
         array = answer["array"]
-    elif answer["place"] is not None:
-        array = read_at(opening.path, opening.name, answer["place"], shape, dtype)
+    elif answer["offset"] is not None:
+        array = read_at(opening.path, opening.name, answer["offset"], shape, dtype)
     else:
         array = _take(answer["file"], opening.name, dtype, shape)
     return Decoded(array, answer["rate"], tuple(answer["steps"]), _facts(answer["facts"]))
 
 
 def look(surveyor: Callable[[Opening], Survey], opening: Opening) -> Survey:
-    """What a surveyor, a function of a module, finds in a file. Raises as `read` does."""
+    """The survey of a file by a surveyor, a function of a module. Raises as `read` does."""
     if here:
         return surveyor(opening)
     answer = _ask(surveyor, opening)
@@ -109,7 +110,7 @@ def _alive() -> _Child:
 
 
 def _ask(function: Callable[[Opening], Any], opening: Opening) -> dict[str, Any]:
-    """The answer of the other process. Raises InputError in words where it dies or is silent for too long."""
+    """The answer of the decoder process. Raises InputError where it dies or does not respond in time."""
     path = os.fsencode(opening.path.absolute()).hex()
     request: dict[str, Any] = {
         "module": function.__module__,
@@ -128,7 +129,7 @@ def _ask(function: Callable[[Opening], Any], opening: Opening) -> dict[str, Any]
 
 
 class _Child:
-    """One process that reads files, and a thread that takes its answers."""
+    """A decoder process, and a thread that receives its answers."""
 
     def __init__(self) -> None:
         command = [sys.executable, "-c", SERVE]
@@ -142,7 +143,7 @@ class _Child:
         )
         self._answers: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         self._busy = False
-        self._room: Room | None = None
+        self._buffer: SharedBuffer | None = None
         self._reader = threading.Thread(target=self._listen, name="decoder-reader", daemon=True)
         self._reader.start()
 
@@ -151,13 +152,13 @@ class _Child:
         return self._process.poll() is None
 
     def ask(self, request: Mapping[str, Any], name: str) -> dict[str, Any]:
-        """The answer to a request, with the `array` of the last room that the process asked for."""
+        """The answer to a request, with the `array` of the last buffer that the process requested."""
         self._busy = True
-        self._tell(request)
+        self._write(request)
         try:
-            answer = self._wait(name) | {"array": None if self._room is None else self._room.array}
+            answer = self._wait(name) | {"array": None if self._buffer is None else self._buffer.array}
         finally:
-            self._close_room()
+            self._close_buffer()
         self._busy = False
         if "error" in answer:
             if answer["error"] == "OSError":
@@ -165,24 +166,24 @@ class _Child:
             raise ERRORS.get(answer["error"], InputError)(answer["text"])
         return answer
 
-    def _tell(self, message: Mapping[str, Any]) -> None:
+    def _write(self, message: Mapping[str, Any]) -> None:
         assert self._process.stdin is not None
         with suppress(OSError):  # a dead process answers None
             self._process.stdin.write(json.dumps(message).encode() + b"\n")
             self._process.stdin.flush()
 
-    def _give_room(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        self._close_room()
-        self._room = Room(shape, dtype)
-        self._tell({"room": self._room.name})
+    def _allocate_buffer(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self._close_buffer()
+        self._buffer = SharedBuffer(shape, dtype)
+        self._write({"buffer": self._buffer.name})
 
-    def _close_room(self) -> None:
-        if self._room is not None:
-            self._room.close()
-        self._room = None
+    def _close_buffer(self) -> None:
+        if self._buffer is not None:
+            self._buffer.close()
+        self._buffer = None
 
     def _wait(self, name: str) -> dict[str, Any]:
-        """The next answer that is no progress. The listener may stop the work meanwhile, and hears that it lives."""
+        """The next answer that is no progress report; those go to the listener, which may cancel the work."""
         done, total, last = 0, 1, time.monotonic()
         while True:
             try:
@@ -194,13 +195,13 @@ class _Child:
                     advance(done, total)
                 continue
             if answer is None:
-                with suppress(subprocess.TimeoutExpired):  # it lives and has closed its side, or talks nonsense
+                with suppress(subprocess.TimeoutExpired):  # it runs and has closed its pipe, or sent what is no JSON
                     self._process.wait(PATIENCE)
                 self._process.kill()
                 raise InputError(_died(name, self._process.wait()))
             last = time.monotonic()
-            if "room" in answer:
-                self._give_room(tuple(answer["room"]), np.dtype(answer["dtype"]))
+            if "buffer" in answer:
+                self._allocate_buffer(tuple(answer["buffer"]), np.dtype(answer["dtype"]))
                 continue
             if "done" not in answer:
                 return answer
@@ -215,18 +216,18 @@ class _Child:
         self._answers.put(None)
 
     def end_if_busy(self) -> None:
-        """End it where it still works for an answer that nobody waits for any more."""
+        """End it if it still works on a request whose answer nobody waits for."""
         if self._busy:
             self.end()
 
     def end(self) -> None:
-        """Kill it, and wait until nothing of it is left."""
+        """Kill it, and wait for its end and its thread's."""
         self._process.kill()
         self._process.wait()
         self._reader.join()
         for pipe in (self._process.stdin, self._process.stdout):
             assert pipe is not None
-            with suppress(OSError):  # a request that it did not take
+            with suppress(OSError):  # a request that it did not read
                 pipe.close()
 
 
@@ -240,7 +241,7 @@ def _died(name: str, code: int) -> str:
 
 
 def _free_bytes() -> int:
-    """Bytes that a decoder may take beside what it has; 0 where the system does not say how much is free."""
+    """Bytes that a decoder may allocate in addition; 0 where the system does not report the free memory."""
     try:
         words = Path("/proc/meminfo").read_text().split()
         return int(int(words[words.index("MemAvailable:") + 1]) * 1024 * SHARE_OF_MEMORY)
@@ -249,7 +250,7 @@ def _free_bytes() -> int:
 
 
 def _take(file: str, name: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
-    """The array in a file of shared memory, which goes then."""
+    """The array in a file of shared memory, which is removed then."""
     if not file:
         return np.empty(shape, dtype)
     try:
@@ -265,31 +266,31 @@ def _facts(found: Mapping[str, Any]) -> Facts:
     return Facts(found["frames"], pixel, tuple(found["labels"]), frame_axes=axes)
 
 
-# The other process.
+# In the decoder process.
 
 
 def serve() -> None:
-    """Answer requests until the asker has gone."""
+    """Answer requests until the caller is gone."""
     global here
     here = True
-    for number in (signal.SIGINT, signal.SIGTERM):  # they are for the one who asks, and who ends this process
+    for number in (signal.SIGINT, signal.SIGTERM):  # they are meant for the caller, who ends this process
         signal.signal(number, signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints is no answer
+    os.dup2(2, 1)  # what a library prints must not reach the answers
     _tidy()
     requests: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
     threading.Thread(target=_take_requests, args=(sys.stdin.buffer, requests), daemon=True).start()
 
     def ask(shape: tuple[int, ...], dtype: np.dtype[Any]) -> str:
-        _send(answers, {"room": list(shape), "dtype": dtype.str})
-        return str(requests.get()["room"])
+        _send(answers, {"buffer": list(shape), "dtype": dtype.str})
+        return str(requests.get()["buffer"])
 
     with suppress(queue.Empty):
         while True:
-            _send(answers, _answer(requests.get(timeout=IDLE), answers, Guest(ask)))
+            _send(answers, _answer(requests.get(timeout=IDLE), answers, BufferClient(ask)))
     threading.Thread(target=_prepare, daemon=True).start()
     while True:
-        _send(answers, _answer(requests.get(), answers, Guest(ask)))
+        _send(answers, _answer(requests.get(), answers, BufferClient(ask)))
 
 
 def _prepare() -> None:
@@ -300,7 +301,7 @@ def _prepare() -> None:
 def _take_requests(lines: IO[bytes], requests: queue.SimpleQueue[dict[str, Any]]) -> None:
     for line in lines:
         requests.put(json.loads(line))
-    os._exit(0)  # nobody asks any more, whatever a decoder does now
+    os._exit(0)  # the caller is gone, whatever a decoder does now
 
 
 def _send(answers: IO[bytes], answer: Mapping[str, Any]) -> None:
@@ -308,7 +309,7 @@ def _send(answers: IO[bytes], answer: Mapping[str, Any]) -> None:
     answers.flush()
 
 
-def _answer(request: Mapping[str, Any], answers: IO[bytes], guest: Guest) -> dict[str, Any]:
+def _answer(request: Mapping[str, Any], answers: IO[bytes], client: BufferClient) -> dict[str, Any]:
     from gpu_ops.progress import listening
 
     path = Path(os.fsdecode(bytes.fromhex(request["path"])))
@@ -319,9 +320,9 @@ def _answer(request: Mapping[str, Any], answers: IO[bytes], guest: Guest) -> dic
 
     _allow(request["nbytes"])
     try:
-        with listening(None, report), allocating(guest.allocate):
+        with listening(None, report), allocating(client.allocate):
             found = getattr(import_module(request["module"]), request["function"])(opening)
-            return _packed(found, guest) if isinstance(found, Decoded) else dict(vars(found))
+            return _packed(found, client) if isinstance(found, Decoded) else dict(vars(found))
     except OSError as error:
         return {"error": "OSError", "number": error.errno, "text": error.strerror or str(error)}
     except MemoryError:
@@ -334,12 +335,12 @@ def _answer(request: Mapping[str, Any], answers: IO[bytes], guest: Guest) -> dic
         return {"error": known or "InputError", "text": text}
 
 
-def _packed(decoded: Decoded, guest: Guest) -> dict[str, Any]:
-    array, facts, place = decoded.array, decoded.facts, place_of(decoded.array)
-    roomed = place is None and array.nbytes >= LARGE and guest.bring(array)
-    answer: dict[str, Any] = {"file": "", "place": place, "roomed": roomed, "dtype": array.dtype.str}
+def _packed(decoded: Decoded, client: BufferClient) -> dict[str, Any]:
+    array, facts, offset = decoded.array, decoded.facts, offset_of(decoded.array)
+    buffered = offset is None and array.nbytes >= LARGE and client.copy_in(array)
+    answer: dict[str, Any] = {"file": "", "offset": offset, "buffered": buffered, "dtype": array.dtype.str}
     answer |= {"shape": list(array.shape), "rate": decoded.rate}
-    if array.size and place is None and not roomed:
+    if array.size and offset is None and not buffered:
         array = np.ascontiguousarray(array)
         with tempfile.NamedTemporaryFile(prefix=PREFIX, dir=_folder(), delete=False) as file:
             file.write(array.reshape(-1).view(np.uint8).data)
@@ -355,7 +356,7 @@ def _folder() -> str:
 
 
 def _tidy() -> None:
-    """Remove arrays whose asker died before it took them."""
+    """Remove arrays whose caller died before it took them."""
     for path in Path(_folder()).glob(f"{PREFIX}*"):
         with suppress(OSError):
             if time.time() - path.stat().st_mtime > FORGOTTEN:
@@ -363,7 +364,7 @@ def _tidy() -> None:
 
 
 def _allow(nbytes: int) -> None:
-    """Let this process take so many bytes more than it has; 0 is any number. Only systems with such a limit keep it."""
+    """Limit the bytes that this process may allocate from now on; 0: no limit. Some systems ignore it."""
     if sys.platform == "win32" or not nbytes:
         return
     import resource

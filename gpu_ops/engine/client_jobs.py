@@ -1,4 +1,4 @@
-"""The jobs of an engine, as its client keeps them, and those that it does beside the one at work."""
+"""The jobs of an engine in its client, and those that run concurrently with the current one."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class ClientJob:
     cancel_by: float | None = None
 
 
-class Beside:
-    """The jobs that an engine does beside the one at work. `send` posts to the engine, `settle` ends a job, and
-    `answer` tells the caller."""
+class ConcurrentJobs:
+    """The jobs that run concurrently with the current one. `send` posts to the engine, `settle` ends a job, and
+    `answer` calls the caller back."""
 
     def __init__(
         self, send: Callable[[Any], None], settle: Callable[[ClientJob], None], answer: Callable[[Answer], None]
@@ -51,7 +51,7 @@ class Beside:
         job.sent += 1
         self._send(job.request)
 
-    def hear(self, message: Answer) -> bool:
+    def handle(self, message: Answer) -> bool:
         """Pass on an answer to one of the jobs; False for one to another job."""
         number = getattr(message, "job", 0)
         if number in self._jobs:
@@ -66,7 +66,7 @@ class Beside:
         if number not in self._jobs:
             return False
         self._send(CancelRequest(number))
-        self.hear(Finished(number, cancelled=True))
+        self.handle(Finished(number, cancelled=True))
         return True
 
     def lose(self, how: str) -> None:
@@ -74,12 +74,12 @@ class Beside:
         for number, job in list(self._jobs.items()):
             if job.sent > 1:
                 sentence = f"The engine {how} while it {activity(job.request)}; the next run starts it anew."
-                self.hear(Failed(number, sentence, kind="engine"))
+                self.handle(Failed(number, sentence, kind="engine"))
 
     def fail_all(self, sentence: str) -> None:
         """No engine can be started."""
         for number in list(self._jobs):
-            self.hear(Failed(number, sentence, kind="engine"))
+            self.handle(Failed(number, sentence, kind="engine"))
 
     def drop_all(self) -> None:
         """No caller waits for answers any more."""

@@ -63,10 +63,10 @@ class JobChannel:
 
     def send(self, message: Answer | SegmentRequest) -> None:
         """Send a message. Raises OSError if the window is gone."""
-        self.send_beside(message)
+        self.send_concurrent(message)
         self._last_sent = time.monotonic()
 
-    def send_beside(self, message: Answer | SegmentRequest) -> None:
+    def send_concurrent(self, message: Answer | SegmentRequest) -> None:
         """Send a message that is no sign of life of the running job."""
         with self._sending:
             self._connection.send(message)

@@ -49,7 +49,7 @@ __device__ __forceinline__ void stage_and_exchange(
     }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) fft_padded_text_lines(
+extern "C" __global__ void __launch_bounds__(THREADS) fft_padded_as_published_lines(
     const C* __restrict__ x, C* __restrict__ y, const C* __restrict__ table, const C* __restrict__ long_table,
     long long lines, int plane, int bits, int long_bits, int inverse, long long inner, long long middle,
     long long outer_stride, long long x_middle, long long x_step, long long y_middle, long long y_step)

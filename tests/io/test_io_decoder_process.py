@@ -13,23 +13,23 @@ import pytest
 from bad_decoders import TOY
 
 from gpu_ops.errors import InputError, ParamError
-from gpu_ops.io import apart, formats, load, survey
+from gpu_ops.io import decoder_process, formats, load, survey
 from gpu_ops.progress import Cancelled, listening
 
 
 @pytest.fixture
 def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A file of a format whose reader does what the file says, in a process of its own."""
-    apart.close()
-    monkeypatch.setattr(apart, "here", False)
+    decoder_process.close()
+    monkeypatch.setattr(decoder_process, "here", False)
     monkeypatch.setitem(formats.BY_SUFFIX, ".toy", TOY)
     monkeypatch.setattr(formats, "SIGNATURES", (*formats.SIGNATURES, (b"TOY", ".toy")))
     yield tmp_path / "a.toy"
-    apart.close()
+    decoder_process.close()
 
 
 def _pid() -> int:
-    child = apart._child
+    child = decoder_process._child
     assert child is not None
     return child._process.pid
 
@@ -44,7 +44,7 @@ def test_an_array_and_all_that_is_said_of_it_arrive(toy: Path) -> None:
     found = survey(toy)
     assert (found.title, found.frames, found.allowed, found.found) == ("a toy", 3, {"frame": (0, 1)}, {"frame": 1})
     assert (found.asks, found.heading, found.rows) == (True, ("x",), (("1",),))
-    assert not list(Path(apart._folder()).glob(f"{apart.PREFIX}*"))
+    assert not list(Path(decoder_process._folder()).glob(f"{decoder_process.PREFIX}*"))
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_an_array_and_all_that_is_said_of_it_arrive(toy: Path) -> None:
 def test_a_bad_file_is_a_sentence_and_the_next_is_read(
     toy: Path, what: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(apart, "_free_bytes", lambda: 1 << 28)
+    monkeypatch.setattr(decoder_process, "_free_bytes", lambda: 1 << 28)
     toy.write_text(f"TOY{what}")
     with pytest.raises(InputError) as error:
         load(toy)
@@ -75,11 +75,11 @@ def test_a_wrong_choice_is_the_users(toy: Path) -> None:
 
 
 def test_a_decoder_that_is_silent_is_ended(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apart, "DEADLINE", 0.3)
+    monkeypatch.setattr(decoder_process, "DEADLINE", 0.3)
     toy.write_text("TOYhang")
     with pytest.raises(InputError, match="did not respond for 0.3 s"):
         load(toy)
-    monkeypatch.setattr(apart, "DEADLINE", 30.0)
+    monkeypatch.setattr(decoder_process, "DEADLINE", 30.0)
     toy.write_text("TOYplain")
     assert load(toy).array.size == 6
 
@@ -100,7 +100,7 @@ def test_one_process_reads_all_files_and_ends_with_us(toy: Path) -> None:
     pid = _pid()
     load(toy)
     assert _pid() == pid
-    apart.close()
+    decoder_process.close()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
 
@@ -114,11 +114,11 @@ def test_a_picture_is_the_same_from_there(tmp_path: Path, monkeypatch: pytest.Mo
     picture = np.random.default_rng(0).integers(0, 65536, (37, 53, 3)).astype(np.uint16)
     cv2.imwrite(str(tmp_path / "ü.png"), picture)
     here = load(tmp_path / "ü.png")
-    monkeypatch.setattr(apart, "here", False)
+    monkeypatch.setattr(decoder_process, "here", False)
     there = load(tmp_path / "ü.png")
     np.testing.assert_array_equal(there.array, here.array)
     assert there.array.flags.c_contiguous and there.origin == here.origin
-    apart.close()
+    decoder_process.close()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
