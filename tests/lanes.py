@@ -52,6 +52,11 @@ def todays(values: Sequence[Any], count: int, name: Callable[[Any], str], more: 
     return [pytest.param(*_tuple(value), id=name(value), marks=m) for value, m in zip(values, marks, strict=True)]
 
 
+def choices_today(count: int, *axes: Iterable[Any]) -> list[Any]:
+    """All combinations of some choices, as a parametrisation, of which the default lane tries `count` a day."""
+    return todays(list(product(*axes)), count, lambda values: "-".join(map(str, values)))
+
+
 def variants_today(pairs: Sequence[tuple[Filter, Variant]], count: int, more: int | None = None) -> list[Any]:
     """Filters with their variants, as a parametrisation, of which the default lane tries `count` a day, and the
     thorough one `more` of the others."""
