@@ -54,7 +54,7 @@ def todays(values: Sequence[Any], count: int, name: Callable[[Any], str], more: 
 
 def choices_today(count: int, *axes: Iterable[Any]) -> list[Any]:
     """All combinations of some choices, as a parametrisation, of which the default lane tries `count` a day."""
-    return todays(list(product(*axes)), count, lambda values: "-".join(map(str, values)))
+    return todays(list(product(*axes)), count, lambda values: "-".join(getattr(v, "__name__", str(v)) for v in values))
 
 
 def variants_today(pairs: Sequence[tuple[Filter, Variant]], count: int, more: int | None = None) -> list[Any]:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import pywt
 import tasks
-from lanes import few
+from lanes import choices_today, few
 from numba import get_num_threads, set_num_threads
 
 from gpu_ops import sample
@@ -117,9 +117,7 @@ def transforms(filter: Filter, x: Array, loops: type, **params: Any) -> tuple[fl
     return worst, float(np.abs(back - x).max() / np.abs(x).max())
 
 
-@pytest.mark.parametrize("loops", [Serial, Parallel])
-@pytest.mark.parametrize("dtype", EXACT)
-@pytest.mark.parametrize("border", forms.BORDERS)
+@pytest.mark.parametrize("border, dtype, loops", choices_today(3, forms.BORDERS, EXACT, [Serial, Parallel]))
 def test_coefficients_are_those_of_pywavelets_for_every_length(loops: type, dtype: str, border: str) -> None:
     cases = [(WAVELET1D, (n,)) for n in LENGTHS] + [(WAVELET1D, (97, 3))] + [(WAVELET2D, size) for size in SIZES]
     for (filter, shape), wavelet in itertools.product(cases, WAVELETS):

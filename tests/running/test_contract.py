@@ -49,7 +49,7 @@ CPU = [
     if v.device == "cpu"
 ]
 USUAL = pytest.mark.parametrize("usual", few([True, False], True), ids=lambda usual: "ends" if usual else "others")
-PARTS = 2
+PARTS = 4
 """Of the cases of a type of samples, each with its own day in the default lane."""
 EVERY = [(f, v) for f in FILTERS for v in f.variants]
 
