@@ -10,7 +10,7 @@ import cv2
 import numba
 import numpy as np
 import pytest
-from lanes import choices_today, each_once, few
+from lanes import each_once, few, todays
 from scipy import ndimage
 from tasks import of, on, planned
 
@@ -86,7 +86,8 @@ def test_reference_keeps_the_contract(dtype: str) -> None:
         assert error_of(out, oracle(x, radius, border), x) <= (0 if x.dtype.kind == "u" else 1e-6), (x.shape, radius)
 
 
-@pytest.mark.parametrize("form, dtype", choices_today(3, ["serial", "parallel"], BOX.dtypes))
+@pytest.mark.parametrize("dtype", todays(BOX.dtypes, 1, str))
+@pytest.mark.parametrize("form", ["serial", "parallel"])
 def test_host_keeps_the_contract(form: str, dtype: str) -> None:
     for x, radius, border in cases(dtype):
         out = poisoned(x)
