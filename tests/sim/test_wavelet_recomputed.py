@@ -243,6 +243,7 @@ def test_blocks_read_a_pixel_twice_and_write_it_once() -> None:
     assert 32 * sum(every) < 27 * x.size, "all levels, which a cache would take from memory once"
 
 
+@pytest.mark.thorough
 def test_independent_warps_read_a_pixel_twice_and_write_it_once() -> None:
     """And what lanes at the ends of a warp lack, and the first rows of a segment: two thirds more at most. Of the first
     two levels four bands of a sixteenth are written forward, and nothing else."""
