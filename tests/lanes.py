@@ -1,4 +1,5 @@
-"""What the default lane tries of many cases: each choice once. The thorough lane tries all others."""
+"""What the default lane tries of many cases: each choice once, or some a day. The thorough lane tries others, and of
+long lists some a day as well; the full lane tries the rest."""
 
 from __future__ import annotations
 
@@ -21,12 +22,15 @@ STRIDE = 389
 comes to all of them."""
 
 
-def few(values: Iterable[Any], *usual: Any) -> list[Any]:
-    """The values of a parametrisation, of which only the usual ones are tried by default."""
+def few(values: Iterable[Any], *usual: Any, more: int | None = None) -> list[Any]:
+    """The values of a parametrisation, of which only the usual ones are tried by default. The thorough lane tries
+    `more` of the others a day, or all where it is None; the full lane tries the rest."""
     values = list(values)
     missing = [value for value in usual if value not in values]
     assert not missing, f"{missing} are none of the values"
-    return [value if value in usual else _thorough(value) for value in values]
+    others = [value for value in values if value not in usual]
+    marks = iter(_marks(len(others), 0, more))
+    return [value if value in usual else pytest.param(*_tuple(value), marks=next(marks)) for value in values]
 
 
 def each_once(*axes: Sequence[Any]) -> list[Any]:
@@ -39,19 +43,24 @@ def each_once(*axes: Sequence[Any]) -> list[Any]:
     return [values if place in diagonal else _thorough(values) for place, values in combined]
 
 
-def todays(values: Sequence[Any], count: int, name: Callable[[Any], str]) -> list[Any]:
-    """The values of a parametrisation (tuples for several parameters), of which the default lane tries `count` a day:
-    other ones tomorrow, so that all have their turn. The name of a test says which value it tried, and that test can be
-    run on any day."""
-    first = int(os.environ.get(DAY, date.today().toordinal())) * count
-    chosen = {(first + k) * STRIDE % len(values) for k in range(count)}
-    marks = [() if place in chosen else (pytest.mark.thorough,) for place in range(len(values))]
+def todays(values: Sequence[Any], count: int, name: Callable[[Any], str], more: int | None = None) -> list[Any]:
+    """The values of a parametrisation (tuples for several parameters), of which the default lane tries `count` a day
+    and the thorough lane `more` of the others, or all where it is None: other ones tomorrow, so that all have their
+    turn. The full lane tries the rest. The name of a test says which value it tried, and that test can be run on any
+    day."""
+    marks = _marks(len(values), count, more)
     return [pytest.param(*_tuple(value), id=name(value), marks=m) for value, m in zip(values, marks, strict=True)]
 
 
-def variants_today(pairs: Sequence[tuple[Filter, Variant]], count: int) -> list[Any]:
-    """Filters with their variants, as a parametrisation, of which the default lane tries `count` a day."""
-    return todays(pairs, count, lambda pair: f"{pair[0].id}-{pair[1].id}")
+def choices_today(count: int, *axes: Iterable[Any]) -> list[Any]:
+    """All combinations of some choices, as a parametrisation, of which the default lane tries `count` a day."""
+    return todays(list(product(*axes)), count, lambda values: "-".join(getattr(v, "__name__", str(v)) for v in values))
+
+
+def variants_today(pairs: Sequence[tuple[Filter, Variant]], count: int, more: int | None = None) -> list[Any]:
+    """Filters with their variants, as a parametrisation, of which the default lane tries `count` a day, and the
+    thorough one `more` of the others."""
+    return todays(pairs, count, lambda pair: f"{pair[0].id}-{pair[1].id}", more)
 
 
 def of_one_kind(filter: Filter, variant: Variant) -> bool:
@@ -60,6 +69,18 @@ def of_one_kind(filter: Filter, variant: Variant) -> bool:
     family = [f for f in FILTERS if f.family == filter.family and variant.id in {v.id for v in f.variants}]
     ids = [v.id for f in FILTERS if f.family == filter.family for v in f.variants]
     return family.index(filter) == list(dict.fromkeys(ids)).index(variant.id) % len(family)
+
+
+def _marks(length: int, count: int, more: int | None) -> list[tuple[pytest.MarkDecorator, ...]]:
+    """The marks of so many values, of which `count` have their turn in the default lane and `more` in the thorough."""
+    chosen, next = _turn(length, count), _turn(length, length if more is None else more)
+    return [() if k in chosen else (pytest.mark.thorough if k in next else pytest.mark.full,) for k in range(length)]
+
+
+def _turn(length: int, count: int) -> set[int]:
+    """The places among so many whose turn it is today, where `count` have it each day."""
+    first = int(os.environ.get(DAY, date.today().toordinal())) * count
+    return {(first + k) * STRIDE % length for k in range(min(count, length))}
 
 
 def _thorough(value: Any) -> Any:

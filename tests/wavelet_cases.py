@@ -64,14 +64,17 @@ def failure(variant: str, setting: Setting, device: str, data: str) -> str:
 
 
 def settings(
-    count: int, wanted: Callable[[Setting], bool] = lambda setting: True, most: float = float("inf")
+    count: int,
+    more: int,
+    wanted: Callable[[Setting], bool] = lambda setting: True,
+    most: float = float("inf"),
 ) -> list[Any]:
-    """All settings that are wanted, as a parametrisation: `count` of them a day in the default lane, the others in the
-    thorough one, and in the full one those of more operations than `most`."""
+    """All settings that are wanted, as a parametrisation: `count` of them a day in the default lane, `more` of the
+    others in the thorough one, and in the full one the rest and those of more operations than `most`."""
     chosen = [s for s in SETTINGS if wanted(s)]
     quick = [s for s in chosen if s.operations <= most]
     full = [pytest.param(s, id=str(s), marks=pytest.mark.full) for s in chosen if s.operations > most]
-    return [*todays(quick, count, str), *full]
+    return [*todays(quick, count, str, more), *full]
 
 
 def wrong(variants: Mapping[str, str], setting: Setting, data: str = "random") -> list[str]:

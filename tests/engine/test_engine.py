@@ -590,6 +590,7 @@ def test_a_kill_from_outside_is_a_sentence_and_nothing_is_lost(talk: Talk) -> No
     np.testing.assert_array_equal(talk.client.pool.array(update.outputs["image"].array), kept)
 
 
+@pytest.mark.thorough
 def test_kills_at_any_moment_leave_every_job_answered(talk: Talk) -> None:
     made = talk.sample(size="200x200")
     random = np.random.default_rng(5)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lanes import of_one_kind
+from lanes import variants_today
 from recording import Recording, plan_of, sources
 
 from gpu_ops.cli import main
@@ -25,12 +25,7 @@ from gpu_ops.task import Meta
 from gpu_ops.types import Experiment, Filter, Input, Pick, Variant
 
 NONSENSE = "This is no CUDA C."
-KERNELS = [
-    pytest.param(f, v, id=f"{f.id}-{v.id}", marks=() if of_one_kind(f, v) else pytest.mark.thorough)
-    for f in FILTERS
-    for v in f.variants
-    if v.kernels
-]
+KERNELS = variants_today([(f, v) for f in FILTERS for v in f.variants if v.kernels], 36)
 IMAGE = np.random.default_rng(3).normal(size=(72, 144)).astype(np.float32)
 
 

@@ -12,6 +12,7 @@ import cv2
 import numba
 import numpy as np
 import pytest
+from lanes import todays
 from scipy import ndimage
 from tasks import on
 
@@ -92,7 +93,7 @@ def bound(form: str, axes: int, window: int, dtype: str) -> float:
     return float(half * (doubling + down + 2) + oracle_error)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", todays(DTYPES, 1, str))
 @pytest.mark.parametrize("axes", [1, 2])
 @pytest.mark.parametrize("form", ["serial", "parallel"])
 def test_host_keeps_the_contract(form: str, axes: int, dtype: str) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import combinations, product
 
 import pytest
+from lanes import variants_today
 from tasks import chosen
 
 from gpu_ops.devices.offline import OfflineDevice
@@ -18,7 +19,8 @@ from gpu_ops.running.contract import axes_of, covering_cases, task_of
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Filter, Variant
 
-EVERY = [pytest.param(f, v, id=f"{f.id}-{v.id}") for f in FILTERS for v in f.variants]
+PAIRS = [(f, v) for f in FILTERS for v in f.variants]
+EVERY = variants_today(PAIRS, len(PAIRS) // 4)
 LEAST = OfflineDevice("sm_75").limits
 """Of the GPU with the least shared memory among those that kernels are compiled for."""
 SMALLER = replace(LEAST, shared_bytes=48 << 10)

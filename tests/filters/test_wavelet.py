@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import pywt
 import tasks
-from lanes import few
+from lanes import choices_today, few, todays
 from numba import get_num_threads, set_num_threads
 from scipy.stats import norm
 
@@ -118,9 +118,7 @@ def transforms(filter: Filter, x: Array, loops: type, **params: Any) -> tuple[fl
     return worst, float(np.abs(back - x).max() / np.abs(x).max())
 
 
-@pytest.mark.parametrize("loops", [Serial, Parallel])
-@pytest.mark.parametrize("dtype", EXACT)
-@pytest.mark.parametrize("border", forms.BORDERS)
+@pytest.mark.parametrize("border, dtype, loops", choices_today(3, forms.BORDERS, EXACT, [Serial, Parallel]))
 def test_coefficients_are_those_of_pywavelets_for_every_length(loops: type, dtype: str, border: str) -> None:
     cases = [(WAVELET1D, (n,)) for n in LENGTHS] + [(WAVELET1D, (97, 3))] + [(WAVELET2D, size) for size in SIZES]
     for (filter, shape), wavelet in itertools.product(cases, WAVELETS):
@@ -250,7 +248,7 @@ def plainly(x: Array, rule: str, levels: int, border: str) -> Array:
     return np.asarray(pywt.waverecn(coefficients, "db4", border))[tuple(slice(n) for n in x.shape)]
 
 
-@pytest.mark.parametrize("id", ["blocks", "bumps", "heavisine", "doppler", "camera", "ascent", "aero"])
+@pytest.mark.parametrize("id", todays(["blocks", "bumps", "heavisine", "doppler", "camera", "ascent", "aero"], 3, str))
 def test_quality_is_that_of_pywavelets_and_scikit_image(id: str) -> None:
     entry = sample(id)
     clean = entry.array.astype(np.float64)

@@ -10,7 +10,7 @@ from gpu_ops.filters.wavelet.bases import gains_of
 CPU = {variant: "cpu" for variant in ("serial", "parallel", "pywt")}
 
 
-@pytest.mark.parametrize("setting", settings(3))
+@pytest.mark.parametrize("setting", settings(3, 220))
 def test_every_wavelet(setting: Setting) -> None:
     assert wrong(CPU, setting) == []
 

@@ -31,6 +31,8 @@ pg.setConfigOptions(imageAxisOrder="row-major")
 
 PATIENCE_MS = 60_000
 """How long a state that stays, or a signal, may take to come on a machine that does other work."""
+QUIET_MS = 20
+"""The pause after the last change, which each settled state of a window waits for: no test needs a longer one."""
 ROUNDS = 5
 """Turns of Qt's loop after which what a change of size or content leads to has come, however long each turn takes."""
 
@@ -62,8 +64,9 @@ def qtbot(qapp: object, request: pytest.FixtureRequest) -> QtBot:
 
 @pytest.fixture(autouse=True, scope="module")
 def short_engines() -> Iterator[None]:
-    """Engines of windows end their series of samples soon."""
+    """Engines of windows end their series of samples soon, and pictures are timed soon after the last change."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("app.controllers.queue.QUIET_MS", QUIET_MS)
         patch.setattr("gpu_ops.engine.child._serve", short_series.serve)
         yield
 

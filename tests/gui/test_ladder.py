@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import Any
 
+import numpy as np
 import pixels
 import pytest
 from lanes import each_once
@@ -76,8 +76,11 @@ def test_nothing_overlaps_and_nothing_leaves_the_picture(
     picture = QRectF(0, 0, geometry.width, geometry.height)
     for box in boxes(geometry):
         assert picture.contains(box)
-    for a, b in combinations(boxes(geometry), 2):
-        assert not a.adjusted(0.1, 0.1, -0.1, -0.1).intersects(b.adjusted(0.1, 0.1, -0.1, -0.1)), (a, b)
+    inner = [box.adjusted(0.1, 0.1, -0.1, -0.1).normalized().getCoords() for box in boxes(geometry)]
+    left, top, right, bottom = np.array(inner).T
+    meets = (left[:, None] < right) & (left < right[:, None]) & (top[:, None] < bottom) & (top < bottom[:, None])
+    overlaps = [(inner[a], inner[b]) for a, b in np.argwhere(np.triu(meets, 1))]
+    assert len(inner) > 10 and overlaps == []
     for line in geometry.lines:
         axis = geometry.sections[0].axis
         assert line.bars.left() <= axis.left < axis.right <= line.bars.right()

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lanes import few
 from live import real_engine
 from live import settle as drive
 from PySide6.QtCore import QCoreApplication, QEvent, QObject
@@ -108,8 +107,8 @@ def stage(qtbot, engine: Engine) -> Iterator[tuple[MainWindow, SessionController
     engine.answered.disconnect(controller._take_answer)
 
 
-@pytest.mark.parametrize("paints", few((1000, 3000), 1000))
-def test_repaints_of_a_picture(qtbot, paints: int) -> None:
+@pytest.mark.thorough
+def test_repaints_of_a_picture(qtbot) -> None:
     pane = ImagePane(Display())
     qtbot.addWidget(pane)
     pane.resize(240, 180)
@@ -123,9 +122,10 @@ def test_repaints_of_a_picture(qtbot, paints: int) -> None:
 
     paint(300)
     with nothing_left():
-        paint(paints)
+        paint(3000)
 
 
+@pytest.mark.thorough
 def test_repaints_of_the_whole_window(stage: tuple[MainWindow, SessionController]) -> None:
     window, _ = stage
 

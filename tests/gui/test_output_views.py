@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fake_engine import FakeEngine, act, make
+from lanes import todays
 from made_results import RATE, Made, bring, filter_for, giving, made, picture, wave
 from PySide6.QtCore import QLocale, Qt
 from PySide6.QtGui import QImage
@@ -137,7 +138,7 @@ def test_no_kind_is_named_outside_of_the_tables() -> None:
     assert found == []
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", todays(NAMES, 4, str))
 def test_a_result_is_in_its_own_view_and_says_what_is_read(
     window: MainWindow, stack_of_outputs: ExitStack, name: str
 ) -> None:
@@ -250,7 +251,7 @@ def ranges(window: MainWindow) -> tuple[Any, ...]:
     return view.plane.x.start, view.plane.x.stop, view.plane.x.letters
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", todays(NAMES, 4, str))
 def test_the_windows_actions_work_in_every_view(
     window: MainWindow, stack_of_outputs: ExitStack, name: str, tmp_path: Path
 ) -> None:
@@ -283,7 +284,7 @@ def test_the_windows_actions_work_in_every_view(
         assert f"*{suffix}" in asked[0]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", todays(NAMES, 4, str))
 def test_verdicts_are_those_of_pictures(window: MainWindow, stack_of_outputs: ExitStack, name: str) -> None:
     result = shown(window, stack_of_outputs, name, ok=None)
     view = window.stack.view

@@ -142,7 +142,7 @@ def test_undo_brings_back_what_was_unpinned(qtbot: QtBot, window: MainWindow) ->
 
 def test_another_filter_has_none(qtbot: QtBot, window: MainWindow) -> None:
     other, session = pin(qtbot, window, 9), window.controller.session
-    settle(qtbot, window.controller, lambda: session.set_filter("conv3x3"))
+    session.set_filter("conv3x3")
     assert not session.choice.pins and other not in window.panes.keys
     settle(qtbot, window.controller, session.undo)
     assert entries(window)[other] == ("fresh", 3, True)
@@ -246,9 +246,7 @@ def test_a_session_has_them(qtbot: QtBot, window: MainWindow, tmp_path: Path) ->
 
 def test_outputs_that_parameters_ask_for_are_those_of_pinned_results_too(qtbot: QtBot, window: MainWindow) -> None:
     session = window.controller.session
-    settle(
-        qtbot, window.controller, lambda: session.set_filter("wavelet2d", {"rule": "manual", "value": 9.0, "levels": 2})
-    )
+    session.set_filter("wavelet2d", {"rule": "manual", "value": 9.0, "levels": 2})
     settle(qtbot, window.controller, lambda: session.set_picks(("serial",)))
     act(window, "pin")
     settle(qtbot, window.controller, lambda: session.set_param("value", 40.0))
@@ -280,7 +278,8 @@ def test_a_pinned_result_is_pinned_once(qtbot: QtBot, window: MainWindow) -> Non
 
 def test_the_menu_of_curves_unpins_each(qtbot: QtBot, window: MainWindow) -> None:
     session, menus = window.controller.session, window.context_menus
-    settle(qtbot, window.controller, lambda: window.controller.open_sample("blocks", {"length": 256}))
+    window.controller.open_sample("blocks", {"length": 256})
+    qtbot.waitUntil(lambda: session.filter.accepts == "signal")
     settle(qtbot, window.controller, lambda: session.set_picks(("serial",)))
     first = session.params["window"]
     for size in (first + 2, first + 4):

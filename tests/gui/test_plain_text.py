@@ -19,7 +19,6 @@ from app.views.curves.signal_pane import SignalPane
 from gpu_ops.output_kinds import Axis
 
 ROOT = Path(__file__).parent.parent.parent
-SOURCES = {path: ast.parse(path.read_text()) for path in (ROOT / "app").rglob("*.py")}
 TIPS = ROOT / "app" / "base" / "tips.py"
 NASTY = "<b>x<img src=secret.png>"
 
@@ -43,10 +42,10 @@ def _is_own_text(text: ast.expr) -> bool:
 
 def test_every_tip_of_the_window_is_set_by_set_tip() -> None:
     wrong = []
-    for path, tree in SOURCES.items():
+    for path in (ROOT / "app").rglob("*.py"):
         if path == TIPS:
             continue
-        name = path.relative_to(ROOT)
+        name, tree = path.relative_to(ROOT), ast.parse(path.read_text())
         tips = [call.args[-1] for call in _calls(tree, "setToolTip")]
         wrong += [f"{name}:{t.lineno}" for t in tips if not _is_own_text(t) and not any(_calls(t, "tip_text"))]
         wrong += [f"{name}:{call.lineno} shows one itself" for call in _calls(tree, "showText")]

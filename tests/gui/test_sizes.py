@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fake_engine import FakeEngine
+from lanes import todays
 from made_results import RATE, Made, bring, filter_for, giving, made, picture, wave
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtTest import QTest
@@ -35,6 +36,10 @@ SIZES = [
     for width in (900, 1024, 1152, 1280, 1366, 1440, 1536, 1680, 1920, 2560)
     for height in (560, 600, 720, 749, 900, 1080)
 ]
+PARTS = 5
+"""Of the sizes: ten widths each, and each height twice."""
+SHARES = [(presenter, part) for part in range(PARTS) for presenter in (False, True)]
+"""Looks and parts of the sizes, each pair with its own day."""
 FEW = [(1280, 560), (900, 900), (1366, 600)]
 MOST_EVENTS = 3000
 """A window with all its parts comes to rest after a few hundred sizes and requests for layout."""
@@ -182,13 +187,14 @@ def test_a_view_that_needs_much_room_comes_to_rest(stage: Stage) -> None:
 OUTPUTS = [(signal, output) for signal in (False, True) for output in results_of(signal)]
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("presenter", [False, True])
+@pytest.mark.parametrize("presenter, part", todays(SHARES, 0, "{0[0]}-part {0[1]}".format, 1))
 @pytest.mark.parametrize(("signal", "output"), OUTPUTS)
-def test_every_view_comes_to_rest_at_every_size(stage: Stage, signal: bool, output: str, presenter: bool) -> None:
+def test_every_view_comes_to_rest_at_every_size(
+    stage: Stage, signal: bool, output: str, presenter: bool, part: int
+) -> None:
     stage.window.look.set_presenter(presenter)
     stage.open(signal, output)
-    stage.visit(SIZES, again=6)
+    stage.visit(SIZES[part::PARTS], again=3)
 
 
 @pytest.mark.thorough

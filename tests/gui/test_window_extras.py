@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fake_engine import FakeEngine, act, make
+from lanes import todays
 from PySide6.QtCore import SIGNAL, QCoreApplication, QEvent, QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QImage
 from PySide6.QtWidgets import QApplication, QWidget
@@ -235,9 +236,10 @@ def test_marks_follow_the_models(engine, window) -> None:
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
-@pytest.mark.parametrize("array", [np.eye(9, dtype=np.uint8), np.arange(50.0)], ids=["image", "signal"])
-def test_whatever_is_offered_can_be_done(qtbot, engine, window, array: np.ndarray) -> None:
+@pytest.mark.parametrize("kind", todays(["image", "signal"], 1, str))
+def test_whatever_is_offered_can_be_done(qtbot, engine, window, kind: str) -> None:
     """One after the other in the order of the menus; whoever is asked for a file takes none."""
+    array = np.eye(9, dtype=np.uint8) if kind == "image" else np.arange(50.0)
     window.files.chooser = window.files.target = window.files.folder_chooser = lambda *asked: ""
     engine.show(from_array(array))
     done = []

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib.util import find_spec
+from itertools import product
 
 import numpy as np
 import pytest
-from lanes import few, of_one_kind, todays
+from lanes import of_one_kind, todays, variants_today
 from recording import Recording, plan_of
 from tasks import chosen
 
@@ -31,7 +32,7 @@ from gpu_ops.running.contract import (
     values_of,
 )
 from gpu_ops.running.contract.covering import Pairs
-from gpu_ops.types import Filter, Variant
+from gpu_ops.types import DTYPES, Filter, Variant
 
 OPTIONAL = {"skimage": find_spec("skimage") is None}
 """Libraries that the product does not bring, whose functions do few of a filter's settings; whether one is missing."""
@@ -48,10 +49,11 @@ CPU = [
     for v in f.variants
     if v.device == "cpu"
 ]
-USUAL = pytest.mark.parametrize("usual", few([True, False], True), ids=lambda usual: "ends" if usual else "others")
-PARTS = 2
-"""Of the cases of a type of samples, each with its own day in the default lane."""
-EVERY = [pytest.param(f, v, id=f"{f.id}-{v.id}") for f in FILTERS for v in f.variants]
+TYPES, PARTS = max(len(f.dtypes) for f in FILTERS), 2
+SHARES = list(product(range(TYPES), range(PARTS)))
+"""Types of samples, for each of which all loops are compiled anew, and parts of the cases of a type. Each pair has its
+own day in the default lane."""
+EVERY = [(f, v) for f in FILTERS for v in f.variants]
 
 
 def _failure(filter: Filter, variant: Variant, case: Case) -> str:
@@ -61,25 +63,19 @@ def _failure(filter: Filter, variant: Variant, case: Case) -> str:
     return "" if run.ok else f"{case}: {run.errors} {run.notes}"
 
 
-def _of_types(cases: list[Case], filter: Filter, usual: bool) -> list[Case]:
-    """Those of the filter's first and last type of samples, or of the others: each type is compiled anew."""
-    ends = {filter.dtypes[0], filter.dtypes[-1]}
-    return [case for case in cases if (case.dtype in ends) == usual]
-
-
-@USUAL
-@pytest.mark.parametrize("part", todays(range(PARTS), 1, "part {}".format))
+@pytest.mark.parametrize("place, part", todays(SHARES, 1, "type {0[0]}-part {0[1]}".format))
 @pytest.mark.parametrize("filter, variant", CPU)
-def test_covering_set(filter: Filter, variant: Variant, usual: bool, part: int) -> None:
+def test_covering_set(filter: Filter, variant: Variant, place: int, part: int) -> None:
     cases = covering_cases(filter, variant, open_device("cpu").limits)
     assert len(cases) >= (10 if variant.library in OPTIONAL else 25)
-    cases = _of_types(cases, filter, usual)[part::PARTS]
+    dtype = filter.dtypes[place % len(filter.dtypes)]
+    cases = [case for case in cases if case.dtype == dtype][part::PARTS]
     assert [failure for case in cases if (failure := _failure(filter, variant, case))] == []
 
 
-@USUAL
+@pytest.mark.parametrize("dtype", todays([d for d in DTYPES if d.startswith("float")], 1, str))
 @pytest.mark.parametrize("filter, variant", CPU)
-def test_both_ends_of_the_range(filter: Filter, variant: Variant, usual: bool) -> None:
+def test_both_ends_of_the_range(filter: Filter, variant: Variant, dtype: str) -> None:
     limits = open_device("cpu").limits
     cases = end_cases(filter, variant, limits)
     refused = {dtype for rule in variant.rules for dtype in rule.never.get("dtype", ())}
@@ -87,7 +83,7 @@ def test_both_ends_of_the_range(filter: Filter, variant: Variant, usual: bool) -
     assert len(cases) == 2 * floats or variant.library in OPTIONAL
     heavy = [replace(case, params={**case.params, **heavier(filter, case)}) for case in cases]
     cases += [case for case in heavy if variant.library not in OPTIONAL or takes(filter, variant, case, limits)]
-    cases = _of_types(cases, filter, usual)
+    cases = [case for case in cases if case.dtype == dtype]
     assert [failure for case in cases if (failure := _failure(filter, variant, case))] == []
 
 
@@ -98,7 +94,7 @@ def test_whole_product(filter: Filter, variant: Variant) -> None:
     assert [failure for case in cases if (failure := _failure(filter, variant, case))] == []
 
 
-@pytest.mark.parametrize("filter, variant", EVERY)
+@pytest.mark.parametrize("filter, variant", variants_today(EVERY, len(EVERY) // 4))
 def test_the_covering_set_covers_every_supported_choice(filter: Filter, variant: Variant) -> None:
     limits = OfflineDevice("sm_90").limits
     cases = covering_cases(filter, variant, limits)

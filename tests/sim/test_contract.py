@@ -1,9 +1,10 @@
 """The contract of every kernel of the product, and of kernels that are wrong on purpose, on the simulated GPU.
 
-The default lane tries every setting of a fifth of the variants a day, the largest shape in both orders of blocks, long
-cases of a few, and a wrong kernel of each family of filters. The thorough one tries all variants, shapes and pairs of
-choices, some in both orders, the ends of the range, long cases, and all wrong kernels. Two thirds of the time go to
-compiling and reading what was compiled, once for each set of defines that cases have.
+The default lane tries every setting of some variants a day, the largest shape in both orders of blocks, long cases of a
+few, and a wrong kernel of each family of filters. The thorough one tries, of all variants, some shapes and pairs of
+choices a day, some of them in both orders, and every setting, the ends of the range and wrong kernels in turns of three
+days; the full one tries the rest. Two thirds of the time go to compiling and reading what was compiled, once for each
+set of defines that cases have.
 """
 
 from __future__ import annotations
@@ -26,18 +27,21 @@ from gpu_ops.running.contract import (
     long_cases,
 )
 from gpu_ops.types import Filter, Run, Variant
-from tests.lanes import few, of_one_kind, variants_today
+from tests.lanes import few, of_one_kind, todays, variants_today
 
 MOST = 12
-"""Cases of a kernel at most in the thorough lane, evenly from longer sets. A real GPU runs whole sets."""
+"""Cases of a kernel at most, evenly from longer sets. A real GPU runs whole sets."""
+PARTS = 3
+"""Of these cases, each with its own day in the thorough lane."""
 BOTH_WAYS = 3
 """One case in so many runs in both orders of blocks."""
 STEP = 7
 """Between the cases that a wrong kernel meets one after the other. A set begins with its smallest shapes, in which few
 faults show."""
-A_DAY = 32
+A_DAY = 16
 """Variants that the default lane tries a day."""
 PAIRS = [(f, v) for f in FILTERS for v in f.variants if v.device == "cuda" and not v.library]
+A_THIRD = -(-len(PAIRS) // 3)
 KERNELS = [pytest.param(f, v, id=f"{f.id}-{v.id}") for f, v in PAIRS]
 LONG_WORK = 25 * SIMULATED_WORK
 """The most operations of a long case, of which a real GPU runs all."""
@@ -87,7 +91,7 @@ def _failure(filter: Filter, variant: Variant, case: Case, again: bool = True) -
     return "" if run.ok else f"{case}: {run.errors} {run.notes}"
 
 
-@pytest.mark.parametrize("filter, variant", variants_today(PAIRS, A_DAY))
+@pytest.mark.parametrize("filter, variant", variants_today(PAIRS, A_DAY, A_THIRD))
 def test_every_setting(filter: Filter, variant: Variant) -> None:
     cases = sorted(each_setting(_cases(filter.id, variant.id)), key=lambda case: prod(case.shape))
     assert len(cases) >= 4
@@ -95,19 +99,18 @@ def test_every_setting(filter: Filter, variant: Variant) -> None:
     assert [failure for failure in failures if failure] == []
 
 
-@pytest.mark.thorough
+@pytest.mark.parametrize("part", todays(range(PARTS), 0, "part {}".format, 1))
 @pytest.mark.parametrize("filter, variant", KERNELS)
-def test_covering_set(filter: Filter, variant: Variant) -> None:
+def test_covering_set(filter: Filter, variant: Variant, part: int) -> None:
     cases = _cases(filter.id, variant.id)
     count = min(len(cases), MOST)
     assert len(cases) >= 25
-    cases = [cases[k * len(cases) // count] for k in range(count)]
+    cases = [cases[k * len(cases) // count] for k in range(part, count, PARTS)]
     failures = [_failure(filter, variant, case, k % BOTH_WAYS == 0) for k, case in enumerate(cases)]
     assert [failure for failure in failures if failure] == []
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("filter, variant", KERNELS)
+@pytest.mark.parametrize("filter, variant", variants_today(PAIRS, 0, A_THIRD))
 def test_both_ends_of_the_range(filter: Filter, variant: Variant) -> None:
     cases = end_cases(filter, variant, open_device("sim").limits)
     takes_floats = not any("float32" in rule.never.get("dtype", ()) for rule in variant.rules)
@@ -115,7 +118,7 @@ def test_both_ends_of_the_range(filter: Filter, variant: Variant) -> None:
     assert [failure for case in cases if (failure := _failure(filter, variant, case))] == []
 
 
-@pytest.mark.parametrize("wrong", few(WRONG, *FIRST.values(), *BY_KIND), ids=lambda w: w.name)
+@pytest.mark.parametrize("wrong", few(WRONG, *FIRST.values(), *BY_KIND, more=len(WRONG) // 3), ids=lambda w: w.name)
 def test_a_wrong_kernel_is_rejected_and_its_fault_named(wrong: Wrong) -> None:
     filter = find_filter(wrong.filter)
     variant = filter.variant(wrong.variant)
@@ -144,7 +147,7 @@ def test_long_cases_see_faults_in_loops_that_others_run_through_once(name: str) 
     assert any(check_case(filter, variant, case, "sim", edits).ok is False for case in _long(filter, variant))
 
 
-@pytest.mark.parametrize("filter, variant", few(LONG, *QUICK), ids=lambda value: value.id)
+@pytest.mark.parametrize("filter, variant", few(LONG, *QUICK, more=len(LONG) // 3), ids=lambda value: value.id)
 def test_long_cases(filter: Filter, variant: Variant) -> None:
     cases = _long(filter, variant, LONG_WORK)
     assert cases

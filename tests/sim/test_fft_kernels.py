@@ -26,7 +26,7 @@ from gpu_ops.plan import Device, Execution, Limits, Plan
 from gpu_ops.running.runner import run_experiment
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Experiment, Filter, Input, Pick, Run
-from tests.lanes import each_once
+from tests.lanes import choices_today, each_once
 from tests.tasks import planned
 
 Array = np.ndarray[Any, Any]
@@ -70,8 +70,7 @@ def error(right: Array, found: Array) -> float:
     return float(np.sqrt(np.mean(np.abs(found - right) ** 2) / np.mean(np.abs(right) ** 2)))
 
 
-@pytest.mark.parametrize("dtype", MOST)
-@pytest.mark.parametrize("way", ["global", "shared", *STOCKHAM])
+@pytest.mark.parametrize("way, dtype", choices_today(6, ["global", "shared", *STOCKHAM], MOST))
 def test_lines_of_every_length_forward_and_inverse(way: str, dtype: str) -> None:
     if (way, dtype) == ("fast_sine", "complex128"):
         pytest.skip("fast sine has no doubles")

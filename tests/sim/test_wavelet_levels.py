@@ -16,7 +16,7 @@ from gpu_ops.devices.sim.launch import Options
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.wavelet.forms import bands_of
 from gpu_ops.types import Filter
-from tests.lanes import few
+from tests.lanes import few, todays
 from tests.tasks import on
 
 Array = np.ndarray[Any, Any]
@@ -38,9 +38,11 @@ SECTOR = 8
 
 
 def _with_others(usual: list[Any], *axes: tuple[Any, ...]) -> list[Any]:
-    """The usual cases, and in the thorough lane all combinations of some choices."""
+    """The usual cases, of which the default lane tries one a day, and in the thorough lane all combinations of some
+    choices as well."""
     others = [values for values in product(*axes) if values not in usual]
-    return [*usual, *(pytest.param(*values, marks=pytest.mark.thorough) for values in others)]
+    marked = [pytest.param(*values, marks=pytest.mark.thorough) for values in others]
+    return [*todays(usual, 1, lambda values: "-".join(map(str, values))), *marked]
 
 
 def _task(filter: Filter, x: Array, knobs: dict[str, int], device: Any, **changed: Any) -> Any:
