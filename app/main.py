@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from gpu_ops.types import Filter
 
 COMMANDS = ("list", "run", "bench", "sweep", "claims", "figures", "tables", "compile", "doctor", "xray", "timeline")
+DRAWN = "figures", "timeline"
+"""Commands that draw pictures."""
 WINDOW_BENCH = "window-bench"
 WINDOW_SIDES = 100, 16384
 """Pixels of a window's side."""
@@ -36,7 +38,7 @@ def _run(args: Sequence[str]) -> int:
     if args and (args[0] in COMMANDS or args[0] == "--version"):
         from gpu_ops.cli import main as command
 
-        if args[0] != "figures":
+        if args[0] not in DRAWN:
             return command(args)
         from app.shell.figure_picture import draw
 

@@ -13,7 +13,8 @@ Hint = Literal["duration"]
 @dataclass(frozen=True)
 class Stage:
     """A stage. `id` is its key in reports; `name` stands after a time and in legends, `column` heads a table's column;
-    `description` is a sentence in plain words. `on_cpu` is its name where the CPU is the device, if it is another."""
+    `description` is a sentence in plain words. `on_cpu` is its name where the CPU is the device, if it is another,
+    `with_copies` its name and column where the steps that it times copy from and to host memory as well."""
 
     id: str
     name: str
@@ -22,6 +23,7 @@ class Stage:
     unit: str = "s"
     hint: Hint = "duration"
     on_cpu: str = ""
+    with_copies: str = ""
 
 
 STAGES: Mapping[str, Stage] = {
@@ -33,6 +35,7 @@ STAGES: Mapping[str, Stage] = {
             "kernel",
             "Median time of the steps alone, without copies; of transfers, whose steps are copies as well, with them.",
             on_cpu="computing",
+            with_copies="end to end",
         ),
         Stage("upload", "upload", "upload", "The copy of the input from pageable memory to the device."),
         Stage("download", "download", "download", "A copy of the same size from the device to pageable memory."),
@@ -52,9 +55,18 @@ STAGES: Mapping[str, Stage] = {
 """Every stage by id, in the order in which they are shown."""
 
 
-def stage_name(id: str, device: str = "") -> str:
-    """The name of a stage on a device; the words of its id for a stage of a newer report."""
+def stage_name(id: str, device: str = "", end_to_end: bool = False) -> str:
+    """The name of a stage on a device, for plans that copy `end_to_end` or others; the words of its id for a stage of a
+    newer report."""
     stage = STAGES.get(id)
     if stage is None:
         return id.replace("_", " ")
-    return stage.on_cpu or stage.name if device == "cpu" else stage.name
+    if device == "cpu":
+        return stage.on_cpu or stage.name
+    return (end_to_end and stage.with_copies) or stage.name
+
+
+def stage_column(id: str, end_to_end: bool = False) -> str:
+    """The heading of a stage's column, for plans that copy `end_to_end` or others."""
+    stage = STAGES[id]
+    return (end_to_end and stage.with_copies) or stage.column

@@ -10,6 +10,7 @@ from PySide6.QtCore import QCoreApplication
 from gpu_ops.counters import COUNTERS, FIGURES
 from gpu_ops.counters import counter_name as counter_in_english
 from gpu_ops.stages import STAGES
+from gpu_ops.stages import stage_column as column_in_english
 from gpu_ops.stages import stage_name as stage_in_english
 
 
@@ -32,14 +33,14 @@ def counter_tip(id: str) -> str:
     return f"{tr(counter.description)}\n{unit}"
 
 
-def stage_name(id: str, device: str = "") -> str:
-    """The name of a stage on a device."""
-    return tr(stage_in_english(id, device))
+def stage_name(id: str, device: str = "", end_to_end: bool = False) -> str:
+    """The name of a stage on a device, for plans that copy `end_to_end` or others."""
+    return tr(stage_in_english(id, device, end_to_end))
 
 
-def stage_column(id: str) -> str:
-    """The header of a stage's column."""
-    return tr(STAGES[id].column)
+def stage_column(id: str, end_to_end: bool = False) -> str:
+    """The header of a stage's column, for plans that copy `end_to_end` or others."""
+    return tr(column_in_english(id, end_to_end))
 
 
 def stage_tip(id: str) -> str:

@@ -130,6 +130,7 @@ class Colours:
     kernel: QColor
     upload: QColor
     download: QColor
+    inside: QColor
 
 
 def luminance(colour: QColor) -> float:
@@ -238,6 +239,7 @@ def _colours(base: QColor, window: QColor, text: QColor, row: QColor) -> Colours
         kernel=shape("#0072b2"),
         upload=shape("#009e73"),
         download=shape("#cc79a7"),
+        inside=shape("#d55e00"),
     )
 
 

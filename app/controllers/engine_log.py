@@ -27,6 +27,7 @@ from gpu_ops.engine.messages import (
     Stepped,
     StepsRequest,
     SurveyRequest,
+    TimelinesRequest,
     XRayRequest,
 )
 from gpu_ops.engine.shared import SharedInput
@@ -120,6 +121,15 @@ def _xray(request: XRayRequest) -> str:
     return f"X-ray of {job}{beside} on {gpu}; {_array(request.input)}"
 
 
+def _timelines(request: TimelinesRequest) -> str:
+    picks = ", ".join(f"{p.variant} on {p.device}{_values(p.knobs)}" for p in request.picks)
+    order = ", in order" if request.in_order else ""
+    rates = request.rates
+    speeds = f", at {rates.upload:g}, {rates.download:g} and {rates.kernel:g} B/s" if rates else ""
+    job = f"{request.filter}{_values(request.params)} of {_array(request.input)}"
+    return f"timelines of {job}; {picks}; {request.copy_engines} copy engines{order}{speeds}"
+
+
 def _save(request: SaveRequest) -> str:
     form, saving = request.result.form, request.saving
     levels = f" {saving.levels[0]:g} to {saving.levels[1]:g}" if saving.levels else ""
@@ -147,6 +157,7 @@ _DESCRIPTIONS: Mapping[type, Callable[[Any], str]] = {
     ResultRequest: lambda r: f"use {r.name} as an input, {_form(r.result.form)}",
     RunRequest: _run,
     XRayRequest: _xray,
+    TimelinesRequest: _timelines,
     SaveRequest: _save,
     FramesRequest: lambda r: f"run {r.filter} {r.pick.variant} over all frames of {r.input.name} into {r.path}",
     DoctorRequest: lambda r: "examine this machine",

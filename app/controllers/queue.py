@@ -7,7 +7,7 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication, QObject, QTimer, Signal
 
 from app.base.worker import Engine
-from app.models.experiment.job_kind import LIVE, MEASURE, SIMULATE, STEPS, SWEEP, TIME, XRAY, JobKind
+from app.models.experiment.job_kind import LIVE, MEASURE, SIMULATE, STEPS, SWEEP, TIME, JobKind
 from app.models.experiment.refusal import refuses
 from app.models.experiment.session import Session
 from app.models.results.entry import untimed
@@ -70,6 +70,12 @@ class RunQueue(QObject):
     def waiting(self) -> bool:
         """Whether a run waits for others."""
         return self._waiting is not None
+
+    @property
+    def only_simulates(self) -> bool:
+        """Whether all that is left to do are runs on a simulated GPU, which take long and continue after short jobs."""
+        pending = self._waiting or self._after_steps or self._quiet.isActive()
+        return not pending and set(self.jobs.values()) <= {SIMULATE}
 
     @property
     def busy(self) -> bool:
@@ -228,9 +234,9 @@ class RunQueue(QObject):
             self._start(TIME)
 
     def submit(self, kind: JobKind, request: Any) -> None:
-        """Give the engine a job. A running X-ray gives way to it, unless both can go on."""
-        if not kind.beside:
-            self.stop(XRAY)
+        """Give the engine a job. What a panel asked for gives way to it, unless both can go on."""
+        for aside in {other for other in self.jobs.values() if other.aside and not kind.beside}:
+            self.stop(aside)
         self.jobs[request.job] = kind
         if kind.patience_ms:
             self._overdue.start(kind.patience_ms)

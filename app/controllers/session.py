@@ -27,7 +27,6 @@ from app.models.experiment.job_kind import (
     STEPS,
     SWEEP,
     TIME,
-    XRAY,
 )
 from app.models.experiment.refusal import refuses
 from app.models.experiment.session import Session
@@ -52,6 +51,7 @@ from gpu_ops.engine.messages import (
     SaveRequest,
     Stepped,
     Surveyed,
+    TimelinesAnswer,
     XRayAnswer,
 )
 from gpu_ops.output_kinds import OUTPUT_KINDS
@@ -68,8 +68,9 @@ class SessionController(QObject):
     that the user must choose how to open a file. `began` says that a job begins, `busy_changed(text)` what it does
     (empty when nothing runs), `progressed(done, total)` its progress (0 of 0 where unknown), and `settled` that all
     requested work is done, including the timing after a pause.
-    `saved(answer)` says that a result was saved and what became of its values. `xrayed(content)` brings an X-ray,
-    `xray_failed(sentence)` says why there is none; `point_answered(answer)` brings the engine's answers to the jobs of
+    `saved(answer)` says that a result was saved and what became of its values. `demanded(kind, answer)` brings what a
+    panel asked for by a job of that kind, `demand_failed(kind, sentence)` says why there is none;
+    `point_answered(answer)` brings the engine's answers to the jobs of
     `run_points`, `frame_loaded(shared)` another frame, `session_answered(answer)` the input of a session that is
     being opened, or why there is none; `cancelled` says that the user cancelled all that runs.
     """
@@ -86,8 +87,8 @@ class SessionController(QObject):
     devices_changed = Signal(object)
     doctor_answered = Signal(object)
     settled = Signal()
-    xrayed = Signal(object)
-    xray_failed = Signal(str)
+    demanded = Signal(object, object)
+    demand_failed = Signal(object, str)
     point_answered = Signal(object)
     frame_loaded = Signal(object)
     session_answered = Signal(object)
@@ -278,8 +279,10 @@ class SessionController(QObject):
         else:
             self.inputs.take_loaded(loaded, self.loading if self.loading and self.loading.job == loaded.job else None)
 
-    def _take_xray(self, answer: XRayAnswer) -> None:
-        self.xrayed.emit(answer.content)
+    def _take_demanded(self, answer: XRayAnswer | TimelinesAnswer) -> None:
+        kind = self.queue.jobs.get(answer.job)
+        if kind is not None:
+            self.demanded.emit(kind, answer)
 
     def _take_end(self, finished: Finished) -> None:
         kind = self.queue.jobs.get(finished.job)
@@ -289,8 +292,8 @@ class SessionController(QObject):
 
     def _take_failure(self, failed: Failed) -> None:
         kind = self.queue.jobs.get(failed.job)
-        if kind is XRAY:
-            self.xray_failed.emit(failed.sentence)
+        if kind is not None and kind.aside:
+            self.demand_failed.emit(kind, failed.sentence)
         if failed.nonfinite is not None and self.loading is not None and self.loading.job == failed.job:
             self.nonfinite_found.emit(failed.sentence, failed.nonfinite, self.loading)
         elif kind is RESTORE:
@@ -350,7 +353,8 @@ _OF_JOBS: Mapping[type, Callable[[SessionController, Any], None]] = {
     ResultSaved: lambda controller, answer: controller.saved.emit(answer),
     RunUpdate: SessionController._take_update,
     DoctorAnswer: lambda controller, answer: controller.doctor_answered.emit(answer.content),
-    XRayAnswer: SessionController._take_xray,
+    XRayAnswer: SessionController._take_demanded,
+    TimelinesAnswer: SessionController._take_demanded,
     Failed: SessionController._take_failure,
     Finished: SessionController._take_end,
 }

@@ -12,7 +12,7 @@ from app.shell.probe_specs import PROBE
 from app.shell.session_specs import SESSION
 from app.shell.view_specs import VIEW
 from app.views.window import handlers
-from app.views.window.panels import EXPERIMENT, LADDER, SWEEP, TABLE, XRAY
+from app.views.window.panels import EXPERIMENT, LADDER, SWEEP, TABLE, TIMELINE, XRAY
 
 _FILE = (
     ActionSpec(
@@ -162,6 +162,31 @@ _FILE = (
         (),
         QT_TRANSLATE_NOOP("Actions", "Save what the X-ray shows as a PNG, or as an SVG if the name ends in .svg"),
         do=lambda desk: desk.context.files.export_xray(desk.docks[XRAY], "picture"),
+    ),
+    ActionSpec(
+        "export_timeline_trace",
+        QT_TRANSLATE_NOOP("Actions", "Ti&meline as trace for Perfetto…"),
+        "file/export",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Save the timelines in Chrome's trace format, which ui.perfetto.dev opens"),
+        separator=True,
+        do=lambda desk: desk.context.files.export_timeline(desk.docks[TIMELINE], "trace"),
+    ),
+    ActionSpec(
+        "export_timeline_json",
+        QT_TRANSLATE_NOOP("Actions", "Time&line as JSON…"),
+        "file/export",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Save every step of the timelines as JSON"),
+        do=lambda desk: desk.context.files.export_timeline(desk.docks[TIMELINE], "json"),
+    ),
+    ActionSpec(
+        "export_timeline_picture",
+        QT_TRANSLATE_NOOP("Actions", "T&imeline as picture…"),
+        "file/export",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Save the timelines as a PNG, or as an SVG if the name ends in .svg"),
+        do=lambda desk: desk.context.files.export_timeline(desk.docks[TIMELINE], "picture"),
     ),
     ActionSpec(
         "preferences",

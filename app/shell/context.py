@@ -12,6 +12,7 @@ from app.controllers.playback import Playback
 from app.controllers.recorded import RecordedRuns, Reports
 from app.controllers.session import SessionController
 from app.controllers.sessions import SessionFiles
+from app.controllers.timeline import TimelineController
 from app.controllers.xray import XRayController
 from app.models.experiment.session import Session
 from app.models.log import Log
@@ -40,6 +41,7 @@ class Context:
     playback: Playback
     recorded: RecordedRuns
     xray: XRayController
+    timeline: TimelineController
     reports: Callable[[], Reports]
     frames: FrameController
     sessions: SessionFiles

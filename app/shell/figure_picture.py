@@ -1,4 +1,4 @@
-"""Draws a figure of a source without a screen, for the command line."""
+"""Draws a figure of a source, or timelines, without a screen, for the command line."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 from gpu_ops import window_fault
 from gpu_ops.errors import DeviceError
+from gpu_ops.explaining.spans import Timeline
 
 if TYPE_CHECKING:
+    from app.views.timeline.sheet import TimelineSheet
+    from app.views.timing.figures_page import FigureSheet
     from gpu_ops import DrawnFigure
 
 WIDTH = 64
@@ -17,9 +20,9 @@ PASSES = 4
 """Each part may ask for another height once it knows its width."""
 
 
-def draw(drawn: DrawnFigure, path: str) -> None:
-    """Write the picture of a figure, an SVG where the name ends so and else a PNG. Raises DeviceError where the window
-    lacks something, InputError where the file cannot be written."""
+def draw(drawn: DrawnFigure | tuple[Timeline, ...], path: str) -> None:
+    """Write the picture of a figure, or of timelines of one filter, an SVG where the name ends so and else a PNG.
+    Raises DeviceError where the window lacks something, InputError where the file cannot be written."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     fault = window_fault()
     if fault:
@@ -29,18 +32,35 @@ def draw(drawn: DrawnFigure, path: str) -> None:
 
     from app.base import theme
     from app.shell.faults import quieten_qt
-    from app.views.timing.figures_page import FigureSheet
 
     quieten_qt()
     app = QApplication.instance() or QApplication(["kernelscope"])
     assert isinstance(app, QApplication)
     theme.apply(app, Qt.ColorScheme.Light)
-    sheet = FigureSheet()
+    sheet = _timelines(drawn) if isinstance(drawn, tuple) else _figure(drawn)
     sheet.resize(WIDTH * sheet.fontMetrics().height(), 1)
     sheet.show()
-    sheet.show_figure(drawn)
     for _ in range(PASSES):
         sheet.resize(sheet.width(), max(sheet.heightForWidth(sheet.width()), sheet.sizeHint().height()))
         app.processEvents()
     sheet.export(path)
     sheet.close()
+
+
+def _figure(drawn: DrawnFigure) -> FigureSheet:
+    from app.views.timing.figures_page import FigureSheet
+
+    sheet = FigureSheet()
+    sheet.show_figure(drawn)
+    return sheet
+
+
+def _timelines(found: tuple[Timeline, ...]) -> TimelineSheet:
+    from app.controllers.timeline import Timelines
+    from app.views.timeline.sheet import TimelineSheet
+    from gpu_ops import FILTERS
+
+    titles = {v.id: v.title for v in FILTERS.find(found[0].filter).variants}
+    sheet = TimelineSheet()
+    sheet.show_timelines(Timelines({one.variant: one for one in found}, {}, titles), "", True)
+    return sheet

@@ -245,6 +245,14 @@ VIEW = (
         on=lambda desk: desk.docks.is_open("xray"),
     ),
     ActionSpec(
+        "timeline",
+        QT_TRANSLATE_NOOP("Actions", "&Timeline"),
+        "view",
+        ("Ctrl+Shift+T",),
+        QT_TRANSLATE_NOOP("Actions", "Show which copies and kernels of the ticked variants run beside which"),
+        do=handlers.show_timeline,
+    ),
+    ActionSpec(
         "presenter",
         QT_TRANSLATE_NOOP("Actions", "&Presenter size"),
         "view",

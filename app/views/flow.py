@@ -7,8 +7,9 @@ from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
 
 class FlowLayout(QLayout):
-    """Gives every widget the size it asks for, or one whose content wraps all of the width. `gap` is between two of a
-    row, in pixels; rows have none. It asks for the width of all widgets in one row if `wide`, else of the widest."""
+    """Gives every visible widget the size it asks for, or one whose content wraps all of the width. `gap` is between
+    two of a row, in pixels; rows have none. It asks for the width of all widgets in one row if `wide`, else of the
+    widest."""
 
     def __init__(self, parent: QWidget | None = None, gap: int = 0, wide: bool = False) -> None:
         super().__init__(parent)
@@ -58,7 +59,7 @@ class FlowLayout(QLayout):
         """Compute every widget's place, and move it there if allowed; returns the height that they need."""
         room = rect.marginsRemoved(self.contentsMargins())
         x, y, height = room.x(), room.y(), 0
-        for item in self._items:
+        for item in (item for item in self._items if not item.isEmpty()):
             size = item.sizeHint()
             if size.width() > room.width() and item.hasHeightForWidth():
                 size = QSize(room.width(), item.heightForWidth(room.width()))

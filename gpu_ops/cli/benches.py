@@ -203,7 +203,8 @@ def _short(provenance: Mapping[str, Any]) -> dict[str, Any]:
 
 def _print_bench(args: argparse.Namespace, experiment: Experiment, rows: Sequence[Row]) -> None:
     filter = FILTERS.find(experiment.filter, experiment.input.kind)
-    print(f"\n{title(experiment)}; {experiment.mode} timing")
+    timing = "end to end by the wall clock" if filter.end_to_end else f"{experiment.mode} timing"
+    print(f"\n{title(experiment)}; {timing}")
     print(tables.bench_table(rows, _claim_for(filter, rows), args.baseline))
     bars = tables.fair_table(rows)
     print(f"\nFive bars\n{bars}" if bars else "", end="\n" if bars else "")

@@ -38,11 +38,16 @@ def figures(args: argparse.Namespace) -> int:
 
 
 def _check_picture(args: argparse.Namespace, count: int) -> None:
-    """Raises ParamError unless one figure is named, in a file that a picture can go to, by a program that can draw."""
-    if args.draw is None:
-        raise ParamError("The engine alone draws no pictures; call kernelscope figures, which has the window's part.")
+    """Raises ParamError unless one figure is named, and can be drawn."""
     if count != 1:
         raise ParamError(f"--picture draws one figure, not {count}; name it, as in figures ID --picture FILE.png.")
+    check_picture(args)
+
+
+def check_picture(args: argparse.Namespace) -> None:
+    """Raises ParamError unless the program can draw, and a picture can go to the file that is named."""
+    if args.draw is None:
+        raise ParamError("The engine alone draws no pictures; call kernelscope, which has the window's part.")
     if Path(args.picture).suffix.lower() not in PICTURES:
         raise ParamError(f"--picture {plain(args.picture, 60)} must end in {' or '.join(PICTURES)}.")
 

@@ -10,7 +10,7 @@ from gpu_ops.explaining.sentences import number
 from gpu_ops.report.rows import Row
 from gpu_ops.report.standing import five_bars
 from gpu_ops.run_key import EDITS, differences
-from gpu_ops.stages import STAGES, stage_name
+from gpu_ops.stages import STAGES, stage_column, stage_name
 from gpu_ops.types import REFERENCE, Claim, Quality
 
 BARS = {
@@ -86,7 +86,8 @@ def _setting(item: tuple[str, object]) -> str:
 
 def bench_table(rows: Sequence[Row], claim: Claim | None, baseline: str) -> str:
     """A comparison: time, spread, bandwidth, share of roof, speed-up, end-to-end times, error, verdict, published."""
-    kernel, pageable, pinned = (STAGES[id].column for id in ("kernel", "elapsed", "elapsed_pinned"))
+    kernel = stage_column("kernel", any(row.end_to_end for row in rows))
+    pageable, pinned = (stage_column(id) for id in ("elapsed", "elapsed_pinned"))
     heading = ["variant", "device", kernel, "q1 … q3", "n", "GB/s", "share", f"× {baseline}"]
     heading += [pageable, pinned, "error", "verdict"]
     if claim:
@@ -175,7 +176,8 @@ def footnotes(rows: Sequence[Row]) -> str:
     for name, row in zip(names(rows), rows, strict=True):
         texts = [row.failure] if row.failure else list(row.notes)
         texts += [f["text"] for f in row.findings]
-        texts += [f"{stage_name(stage)}: {t.doubt}" for stage, t in row.stages.items() if t.doubt]
+        doubts = {stage_name(stage, end_to_end=row.end_to_end): t.doubt for stage, t in row.stages.items()}
+        texts += [f"{name}: {doubt}" for name, doubt in doubts.items() if doubt]
         for text in [*texts, *([row.flag] if row.flag else [])]:
             owners.setdefault(text, []).append(name)
     return "\n".join(f"  {', '.join(dict.fromkeys(who))}: {text}" for text, who in owners.items())

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 from gpu_ops.batch.choosing import knobs_of
+from gpu_ops.cli.figures import check_picture
 from gpu_ops.cli.inputs import check_flags, make_job, todays_ids
 from gpu_ops.cli.measure import emit, job_title
 from gpu_ops.cli.tables import align, seconds
@@ -14,7 +15,8 @@ from gpu_ops.device_names import is_simulated
 from gpu_ops.devices import device_statuses
 from gpu_ops.devices.sim.streams.queues import Queues
 from gpu_ops.errors import ParamError, counted
-from gpu_ops.explaining.timeline import ENGINES, MARKS, Rates, Timeline, timeline
+from gpu_ops.explaining.spans import ENGINES, MARKS, Rates, Timeline, timelines_json, traces
+from gpu_ops.explaining.timeline import timeline
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import replacing
 from gpu_ops.io.steps.apply import title_of
@@ -34,6 +36,8 @@ def run(args: argparse.Namespace) -> int:
     gpus = [s.name for s in device_statuses() if s.available and s.kind == "cuda"]
     device = args.device or (gpus or ["sim"])[0]
     _check_model(args, device)
+    if args.picture is not None:
+        check_picture(args)
     variants = [filter.variant(id) for id in todays_ids(args, filter, args.variants, input.meta, values)]
     variants = variants or _default(filter, device)
     check_flags(args, filter, variants, {})
@@ -43,10 +47,13 @@ def run(args: argparse.Namespace) -> int:
             raise ParamError(f"{filter.id} {variant.id} does not run on {device}; name another --device.")
         how = knobs_of(variant, values), _rates(args), Queues(args.copy_engines, args.in_order, args.launch_blocking)
         found.append(timeline(filter, variant, device, input, params, *how))
+    if args.picture is not None:
+        args.draw(tuple(found), args.picture)
     if args.trace is not None:
-        _write_trace(args.trace, found)
+        with replacing(Path(args.trace)) as file:
+            file.write(json.dumps(traces(found)).encode())
     if args.json is not None:
-        emit(args.json, {"schema": "kernelscope-timelines/1", "timelines": [one.to_json() for one in found]})
+        emit(args.json, timelines_json(found))
     if args.json != "-":
         size = INPUT_KINDS[input.kind].size_text(input.array.shape)
         print(job_title(filter.id, f"{title_of(input)}, {size} {input.array.dtype.name}", params))
@@ -77,14 +84,6 @@ def _rates(args: argparse.Namespace) -> Rates | None:
         raise ParamError("A prediction needs --h2d, --d2h and --kernel-rate, each in GB/s; give all three.")
     h2d, d2h, kernel = (rate * 1e9 for rate in given)
     return Rates(h2d, d2h, kernel, args.host_rate * 1e9, args.latency * 1e-6)
-
-
-def _write_trace(path: str, found: list[Timeline]) -> None:
-    events = []
-    for number, one in enumerate(found, start=1):
-        events += [{**event, "pid": number} for event in one.trace()["traceEvents"]]
-    with replacing(Path(path)) as file:
-        file.write(json.dumps({"traceEvents": events, "displayTimeUnit": "ns"}).encode())
 
 
 def _print(found: list[Timeline], width: int) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from gpu_ops.engine.about import activity, segments_of_answer, segments_of_request
 from gpu_ops.engine.child import PATIENCE, Child
 from gpu_ops.engine.client_jobs import ClientJob, ConcurrentJobs
 from gpu_ops.engine.messages import (
@@ -27,9 +28,6 @@ from gpu_ops.engine.messages import (
     SegmentRelease,
     SegmentRequest,
     SurveyRequest,
-    activity,
-    segments_of_answer,
-    segments_of_request,
 )
 from gpu_ops.engine.segments import SegmentPool, clean_stale
 from gpu_ops.errors import DeviceMemoryError

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpu_ops.engine.messages import Answer, CancelRequest, Failed, Finished, Request, activity
+from gpu_ops.engine.about import activity
+from gpu_ops.engine.messages import Answer, CancelRequest, Failed, Finished, Request
 
 
 @dataclass

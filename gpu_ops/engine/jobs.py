@@ -10,6 +10,7 @@ import numpy as np
 from gpu_ops.batch.all_frames import Wanted, write_frames
 from gpu_ops.device_names import is_simulated
 from gpu_ops.devices.occupancy import LaunchOccupancy
+from gpu_ops.devices.sim.streams.queues import Queues
 from gpu_ops.doctor.machine import examine
 from gpu_ops.engine.job_channel import JobChannel
 from gpu_ops.engine.messages import (
@@ -28,6 +29,8 @@ from gpu_ops.engine.messages import (
     SaveRequest,
     Stepped,
     StepsRequest,
+    TimelinesAnswer,
+    TimelinesRequest,
     XRayAnswer,
     XRayRequest,
 )
@@ -37,6 +40,8 @@ from gpu_ops.errors import DeviceError, InputError, KernelError, KernelscopeErro
 from gpu_ops.explaining import comparison
 from gpu_ops.explaining.occupancies import launch_occupancy
 from gpu_ops.explaining.sentences import explain
+from gpu_ops.explaining.spans import Timeline
+from gpu_ops.explaining.timeline import timeline
 from gpu_ops.explaining.xray import XRay, as_dict, xray
 from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
@@ -51,6 +56,7 @@ from gpu_ops.report.rows import Row
 from gpu_ops.report.sweeps import noise_of, resized
 from gpu_ops.run_key import RunKey
 from gpu_ops.running.affordable import Crop, crop_note, exact_crop
+from gpu_ops.running.attempt import FOR_ALL
 from gpu_ops.running.runner import run_experiment
 from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Input, Output, Pick, Run
@@ -74,6 +80,8 @@ def work(channel: JobChannel, job: Job) -> None:
                 _result(channel, job)
             case XRayRequest():
                 _xray(channel, job)
+            case TimelinesRequest():
+                _timelines(channel, job)
             case SaveRequest():
                 channel.progress(f"saving {plain(job.path)}")
                 result, array = job.result, channel.array(job.result.array)
@@ -300,3 +308,21 @@ def _compare(channel: JobChannel, request: XRayRequest, against: Pick, part: Inp
     except KernelscopeError as error:
         title = FILTERS.find(request.filter).variant(against.variant).title
         return {"before": {"variant": against.variant, "title": title}, "reason": str(error)}
+
+
+def _timelines(channel: JobChannel, request: TimelinesRequest) -> None:
+    """The timelines of all picks: one that fails leaves the others theirs."""
+    whole, filter = channel.input(request.input), FILTERS.find(request.filter)
+    found, reasons = dict[str, Timeline](), dict[str, str]()
+    queues = Queues(request.copy_engines, request.in_order)
+    for place, pick in enumerate(request.picks):
+        channel.announce(f"planning {pick.variant} on {pick.device}")
+        about = (filter, filter.variant(pick.variant), pick.device, whole, request.params, pick.knobs)
+        try:
+            with stage(place, len(request.picks)):
+                found[pick.variant] = timeline(*about, request.rates, queues, pick.edits)
+        except FOR_ALL:
+            raise
+        except KernelscopeError as error:
+            reasons[pick.variant] = str(error)
+    channel.send(TimelinesAnswer(request.job, found, reasons))

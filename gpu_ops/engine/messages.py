@@ -5,15 +5,15 @@ Messages never contain arrays. Arrays are in segments that the window owns, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, Literal
 
 from gpu_ops.devices.occupancy import LaunchOccupancy
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.shared import SharedInput, SharedResult
-from gpu_ops.errors import plain
+from gpu_ops.explaining.spans import Rates, Timeline
 from gpu_ops.filters.own import OwnVariant
 from gpu_ops.io.opening import Survey
 from gpu_ops.io.part_files import part_of
@@ -22,7 +22,7 @@ from gpu_ops.report.rows import Row
 from gpu_ops.run_key import RunKey
 from gpu_ops.types import Facts, Pick, RunStage
 
-PROTOCOL = 7
+PROTOCOL = 8
 
 
 # Requests of the window. `job` numbers grow; an answer names its job.
@@ -116,6 +116,22 @@ class XRayRequest:
     pick: Pick
     architecture: str
     against: Pick | None = None
+
+
+@dataclass(frozen=True)
+class TimelinesRequest:
+    """Find when the steps of the picks begin and end. Those of a simulated GPU have queues with so many `copy_engines`,
+    which begin steps `in_order` of their enqueueing before compute capability 3.5; with `rates` times are predicted.
+    """
+
+    job: int
+    input: SharedInput
+    filter: str
+    params: Mapping[str, Any]
+    picks: tuple[Pick, ...]
+    copy_engines: int = 2
+    in_order: bool = False
+    rates: Rates | None = None
 
 
 @dataclass(frozen=True)
@@ -309,6 +325,15 @@ class XRayAnswer:
 
 
 @dataclass(frozen=True)
+class TimelinesAnswer:
+    """The answer to TimelinesRequest: the timelines by variant, and the reasons of those that have none."""
+
+    job: int
+    timelines: Mapping[str, Timeline]
+    reasons: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Finished:
     """A job is done."""
 
@@ -340,54 +365,8 @@ class Failed:
 
 
 Read = LoadRequest | SurveyRequest | SampleRequest | StepsRequest | ResultRequest
-Job = Read | RunRequest | XRayRequest | SaveRequest | FramesRequest | DoctorRequest
+Job = Read | RunRequest | XRayRequest | TimelinesRequest | SaveRequest | FramesRequest | DoctorRequest
 Request = Job | CancelRequest
-Made = Loaded | Surveyed | Stepped | ResultSaved | RunUpdate | OccupancyAnswer | XRayAnswer | DoctorAnswer
-Answer = Ready | Progress | Made | Finished | Failed
-
-
-def activity(request: Request) -> str:
-    """What the engine did for a request, as part of a sentence: "ran mean2d"."""
-    match request:
-        case LoadRequest():
-            return f"loaded {plain(PurePath(request.path).name)}"
-        case SurveyRequest():
-            return f"read {plain(PurePath(request.path).name)}"
-        case SampleRequest():
-            return f"generated the sample {request.id}"
-        case StepsRequest():
-            return f"changed {plain(request.input.name)}"
-        case ResultRequest():
-            return f"made an input of {plain(request.name)}"
-        case RunRequest():
-            return f"ran {request.filter}"
-        case XRayRequest():
-            beside = f" and {request.against.variant}" if request.against else ""
-            return f"profiled {request.pick.variant}{beside} of {request.filter}"
-        case SaveRequest():
-            return f"saved {plain(PurePath(request.path).name)}"
-        case FramesRequest():
-            return f"ran {request.filter} over all frames of {plain(request.input.name)}"
-        case DoctorRequest():
-            return "examined this machine"
-        case CancelRequest():
-            return "cancelled a job"
-
-
-def segments_of_request(request: Request) -> Iterator[str]:
-    """Names of the segments that a request reads."""
-    if isinstance(request, StepsRequest | RunRequest | XRayRequest):
-        yield from request.input.segments
-    elif isinstance(request, SaveRequest | ResultRequest):
-        yield request.result.array.segment
-
-
-def segments_of_answer(answer: Answer) -> Iterator[str]:
-    """Names of the segments that an answer hands over."""
-    if isinstance(answer, Loaded):
-        yield from answer.input.segments
-    elif isinstance(answer, Stepped):
-        yield from answer.segments
-    elif isinstance(answer, RunUpdate):
-        for output in answer.outputs.values():
-            yield output.array.segment
+Made = Loaded | Surveyed | Stepped | ResultSaved | RunUpdate | OccupancyAnswer
+Found = XRayAnswer | TimelinesAnswer | DoctorAnswer
+Answer = Ready | Progress | Made | Found | Finished | Failed

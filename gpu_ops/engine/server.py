@@ -17,6 +17,7 @@ from queue import SimpleQueue
 from typing import Any, Literal
 
 from gpu_ops.devices import device_statuses
+from gpu_ops.engine.about import activity
 from gpu_ops.engine.job_channel import JobChannel
 from gpu_ops.engine.jobs import work
 from gpu_ops.engine.messages import (
@@ -35,7 +36,6 @@ from gpu_ops.engine.messages import (
     SegmentGrant,
     SegmentRelease,
     SurveyRequest,
-    activity,
 )
 from gpu_ops.engine.surveys import Surveys
 from gpu_ops.errors import (

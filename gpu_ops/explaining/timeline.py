@@ -4,150 +4,25 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from gpu_ops.devices import open_device
 from gpu_ops.devices.sim.device import SimDevice
-from gpu_ops.devices.sim.streams.queues import Queues, busy, overlap
+from gpu_ops.devices.sim.streams.queues import Queues
 from gpu_ops.errors import ParamError
+from gpu_ops.explaining.spans import Basis, Rates, Timeline
 from gpu_ops.params import Values, check_values
-from gpu_ops.plan import DEFAULT_STREAM, Copy, Engine, HostTask, Launch, Plan, Span, Step
+from gpu_ops.plan import Plan, Span
+from gpu_ops.progress import advance
 from gpu_ops.running.declared import make_plan
 from gpu_ops.running.suitable import check_input
 from gpu_ops.running.verify import full_meta
 from gpu_ops.task import Task
 from gpu_ops.types import Filter, Input, Variant
 
-Basis = Literal["measured", "predicted", "order"]
-"""Measured by events; predicted from rates; or the order alone, with every step as long as the others."""
 REPEATS = 7
-ENGINES: Mapping[Engine, str] = {
-    "host": "host",
-    "upload": "copy to device",
-    "kernel": "kernels",
-    "device": "copies in device",
-    "download": "copy to host",
-}
-SYMBOLS: Mapping[Engine, str] = {"host": "=", "upload": ">", "kernel": "#", "device": "+", "download": "<"}
-MARKS = ", ".join(f"{SYMBOLS[e]} {name}" for e, name in ENGINES.items())
-
-
-@dataclass(frozen=True)
-class Rates:
-    """How fast the parts of a machine are: bytes per second of each, and the seconds that a step takes beside its
-    bytes. A kernel's bytes are those of the arrays that it is given."""
-
-    upload: float
-    download: float
-    kernel: float
-    host: float = 10e9
-    latency: float = 5e-6
-
-    def cost(self, step: Step, engine: Engine) -> float:
-        """The seconds that a step keeps its engine busy."""
-        rates = {"upload": self.upload, "download": self.download, "host": self.host}
-        return self.latency + _bytes_of(step) / rates.get(engine, self.kernel)
-
-
-def _bytes_of(step: Step) -> int:
-    if isinstance(step, Launch):
-        return sum(int(arg.nbytes) for arg in step.args if getattr(arg, "ndim", 0))
-    if isinstance(step, HostTask):
-        return sum(int(array.nbytes) for array in step.writes)
-    array = step.source if isinstance(step, Copy) else getattr(step, "target", None)
-    return 0 if array is None else int(array.nbytes)
-
-
-@dataclass(frozen=True)
-class Timeline:
-    """The spans of a variant on a device, in seconds, or in steps where only the order is known. `elapsed` is the time
-    in all, without the events around each step where it was measured."""
-
-    filter: str
-    variant: str
-    device: str
-    basis: Basis
-    spans: tuple[Span, ...]
-    elapsed: float
-
-    @property
-    def overlap(self) -> float:
-        """See `gpu_ops.devices.sim.streams.queues.overlap`."""
-        return overlap(self.spans)
-
-    @property
-    def busy(self) -> dict[Engine, float]:
-        """For each engine that takes part the time in which it has something to do."""
-        found = busy(self.spans)
-        return {engine: found[engine] for engine in ENGINES if engine in found}
-
-    @property
-    def lanes(self) -> list[str]:
-        """What has a row of its own: the host, then each stream."""
-        streams = sorted({span.stream for span in self.spans if span.engine != "host"})
-        host = ["host"] if any(span.engine == "host" for span in self.spans) else []
-        return host + [stream_name(stream) for stream in streams]
-
-    def of_lane(self, lane: str) -> list[Span]:
-        """The spans of a row, in the order of their beginnings."""
-        own = (s for s in self.spans if lane_of(s) == lane)
-        return sorted(own, key=lambda span: span.start)
-
-    def chart(self, width: int = 72) -> list[str]:
-        """A line of text for each row: a character stands for the step that runs at that time."""
-        end = max((span.end for span in self.spans), default=0.0) or 1.0
-        widest = max(map(len, self.lanes), default=0)
-        lines = []
-        for lane in self.lanes:
-            cells = [" "] * width
-            for span in self.of_lane(lane):
-                first = min(int(span.start / end * width), width - 1)
-                last = max(first + 1, round(span.end / end * width))
-                cells[first:last] = SYMBOLS[span.engine] * (last - first)
-            lines.append(f"{lane:{widest}}  {''.join(cells[:width]).rstrip()}")
-        return lines
-
-    def to_json(self) -> dict[str, Any]:
-        """The timeline as JSON."""
-        spans = [{**vars(span), "lane": lane_of(span)} for span in self.spans]
-        what = {"filter": self.filter, "variant": self.variant, "device": self.device, "basis": self.basis}
-        return {**what, "unit": self.unit, "elapsed": self.elapsed, "overlap": self.overlap, "spans": spans}
-
-    @property
-    def unit(self) -> str:
-        """The unit of times."""
-        return "steps" if self.basis == "order" else "s"
-
-    def trace(self) -> dict[str, Any]:
-        """The timeline in Chrome's trace event format, which Perfetto opens: microseconds, a step as one of them."""
-        scale = 1.0 if self.basis == "order" else 1e6
-        process = f"{self.filter} {self.variant} on {self.device}, {self.basis}"
-        events: list[dict[str, Any]] = [_named("process_name", 0, process)]
-        for number, lane in enumerate(self.lanes, start=1):
-            events.append(_named("thread_name", number, lane))
-            events += [_event(span, number, scale) for span in self.of_lane(lane)]
-        return {"traceEvents": events, "displayTimeUnit": "ns"}
-
-
-def _named(what: str, thread: int, name: str) -> dict[str, Any]:
-    return {"name": what, "ph": "M", "pid": 1, "tid": thread, "args": {"name": name}}
-
-
-def _event(span: Span, thread: int, scale: float) -> dict[str, Any]:
-    times = {"ts": span.start * scale, "dur": (span.end - span.start) * scale}
-    details = {"bytes": span.nbytes, "stream": span.stream}
-    return {"name": span.name, "cat": span.engine, "ph": "X", "pid": 1, "tid": thread, **times, "args": details}
-
-
-def stream_name(stream: int) -> str:
-    """A stream as a row is called."""
-    return "default stream" if stream == DEFAULT_STREAM else f"stream {stream}"
-
-
-def lane_of(span: Span) -> str:
-    """The row of a span."""
-    return "host" if span.engine == "host" else stream_name(span.stream)
+AFFORDED = 1.0
+"""Seconds for the repeats of a plan: a longer one runs only once with events and once without."""
 
 
 def timeline(
@@ -159,15 +34,16 @@ def timeline(
     knobs: Values,
     rates: Rates | None = None,
     queues: Queues | None = None,
+    edits: Mapping[str, str] | None = None,
 ) -> Timeline:
     """The timeline of a variant on a device: of a CPU or a GPU that is there the execution of median length of REPEATS,
-    after one more. A simulated GPU has `queues` like today's unless others are given; with `rates` its times are
-    predicted.
+    or of as many as AFFORDED seconds allow, after one more. A simulated GPU has `queues` like today's unless others are
+    given; with `rates` its times are predicted.
 
     Raises ParamError for what the filter or the variant does not take, KernelError, DeviceError.
     """
     opened = open_device(device)
-    session = opened.session({})
+    session = opened.session(edits or {})
     task = Task.of(
         full_meta(input),
         check_values(filter.params, params, filter.id),
@@ -177,18 +53,25 @@ def timeline(
     check_input(filter, input, task.params)
     if reason := variant.refusal(task):
         raise ParamError(f"{variant.id} cannot do this: {reason}.")
-    plan = make_plan(filter, variant, session, task.on(session.upload(input.array)))
+    plan = make_plan(filter, variant, session, task.on(session.upload(input.array)), edits)
     if isinstance(session, SimDevice):
         how: dict[str, Any] = {} if rates is None else {"cost": rates.cost}
         spans = session.timeline(plan, queues or Queues(), **how)
         basis: Basis = "order" if rates is None else "predicted"
-        return Timeline(filter.id, variant.id, device, basis, spans, max((s.end for s in spans), default=0.0))
-    spans, elapsed = _measured(session, plan)
-    return Timeline(filter.id, variant.id, device, "measured", spans, elapsed)
+        return Timeline(filter.id, variant.id, device, basis, spans, max((s.end for s in spans), default=0.0), 0, rates)
+    spans, elapsed, runs = _measured(session, plan)
+    return Timeline(filter.id, variant.id, device, "measured", spans, elapsed, runs)
 
 
-def _measured(session: Any, plan: Plan) -> tuple[tuple[Span, ...], float]:
-    session.execute(plan, trace=True)
-    elapsed = statistics.median(session.execute(plan).elapsed for _ in range(REPEATS))
-    traced = sorted((session.execute(plan, trace=True) for _ in range(REPEATS)), key=lambda one: float(one.elapsed))
-    return traced[REPEATS // 2].spans, float(elapsed)
+def _measured(session: Any, plan: Plan) -> tuple[tuple[Span, ...], float, int]:
+    """The spans of a median execution, the median time in all without events, and of how many executions."""
+    first = session.execute(plan, trace=True)
+    runs = min(max(int(AFFORDED / 2 / max(first.elapsed, 1e-9)), 1), REPEATS)
+    plain, traced = [], []
+    for done in range(runs):
+        plain.append(float(session.execute(plan).elapsed))
+        advance(2 * done + 1, 2 * runs)
+        traced.append(session.execute(plan, trace=True))
+        advance(2 * done + 2, 2 * runs)
+    traced.sort(key=lambda one: float(one.elapsed))
+    return traced[runs // 2].spans, statistics.median(plain), runs

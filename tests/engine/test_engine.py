@@ -28,6 +28,7 @@ from gpu_ops.engine import client as clients
 from gpu_ops.engine import messages, region_numba, segments, statistics_numba
 from gpu_ops.engine import shared as shared_types
 from gpu_ops.engine import statistics as statistics_module
+from gpu_ops.engine.about import segments_of_answer
 from gpu_ops.engine.child import Child
 from gpu_ops.engine.client import EngineClient
 from gpu_ops.engine.job_channel import JobChannel
@@ -53,7 +54,6 @@ from gpu_ops.engine.messages import (
     StepsRequest,
     Surveyed,
     SurveyRequest,
-    segments_of_answer,
 )
 from gpu_ops.engine.segments import SegmentPool
 from gpu_ops.engine.shared import SharedArray, SharedInput, Statistics

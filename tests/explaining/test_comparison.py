@@ -11,7 +11,8 @@ import pytest
 from gpu_ops.cli import main
 from gpu_ops.counters import COUNTERS
 from gpu_ops.engine import jobs
-from gpu_ops.engine.messages import XRayRequest, activity
+from gpu_ops.engine.about import activity
+from gpu_ops.engine.messages import XRayRequest
 from gpu_ops.explaining import comparison
 from gpu_ops.explaining.sentences import compare
 from gpu_ops.explaining.xray import XRay, xray

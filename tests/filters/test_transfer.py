@@ -11,7 +11,8 @@ import pytest
 from gpu_ops import FILTERS, Experiment, Pick, from_array, run_experiment, sample
 from gpu_ops.devices import open_device
 from gpu_ops.devices.sim.streams.queues import Queues
-from gpu_ops.explaining.timeline import Rates, timeline
+from gpu_ops.explaining.spans import Rates
+from gpu_ops.explaining.timeline import timeline
 from gpu_ops.plan import DEFAULT_STREAM, Copy, HostTask, Launch, Plan, Prefetch
 from gpu_ops.running.declared import make_plan
 from gpu_ops.running.runner import last_runs

@@ -36,6 +36,7 @@ class JobKind:
     patience_ms: int | None = None
     of_input: bool = True
     beside: bool = False
+    aside: bool = False
 
 
 LIVE = JobKind(
@@ -83,6 +84,7 @@ SURVEY = JobKind("survey", QT_TRANSLATE_NOOP("Jobs", "reading the file"), "open"
 PREVIEW = JobKind("preview", QT_TRANSLATE_NOOP("Jobs", "reading the file"), "import", of_input=False, beside=True)
 """The survey of a file whose import dialog is open, which says itself what is wrong."""
 STEPS = JobKind("steps", QT_TRANSLATE_NOOP("Jobs", "changing the input"), "steps", in_line=True)
-XRAY = JobKind("xray", QT_TRANSLATE_NOOP("Jobs", "simulating the kernel"), "xray")
+XRAY = JobKind("xray", QT_TRANSLATE_NOOP("Jobs", "simulating the kernel"), "xray", aside=True)
+TIMELINE = JobKind("timeline", QT_TRANSLATE_NOOP("Jobs", "drawing timelines"), "timeline", aside=True)
 SAVE = JobKind("save", QT_TRANSLATE_NOOP("Jobs", "saving"), "save", of_input=False)
 DOCTOR = JobKind("doctor", QT_TRANSLATE_NOOP("Jobs", "checking this machine"), "doctor", of_input=False)

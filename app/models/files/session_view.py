@@ -14,6 +14,7 @@ from app.models.pictures.display import Mode as LevelMode
 from app.models.pictures.probe import Extent, Line, Probe, Tool
 from app.models.pictures.viewport import Rect
 from app.models.results.view_data import INPUT
+from app.models.timing.timelines import QueueModel, read_queue_model
 
 LEVELS: tuple[LevelMode, ...] = ("auto", "range", "percentile", "manual")
 TOOLS: tuple[Tool, ...] = ("region", "profile")
@@ -34,7 +35,7 @@ class View:
 
     `levels` are how black and white are set, with `low` and `high` where by hand; "" where the view has none.
     `tab` is the panel in front, `layout` the panels' places and sizes as Qt writes them, in base64. `xray` and
-    `against` are the variants in the X-ray panel.
+    `against` are the variants in the X-ray panel, `timeline` the queues of a simulated GPU in the Timeline panel.
     """
 
     mode: PaneMode = "side by side"
@@ -57,6 +58,7 @@ class View:
     presenter: bool = False
     xray: str = ""
     against: str = ""
+    timeline: QueueModel = QueueModel()
 
     def as_json(self) -> dict[str, Any]:
         """The content of a session file's "view"."""
@@ -75,6 +77,7 @@ class View:
             "scale_bar": self.scale_bar,
             "channels": {"only": self.only, "stacked": self.stacked},
             "xray": {"variant": self.xray, "against": self.against},
+            "timeline": self.timeline.as_json(),
             "presenter": self.presenter,
             "tab": self.tab,
             "layout": self.layout,
@@ -114,6 +117,7 @@ def read_view(fields: Fields, variants: tuple[str, ...], pinned: tuple[str, ...]
         presenter=fields.flag("presenter", False),
         xray=xray.one_of("variant", ("", *variants), ""),
         against=xray.one_of("against", ("", *variants), ""),
+        timeline=read_queue_model(fields.fields("timeline")),
     )
 
 

@@ -249,6 +249,11 @@ class Results(QObject):
             return None
         return speedup(base.timed, entry.timed, stage)
 
+    @property
+    def end_to_end(self) -> bool:
+        """Whether the times of the steps have copies from and to host memory in them."""
+        return any(entry.timed.end_to_end for entry in self._entries.values() if entry.timed)
+
     def five_bars(self) -> tuple[FairBar, ...]:
         """The fair comparison: one core, the best of the CPU, the GPU's kernel, and the GPU with transfers.
 

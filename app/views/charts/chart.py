@@ -236,7 +236,7 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         axis.setTextPen(ink)
         axis.setStyle(tickFont=self.font(), hideOverlappingLabels=False, maxTickLevel=0)
         axis.enableAutoSIPrefix(False)  # the numbers have their unit
-        axis.setLabel(text, **{"font-size": look[1].partition(" ")[0]})
+        axis.setLabel(text, **{"font-size": look[1].partition(" ")[0], "color": ink.name()})
         axis.showLabel(bool(text))
 
     # Painting

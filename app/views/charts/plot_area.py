@@ -6,13 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from math import log10
+from typing import Any
 
 from PySide6.QtCore import QPoint, QPointF, QRectF
 from PySide6.QtGui import QColor, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.models.pictures.plane import Plane, Range
-from app.models.results.view_data import ViewData
 from app.models.ticks import powers, ticks
 from app.views.charts.chart import Chart
 from app.views.charts.frame import FAINT, Frame, Side, axis_side, short
@@ -20,19 +20,19 @@ from gpu_ops.output_kinds import Axis
 
 
 class Plot(ABC):
-    """Draws results of one kind. `aspect` is the best ratio of width to height."""
+    """Draws results of one kind: what is `drawn`, mostly a ViewData. `aspect` is the best ratio of width to height."""
 
     aspect = 1.7
 
     @abstractmethod
-    def axis(self, drawn: ViewData) -> Axis:
+    def axis(self, drawn: Any) -> Axis:
         """The x axis."""
 
     @abstractmethod
-    def extent(self, drawn: ViewData) -> tuple[float, float, float]:
+    def extent(self, drawn: Any) -> tuple[float, float, float]:
         """The first and the last place, and the distance of neighbouring values."""
 
-    def limits(self, drawn: ViewData, scale: str) -> tuple[float, float]:
+    def limits(self, drawn: Any, scale: str) -> tuple[float, float]:
         """The lowest and the highest value to draw."""
         return 0.0, 1.0
 
@@ -40,28 +40,28 @@ class Plot(ABC):
         """Whether the limits are logarithms to the base of ten."""
         return False
 
-    def value_title(self, drawn: ViewData) -> str:
+    def value_title(self, drawn: Any) -> str:
         """The title of the y axis; empty where rows have names."""
         return ""
 
-    def named(self, drawn: ViewData) -> bool:
+    def named(self, drawn: Any) -> bool:
         """Whether names of channels take a line above the plot."""
         return False
 
-    def rows(self, drawn: ViewData) -> list[str]:
+    def rows(self, drawn: Any) -> list[str]:
         """Names of rows, from the top; none where y is a value."""
         return []
 
     @abstractmethod
-    def paint(self, painter: QPainter, frame: Frame, drawn: ViewData, scale: str) -> None:
+    def paint(self, painter: QPainter, frame: Frame, drawn: Any, scale: str) -> None:
         """Draw the result, clipped to the frame."""
 
     @abstractmethod
-    def spot(self, drawn: ViewData, place: float, row: float) -> tuple[float, float] | None:
+    def spot(self, drawn: Any, place: float, row: float) -> tuple[float, float] | None:
         """The start and end, along x, of the value that the cursor reads at a place."""
 
     @abstractmethod
-    def text(self, drawn: ViewData, place: float, row: float) -> str:
+    def text(self, drawn: Any, place: float, row: float) -> str:
         """The value at a place, in a row if there are rows; empty where there is none."""
 
 
@@ -71,13 +71,13 @@ class PlotArea(Chart):
     def __init__(self, plot: Plot, plane: Plane, parent: QWidget | None = None) -> None:
         super().__init__(plane, parent, "plotArea")
         self.plot = plot
-        self.drawn: ViewData | None = None
+        self.drawn: Any = None
         self.on_scale = ""
         self.set_missing("")
 
     # What is shown
 
-    def show_drawn(self, drawn: ViewData | None, scale: str, current: bool) -> None:
+    def show_drawn(self, drawn: Any, scale: str, current: bool) -> None:
         """Paint this on a scale; `current` says whether it fits the present choice."""
         self.drawn, self.on_scale, self.current = drawn, scale, current
         self.set_missing(self.missing)
@@ -130,7 +130,7 @@ class PlotArea(Chart):
         painter.setOpacity(1.0)
         self.paint_cursor(painter, frame, self.drawn)
 
-    def paint_cursor(self, painter: QPainter, frame: Frame, drawn: ViewData) -> None:
+    def paint_cursor(self, painter: QPainter, frame: Frame, drawn: Any) -> None:
         """Highlight the value that the cursor reads."""
         spot = self.plot.spot(drawn, *self._spot()) if self.plane.cursor else None
         if spot is None:
@@ -143,7 +143,7 @@ class PlotArea(Chart):
         painter.fillRect(QRectF(left, frame.box.top(), max(1.0, right - left), frame.box.height()), veil)
 
 
-def ranges(plot: Plot, drawn: Sequence[ViewData], scale: str) -> tuple[Range, Range]:
+def ranges(plot: Plot, drawn: Sequence[Any], scale: str) -> tuple[Range, Range]:
     """What the axes across and upward cover so that all of these results fit in, and their steps."""
     lows, highs, steps = zip(*(plot.extent(one) for one in drawn), strict=True)
     bottoms, tops = zip(*(plot.limits(one, scale) for one in drawn), strict=True)

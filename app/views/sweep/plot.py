@@ -114,7 +114,12 @@ class SweepPlot(Chart):
     def left(self, frame: Frame) -> Side:
         """Round times, as many as fit."""
         times = log_ticks(10 ** frame.upward[0], 10 ** frame.upward[1], frame.tall) if self.lines else []
-        return Side([(math.log10(time), seconds(time)) for time in times], self.tr("kernel time"))
+        return Side([(math.log10(time), seconds(time)) for time in times], self._title())
+
+    def _title(self) -> str:
+        copying = self.sweep is not None and self.sweep.filter.end_to_end
+        title: str = self.tr("time, end to end") if copying else self.tr("kernel time")
+        return title
 
     def least_left(self) -> float:
         """The occupancy below has the same width."""

@@ -38,7 +38,8 @@ class SweepTable(QTableWidget):
     def show_sweep(self, sweep: Sweep | None) -> None:
         """Show its rows, each once; existing ones stay."""
         name = quantity(sweep.varied) if sweep else ""
-        titles = [name, self.tr("variant"), self.tr("device"), stage_column("kernel"), self.tr("error")]
+        time = stage_column("kernel", sweep is not None and sweep.filter.end_to_end)
+        titles = [name, self.tr("variant"), self.tr("device"), time, self.tr("error")]
         rows = sweep.rows if sweep else []
         untimed = sweep.untimed() if sweep else ()
         known = sweep is not None and bool(sweep.occupied.variants)

@@ -9,6 +9,7 @@ from string import ascii_uppercase
 from PySide6.QtCore import QCoreApplication
 
 from app.base.numbers import count
+from app.base.terms import stage_name
 from app.models.experiment.job_text import value_text as value_words
 from app.models.timing.sweep import Option, Sweep
 from app.views.timing.row_text import clock_name, device_name
@@ -72,7 +73,7 @@ def axis_title(sweep: Sweep) -> str:
 
 def heading(sweep: Sweep) -> str:
     """The heading of a sweep: filter, input, and the machine of a recorded one, with what has changed since."""
-    texts = [sweep.filter.title, where_text(sweep), translate("Sweep", "kernel alone")]
+    texts = [sweep.filter.title, where_text(sweep), _timed(sweep)]
     texts += _fixed(sweep)
     if sweep.machine:
         texts.append(translate("Sweep", "◉ recorded on {machine}").format(machine=sweep.machine))
@@ -80,6 +81,11 @@ def heading(sweep: Sweep) -> str:
         names = ", ".join(map(sweep.title, older))
         texts.append(translate("Sweep", "with an older kernel: {variants}").format(variants=names))
     return " · ".join(text for text in texts if text)
+
+
+def _timed(sweep: Sweep) -> str:
+    """What the times are of."""
+    return stage_name("kernel", end_to_end=True) if sweep.filter.end_to_end else translate("Sweep", "kernel alone")
 
 
 def where_text(sweep: Sweep) -> str:
@@ -188,11 +194,11 @@ def _crossing_text(sweep: Sweep, value: str, crossings: Sequence[Crossing]) -> s
         "slower": ", ".join(dict.fromkeys(sweep.name(c.slower) for c in crossings)),
     }
     if len({c.faster for c in crossings}) > 1:
-        return translate("Sweep", "{faster} overtake {slower} from about {value} (kernel alone).").format(
-            value=value, **names
+        return translate("Sweep", "{faster} overtake {slower} from about {value} ({timed}).").format(
+            value=value, timed=_timed(sweep), **names
         )
-    return translate("Sweep", "{faster} overtakes {slower} from about {value} (kernel alone).").format(
-        value=value, **names
+    return translate("Sweep", "{faster} overtakes {slower} from about {value} ({timed}).").format(
+        value=value, timed=_timed(sweep), **names
     )
 
 
@@ -222,15 +228,15 @@ def _occupied(sweep: Sweep) -> list[str]:
 def _throughout(sweep: Sweep, points: Sequence[BreakEven]) -> list[str]:
     """The variants that are faster or slower at every value."""
     texts = {
-        True: translate("Sweep", "Faster than the best CPU variant throughout (kernel alone): {names}."),
-        False: translate("Sweep", "Slower than the best CPU variant throughout (kernel alone): {names}."),
+        True: translate("Sweep", "Faster than the best CPU variant throughout ({timed}): {names}."),
+        False: translate("Sweep", "Slower than the best CPU variant throughout ({timed}): {names}."),
         None: translate("Sweep", "No value in common with a CPU variant: {names}."),
     }
     sentences = []
     for faster, text in texts.items():
         names = [sweep.name(b.gpu) for b in points if not b.crossings and b.gpu_faster is faster]
         if names:
-            sentences.append(text.format(names=", ".join(dict.fromkeys(names))))
+            sentences.append(text.format(names=", ".join(dict.fromkeys(names)), timed=_timed(sweep)))
     return sentences
 
 

@@ -151,7 +151,7 @@ class Builder:
         self.fair = bars if any(b.seconds for b in bars) else ()
         self.texts = {e.slot: entry_texts(e, results, counter) for e in self.entries}
         self.headings = {
-            "kernel": stage_column("kernel"),
+            "kernel": stage_column("kernel", results.end_to_end),
             "rate": translate("Rows", "rate"),
             "share": translate("Rows", "of roof"),
             "speedup": speedup_heading(results),
@@ -371,9 +371,10 @@ class Builder:
 
 def legend_texts(entries: Sequence[Entry]) -> list[tuple[str, str]]:
     """The entries of the legend, each with its clocks."""
+    copying = any(entry.timed.end_to_end for entry in entries if entry.timed)
     words = {
         "cpu": translate("Rows", "{stage}, CPU").format(stage=stage_name("kernel", "cpu")),
-        "kernel": translate("Rows", "{stage}, GPU").format(stage=stage_name("kernel")),
+        "kernel": translate("Rows", "{stage}, GPU").format(stage=stage_name("kernel", "", copying)),
         **{stage: stage_name(stage) for stage in ("upload", "download", *MARKS)},
     }
     clocks: dict[str, dict[str, None]] = {kind: {} for kind in words}

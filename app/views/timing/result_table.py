@@ -140,7 +140,7 @@ def _explained() -> dict[str, str]:
         "q1": translate("Rows", "A quarter of the timed samples took less time"),
         "q3": translate("Rows", "A quarter of the timed samples took more time"),
         "n": translate("Rows", "The number of timed samples"),
-        "gbps": translate("Rows", "The minimum of bytes that the job must move, divided by the kernel time"),
+        "gbps": translate("Rows", "The minimum of bytes that the job must move, divided by the median time"),
         "share": translate("Rows", "The share of the device's measured copy bandwidth"),
         "speedup": translate("Rows", "The speed relative to the baseline"),
         "elapsed": stage_tip("elapsed"),
@@ -163,6 +163,7 @@ class ResultModel(QAbstractTableModel):
         self.results = results
         self.columns, self._explained = columns(), _explained()
         self._slots: tuple[RowSlot, ...] = results.slots()
+        self._end_to_end = results.end_to_end
         self.colours = colours_of(QGuiApplication.palette())
         results.rows_reset.connect(self._reset)
         results.row_changed.connect(self._changed)
@@ -171,11 +172,15 @@ class ResultModel(QAbstractTableModel):
     @Slot()
     def _reset(self) -> None:
         self.beginResetModel()
-        self._slots = self.results.slots()
+        self._slots, self._end_to_end = self.results.slots(), self.results.end_to_end
         self.endResetModel()
 
     @Slot(object)
     def _changed(self, slot: RowSlot) -> None:
+        if self._end_to_end != self.results.end_to_end:
+            self._end_to_end = self.results.end_to_end
+            place = next(i for i, c in enumerate(self.columns) if c.id == "kernel")
+            self.headerDataChanged.emit(Qt.Orientation.Horizontal, place, place)
         # The changed row may be the baseline of all others.
         first = 0 if slot == self.results.baseline else self._slots.index(slot)
         last = len(self._slots) - 1 if slot == self.results.baseline else first
@@ -199,6 +204,8 @@ class ResultModel(QAbstractTableModel):
             return section + 1 if role == Qt.ItemDataRole.DisplayRole else None
         column = self.columns[section]
         if role == Qt.ItemDataRole.DisplayRole:
+            if column.id == "kernel":
+                return stage_column("kernel", self._end_to_end)
             return column.heading or speedup_heading(self.results)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _align(column)

@@ -130,8 +130,9 @@ def details(entry: Entry, results: Results) -> str:
     """All details of a row, one per line; every time names its clock."""
     where = [entry.name, device_name(entry.device), recorded_text(entry), state_text(entry)]
     lines = [" · ".join(w for w in where if w)]
-    lines += [_stage_line(name, s, entry.device) for name in STAGES if (s := entry.stage(name))]
     row = entry.timed
+    names = {name: stage_name(name, entry.device, row is not None and row.end_to_end) for name in STAGES}
+    lines += [_stage_line(text, s) for name, text in names.items() if (s := entry.stage(name))]
     if row is not None and row.gbps is not None:
         lines.append(_rate_line(row, row.gbps))
     counted = (counted_text(entry, name) for name in in_order(entry.counters))
@@ -166,14 +167,14 @@ def speedup_text(entry: Entry, results: Results) -> str:
     return translate("Rows", "unsure") if entry.doubt("kernel") else times(results.speedup(entry.slot))
 
 
-def _stage_line(name: str, stage: Timing, device: str) -> str:
-    line = _stage_figures(name, stage, device)
+def _stage_line(name: str, stage: Timing) -> str:
+    line = _stage_figures(name, stage)
     return f"{line} – {stage.doubt}" if stage.doubt else line
 
 
-def _stage_figures(name: str, stage: Timing, device: str) -> str:
+def _stage_figures(name: str, stage: Timing) -> str:
     return translate("Rows", "{stage} {median} ({q1} … {q3}, n = {n}), {clock}").format(
-        stage=stage_name(name, device),
+        stage=name,
         median=seconds(stage.median),
         q1=seconds(stage.q1),
         q3=seconds(stage.q3),

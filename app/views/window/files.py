@@ -31,12 +31,14 @@ if TYPE_CHECKING:
     from app.models.pictures.display import Display
     from app.views.results.pictures import Pictures
     from app.views.sweep.panel import SweepPanel
+    from app.views.timeline.panel import TimelinePanel
     from app.views.timing.figures_page import FiguresPage
     from app.views.timing.ladder import TimingLadder
     from app.views.xray.panel import XRayPanel
 
 Chooser = Callable[[QWidget, str, str, str], str]
 """(parent, title, folder or proposed path, file filters in Qt's notation) to the path that the user picks, or ""."""
+JSON, PICTURE = "JSON (*.json)", "PNG (*.png);;SVG (*.svg)"
 Opener = Callable[[QWidget, str, str, str], "str | Sequence[str]"]
 """The same for files to open: one path, or several, or none."""
 
@@ -336,15 +338,32 @@ class Files(QObject):
 
     def export_xray(self, panel: XRayPanel, kind: str) -> None:
         """Ask for a name and save the X-ray: the visible part as a "picture", or all its counts ("json")."""
+        missing = self.tr("There is no X-ray to save yet; open the X-ray panel and wait for it.")
+        kinds = {
+            "json": (self.tr("Save the X-ray as JSON"), JSON),
+            "picture": (self.tr("Save the X-ray as PNG or SVG"), PICTURE),
+        }
+        self._export(panel, kind, "xray", missing, *kinds[kind])
+
+    def export_timeline(self, panel: TimelinePanel, kind: str) -> None:
+        """Ask for a name and save the timelines as a "picture", as "json", or as a "trace" in Chrome's format."""
+        missing = self.tr("There are no timelines to save yet; open the Timeline tab and wait for them.")
+        kinds = {
+            "json": (self.tr("Save the timelines as JSON"), JSON),
+            "trace": (self.tr("Save the timelines as a trace for Perfetto"), JSON),
+            "picture": (self.tr("Save the timelines as PNG or SVG"), PICTURE),
+        }
+        self._export(panel, kind, "trace" if kind == "trace" else "timeline", missing, *kinds[kind])
+
+    def _export(
+        self, panel: XRayPanel | TimelinePanel, kind: str, name: str, missing: str, title: str, to: str
+    ) -> None:
+        """Ask for a name and save what a panel shows; `missing` is said where there is nothing."""
         if not panel.filled:
-            text = self.tr("There is no X-ray to save yet; open the X-ray panel and wait for it.")
-            self._messages.show_message("warning", text, "", "export")
+            self._messages.show_message("warning", missing, "", "export")
             return
-        title, suffix, kinds = {
-            "json": (self.tr("Save the X-ray as JSON"), ".json", "JSON (*.json)"),
-            "picture": (self.tr("Save the X-ray as PNG or SVG"), ".png", "PNG (*.png);;SVG (*.svg)"),
-        }[kind]
-        path = self.ask_target(title, self.proposed("xray", suffix), f"{kinds};;{all_files()}")
+        suffix = ".json" if to == JSON else ".png"
+        path = self.ask_target(title, self.proposed(name, suffix), f"{to};;{all_files()}")
         if path:
             self._write(path, lambda: panel.export(path, kind, self.facts()))
 

@@ -16,7 +16,7 @@ from app.views.dialogs.offers import palette_offers
 from app.views.results.probe_bar import ProbeBar
 from app.views.window.desk import WindowParts
 from app.views.window.difference_saver import save_difference
-from app.views.window.panels import SWEEP
+from app.views.window.panels import SWEEP, TIMELINE
 from gpu_ops import ParamError, __version__
 
 
@@ -183,6 +183,14 @@ def start_sweep(desk: WindowParts) -> None:
     """Show the sweep panel and start the sweep that is set there."""
     desk.docks.turn_to(SWEEP)
     desk.docks[SWEEP].start()
+
+
+def show_timeline(desk: WindowParts) -> None:
+    """Show the timeline panel, and the place of its tab."""
+    place = desk.docks.places[TIMELINE.dock]
+    place.show()
+    place.raise_()
+    desk.docks.turn_to(TIMELINE)
 
 
 def show_palette(desk: WindowParts) -> None:

@@ -20,6 +20,7 @@ from app.controllers.recorded import RecordedRuns, Reports
 from app.controllers.refusal import InputRefusal
 from app.controllers.session import SessionController
 from app.controllers.sessions import SessionFiles
+from app.controllers.timeline import TimelineController
 from app.controllers.xray import XRayController
 from app.models.experiment.steps import title_with_steps
 from app.models.log import Log
@@ -54,7 +55,7 @@ from app.views.window.files import Chooser, Files, Opener, choose_files, choose_
 from app.views.window.handlers import open_guide, show_diagnostics
 from app.views.window.keyboard import Letters, order_focus
 from app.views.window.message_bar import MessageBar
-from app.views.window.panels import EXPERIMENT, LADDER, LEVELS, SWEEP, XRAY
+from app.views.window.panels import EXPERIMENT, LADDER, LEVELS, SWEEP, TIMELINE, XRAY
 from app.views.window.placing import put_on_screen
 from app.views.window.probing import Probing
 from app.views.window.session_desk import SessionDesk, keep_last
@@ -65,6 +66,7 @@ from gpu_ops.io.opening import NOTE
 if TYPE_CHECKING:
     from app.views.curves.signal_pane import SignalPane
     from app.views.sweep.panel import SweepPanel
+    from app.views.timeline.panel import TimelinePanel
     from app.views.xray.panel import XRayPanel
 
 
@@ -108,14 +110,14 @@ class MainWindow(QMainWindow):
             Playback(controller, parent=self),
             RecordedRuns(controller.session, controller.results, _recorded_reports, self),
             XRayController(controller, self),
+            TimelineController(controller, self),
             _recorded_reports,
             FrameController(controller, self),
             SessionFiles(controller, settings, self),
         )
         self.stack = Pictures(context.display, context.session, context.results, self)
         self.links = Links(self.stack, context.session, context.results)
-        self.frame_bar = FrameBar(context.frames, self)
-        self.cut_bar = CutBar(context.session, self)
+        self.frame_bar, self.cut_bar = FrameBar(context.frames, self), CutBar(context.session, self)
         self.probing = Probing(self.stack, context.session, self)
         self.docks = Docks(self, context)
         self._name_parts()
@@ -149,6 +151,11 @@ class MainWindow(QMainWindow):
     def sweep(self) -> SweepPanel:
         """The panel in the sweep's tab."""
         return self.docks[SWEEP]
+
+    @property
+    def timeline(self) -> TimelinePanel:
+        """The panel in the timeline's tab."""
+        return self.docks[TIMELINE]
 
     @property
     def xray_panel(self) -> XRayPanel:

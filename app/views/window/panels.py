@@ -18,6 +18,7 @@ from app.views.window.panel_spec import DockSpec, PanelSpec
 
 if TYPE_CHECKING:
     from app.views.sweep.panel import SweepPanel
+    from app.views.timeline.panel import TimelinePanel
     from app.views.xray.panel import XRayPanel
 
 
@@ -49,6 +50,12 @@ def _sweep(context: Context, parent: QWidget) -> SweepPanel:
     return SweepPanel(SweepController(context.controller, context.reports, parent), parent)
 
 
+def _timeline(context: Context, parent: QWidget) -> TimelinePanel:
+    from app.views.timeline.panel import TimelinePanel
+
+    return TimelinePanel(context.timeline, parent)
+
+
 def _levels(context: Context, parent: QWidget) -> HistogramBar:
     return HistogramBar(context.display, parent)
 
@@ -75,7 +82,8 @@ EXPERIMENT = PanelSpec("experiment", QT_TRANSLATE_NOOP("Panels", "Experiment"), 
 LADDER = PanelSpec("ladder", QT_TRANSLATE_NOOP("Panels", "Ladder"), "timing", _ladder)
 TABLE = PanelSpec("table", QT_TRANSLATE_NOOP("Panels", "Table"), "timing", _table)
 SWEEP = PanelSpec("sweep", QT_TRANSLATE_NOOP("Panels", "Sweep"), "timing", _sweep, lazy=True)
+TIMELINE = PanelSpec("timeline", QT_TRANSLATE_NOOP("Panels", "Timeline"), "timing", _timeline, lazy=True)
 LEVELS = PanelSpec("levels", QT_TRANSLATE_NOOP("Panels", "Levels"), "timing", _levels, scrolled=True)
 XRAY = PanelSpec("xray", QT_TRANSLATE_NOOP("Panels", "X-ray"), "xray", _xray, lazy=True)
-PANELS: tuple[PanelSpec[Any], ...] = (EXPERIMENT, LADDER, TABLE, SWEEP, LEVELS, XRAY)
+PANELS: tuple[PanelSpec[Any], ...] = (EXPERIMENT, LADDER, TABLE, SWEEP, TIMELINE, LEVELS, XRAY)
 """Panels that share a place are in the order of their tabs."""

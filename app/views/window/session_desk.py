@@ -130,6 +130,7 @@ def view_of(desk: WindowParts) -> View:
         presenter=context.look.presenter,
         xray=context.xray.variant,
         against=context.xray.against,
+        timeline=context.timeline.model,
     )
 
 
@@ -161,6 +162,7 @@ class SessionDesk(QObject):
         pictures, display, xray = desk.pictures, desk.context.display, desk.context.xray
         return [
             session.changed,
+            desk.context.timeline.model_changed,
             *(pictures.view_changed, display.levels_changed, choice_of(pictures).changed, xray.changed),
             *(probe.changed, probe.tool_changed, probe.scale_bar_changed),
             *(desk.context.look.changed, desk.docks.toggled, desk.docks.tabs[LADDER.dock].currentChanged),
@@ -197,6 +199,7 @@ class SessionDesk(QObject):
             self._lay_out(view)
         desk.context.xray.choose(view.xray)
         desk.context.xray.compare_with(view.against)
+        desk.context.timeline.set_model(view.timeline)
         self._show(view)
 
     def _lay_out(self, view: View) -> None:

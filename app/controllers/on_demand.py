@@ -1,0 +1,136 @@
+"""Asks the engine for what a panel shows of the present choice: while the panel is visible, and whenever its content no
+longer fits."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+
+from app.controllers.session import SessionController
+from app.models.experiment.job_kind import JobKind
+
+State = Literal["empty", "waiting", "running", "shown", "stopped", "failed"]
+
+
+class OnDemand(QObject):
+    """Asks by jobs of a `kind` when the engine is free: runs go first, and these jobs give way to them.
+
+    `changed`: `state`, `content` or `reason` changed. States are, among others, "waiting" for a run to end, "stopped"
+    by the user, and "failed" with a `reason`. `content` is the last answer and stays until the next; it fits the
+    present choice only in the state "shown". A query is all that the content depends on.
+    """
+
+    changed = Signal()
+
+    def __init__(self, controller: SessionController, kind: JobKind, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._controller, self._session, self._kind = controller, controller.session, kind
+        self._watched = False
+        self._request: Any = None
+        self._content_query: Any = None
+        self._stopped_query: Any = None
+        self.state: State = "empty"
+        self.content: Any = None
+        self.reason = ""
+        later = Qt.ConnectionType.QueuedConnection
+        controller.settled.connect(self._update, later)
+        controller.demanded.connect(self._take)
+        controller.demand_failed.connect(self._fail)
+        controller.cancelled.connect(self._give_up)
+        self._session.changed.connect(self._update, later)  # queued, so that the controller requests its run first
+
+    # For every panel
+
+    def _query(self) -> Any:
+        """All that the content depends on now; None where there is nothing to ask for."""
+        raise NotImplementedError
+
+    def _within(self, query: Any, other: Any) -> bool:
+        """Whether the other query, or None, answers this one too."""
+        return bool(query == other)
+
+    def _asked(self, query: Any) -> Any:
+        """The request for the engine."""
+        raise NotImplementedError
+
+    def _content_of(self, answer: Any) -> Any:
+        """What the panel shows of an answer."""
+        return answer.content
+
+    def _free(self) -> bool:
+        """Whether the engine can take a job now."""
+        return not self._controller.busy
+
+    # User actions
+
+    def watch(self, on: bool) -> None:
+        """Tell whether the panel is visible: a hidden one needs no content."""
+        self._watched = on
+        if not on:
+            self._stop()
+        self._update()
+
+    def again(self) -> None:
+        """Ask again, also after a stop or a failure."""
+        self._stopped_query = self._content_query = None
+        self._update()
+
+    # What follows
+
+    @Slot()
+    def _update(self) -> None:
+        """Ask for what is missing if the engine is free; else `settled` calls again."""
+        query, running = self._query(), self.state == "running"
+        if query is None:
+            self._stop()
+            self._set_state("empty")
+        elif not self._watched:
+            self._set_state("shown" if self._within(query, self._content_query) else "empty")
+        elif self._within(query, self._content_query):
+            if running:
+                self._stop()
+            self._set_state("shown")
+        elif self._within(query, self._stopped_query):
+            self._set_state("failed" if self.reason else "stopped")
+        elif running and self._controller.busy and not self._within(query, self._request):
+            self._stop()
+            self._set_state("waiting")
+        elif running and self._controller.busy:
+            self._set_state("running")
+        elif not self._free():
+            self._set_state("waiting")
+        else:
+            self._request = query
+            self._set_state("running")
+            self._ask(query)
+
+    def _ask(self, query: Any) -> None:
+        self._controller.queue.submit(self._kind, self._asked(query))
+
+    def _stop(self) -> None:
+        """Stop a running job without killing the engine."""
+        self._controller.queue.stop(self._kind)
+
+    def _set_state(self, state: State) -> None:
+        self.state = state
+        self.changed.emit()
+
+    @Slot(object, object)
+    def _take(self, kind: JobKind, answer: Any) -> None:
+        """Take an answer, but not that of a job that was stopped."""
+        if kind is self._kind and self.state == "running":
+            self.content, self._content_query = self._content_of(answer), self._request
+            self._set_state("shown" if self._within(self._query(), self._content_query) else "waiting")
+
+    @Slot(object, str)
+    def _fail(self, kind: JobKind, sentence: str) -> None:
+        if kind is self._kind:
+            self._stopped_query, self.reason = self._request, sentence
+            self._set_state("failed")
+
+    @Slot()
+    def _give_up(self) -> None:
+        if self.state in ("running", "waiting"):
+            self._stopped_query, self.reason = self._query(), ""
+            self._set_state("stopped")

@@ -1,0 +1,95 @@
+"""Timelines as the lanes of a chart, and the queues of a simulated GPU as a person chooses them. No widgets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from app.models.files.json_text import Fields
+from gpu_ops.explaining.spans import Rates
+
+GB = 1e9
+SLOWEST, FASTEST = 0.01, 100_000.0
+"""The limits of a rate, in GB/s."""
+
+
+@dataclass(frozen=True)
+class QueueModel:
+    """The queues of a simulated GPU. If times are `predicted`, then with these rates, in GB/s."""
+
+    copy_engines: int = 2
+    in_order: bool = False
+    predicted: bool = False
+    upload: float = 25.0
+    download: float = 25.0
+    kernel: float = 1000.0
+
+    @property
+    def rates(self) -> Rates | None:
+        """The rates in bytes per second; None where times are not predicted."""
+        return Rates(self.upload * GB, self.download * GB, self.kernel * GB) if self.predicted else None
+
+    def as_json(self) -> dict[str, Any]:
+        """The model as in a session file."""
+        return asdict(self)
+
+
+def read_queue_model(fields: Fields) -> QueueModel:
+    """The model of a session file. Raises InputError."""
+    plain = QueueModel()
+    rates = {name: fields.number(name) for name in ("upload", "download", "kernel") if fields.has(name)}
+    return QueueModel(
+        copy_engines=1 if fields.count("copy_engines", plain.copy_engines) == 1 else 2,
+        in_order=fields.flag("in_order", plain.in_order),
+        predicted=fields.flag("predicted", plain.predicted),
+        **{name: min(max(rate, SLOWEST), FASTEST) for name, rate in rates.items()},
+    )
+
+
+Look = Literal["host", "upload", "kernel", "download", "device", ""]
+"""What carries out a piece; "" where nobody knows."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A span in a lane: its start and its end, the bytes that it moves, and its name, if it has one."""
+
+    start: float
+    end: float
+    nbytes: int
+    look: Look = ""
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Lane:
+    """A row of a chart. A `heading` is a row of text above the lanes of a variant, with one of the `notes` at its
+    right: the first that there is room for."""
+
+    title: str
+    pieces: tuple[Piece, ...] = ()
+    heading: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The title with the longest note."""
+        return ": ".join([self.title, *self.notes[:1]])
+
+    def at(self, place: float) -> Piece | None:
+        """The piece at a place; where several overlap, the one that began last."""
+        found = [piece for piece in self.pieces if piece.start <= place <= piece.end]
+        return max(found, key=lambda piece: piece.start, default=None)
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """The rows of a chart, from the top, over one axis of time in a `unit`."""
+
+    rows: tuple[Lane, ...]
+    unit: str = "s"
+
+    @property
+    def pieces(self) -> Iterable[Piece]:
+        return (piece for row in self.rows for piece in row.pieces)

@@ -1,0 +1,90 @@
+"""Timelines in words: their lanes, and what their times are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from PySide6.QtCore import QCoreApplication, QLocale
+
+from app.base.numbers import number, seconds
+from app.controllers.timeline import Timelines
+from app.models.timing.timelines import GB, Lane, Lanes, Look, Piece
+from app.views.results.reading import with_unit
+from gpu_ops.explaining.spans import Timeline, stream_name
+
+translate = QCoreApplication.translate
+HOST = "host"
+
+
+def look_names() -> dict[Look, str]:
+    """What carries out the steps, as in the legend."""
+    return {
+        "upload": translate("Timeline", "copy to device"),
+        "kernel": translate("Timeline", "kernel"),
+        "download": translate("Timeline", "copy to host"),
+        "device": translate("Timeline", "copy in device"),
+        "host": translate("Timeline", "host"),
+    }
+
+
+def figures(one: Timeline) -> tuple[str, str]:
+    """The time in all of a variant with its overlap, and alone."""
+    whole = seconds(one.elapsed) if one.unit == "s" else with_unit(number(one.elapsed), one.unit)
+    overlap = QLocale().toString(one.overlap, "f", 2)
+    return translate("Timeline", "{time}, overlap {overlap}").format(time=whole, overlap=overlap), whole
+
+
+def lanes_of(shown: Timelines) -> Lanes:
+    """All variants, one under the other."""
+    found = shown.found
+    rows = [row for id, one in found.items() for row in _rows(one, shown.titles.get(id, id))]
+    return Lanes(tuple(rows), next((one.unit for one in found.values()), "s"))
+
+
+def _rows(one: Timeline, title: str) -> Iterator[Lane]:
+    yield Lane(title, heading=True, notes=figures(one))
+    for lane in one.lanes:
+        spans = one.of_lane(lane)
+        stream = spans[0].stream if spans else 0
+        pieces = (Piece(s.start, s.end, s.nbytes, s.engine, s.name) for s in spans)
+        yield Lane(_lane_title(lane, stream), tuple(pieces))
+
+
+def _lane_title(lane: str, stream: int) -> str:
+    if lane == HOST:
+        return translate("Timeline", "host")
+    if lane != stream_name(stream) or stream < 0:
+        return translate("Timeline", "default stream")
+    return translate("Spans", "stream {number}").format(number=number(stream))
+
+
+def basis_text(shown: Timelines) -> str:
+    """What the times are."""
+    one = next(iter(shown.found.values()), None)
+    if one is None:
+        return ""
+    if one.basis == "order":
+        return translate("Timeline", "Order alone, by a model of the queues: every step is as long as the others.")
+    if one.rates is not None:
+        text = translate(
+            "Timeline",
+            "Predicted by a model of the queues from {upload} GB/s to the device, {download} GB/s to the host, and "
+            "{kernel} GB/s for kernels.",
+        )
+        rates = {"upload": one.rates.upload, "download": one.rates.download, "kernel": one.rates.kernel}
+        return text.format(**{name: number(rate / GB) for name, rate in rates.items()})
+    fewest = min(one.runs for one in shown.found.values())
+    if fewest < 2:
+        return translate("Timeline", "Measured by events around each step, in a single run, because a run takes long.")
+    text = translate("Timeline", "Measured by events around each step, in the median of {count} runs.")
+    return text.format(count=number(fewest))
+
+
+def left_out(reasons: Mapping[str, str], titles: Mapping[str, str], on_cpu: tuple[str, ...]) -> str:
+    """The variants without a timeline, each with its reason."""
+    text = translate("Timeline", "{title} is left out: {reason}")
+    lines = [text.format(title=titles.get(id, id), reason=reason) for id, reason in reasons.items()]
+    if on_cpu:
+        cpu = translate("Timeline", "Left out, because the CPU runs them as a whole: {titles}.")
+        lines.append(cpu.format(titles=", ".join(on_cpu)))
+    return "\n".join(lines)

@@ -1,0 +1,76 @@
+"""What a message is about: in words, and the segments that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from gpu_ops.engine.messages import (
+    Answer,
+    CancelRequest,
+    DoctorRequest,
+    FramesRequest,
+    Loaded,
+    LoadRequest,
+    Request,
+    ResultRequest,
+    RunRequest,
+    RunUpdate,
+    SampleRequest,
+    SaveRequest,
+    Stepped,
+    StepsRequest,
+    SurveyRequest,
+    TimelinesRequest,
+    XRayRequest,
+)
+from gpu_ops.errors import plain
+
+
+def activity(request: Request) -> str:
+    """What the engine did for a request, as part of a sentence: "ran mean2d"."""
+    match request:
+        case LoadRequest():
+            return f"loaded {plain(PurePath(request.path).name)}"
+        case SurveyRequest():
+            return f"read {plain(PurePath(request.path).name)}"
+        case SampleRequest():
+            return f"generated the sample {request.id}"
+        case StepsRequest():
+            return f"changed {plain(request.input.name)}"
+        case ResultRequest():
+            return f"made an input of {plain(request.name)}"
+        case RunRequest():
+            return f"ran {request.filter}"
+        case XRayRequest():
+            beside = f" and {request.against.variant}" if request.against else ""
+            return f"profiled {request.pick.variant}{beside} of {request.filter}"
+        case TimelinesRequest():
+            return f"drew timelines of {request.filter}"
+        case SaveRequest():
+            return f"saved {plain(PurePath(request.path).name)}"
+        case FramesRequest():
+            return f"ran {request.filter} over all frames of {plain(request.input.name)}"
+        case DoctorRequest():
+            return "examined this machine"
+        case CancelRequest():
+            return "cancelled a job"
+
+
+def segments_of_request(request: Request) -> Iterator[str]:
+    """Names of the segments that a request reads."""
+    if isinstance(request, StepsRequest | RunRequest | XRayRequest | TimelinesRequest):
+        yield from request.input.segments
+    elif isinstance(request, SaveRequest | ResultRequest):
+        yield request.result.array.segment
+
+
+def segments_of_answer(answer: Answer) -> Iterator[str]:
+    """Names of the segments that an answer hands over."""
+    if isinstance(answer, Loaded):
+        yield from answer.input.segments
+    elif isinstance(answer, Stepped):
+        yield from answer.segments
+    elif isinstance(answer, RunUpdate):
+        for output in answer.outputs.values():
+            yield output.array.segment

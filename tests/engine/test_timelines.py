@@ -1,0 +1,100 @@
+"""How the engine answers a request for timelines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpu_ops.engine import jobs
+from gpu_ops.engine.about import activity
+from gpu_ops.engine.messages import TimelinesRequest
+from gpu_ops.errors import DeviceLost
+from gpu_ops.explaining import timeline as timelines
+from gpu_ops.explaining.spans import Rates, timelines_json, traces
+from gpu_ops.io import from_array
+from gpu_ops.plan import Execution, Span
+from gpu_ops.types import Pick
+
+PARAMS = {"work": "mean2d-naive"}
+
+
+class Desk:
+    """What a job needs of the engine, without a process: answers are kept."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self.answers: list[Any] = []
+        self.whole = from_array(np.zeros((48, 64), np.uint8))
+
+    def input(self, shared: Any) -> Any:
+        return self.whole
+
+    def announce(self, text: str) -> None:
+        self.said.append(text)
+
+    def send(self, answer: Any) -> None:
+        self.answers.append(answer)
+
+
+def request(*picks: Pick, **how: Any) -> TimelinesRequest:
+    return TimelinesRequest(4, None, "transfer2d", PARAMS, picks, **how)  # type: ignore[arg-type]
+
+
+def answer(*picks: Pick, **how: Any) -> Any:
+    desk = Desk()
+    jobs._timelines(desk, request(*picks, **how))  # type: ignore[arg-type]
+    (found,) = desk.answers
+    assert found.job == 4
+    return found
+
+
+def test_all_picks_have_their_timelines_by_one_model_of_queues() -> None:
+    streams = Pick("streams", "sim", {"chunks": 4, "streams": 4})
+    found = answer(Pick("pinned", "sim"), streams)
+    assert list(found.timelines) == ["pinned", "streams"] and not found.reasons
+    today = found.timelines["streams"]
+    assert (today.basis, today.unit, today.elapsed, today.rates) == ("order", "steps", 6, None)
+    assert answer(streams, copy_engines=1, in_order=True).timelines["streams"].elapsed == 12
+    predicted = answer(streams, rates=Rates(1e9, 1e9, 1e9)).timelines["streams"]
+    assert predicted.basis == "predicted" and predicted.rates == Rates(1e9, 1e9, 1e9)
+    assert len(set(traces(found.timelines.values())["traceEvents"][k]["pid"] for k in (0, -1))) == 2
+    assert [one["variant"] for one in timelines_json(found.timelines.values())["timelines"]] == ["pinned", "streams"]
+
+
+def test_one_that_has_none_leaves_the_others_theirs() -> None:
+    found = answer(Pick("pinned", "sim"), Pick("streams", "sim", {"chunks": 64}))
+    assert list(found.timelines) == ["pinned"]
+    assert "64 chunks need as many rows, this input has 48" in found.reasons["streams"]
+    assert activity(request(Pick("pinned", "sim"))) == "drew timelines of transfer2d"
+
+
+def test_a_lost_device_is_no_reason_of_one_variant(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lost(*_: Any) -> Any:
+        raise DeviceLost("The device is gone.")
+
+    monkeypatch.setattr(jobs, "timeline", lost)
+    with pytest.raises(DeviceLost):
+        answer(Pick("pinned", "sim"))
+
+
+class Slow:
+    """A device whose plans take so many seconds, which counts their executions."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.traced, self.plain = seconds, 0, 0
+
+    def execute(self, plan: Any, trace: bool = False) -> Execution:
+        self.traced, self.plain = self.traced + trace, self.plain + (not trace)
+        place = self.seconds * (1 + 0.1 * self.traced)
+        return Execution(place, (Span("step", 0.0, place, 0, 0),) if trace else ())
+
+
+@pytest.mark.parametrize("seconds, runs", [(1e-3, timelines.REPEATS), (0.1, 4), (3.0, 1)])
+def test_a_long_plan_runs_fewer_times(seconds: float, runs: int) -> None:
+    device = Slow(seconds)
+    spans, elapsed, count = timelines._measured(device, None)  # type: ignore[arg-type]
+    assert (count, device.plain, device.traced) == (runs, runs, runs + 1)
+    assert spans[0].end == pytest.approx(seconds * (1 + 0.1 * (2 + runs // 2))), "the median after the first"
+    assert seconds < elapsed < seconds * (1 + 0.1 * (runs + 2))
