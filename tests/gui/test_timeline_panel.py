@@ -16,6 +16,7 @@ from xray_answers import window_with
 
 from app.base.theme import SHAPE_CONTRAST, colours, contrast, palette
 from app.controllers.engine_log import describe
+from app.main import main
 from app.models.files.json_text import Fields
 from app.models.timing.timelines import QueueModel, read_queue_model
 from app.views.charts.spans_plot import PATTERNS, look_colour
@@ -23,6 +24,7 @@ from app.views.timeline.text import look_names
 from app.views.window.main_window import MainWindow
 from app.views.window.panels import TIMELINE
 from gpu_ops import from_array
+from gpu_ops.cli import main as engine_main
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import Failed, Finished, RunRequest, TimelinesAnswer, TimelinesRequest
 from gpu_ops.explaining.spans import Rates, Timeline
@@ -302,3 +304,18 @@ def test_the_queues_are_kept_in_a_session() -> None:
     assert read_queue_model(Fields(model.as_json())) == model
     assert read_queue_model(Fields({})) == QueueModel()
     assert read_queue_model(Fields({"upload": -3})).upload > 0
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_the_command_draws_the_same_picture(qapp: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["timeline", "transfer", "streams", "--sample", "noise", "--size", "64x48", "--device", "sim"]
+    assert main([*words, "--picture", str(tmp_path / "t.svg")]) == 0
+    drawn = (tmp_path / "t.svg").read_text()
+    assert "7 streams" in drawn and "copy to device" in drawn and "stream 2" in drawn
+    for run, name, sentence in (
+        (main, "t.gif", "must end in .png or .svg"),
+        (engine_main, "t.png", "The engine alone draws no pictures"),
+    ):
+        assert run([*words, "--picture", str(tmp_path / name)]) == 2
+        assert sentence in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["t.svg"]

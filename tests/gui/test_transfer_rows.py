@@ -3,8 +3,10 @@ kernels."""
 
 from __future__ import annotations
 
+import argparse
 from typing import Any
 
+import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetricsF, QGuiApplication
@@ -14,6 +16,9 @@ from app.models.results.results import Results
 from app.views.timing.ladder_layout import Builder, legend_texts
 from app.views.timing.result_table import ResultModel
 from app.views.timing.row_text import details
+from gpu_ops import Experiment, Pick, from_array
+from gpu_ops.cli.benches import _print_bench
+from gpu_ops.cli.tables import bench_table, fair_table
 
 PINNED = {"filter": "transfer2d", "share": None, "roof": None, "shape": [512, 512], "params": {}}
 
@@ -73,3 +78,15 @@ def test_a_heading_changes_when_the_first_time_comes(qtbot: Any) -> None:
 def test_there_is_no_fair_comparison_and_no_share_of_a_roof(results: Results) -> None:
     assert results.five_bars() == () and layout(results).fair == ()
     assert all(texts["share"] == "" for texts in layout(results).texts.values())
+
+
+def test_the_command_line_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    made = [transfer("serial", "cpu", 3e-3), transfer("pinned", "cuda:0", 1e-3)]
+    table = bench_table(made, None, "serial").splitlines()
+    assert "  end to end  " in table[0] and "kernel" not in table[0] and fair_table(made) == ""
+    assert "kernel" in bench_table(rows(), None, "serial").splitlines()[0] and "GPU, kernel" in fair_table(rows())
+    picks, params = (Pick("pinned", "cuda:0"),), {"work": "mean2d-naive"}
+    experiment = Experiment("transfer2d", from_array(np.zeros((8, 8), np.uint8)), params, picks)
+    _print_bench(argparse.Namespace(baseline="serial"), experiment, made)
+    said = capsys.readouterr().out
+    assert "; end to end by the wall clock" in said and "stream timing" not in said and "Five bars" not in said
