@@ -19,7 +19,6 @@ from typing import Any
 
 import pytest
 from lanes import DAY
-from platformdirs import user_cache_path
 from small_machine import make_small
 
 from gpu_ops.devices import compiler
@@ -53,14 +52,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _compiled(config: pytest.Config) -> Path:
-    """The folder of what NVRTC has made: one for all checkouts of a user, who need not compile the same in each."""
-    folder = user_cache_path("kernelscope-tests", appauthor=False) / "compiled"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:  # a user without a home
-        assert config.cache is not None
-        return config.cache.mkdir("compiled")
-    return folder
+    """The folder of what NVRTC has made, which names files of this checkout."""
+    assert config.cache is not None
+    return config.cache.mkdir("compiled")
 
 
 @pytest.fixture(scope="session")

@@ -122,7 +122,7 @@ def test_a_filter_is_a_module_its_kernels_and_its_name(tree: Path, tmp_path: Pat
         "gpu_ops/kernels/toy/1_atomics.cu",
     ]
     listed = json.loads(did(tree, "-m", "gpu_ops", "list", "toy", "--json", "-"))["filters"][0]
-    assert [v["title"] for v in listed["variants"]] == ["CPU, one core", "1 global atomics"]
+    assert [v["title"] for v in listed["variants"]] == ["CPU, one core", "1 atomics"]
     samples = np.arange(48 * 64, dtype=np.uint8).reshape(48, 64)
     save(tree / "small.png", samples)
     saved = ("--output", "counts=bars.csv", "--output", "total=sum.txt", "--bins", "4")
@@ -172,7 +172,7 @@ MISTAKES = {
     "a kernel file of another name": (
         '"toy/1_atomics.cu"',
         '"toy/atomics.cu"',
-        "The kernel file 'toy/atomics.cu' of 'global atomics' is not FILTER/NUMBER_VARIANT.cu; rename it.",
+        "The kernel file 'toy/atomics.cu' of 'atomics' is not FILTER/NUMBER_VARIANT.cu; rename it.",
     ),
     "a second id": (
         'Variant("serial"',

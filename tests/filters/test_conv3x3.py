@@ -239,7 +239,7 @@ def _refusal(id: str, shape: tuple[int, ...] = (9, 9), dtype: str = "uint8", fin
 def test_what_variants_cannot_do_is_said() -> None:
     assert "this image has 1" in _refusal("rgba") and "this image has 5" in _refusal("rgba", (9, 9, 5))
     assert not _refusal("rgba", (9, 9, 3)) and not _refusal("rgba", (9, 9, 4), "float64")
-    assert "there is one" in _refusal("fused") and not _refusal("fused", passes=2)
+    assert "it fuses two passes; choose passes 2" in _refusal("fused") and not _refusal("fused", passes=2)
     assert "wrap" in _refusal("texture", border="wrap") and "float64" in _refusal("texture", dtype="float64")
     assert "another channel" in _refusal("texture", (9, 9, 3)) and not _refusal("texture", (9, 9, 3), border="zero")
     assert "131072" in _refusal("texture", (9, 131073)) and "65536" in _refusal("texture", (65537, 9))

@@ -81,5 +81,5 @@ def test_steps_of_levels_are_counted_one_by_one() -> None:
     assert names == ["convert", "window", "transform", "levels", "mirror", "centre"]
     cupy = filter.variant("cupy")
     assert cupy.refusal(task) is None
-    assert "and its levels, not for magnitude: choose" in (cupy.refusal(task.with_params(result="magnitude")) or "")
+    assert "and its levels, not magnitude: choose" in (cupy.refusal(task.with_params(result="magnitude")) or "")
     assert filter.variant("registers").refusal(task) is None

@@ -281,9 +281,9 @@ def test_the_window_proposes_a_format_that_keeps_the_values() -> None:
 
 QUESTIONS = [
     ("pieces", "a.png", "whole numbers from 0 on", "int32", ".npy or .tif", ["Scale to the full range", "Clip"]),
-    ("pairs", "a.tif", "does not hold every type", "uint64", ".npy", ["Scale to the full range", "Clip", "As shown"]),
+    ("pairs", "a.png", "whole numbers from 0 on", "uint64", ".npy or .tif", None),
     ("inside", "a.png", "whole numbers from 0 on", "bool", ".npy", ["Scale to the full range"]),
-    ("halves", "a.tif", "does not hold every type", "float16", ".npy", None),
+    ("halves", "a.png", "whole numbers from 0 on", "float16", ".npy or .tif", None),
 ]
 
 

@@ -247,7 +247,7 @@ def test_a_program_is_read() -> None:
 
 
 def test_what_cannot_be_read_is_a_sentence() -> None:
-    with pytest.raises(KernelError, match="does not know the PTX directive .alias"):
+    with pytest.raises(KernelError, match="does not support the PTX directive .alias"):
         parse(".target sm_75\n.alias a, b;")
     with pytest.raises(KernelError, match="ends in the middle"):
         parse(".target sm_75\n.visible .entry k() { mov.u32 %r1")

@@ -185,4 +185,4 @@ def test_what_does_not_fit_is_said_with_what_does() -> None:
     why = str(lifting(_task(filter, x, {"block": 128, "side": 32}, device, wavelet="sym8")))
     assert why.startswith("sym8 has no lifting steps here; choose from haar, db2, db3, db4, sym4, coif1, bior1.1")
     why = str(lifting(_task(filter, x, {"block": 128, "side": 128}, device, wavelet="db4")))
-    assert why.endswith("take a smaller side")
+    assert why.endswith("choose a smaller side")

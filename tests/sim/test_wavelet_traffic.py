@@ -106,4 +106,4 @@ def test_blocks_say_what_they_cannot_do() -> None:
     most = on(filter, np.empty((4096, 4096), np.float32), {**params, "levels": 9}, {"block": 256})
     assert str(why(most)).endswith("choose at most 7 levels")
     other = on(filter, np.empty((64, 64), np.float32), {**params, "wavelet": "db2", "rule": "SURE"}, {"block": 256})
-    assert "only haar has blocks" in str(why(other)) and "from all blocks" in str(why(other))
+    assert "only haar has blocks" in str(why(other)) and "depends on all blocks" in str(why(other))

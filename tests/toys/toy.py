@@ -73,13 +73,6 @@ TOY = Filter(
     locality=Locality("mergeable"),
     variants=(
         Variant("serial", "CPU, one core", "NumPy counts.", serial, "cpu"),
-        cuda(
-            "toy/1_atomics.cu",
-            "global atomics",
-            "One thread per sample.",
-            atomics,
-            GREY,
-            counts=Counts(uncounted="a toy"),
-        ),
+        cuda("toy/1_atomics.cu", "atomics", "One thread per sample.", atomics, GREY, counts=Counts(uncounted="a toy")),
     ),
 )
