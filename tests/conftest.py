@@ -19,7 +19,6 @@ from typing import Any
 
 import pytest
 from lanes import DAY
-from platformdirs import user_cache_path
 from small_machine import make_small
 
 from gpu_ops.devices import compiler
@@ -50,20 +49,15 @@ def pytest_configure(config: pytest.Config) -> None:
         for package in ("gpu_ops", "app"):
             compileall.compile_dir(ROOT / package, quiet=2)
         for path in _compiled(config).iterdir() if hasattr(config, "cache") else ():
-            with suppress(FileNotFoundError):  # the tests of another checkout delete the same
+            with suppress(FileNotFoundError):  # other tests of this checkout delete the same
                 if path.stat().st_mtime < time.time() - KEPT_SECONDS:
                     path.unlink()
 
 
 def _compiled(config: pytest.Config) -> Path:
-    """The folder of what NVRTC has made: one for all checkouts of a user, who need not compile the same in each."""
-    folder = user_cache_path("kernelscope-tests", appauthor=False) / "compiled"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:  # a user without a home
-        assert config.cache is not None
-        return config.cache.mkdir("compiled")
-    return folder
+    """The folder of what NVRTC has made: one for each checkout, whose path stands in the PTX."""
+    assert config.cache is not None
+    return config.cache.mkdir("compiled")
 
 
 @pytest.fixture(scope="session")
