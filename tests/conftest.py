@@ -25,6 +25,8 @@ from gpu_ops.devices import compiler
 from gpu_ops.io import decoder_process
 
 ROOT = Path(__file__).parent.parent
+CALM = {"OPENBLAS_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive"}
+"""Threads of OpenBLAS and OpenMP spin where they wait for one that has no processor."""
 KEPT_SECONDS = 7 * 86400
 """How long what NVRTC has made is kept where no test needs it."""
 
@@ -40,19 +42,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """The modules of the product are compiled once, before the workers begin: a hundred processes of the tests would
     each compile them again in a new checkout, wherever Python writes no bytecode of its own. All of them have the same
-    day, by which some tests are chosen."""
+    day, by which some tests are chosen, and libraries whose threads do not wait busily for those of other processes."""
     if not hasattr(config, "workerinput"):
-        os.environ.setdefault(DAY, str(date.today().toordinal()))
+        for name, value in {DAY: str(date.today().toordinal()), **CALM}.items():
+            os.environ.setdefault(name, value)
         for package in ("gpu_ops", "app"):
             compileall.compile_dir(ROOT / package, quiet=2)
         for path in _compiled(config).iterdir() if hasattr(config, "cache") else ():
-            with suppress(FileNotFoundError):  # the tests of another checkout delete the same
+            with suppress(FileNotFoundError):  # other tests of this checkout delete the same
                 if path.stat().st_mtime < time.time() - KEPT_SECONDS:
                     path.unlink()
 
 
 def _compiled(config: pytest.Config) -> Path:
-    """The folder of what NVRTC has made, which names files of this checkout."""
+    """The folder of what NVRTC has made: one for each checkout, whose path stands in the PTX."""
     assert config.cache is not None
     return config.cache.mkdir("compiled")
 

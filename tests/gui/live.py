@@ -48,9 +48,8 @@ def live_window(qtbot, engine: Engine, device: str = "", picks: tuple[str, ...] 
         controller.session.set_picks(picks)
     try:
         yield window
-        if controller.busy:
-            with qtbot.waitSignal(controller.settled, timeout=PATIENCE):
-                controller.cancel()
+        controller.cancel()
+        qtbot.waitUntil(lambda: not controller.busy, timeout=PATIENCE)
     finally:
         engine.answered.disconnect(controller._take_answer)
 

@@ -7,7 +7,7 @@ from multiprocessing.connection import Connection
 
 from small_machine import make_small
 
-SHORTER = 20
+SHORTER = 60
 """How many times sooner a series ends than its rule says; what the rules themselves say is tested without a window."""
 
 

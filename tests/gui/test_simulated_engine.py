@@ -71,6 +71,7 @@ def test_a_missing_barrier_is_named_in_the_results_bar(qtbot, window, monkeypatc
 
 
 def test_a_long_simulation_tells_how_far_it_is_and_is_cancelled_by_a_click(qtbot, window, engine) -> None:
+    window.controller.queue._quiet.setInterval(400)  # as in the program: the simulation is under way when times are due
     window.controller.session.set_picks(("serial", "naive"))
     settle(qtbot, window.controller, lambda: window.controller.open_sample("camera"))
     before, child = window.controller.results.entry(RowSlot("naive", "sim")).row, engine.client.pid
