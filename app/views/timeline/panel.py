@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QSignalBlocker, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
+from app.base.nesting import bounded
 from app.base.theme import colours_of, inked
 from app.controllers.timeline import TimelineController
 from app.models.timing.timelines import FASTEST, SLOWEST, QueueModel
@@ -98,10 +99,12 @@ class TimelinePanel(Squeezed):
             spin.valueChanged.connect(self._choose)
         self.again.clicked.connect(self._controller.again)
 
+    @bounded
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         super().showEvent(event)
         self._controller.watch(True)
 
+    @bounded
     def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802
         super().hideEvent(event)
         self._controller.watch(False)
@@ -167,6 +170,7 @@ class TimelinePanel(Squeezed):
         self.state.setPalette(inked(self.state.palette(), ink))
         self.again.setEnabled(state in ("shown", "stopped", "failed"))
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "sheet"):

@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QRectF, QSize
 from PySide6.QtGui import QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QLabel, QWidget
 
+from app.base.nesting import bounded
 from app.base.theme import colours_of
 from app.controllers.timeline import Timelines
 from app.models.pictures.plane import Plane
@@ -104,6 +105,7 @@ class TimelineSheet(Squeezed):
         rows = len(self.chart.drawn.rows) if self.chart.drawn is not None else 0
         self.chart.setMinimumHeight(round((ROW * rows + AXIS) * self.fontMetrics().height()))
 
+    @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and hasattr(self, "chart"):
