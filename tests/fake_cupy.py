@@ -33,7 +33,8 @@ class Full(MemoryError):
 
 class FakeCupy:
     """`wrong` lists what was done to a device's things while another one was current; `done` counts what was done, by
-    (name, device). Kernels never end where they are `endless`."""
+    (name, device). `status` is what the driver says of a kernel: 0 where it has ended, 600 while it runs, else why it
+    died."""
 
     def __init__(self) -> None:
         self.local = threading.local()
@@ -41,7 +42,7 @@ class FakeCupy:
         self.done: dict[tuple[str, int], int] = {}
         self.owners: dict[int, int] = {}
         self.limit = 0
-        self.endless = False
+        self.status = 0
         self._numbers = itertools.count(1 << 20, 256)
 
     @property
@@ -138,11 +139,6 @@ class Event(Owned):
         self._did("record")
         stream._did("record")
 
-    @property
-    def done(self) -> bool:
-        self._did("query")
-        return not self.fake.endless
-
     def synchronize(self) -> None:
         self._did("synchronize")
 
@@ -237,6 +233,7 @@ def _runtime(fake: FakeCupy) -> Any:
         hostUnregister=lambda *_: fake.did("hostUnregister"),
         memcpy=lambda to, *_: fake.did("memcpy", fake.owners[to]),
         memcpyAsync=lambda *given: _copied(fake, "memcpyAsync", given[-1]),
+        eventQuery=lambda event: (fake.did("event.query", fake.owners[event]), fake.status)[1],
         driverGetVersion=lambda: 13000,
         runtimeGetVersion=lambda: 13000,
         **dict.fromkeys(("memcpyDefault", "memcpyHostToDevice", "cudaResourceTypeArray", "cudaFilterModePoint"), 0),

@@ -12,7 +12,7 @@ LAYOUTS = {
     ),
     "layout.shifted.past_the_end": (
         "the values before the first thread's are left out of the bounds, not of the work",
-        ("i < n)", "i < n + back)"),
+        ("i < n)", "i < n + lead)"),
     ),
     "layout.spills.one_short": (
         "the last value that a thread holds is never stored",

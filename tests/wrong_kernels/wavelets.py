@@ -136,7 +136,7 @@ WAVELETS = {
         "the details that are high both ways come from the band of the approximation",
         (
             "        coefficients.prefetch(finest, first + step, copies[slot][2] + lane);\n",
-            "        coefficients.prefetch(back, first + step, copies[slot][2] + lane);\n",
+            "        coefficients.prefetch(restored, first + step, copies[slot][2] + lane);\n",
         ),
     ),
 }

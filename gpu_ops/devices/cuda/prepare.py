@@ -19,14 +19,19 @@ from gpu_ops.progress import advance, is_limited
 _DYNAMIC_SHARED = 8
 """CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"""
 _WITHOUT_OPT_IN = 48 << 10
+_NOT_READY = 600
+"""cudaErrorNotReady"""
 _LOOK_S = 5e-4
 """Seconds between two looks at a kernel whose time is limited."""
 
 
 def wait_for(event: Any) -> None:
     """Wait until an event has happened. Where the work has a limit, the wait ends with it: KernelFault, because nothing
-    but the end of the process stops a kernel."""
-    while is_limited() and not event.done:
+    but the end of the process stops a kernel. Raises what the driver says of a kernel that died."""
+    from cupy.cuda import runtime
+
+    # `Event.done` is false of a kernel that died as well.
+    while is_limited() and runtime.eventQuery(event.ptr) == _NOT_READY:
         try:
             advance(0, 1)
         except LimitReached as limit:
