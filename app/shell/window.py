@@ -132,6 +132,8 @@ class Script(QObject):
         return {param.name: param.check(given[param.name]) for param in CHOICES if given[param.name] is not None}
 
     def _next(self) -> None:
+        if self._controller.session.input is None and not self.code:
+            return  # the engine may be ready before the input is
         if self._steps:
             step = self._steps.pop(0)
             step()

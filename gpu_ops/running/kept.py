@@ -61,7 +61,8 @@ class Kept:
         ParamError where no variant does, DeviceMemoryError, KernelError."""
         largest = self._copy(source, on_gpu)
         same = self.variant is not None and self.task.meta.finite == (largest < math.inf)
-        same = same and not self.filter.end_to_end  # its plan has the samples in memory of its own
+        if self.filter.end_to_end and self.device.kind != "cpu":
+            same = False  # such a plan has the samples in memory of its own
         if same and largest <= self._most and not self._by_range and largest < math.inf:
             return
         before, now = self.task.meta, self._look(largest)

@@ -126,6 +126,17 @@ def test_the_device_cpu_ticks_the_variants_for_the_cpu(window, engine) -> None:
     assert {session.filter.variant(id).device for id in session.choice.picks} == {"cpu"}
 
 
+def test_choices_wait_for_the_input(window, engine) -> None:
+    """Else the filter is that of another kind of input, which may lack the named variants."""
+    ready(engine, SIM)
+    script = Script(window.controller, window, _parse(["--sample", "camera", "--filter", "box", "--variant", "ring"]))
+    script._next()  # as when the engine is ready
+    assert window.controller.session.filter.id != "box" and not window.messages.current()
+    engine.show(sample("noise", size="20x30"))
+    script._next()
+    assert (window.controller.session.filter.id, window.controller.session.choice.picks) == ("box", ("ring",))
+
+
 def test_the_table_has_times_and_counts_apart(window, engine, capsys) -> None:
     ready(engine, SIM)
     engine.show(sample("noise", size="20x30"))
