@@ -85,21 +85,19 @@ def _variants(workloads: Workloads) -> tuple[Variant, ...]:
         make("managed", "6 managed", MANAGED, strategies.managed, PREFETCH),
         chunked("streams", "7 streams", STREAMED, streamed(), *knobs, ORDER),
         chunked(
-            *("default_stream", "8 streams, default stream", IN_DEFAULT),
+            *("default_stream", "8 default stream", IN_DEFAULT),
             *(streamed(interruption=strategies.on_default_stream), *knobs),
         ),
         chunked(
-            *("pinned_allocation", "8 streams, pinned allocation", PINNED_ALLOCATION),
+            *("pinned_allocation", "8 pinned allocation", PINNED_ALLOCATION),
             *(streamed(interruption=strategies.beside("pinned allocation")), *knobs),
         ),
         chunked(
-            *("device_allocation", "8 streams, device allocation", DEVICE_ALLOCATION),
+            *("device_allocation", "8 device allocation", DEVICE_ALLOCATION),
             *(streamed(interruption=strategies.beside("device allocation")), *knobs),
         ),
-        chunked(
-            "carveout", "8 streams, L1 switch", CARVEOUT, streamed(interruption=strategies.beside("carveout")), *knobs
-        ),
-        chunked("pageable_streams", "8 streams, pageable", PAGEABLE_STREAMS, streamed("pageable"), *knobs),
+        chunked("carveout", "8 L1 switch", CARVEOUT, streamed(interruption=strategies.beside("carveout")), *knobs),
+        chunked("pageable_streams", "8 pageable streams", PAGEABLE_STREAMS, streamed("pageable"), *knobs),
         chunked("graph", "9 graph", GRAPH, streamed(graph=True), *knobs),
         make("fast", "10 fast", FAST, strategies.fast),
     )
