@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from PySide6.QtGui import QAction
 
-from app.views.window.desk import WindowParts
+from app.views.window.window_parts import WindowParts
 
 
 @dataclass(frozen=True)

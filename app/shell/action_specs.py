@@ -22,7 +22,7 @@ _FILE = (
         ("Ctrl+O",),
         QT_TRANSLATE_NOOP("Actions", "Open an image or a signal, or several one after the other"),
         "open",
-        do=lambda desk: desk.context.files.open(),
+        do=lambda parts: parts.context.files.open(),
     ),
     ActionSpec(
         "open_folder",
@@ -30,7 +30,7 @@ _FILE = (
         "file",
         (),
         QT_TRANSLATE_NOOP("Actions", "Open a folder of images of one size as a stack of frames"),
-        do=lambda desk: desk.context.files.open_folder(),
+        do=lambda parts: parts.context.files.open_folder(),
     ),
     ActionSpec(
         "open_with",
@@ -38,7 +38,7 @@ _FILE = (
         "file",
         ("Ctrl+Alt+O",),
         QT_TRANSLATE_NOOP("Actions", "Open a file and choose how it is read, such as its columns, frame or rate"),
-        do=lambda desk: desk.context.files.open_with_choices(),
+        do=lambda parts: parts.context.files.open_with_choices(),
     ),
     ActionSpec(
         "next_file",
@@ -46,8 +46,8 @@ _FILE = (
         "file",
         ("PgDown",),
         QT_TRANSLATE_NOOP("Actions", "Open the next of several files that were opened together"),
-        do=lambda desk: desk.context.files.go(1),
-        able=lambda desk: desk.context.files.list.can_go(1),
+        do=lambda parts: parts.context.files.go(1),
+        able=lambda parts: parts.context.files.list.can_go(1),
         local=True,
     ),
     ActionSpec(
@@ -56,8 +56,8 @@ _FILE = (
         "file",
         ("PgUp",),
         QT_TRANSLATE_NOOP("Actions", "Open the previous one of the files that were opened together"),
-        do=lambda desk: desk.context.files.go(-1),
-        able=lambda desk: desk.context.files.list.can_go(-1),
+        do=lambda parts: parts.context.files.go(-1),
+        able=lambda parts: parts.context.files.list.can_go(-1),
         local=True,
     ),
     ActionSpec(
@@ -79,7 +79,7 @@ _FILE = (
         "file/recent",
         (),
         QT_TRANSLATE_NOOP("Actions", "Clear the list of recent files"),
-        do=lambda desk: desk.recent.forget(),
+        do=lambda parts: parts.recent.forget(),
     ),
     ActionSpec(
         "export_view",
@@ -87,7 +87,7 @@ _FILE = (
         "file/export",
         (),
         QT_TRANSLATE_NOOP("Actions", "Save the present view as a PNG, or as an SVG if the name ends in .svg"),
-        do=lambda desk: desk.context.files.export_view(desk.pictures),
+        do=lambda parts: parts.context.files.export_view(parts.pictures),
     ),
     ActionSpec(
         "export_csv",
@@ -95,7 +95,7 @@ _FILE = (
         "file/export",
         ("Ctrl+Shift+E",),
         QT_TRANSLATE_NOOP("Actions", "Save the table of results as comma-separated values"),
-        do=lambda desk: desk.docks[TABLE].export("csv"),
+        do=lambda parts: parts.docks[TABLE].export("csv"),
     ),
     ActionSpec(
         "export_json",
@@ -103,7 +103,7 @@ _FILE = (
         "file/export",
         (),
         QT_TRANSLATE_NOOP("Actions", "Save the results as a report"),
-        do=lambda desk: desk.docks[TABLE].export("json"),
+        do=lambda parts: parts.docks[TABLE].export("json"),
     ),
     ActionSpec(
         "export_png",
@@ -111,7 +111,7 @@ _FILE = (
         "file/export",
         (),
         QT_TRANSLATE_NOOP("Actions", "Save the ladder as a PNG, or as an SVG if the name ends in .svg"),
-        do=lambda desk: desk.context.files.export_ladder(desk.docks[LADDER]),
+        do=lambda parts: parts.context.files.export_ladder(parts.docks[LADDER]),
     ),
     ActionSpec(
         "export_figures",
@@ -128,7 +128,7 @@ _FILE = (
         (),
         QT_TRANSLATE_NOOP("Actions", "Save the rows of the sweep as comma-separated values"),
         separator=True,
-        do=lambda desk: desk.context.files.export_sweep(desk.docks[SWEEP], "csv"),
+        do=lambda parts: parts.context.files.export_sweep(parts.docks[SWEEP], "csv"),
     ),
     ActionSpec(
         "export_sweep_json",
@@ -136,7 +136,7 @@ _FILE = (
         "file/export",
         (),
         QT_TRANSLATE_NOOP("Actions", "Save the rows of the sweep as a report"),
-        do=lambda desk: desk.context.files.export_sweep(desk.docks[SWEEP], "json"),
+        do=lambda parts: parts.context.files.export_sweep(parts.docks[SWEEP], "json"),
     ),
     ActionSpec(
         "export_sweep_picture",
@@ -144,7 +144,7 @@ _FILE = (
         "file/export",
         (),
         QT_TRANSLATE_NOOP("Actions", "Save the plot of the sweep as a PNG, or as an SVG if the name ends in .svg"),
-        do=lambda desk: desk.context.files.export_sweep(desk.docks[SWEEP], "picture"),
+        do=lambda parts: parts.context.files.export_sweep(parts.docks[SWEEP], "picture"),
     ),
     ActionSpec(
         "export_xray_json",
@@ -153,7 +153,7 @@ _FILE = (
         (),
         QT_TRANSLATE_NOOP("Actions", "Save every count of the X-ray as JSON"),
         separator=True,
-        do=lambda desk: desk.context.files.export_xray(desk.docks[XRAY], "json"),
+        do=lambda parts: parts.context.files.export_xray(parts.docks[XRAY], "json"),
     ),
     ActionSpec(
         "export_xray_picture",
@@ -161,7 +161,7 @@ _FILE = (
         "file/export",
         (),
         QT_TRANSLATE_NOOP("Actions", "Save what the X-ray shows as a PNG, or as an SVG if the name ends in .svg"),
-        do=lambda desk: desk.context.files.export_xray(desk.docks[XRAY], "picture"),
+        do=lambda parts: parts.context.files.export_xray(parts.docks[XRAY], "picture"),
     ),
     ActionSpec(
         "export_timeline_trace",
@@ -170,7 +170,7 @@ _FILE = (
         (),
         QT_TRANSLATE_NOOP("Actions", "Save the timelines in Chrome's trace format, which ui.perfetto.dev opens"),
         separator=True,
-        do=lambda desk: desk.context.files.export_timeline(desk.docks[TIMELINE], "trace"),
+        do=lambda parts: parts.context.files.export_timeline(parts.docks[TIMELINE], "trace"),
     ),
     ActionSpec(
         "export_timeline_json",
@@ -178,7 +178,7 @@ _FILE = (
         "file/export",
         (),
         QT_TRANSLATE_NOOP("Actions", "Save every step of the timelines as JSON"),
-        do=lambda desk: desk.context.files.export_timeline(desk.docks[TIMELINE], "json"),
+        do=lambda parts: parts.context.files.export_timeline(parts.docks[TIMELINE], "json"),
     ),
     ActionSpec(
         "export_timeline_picture",
@@ -186,7 +186,7 @@ _FILE = (
         "file/export",
         (),
         QT_TRANSLATE_NOOP("Actions", "Save the timelines as a PNG, or as an SVG if the name ends in .svg"),
-        do=lambda desk: desk.context.files.export_timeline(desk.docks[TIMELINE], "picture"),
+        do=lambda parts: parts.context.files.export_timeline(parts.docks[TIMELINE], "picture"),
     ),
     ActionSpec(
         "preferences",
@@ -196,7 +196,7 @@ _FILE = (
         QT_TRANSLATE_NOOP("Actions", "Change the appearance and how Kernelscope measures"),
         separator=True,
         role=QAction.MenuRole.PreferencesRole,
-        do=lambda desk: desk.pages.present("preferences"),
+        do=lambda parts: parts.pages.present("preferences"),
     ),
     ActionSpec(
         "quit",
@@ -206,7 +206,7 @@ _FILE = (
         QT_TRANSLATE_NOOP("Actions", "Quit Kernelscope"),
         separator=True,
         role=QAction.MenuRole.QuitRole,
-        do=lambda desk: desk.window.close(),
+        do=lambda parts: parts.window.close(),
     ),
 )
 _EDIT = (
@@ -217,8 +217,8 @@ _EDIT = (
         ("Ctrl+Z",),
         QT_TRANSLATE_NOOP("Actions", "Undo the last change"),
         "undo",
-        do=lambda desk: desk.context.session.undo(),
-        able=lambda desk: desk.context.session.can_undo,
+        do=lambda parts: parts.context.session.undo(),
+        able=lambda parts: parts.context.session.can_undo,
     ),
     ActionSpec(
         "redo",
@@ -227,8 +227,8 @@ _EDIT = (
         ("Ctrl+Shift+Z", "Ctrl+Y"),
         QT_TRANSLATE_NOOP("Actions", "Redo the last undone change"),
         "redo",
-        do=lambda desk: desk.context.session.redo(),
-        able=lambda desk: desk.context.session.can_redo,
+        do=lambda parts: parts.context.session.redo(),
+        able=lambda parts: parts.context.session.can_redo,
     ),
     ActionSpec(
         "copy_image",
@@ -245,8 +245,8 @@ _EDIT = (
         "edit",
         (),
         QT_TRANSLATE_NOOP("Actions", "Copy a command for a shell that runs this experiment"),
-        do=lambda desk: handlers.copy_experiment(desk, command_text),
-        able=lambda desk: desk.context.session.input is not None,
+        do=lambda parts: handlers.copy_experiment(parts, command_text),
+        able=lambda parts: parts.context.session.input is not None,
     ),
     ActionSpec(
         "copy_python",
@@ -254,8 +254,8 @@ _EDIT = (
         "edit",
         (),
         QT_TRANSLATE_NOOP("Actions", "Copy a Python program that runs this experiment"),
-        do=lambda desk: handlers.copy_experiment(desk, python_text),
-        able=lambda desk: desk.context.session.input is not None,
+        do=lambda parts: handlers.copy_experiment(parts, python_text),
+        able=lambda parts: parts.context.session.input is not None,
     ),
     ActionSpec(
         "paste_image",
@@ -272,7 +272,7 @@ _EDIT = (
         ("Ctrl+U",),
         QT_TRANSLATE_NOOP("Actions", "Use the result that was clicked last as the new input"),
         separator=True,
-        do=lambda desk: desk.context.controller.use_result(desk.pictures.looked_at.variant),
+        do=lambda parts: parts.context.controller.use_result(parts.pictures.looked_at.variant),
         why=handlers.why_no_result,
     ),
     ActionSpec(
@@ -283,7 +283,7 @@ _EDIT = (
         QT_TRANSLATE_NOOP("Actions", "Keep the result that was clicked last, with its settings, beside later results"),
         do=handlers.pin,
         why=handlers.why_no_result,
-        able=lambda desk: bool(desk.context.session.shown.ids),
+        able=lambda parts: bool(parts.context.session.shown.ids),
     ),
     ActionSpec(
         "unpin",
@@ -291,8 +291,8 @@ _EDIT = (
         "edit",
         ("Ctrl+Shift+D",),
         QT_TRANSLATE_NOOP("Actions", "Remove all pinned results"),
-        do=lambda desk: desk.context.session.unpin(*desk.context.session.shown.pins),
-        able=lambda desk: bool(desk.context.session.choice.pins),
+        do=lambda parts: parts.context.session.unpin(*parts.context.session.shown.pins),
+        able=lambda parts: bool(parts.context.session.choice.pins),
     ),
     ActionSpec(
         "original",
@@ -300,8 +300,8 @@ _EDIT = (
         "edit",
         ("Ctrl+Shift+U",),
         QT_TRANSLATE_NOOP("Actions", "Restore the input that a result replaced"),
-        do=lambda desk: desk.context.controller.inputs.back(),
-        able=lambda desk: desk.context.session.derived,
+        do=lambda parts: parts.context.controller.inputs.back(),
+        able=lambda parts: parts.context.session.derived,
     ),
     ActionSpec(
         "find_variant",
@@ -310,7 +310,7 @@ _EDIT = (
         ("Ctrl+F",),
         QT_TRANSLATE_NOOP("Actions", "Show only the variants that match the search text"),
         separator=True,
-        do=lambda desk: desk.docks[EXPERIMENT].variants.finder.present(),
+        do=lambda parts: parts.docks[EXPERIMENT].variants.finder.present(),
     ),
     ActionSpec(
         "reset_parameters",
@@ -319,7 +319,7 @@ _EDIT = (
         ("Ctrl+R",),
         QT_TRANSLATE_NOOP("Actions", "Set every parameter to its default"),
         separator=True,
-        do=lambda desk: desk.context.session.reset_params(),
+        do=lambda parts: parts.context.session.reset_params(),
     ),
 )
 _RUN = (
@@ -330,7 +330,7 @@ _RUN = (
         ("F5", "Ctrl+Return"),
         QT_TRANSLATE_NOOP("Actions", "Compute the ticked variants"),
         "run",
-        do=lambda desk: desk.context.controller.run_live(),
+        do=lambda parts: parts.context.controller.run_live(),
     ),
     ActionSpec(
         "measure",
@@ -339,7 +339,7 @@ _RUN = (
         ("Ctrl+M",),
         QT_TRANSLATE_NOOP("Actions", "Time the ticked variants with care"),
         "measure",
-        do=lambda desk: desk.context.controller.measure(),
+        do=lambda parts: parts.context.controller.measure(),
     ),
     ActionSpec(
         "sweep",
@@ -356,7 +356,7 @@ _RUN = (
         (),
         QT_TRANSLATE_NOOP("Actions", "Run the filter over every frame of the stack and save the results as one stack"),
         do=handlers.run_over_frames,
-        able=lambda desk: desk.context.frames.of_stack,
+        able=lambda parts: parts.context.frames.of_stack,
     ),
     ActionSpec(
         "cancel",
@@ -366,7 +366,7 @@ _RUN = (
         QT_TRANSLATE_NOOP("Actions", "Stop the running job"),
         "cancel",
         separator=True,
-        do=lambda desk: desk.context.controller.cancel(),
+        do=lambda parts: parts.context.controller.cancel(),
     ),
     ActionSpec(
         "recorded",
@@ -376,7 +376,7 @@ _RUN = (
         QT_TRANSLATE_NOOP("Actions", "Show runs of the same job on other machines beside your own"),
         checkable=True,
         separator=True,
-        do=lambda desk: desk.context.recorded.show(not desk.context.recorded.shown),
+        do=lambda parts: parts.context.recorded.show(not parts.context.recorded.shown),
     ),
 )
 ACTIONS: tuple[ActionSpec, ...] = (*_FILE, *_EDIT, *_RUN, *VIEW, *PROBE, *HELP)

@@ -15,7 +15,7 @@ HELP = (
         "help",
         ("F1", "?"),
         QT_TRANSLATE_NOOP("Actions", "Show all keyboard shortcuts"),
-        do=lambda desk: desk.pages.present("shortcuts"),
+        do=lambda parts: parts.pages.present("shortcuts"),
     ),
     ActionSpec(
         "palette",
@@ -31,7 +31,7 @@ HELP = (
         "help",
         (),
         QT_TRANSLATE_NOOP("Actions", "Read about the window, files, measuring, the simulated GPU, and the results"),
-        do=lambda desk: desk.pages.present("guide"),
+        do=lambda parts: parts.pages.present("guide"),
     ),
     ActionSpec(
         "claims",
@@ -40,7 +40,7 @@ HELP = (
         (),
         QT_TRANSLATE_NOOP("Actions", "Compare the claims of the sources with measurements"),
         separator=True,
-        do=lambda desk: desk.pages.present("claims"),
+        do=lambda parts: parts.pages.present("claims"),
     ),
     ActionSpec(
         "figures",
@@ -48,7 +48,7 @@ HELP = (
         "help",
         (),
         QT_TRANSLATE_NOOP("Actions", "Compare the figures that the sources published with measured points"),
-        do=lambda desk: desk.pages.present("figures"),
+        do=lambda parts: parts.pages.present("figures"),
     ),
     ActionSpec(
         "layouts",
@@ -56,7 +56,7 @@ HELP = (
         "help",
         (),
         QT_TRANSLATE_NOOP("Actions", "See which addresses the lanes of a warp access, and what each layout costs"),
-        do=lambda desk: desk.pages.present("layouts"),
+        do=lambda parts: parts.pages.present("layouts"),
     ),
     ActionSpec(
         "diagnostics",

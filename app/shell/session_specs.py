@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.base.translate import QT_TRANSLATE_NOOP
 from app.shell.action_spec import ActionSpec
-from app.views.window import session_desk
+from app.views.window import session_link
 
 SESSION = (
     ActionSpec(
@@ -14,7 +14,7 @@ SESSION = (
         ("Ctrl+Shift+O",),
         QT_TRANSLATE_NOOP("Actions", "Open a session: an input with its steps, filter, variants and view"),
         separator=True,
-        do=session_desk.open_session,
+        do=session_link.open_session,
     ),
     ActionSpec(
         "last_session",
@@ -22,8 +22,8 @@ SESSION = (
         "file",
         (),
         QT_TRANSLATE_NOOP("Actions", "Open the session of the window when it was last closed"),
-        do=lambda desk: desk.context.sessions.open_last(),
-        able=lambda desk: desk.context.sessions.has_last,
+        do=lambda parts: parts.context.sessions.open_last(),
+        able=lambda parts: parts.context.sessions.has_last,
     ),
     ActionSpec(
         "save_session",
@@ -31,8 +31,8 @@ SESSION = (
         "file",
         ("Ctrl+Shift+S",),
         QT_TRANSLATE_NOOP("Actions", "Save all settings of the window to a small file"),
-        do=session_desk.save_session,
-        able=lambda desk: desk.context.session.input is not None,
+        do=session_link.save_session,
+        able=lambda parts: parts.context.session.input is not None,
     ),
     ActionSpec(
         "save_session_as",
@@ -40,7 +40,7 @@ SESSION = (
         "file",
         (),
         QT_TRANSLATE_NOOP("Actions", "Save all settings of the window to another file"),
-        do=session_desk.save_session_as,
-        able=lambda desk: desk.context.session.input is not None,
+        do=session_link.save_session_as,
+        able=lambda parts: parts.context.session.input is not None,
     ),
 )

@@ -7,28 +7,28 @@ from app.models.pictures.comparing import Mode
 from app.models.pictures.display import Display
 from app.shell.action_spec import ActionSpec
 from app.views.window import handlers
-from app.views.window.desk import WindowParts
+from app.views.window.window_parts import WindowParts
 
 
-def _mode(desk: WindowParts) -> str:
+def _mode(parts: WindowParts) -> str:
     """The mode of comparison; "" where the view cannot compare pictures in one place."""
-    grid = desk.pictures.view.grid
+    grid = parts.pictures.view.grid
     return grid.mode if grid is not None else ""
 
 
-def _display(desk: WindowParts) -> Display:
+def _display(parts: WindowParts) -> Display:
     """The levels and colours of the view, else those of pictures."""
-    return desk.pictures.display or desk.context.display
+    return parts.pictures.display or parts.context.display
 
 
-def _levelled(desk: WindowParts) -> bool:
+def _levelled(parts: WindowParts) -> bool:
     """Whether the view has levels and colours."""
-    return desk.pictures.display is not None
+    return parts.pictures.display is not None
 
 
-def _paged(desk: WindowParts) -> bool:
+def _paged(parts: WindowParts) -> bool:
     """Whether the view may have several pages of results."""
-    return desk.pictures.view.pager is not None
+    return parts.pictures.view.pager is not None
 
 
 def _compare(mode: Mode, text: str, keys: str, tip: str, checked: bool = False) -> ActionSpec:
@@ -42,9 +42,9 @@ def _compare(mode: Mode, text: str, keys: str, tip: str, checked: bool = False) 
         checked=checked,
         group="compare",
         data=mode,
-        do=lambda desk: desk.pictures.compare(mode),
-        able=lambda desk: bool(_mode(desk)),
-        on=lambda desk: _mode(desk) == mode,
+        do=lambda parts: parts.pictures.compare(mode),
+        able=lambda parts: bool(_mode(parts)),
+        on=lambda parts: _mode(parts) == mode,
     )
 
 
@@ -59,9 +59,9 @@ def _colour_map(name: str, text: str, tip: str, checked: bool = False) -> Action
         checked=checked,
         group="map",
         data=name,
-        do=lambda desk: _display(desk).set_colormap(name),
-        able=lambda desk: _levelled(desk) and desk.pictures.looked_at.levels is None,
-        on=lambda desk: _display(desk).colormap == name,
+        do=lambda parts: _display(parts).set_colormap(name),
+        able=lambda parts: _levelled(parts) and parts.pictures.looked_at.levels is None,
+        on=lambda parts: _display(parts).colormap == name,
     )
 
 
@@ -76,8 +76,8 @@ def _scheme(choice: str, text: str, tip: str, checked: bool = False) -> ActionSp
         checked=checked,
         group="scheme",
         data=choice,
-        do=lambda desk: desk.context.look.choose(choice),
-        on=lambda desk: desk.context.look.choice == choice,
+        do=lambda parts: parts.context.look.choose(choice),
+        on=lambda parts: parts.context.look.choice == choice,
     )
 
 
@@ -89,7 +89,7 @@ VIEW = (
         ("Ctrl+0",),
         QT_TRANSLATE_NOOP("Actions", "Show the whole picture or signal"),
         "fit",
-        do=lambda desk: desk.pictures.view.fit(),
+        do=lambda parts: parts.pictures.view.fit(),
     ),
     ActionSpec(
         "one_to_one",
@@ -98,7 +98,7 @@ VIEW = (
         ("Ctrl+1",),
         QT_TRANSLATE_NOOP("Actions", "One image pixel per screen pixel"),
         "one-to-one",
-        do=lambda desk: desk.pictures.view.one_to_one(),
+        do=lambda parts: parts.pictures.view.one_to_one(),
     ),
     ActionSpec(
         "zoom_in",
@@ -106,7 +106,7 @@ VIEW = (
         "view",
         ("Ctrl++", "Ctrl+="),
         QT_TRANSLATE_NOOP("Actions", "Show less, larger"),
-        do=lambda desk: desk.pictures.view.zoom(1.25),
+        do=lambda parts: parts.pictures.view.zoom(1.25),
     ),
     ActionSpec(
         "zoom_out",
@@ -114,7 +114,7 @@ VIEW = (
         "view",
         ("Ctrl+-",),
         QT_TRANSLATE_NOOP("Actions", "Show more, smaller"),
-        do=lambda desk: desk.pictures.view.zoom(0.8),
+        do=lambda parts: parts.pictures.view.zoom(0.8),
     ),
     _compare(
         "side by side",
@@ -149,8 +149,8 @@ VIEW = (
         QT_TRANSLATE_NOOP("Actions", "Swap the two pictures"),
         "compare",
         separator=True,
-        do=lambda desk: desk.pictures.swap(),
-        able=lambda desk: _mode(desk) not in ("", "side by side"),
+        do=lambda parts: parts.pictures.swap(),
+        able=lambda parts: _mode(parts) not in ("", "side by side"),
     ),
     ActionSpec(
         "keep_difference",
@@ -161,7 +161,7 @@ VIEW = (
         checkable=True,
         do=handlers.keep_difference,
         why=handlers.why_not_kept,
-        on=lambda desk: desk.pictures.looked_at.difference in desk.context.session.choice.differences,
+        on=lambda parts: parts.pictures.looked_at.difference in parts.context.session.choice.differences,
     ),
     ActionSpec(
         "compare_next",
@@ -170,7 +170,7 @@ VIEW = (
         ("Ctrl+PgDown",),
         QT_TRANSLATE_NOOP("Actions", "Show the next page of results"),
         separator=True,
-        do=lambda desk: desk.pictures.turn(1),
+        do=lambda parts: parts.pictures.turn(1),
         able=_paged,
     ),
     ActionSpec(
@@ -179,7 +179,7 @@ VIEW = (
         "view/compare",
         ("Ctrl+PgUp",),
         QT_TRANSLATE_NOOP("Actions", "Show the previous page of results"),
-        do=lambda desk: desk.pictures.turn(-1),
+        do=lambda parts: parts.pictures.turn(-1),
         able=_paged,
     ),
     ActionSpec(
@@ -190,7 +190,7 @@ VIEW = (
         QT_TRANSLATE_NOOP("Actions", "Play the signal as sound, or stop"),
         "sound",
         checkable=True,
-        do=lambda desk: desk.context.playback.toggle(),
+        do=lambda parts: parts.context.playback.toggle(),
     ),
     ActionSpec(
         "levels_auto",
@@ -199,7 +199,7 @@ VIEW = (
         ("Ctrl+L",),
         QT_TRANSLATE_NOOP("Actions", "Set black and white from the input's type and values"),
         separator=True,
-        do=lambda desk: (desk.pictures.looked_at.levels or _display(desk)).auto_levels("auto"),
+        do=lambda parts: (parts.pictures.looked_at.levels or _display(parts)).auto_levels("auto"),
         able=_levelled,
     ),
     _colour_map(
@@ -241,8 +241,8 @@ VIEW = (
         "xray",
         checkable=True,
         separator=True,
-        do=lambda desk: desk.docks.toggle("xray"),
-        on=lambda desk: desk.docks.is_open("xray"),
+        do=lambda parts: parts.docks.toggle("xray"),
+        on=lambda parts: parts.docks.is_open("xray"),
     ),
     ActionSpec(
         "timeline",
@@ -260,8 +260,8 @@ VIEW = (
         QT_TRANSLATE_NOOP("Actions", "Make everything larger, for presentations"),
         checkable=True,
         separator=True,
-        do=lambda desk: desk.context.look.set_presenter(not desk.context.look.presenter),
-        on=lambda desk: desk.context.look.presenter,
+        do=lambda parts: parts.context.look.set_presenter(not parts.context.look.presenter),
+        on=lambda parts: parts.context.look.presenter,
     ),
     ActionSpec(
         "reset_layout",
@@ -269,6 +269,6 @@ VIEW = (
         "view",
         (),
         QT_TRANSLATE_NOOP("Actions", "Put every panel back in its place"),
-        do=lambda desk: desk.docks.reset(),
+        do=lambda parts: parts.docks.reset(),
     ),
 )

@@ -327,7 +327,7 @@ def test_a_reference_goes_with_its_input() -> None:
     assert not any(known[0] == key for known in verify._references)
 
 
-def test_the_desk_lets_go_of_an_input_whose_segment_is_gone_or_used_anew() -> None:
+def test_a_channel_lets_go_of_an_input_whose_segment_is_gone_or_used_anew() -> None:
     with_pool = SegmentPool()
     channel = JobChannel(None)  # type: ignore[arg-type]
     filter, array = find_filter("mean2d"), _noise((40, 50))
@@ -356,7 +356,7 @@ def _shared(pool: SegmentPool, array: np.ndarray[Any, Any], name: str) -> Shared
     return SharedInput("image", shared, "yx", name, {}, None, True, statistics(array))
 
 
-def test_a_desk_repeats_itself_only_inside_finite_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_channel_repeats_itself_only_inside_finite_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     class Connection:
         def __init__(self) -> None:
             self.sent: list[Any] = []

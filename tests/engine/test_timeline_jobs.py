@@ -20,7 +20,7 @@ from gpu_ops.types import Pick
 PARAMS = {"work": "mean2d-naive"}
 
 
-class Desk:
+class Channel:
     """What a job needs of the engine, without a process: answers are kept."""
 
     def __init__(self) -> None:
@@ -43,9 +43,9 @@ def request(*picks: Pick, **how: Any) -> TimelinesRequest:
 
 
 def answer(*picks: Pick, **how: Any) -> Any:
-    desk = Desk()
-    jobs._timelines(desk, request(*picks, **how))  # type: ignore[arg-type]
-    (found,) = desk.answers
+    channel = Channel()
+    jobs._timelines(channel, request(*picks, **how))  # type: ignore[arg-type]
+    (found,) = channel.answers
     assert found.job == 4
     return found
 

@@ -69,7 +69,7 @@ def test_the_command_prints_the_same_rows(tmp_path: Any, capsys: pytest.CaptureF
 # The engine
 
 
-class Desk:
+class Channel:
     """What a job needs of the engine, without a process: answers are kept."""
 
     def __init__(self, whole: Input) -> None:
@@ -94,9 +94,9 @@ def request(against: Pick | None) -> XRayRequest:
 
 
 def content(given: Input, against: Pick | None) -> Any:
-    desk = Desk(given)
-    jobs._xray(desk, request(against))  # type: ignore[arg-type]
-    (answer,) = desk.answers
+    channel = Channel(given)
+    jobs._xray(channel, request(against))  # type: ignore[arg-type]
+    (answer,) = channel.answers
     assert answer.job == 3
     return answer.content
 

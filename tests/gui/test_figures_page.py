@@ -111,7 +111,7 @@ def test_the_page_follows_the_palette(page: FiguresPage) -> None:
 def test_the_figure_is_saved_and_copied(qtbot, tmp_path: Path) -> None:
     window = make(qtbot, FakeEngine())
     act(window, "figures")
-    page = window.desk.pages["figures"].page
+    page = window.parts.pages["figures"].page
     assert isinstance(page, FiguresPage) and page.isVisible()
     write_report(tmp_path / "s2.json", report(ROWS).to_json())
     window.files.chooser = lambda *_: str(tmp_path / "s2.json")
@@ -138,7 +138,7 @@ def test_the_figure_is_saved_and_copied(qtbot, tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_report_leaves_the_figures_as_they_are(qtbot, tmp_path: Path) -> None:
     window = make(qtbot, FakeEngine())
-    page = window.desk.pages["figures"].page
+    page = window.parts.pages["figures"].page
     assert isinstance(page, FiguresPage)
     before = page.drawn
     (tmp_path / "bad.json").write_text("[]")

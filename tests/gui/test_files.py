@@ -171,7 +171,7 @@ def test_more_messages_are_in_the_log(qtbot, window, tmp_path) -> None:
     for number in range(5):
         window.controller.open_file(str(tmp_path / f"bad{number}.png"))
     window.messages.more_button.click()
-    page = window.desk.pages["diagnostics"].page
+    page = window.parts.pages["diagnostics"].page
     assert page.tabs.currentWidget() is page.log and "bad0.png is empty." in page.log.toPlainText()
     page.window().close()
 

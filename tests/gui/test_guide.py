@@ -129,20 +129,20 @@ def test_headings_and_text_grow_with_the_font(page: GuidePage) -> None:
 
 def test_help_guide_opens_it_beside_the_window(window) -> None:
     act(window, "guide")
-    shown = window.desk.pages["guide"]
+    shown = window.parts.pages["guide"]
     assert shown.isVisible() and not shown.isModal() and isinstance(shown.page, GuidePage)
-    assert window.actions_by_id["guide"] in window.desk.menus["help"].actions()
+    assert window.actions_by_id["guide"] in window.parts.menus["help"].actions()
 
 
 def test_the_palette_opens_a_heading(qtbot, window) -> None:
     with qtbot.waitActive(window):
         window.activateWindow()
     act(window, "palette")
-    line = window.desk.palette.line
+    line = window.parts.palette.line
     qtbot.keyClicks(line, "larger memory")
-    assert window.desk.palette.texts()[0] == "Guide: Larger than memory (Files)"
+    assert window.parts.palette.texts()[0] == "Guide: Larger than memory (Files)"
     qtbot.keyClick(line, Qt.Key.Key_Return)
-    page = window.desk.pages["guide"].page
+    page = window.parts.pages["guide"].page
     assert page.isVisible() and page.shown == "files.md" and top_line(page) == "Larger than memory"
-    names = [offer.name for offer in window.desk.guide.offers()]
+    names = [offer.name for offer in window.parts.guide.offers()]
     assert len(names) == len(set(names)) == sum(len(one.headings) for one in guide_pages()), "each by a name of its own"

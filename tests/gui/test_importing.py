@@ -73,7 +73,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Surveying:
     return Surveying()
 
 
-class Desk(QWidget):
+class FileWindow(QWidget):
     """What the dialog needs of a window, and the messages that it would show."""
 
     def __init__(self, engine: Surveying) -> None:
@@ -88,12 +88,12 @@ class Desk(QWidget):
 
 @pytest.fixture
 def window(qtbot, engine: Surveying):
-    desk = Desk(engine)
-    qtbot.addWidget(desk)
-    desk.resize(1100, 750)
-    desk.show()
+    parts = FileWindow(engine)
+    qtbot.addWidget(parts)
+    parts.resize(1100, 750)
+    parts.show()
     engine.show(from_array(np.zeros((4, 5), np.uint8), name="before"))
-    return desk
+    return parts
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ def whole(qtbot, engine: Surveying):
 
 def asked(qtbot, window, engine: Surveying, path: str = "/x/a.toy", survey: Survey = TABLE) -> ImportDialog:
     """The dialog that asks about a file."""
-    (window.importing if isinstance(window, Desk) else window.context.importing).open(path)
+    (window.importing if isinstance(window, FileWindow) else window.context.importing).open(path)
     engine.survey(survey)
     dialog = window.import_dialog
     qtbot.waitUntil(dialog.isVisible)
@@ -357,7 +357,7 @@ def test_preferences_forget_what_is_remembered(qtbot, whole) -> None:
     settings.remember_import("a", {"columns": "2"})
     settings.remember_import("b", {})
     act(whole, "preferences")
-    page = whole.desk.pages["preferences"].page
+    page = whole.parts.pages["preferences"].page
     assert "2 kinds of files" in page.imports.text()
     qtbot.mouseClick(page.forget_button, Qt.MouseButton.LeftButton)
     assert settings.imports == 0 and not page.forget_button.isEnabled() and "no files" in page.imports.text()

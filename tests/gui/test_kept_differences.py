@@ -539,7 +539,7 @@ def test_regions_are_drawn_on_it_and_a_tool_begins_there(qtbot: QtBot, window: M
     qtbot.mousePress(canvas, Qt.MouseButton.LeftButton, pos=place[0])
     qtbot.mouseMove(canvas, place[1])
     qtbot.mouseRelease(canvas, Qt.MouseButton.LeftButton, pos=place[1])
-    assert window.desk.probe.region is not None and window.desk.probe.region.area > 50
+    assert window.parts.probe.region is not None and window.parts.probe.region.area > 50
 
 
 def test_levels_are_those_of_the_difference_that_was_clicked(qtbot: QtBot, window: MainWindow) -> None:  # noqa: F811
@@ -655,9 +655,11 @@ def test_views_without_pictures_say_that_they_have_none(window: MainWindow) -> N
     engine(window).show(signal(np.sin(np.arange(100.0)), 100.0))
     action = window.actions_by_id["keep_difference"]
     assert not action.isEnabled() and "this view has no difference of two results" in action.toolTip()
-    window.desk.palette.present(palette_offers(window.desk))
-    window.desk.palette.line.setText("keep beside")
-    lines = [window.desk.palette.list.topLevelItem(row) for row in range(window.desk.palette.list.topLevelItemCount())]
+    window.parts.palette.present(palette_offers(window.parts))
+    window.parts.palette.line.setText("keep beside")
+    lines = [
+        window.parts.palette.list.topLevelItem(row) for row in range(window.parts.palette.list.topLevelItemCount())
+    ]
     (found,) = [line for line in lines if line.text(0).startswith("Compare: Keep beside")]
     assert "(this view has no difference of two results" in found.text(0) and not found.flags()
 

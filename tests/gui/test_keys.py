@@ -96,7 +96,7 @@ def test_alt_and_a_letter_open_the_menu_at_once(qtbot, window: MainWindow, lette
     window.activateWindow()
     qtbot.waitActive(window)
     window.xray_dock.show()
-    menu = next(m for path, m in window.desk.menus.items() if "/" not in path and f"&{letter}" in m.title())
+    menu = next(m for path, m in window.parts.menus.items() if "/" not in path and f"&{letter}" in m.title())
     QTest.keyClick(window.panel.run_button, getattr(Qt.Key, f"Key_{letter}"), Qt.KeyboardModifier.AltModifier)
     qtbot.waitUntil(menu.isVisible)
     menu.close()
@@ -136,7 +136,7 @@ def test_letters_work_wherever_no_text_is_edited(qtbot, window: MainWindow, name
     qtbot.waitUntil(lambda: widget.hasFocus() or widget.isAncestorOf(QApplication.focusWidget()))
     for key, tool in ((Qt.Key.Key_R, "region"), (Qt.Key.Key_P, "profile")):
         qtbot.keyClick(QApplication.focusWidget(), key)
-        assert window.desk.probe.tool == tool
+        assert window.parts.probe.tool == tool
         widget.setFocus()
 
 
@@ -147,7 +147,7 @@ def test_letters_that_are_typed_are_text(qtbot, window: MainWindow) -> None:
     qtbot.waitUntil(line.hasFocus)
     for key in (Qt.Key.Key_R, Qt.Key.Key_P, Qt.Key.Key_S):
         qtbot.keyClick(line, key)
-    assert line.text() == "rps" and window.desk.probe.tool == ""
+    assert line.text() == "rps" and window.parts.probe.tool == ""
 
 
 def test_a_letter_that_nothing_takes_goes_to_the_visible_pictures(qtbot, window: MainWindow) -> None:

@@ -38,7 +38,7 @@ def window(qtbot, engine: FakeEngine, path: Path) -> MainWindow:
 def opened(qtbot, window: MainWindow) -> PreferencesPage:
     """The page, called by its key."""
     qtbot.keyClick(window, Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
-    dialog = window.desk.pages["preferences"]
+    dialog = window.parts.pages["preferences"]
     qtbot.waitUntil(dialog.isVisible)
     assert not dialog.isModal()
     return dialog.page
@@ -131,13 +131,13 @@ def test_recent_files_are_as_many_as_is_said(qtbot, engine, window, path: Path, 
     page.most.setFocus()
     page.most.selectAll()
     qtbot.keyClicks(page.most, "3")
-    assert len(window.desk.recent.actions) == 5, "a number counts when it is complete"
+    assert len(window.parts.recent.actions) == 5, "a number counts when it is complete"
     qtbot.keyClick(page.most, Qt.Key.Key_Return)
-    assert window.desk.pages["preferences"].isVisible() and page.most.value() == 3
-    assert [Path(a.data()).stem for a in window.desk.recent.actions] == ["4", "3", "2"]
+    assert window.parts.pages["preferences"].isVisible() and page.most.value() == 3
+    assert [Path(a.data()).stem for a in window.parts.recent.actions] == ["4", "3", "2"]
     assert len(Settings(path).recent) == 3
     qtbot.mouseClick(page.clear_button, Qt.MouseButton.LeftButton)
-    assert window.desk.recent.actions == [] and Settings(path).recent == () and not page.clear_button.isEnabled()
+    assert window.parts.recent.actions == [] and Settings(path).recent == () and not page.clear_button.isEnabled()
 
 
 def test_defaults_come_back(qtbot, engine, window, path: Path, tmp_path: Path) -> None:

@@ -128,7 +128,7 @@ def test_a_docks_title_grows_and_comes_back(qtbot, window: MainWindow) -> None:
 
 
 def test_a_page_grows_and_comes_back(qtbot, window: MainWindow) -> None:
-    page = window.desk.pages["shortcuts"]
+    page = window.parts.pages["shortcuts"]
     page.present()
     page.resize(500, 300)
     plain = page.size()

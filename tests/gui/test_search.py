@@ -31,9 +31,9 @@ def window(qtbot, engine):
 
 def typed(qtbot, window, text: str) -> list[str]:
     act(window, "palette")
-    window.desk.palette.line.clear()
-    qtbot.keyClicks(window.desk.palette.line, text)
-    return window.desk.palette.texts()
+    window.parts.palette.line.clear()
+    qtbot.keyClicks(window.parts.palette.line, text)
+    return window.parts.palette.texts()
 
 
 def test_names_come_before_other_words_and_order_is_kept() -> None:
@@ -46,26 +46,26 @@ def test_names_come_before_other_words_and_order_is_kept() -> None:
 def test_the_palette_finds_filters_presets_and_samples(qtbot, window) -> None:
     session = window.controller.session
     assert typed(qtbot, window, "box")[0] == "Filter: Box"
-    qtbot.keyClick(window.desk.palette.line, Qt.Key.Key_Return)
+    qtbot.keyClick(window.parts.palette.line, Qt.Key.Key_Return)
     assert session.filter.id == "box"
     presets = typed(qtbot, window, "sobel")
     assert all("sobel" in name for name in presets[:2]) and presets[-1] == "Filter: Convolution 3×3"
-    qtbot.keyClick(window.desk.palette.line, Qt.Key.Key_Return)
+    qtbot.keyClick(window.parts.palette.line, Qt.Key.Key_Return)
     preset = session.filter.preset(presets[0].partition(": ")[2])
     assert session.filter.id == "conv3x3" and preset.items() <= dict(session.choice.params).items()
     assert typed(qtbot, window, "camera")[0].startswith("Open sample: "), "by its id, not its title"
     assert "Filter: Mean (signal)" not in typed(qtbot, window, "filter mean")
-    palette = window.desk.palette.list
+    palette = window.parts.palette.list
     lines = [palette.topLevelItem(place).text(0) for place in range(palette.topLevelItemCount())]
     assert lines[0] == "Filter: Mean (image)" and "Filter: Mean (signal) (needs a signal)" in lines
 
 
 def test_the_palette_says_that_there_is_nothing(qtbot, window) -> None:
     assert typed(qtbot, window, "fourier zebra") == []
-    said = window.desk.palette.list.topLevelItem(0)
+    said = window.parts.palette.list.topLevelItem(0)
     assert said.text(0) == "Nothing matches “fourier zebra”." and said.flags() == Qt.ItemFlag.NoItemFlags
-    qtbot.keyClick(window.desk.palette.line, Qt.Key.Key_Return)
-    assert window.desk.palette.isVisible()
+    qtbot.keyClick(window.parts.palette.line, Qt.Key.Key_Return)
+    assert window.parts.palette.isVisible()
 
 
 def test_letters_find_a_filter_in_its_chooser(qtbot, window, monkeypatch) -> None:

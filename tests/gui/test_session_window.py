@@ -29,7 +29,7 @@ from app.models.settings import Settings
 from app.shell.window import Script
 from app.views.window.main_window import MainWindow
 from app.views.window.panels import TABLE
-from app.views.window.session_desk import OFFERED, view_of
+from app.views.window.session_link import OFFERED, view_of
 from gpu_ops import KernelscopeError, save
 
 CROP = {"step": "crop", "start": [4, 6], "shape": [30, 34]}
@@ -59,7 +59,7 @@ def saved(window: MainWindow, path: Path) -> str:
 
 
 def test_the_whole_window_comes_back(qtbot: QtBot, window: MainWindow, picture: str, tmp_path: Path) -> None:
-    desk, session = window.desk, window.controller.session
+    parts, session = window.parts, window.controller.session
     window.context.importing.open(picture)
     session.set_picks(("serial", "naive"))
     session.set_steps((CROP,))
@@ -67,28 +67,28 @@ def test_the_whole_window_comes_back(qtbot: QtBot, window: MainWindow, picture: 
     window.controller._engine.do_steps()
     window.stack.compare("swipe")
     window.panes.set_pair("serial", "naive")
-    desk.probe.set_extent((30, 34))
-    desk.probe.set_line(Line(1.5, 2.0, 20.0, 25.0))
-    desk.probe.set_region(Rect(3, 4, 13, 24))
-    desk.probe.set_tool("region")
-    desk.probe.set_scale_bar(False)
+    parts.probe.set_extent((30, 34))
+    parts.probe.set_line(Line(1.5, 2.0, 20.0, 25.0))
+    parts.probe.set_region(Rect(3, 4, 13, 24))
+    parts.probe.set_tool("region")
+    parts.probe.set_scale_bar(False)
     window.context.display.set_levels(20, 99)
     window.context.display.set_colormap("magma")
-    desk.docks.toggle("xray")
-    desk.docks.turn_to(TABLE)
+    parts.docks.toggle("xray")
+    parts.docks.turn_to(TABLE)
     window.context.xray.choose("shared")
     window.context.xray.compare_with("naive")
-    expected = view_of(desk)
+    expected = view_of(parts)
     assert expected.mode == "swipe" and expected.tab == "table" and expected.levels == "manual"
     path = saved(window, tmp_path / "walk.kernelscope")
     assert "Saved walk.kernelscope" in said(window)[-1] and window.windowTitle().endswith(
         "walk.kernelscope – Kernelscope"
     )
     other = again(qtbot, path)
-    assert other.desk.probe.region is None  # the steps are still to be done
+    assert other.parts.probe.region is None  # the steps are still to be done
     other.controller._engine.do_steps()
-    found = view_of(other.desk)
-    assert found == expected and said(other) == [] and other.desk.docks.is_open("xray")
+    found = view_of(other.parts)
+    assert found == expected and said(other) == [] and other.parts.docks.is_open("xray")
     keys = [[w.controller.session.shown.key(v) for v in ("serial", "naive")] for w in (window, other)]
     assert keys[0] == keys[1] and other.controller.session.steps == session.steps
     assert [Path(p).name for p in other.context.settings.recent] == ["walk.kernelscope", "holiday.png"]
@@ -100,12 +100,12 @@ def test_one_channel_alone_comes_back(qtbot: QtBot, window: MainWindow, tmp_path
     assert window.controller.session.input.kind == "signal"
     choice_of(window.stack).show_all(True)
     choice_of(window.stack).show_only(2)
-    window.desk.probe.set_extent((200,))
-    window.desk.probe.set_span((20, 60))
+    window.parts.probe.set_extent((200,))
+    window.parts.probe.set_span((20, 60))
     other = again(qtbot, saved(window, tmp_path / "leads.kernelscope"))
     choice = choice_of(other.stack)
-    assert (choice.only, choice.stacked, other.desk.probe.span) == (2, True, (20, 60))
-    assert other.controller.session.input.rate == 100 and view_of(other.desk) == view_of(window.desk)
+    assert (choice.only, choice.stacked, other.parts.probe.span) == (2, True, (20, 60))
+    assert other.controller.session.input.rate == 100 and view_of(other.parts) == view_of(window.parts)
 
 
 def test_large_type_and_its_panels_come_back(qtbot: QtBot, window: MainWindow, picture: str, tmp_path: Path) -> None:
@@ -135,8 +135,8 @@ def test_a_session_is_dropped_chosen_or_picked_again(window: MainWindow, picture
     window.files.chooser = lambda parent, title, folder, kinds: asked.append(kinds) or path
     wait(lambda: act(window, "open_session"))
     assert "*.kernelscope" in asked[0]
-    window.desk.recent.fill()
-    wait(next(a for a in window.desk.recent.actions if a.data() == path).trigger)
+    window.parts.recent.fill()
+    wait(next(a for a in window.parts.recent.actions if a.data() == path).trigger)
 
 
 def test_save_goes_to_the_open_session_and_else_asks(window: MainWindow, picture: str, tmp_path: Path) -> None:
@@ -184,8 +184,8 @@ def test_a_file_that_moved_is_chosen_in_the_message(qtbot: QtBot, window, pictur
 
 def test_what_does_not_fit_the_window_is_said(qtbot: QtBot, window, picture: str, tmp_path: Path) -> None:
     window.context.importing.open(picture)
-    window.desk.probe.set_extent((40, 50))
-    window.desk.probe.set_region(Rect(30, 30, 50, 40))
+    window.parts.probe.set_extent((40, 50))
+    window.parts.probe.set_region(Rect(30, 30, 50, 40))
     path = Path(saved(window, tmp_path / "a.kernelscope"))
     content = path.read_text()
     layout = content.split('"layout": "')[1].split('"')[0]
@@ -194,7 +194,7 @@ def test_what_does_not_fit_the_window_is_said(qtbot: QtBot, window, picture: str
     window.context.importing.open(str(path))
     texts = said(window)[1:]
     assert len(texts) == 2 and "panels stay where they are" in texts[0] and "lies outside" in texts[1]
-    assert bytes(window.docks.layout().data()) == before and not window.desk.probe.any
+    assert bytes(window.docks.layout().data()) == before and not window.parts.probe.any
 
 
 def test_closing_keeps_the_last_session(qtbot: QtBot, picture: str, tmp_path: Path, engine: FakeEngine) -> None:

@@ -56,7 +56,7 @@ def test_a_setting_of_another_type_counts_as_none(tmp_path: Path, text: str) -> 
 
 def test_a_window_starts_with_odd_settings(qtbot, engine, tmp_path: Path) -> None:
     window = make(qtbot, engine, odd(tmp_path / "window.ini", "@Point(1 2)"))
-    assert window.isVisible() and window.desk.recent.actions == []
+    assert window.isVisible() and window.parts.recent.actions == []
     window.controller.cancel()
 
 
@@ -137,7 +137,7 @@ def test_the_menu_shows_what_other_windows_opened(qtbot, engine, tmp_path: Path)
         add(there, str(tmp_path / "other.png"))
         assert said(there) == "added"
         there.stdin.close()  # type: ignore[union-attr]
-    recent = window.desk.recent
+    recent = window.parts.recent
     assert isinstance(recent, RecentMenu)
     recent.fill()
     assert [action.data() for action in recent.actions] == [str(tmp_path / "other.png")]

@@ -205,12 +205,12 @@ def test_panels_and_messages_come_to_rest_at_every_size(stage: Stage, presenter:
     stage.open(False, "image")
     for number in range(3):
         window.messages.show_message("error", f"{number}. {'What went wrong is said in words. ' * 5}", "details\n" * 9)
-    window.desk.probe.set_tool("region")
+    window.parts.probe.set_tool("region")
     for tab in range(window.tabs.count()):
         window.tabs.setCurrentIndex(tab)
         stage.visit(SIZES[tab::4], again=3)
     window.messages.clear()
-    window.desk.probe.remove_all()
+    window.parts.probe.remove_all()
 
 
 UNATTENDED = (

@@ -277,7 +277,7 @@ def test_a_region_becomes_a_crop_before_the_noise(window: MainWindow) -> None:
     assert not window.actions_by_id["crop_region"].isEnabled()
     offered = window.panel.steps.menu.actions()
     assert offered[0].objectName() == "addStep.crop" and offered[1] is window.actions_by_id["crop_region"]
-    window.desk.probe.set_region(Rect(3, 2, 8, 9))
+    window.parts.probe.set_region(Rect(3, 2, 8, 9))
     act(window, "crop_region")
     assert session.steps[0] == {"step": "crop", "start": [2, 3], "shape": [7, 5]} and wanted(window)[1:] == ["noise"]
     assert answer(window).array.shape[:2] == (7, 5)

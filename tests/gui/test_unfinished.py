@@ -16,7 +16,7 @@ from test_session_window import said, script_of
 from app.models.files.session_view import View
 from app.models.files.unfinished import PREFIX, Unfinished
 from app.models.settings import Settings
-from app.views.window import session_desk
+from app.views.window import session_link
 from app.views.window.main_window import MainWindow
 
 CRASH = """
@@ -82,7 +82,7 @@ def test_only_files_of_processes_that_are_gone_are_left(folder: Path) -> None:
 def test_a_window_keeps_its_session_as_one_works(
     qtbot: QtBot, picture: str, folder: Path, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session_desk, "KEPT_MS", 0)
+    monkeypatch.setattr(session_link, "KEPT_MS", 0)
     window = make(qtbot, engine, settings(folder))
 
     def kept(*names: str) -> object:
@@ -93,7 +93,7 @@ def test_a_window_keeps_its_session_as_one_works(
 
     window.context.importing.open(picture)
     qtbot.waitUntil(lambda: kept("filter") == "mean2d")
-    session, probe = window.controller.session, window.desk.probe
+    session, probe = window.controller.session, window.parts.probe
     session.set_param("window", 11)
     qtbot.waitUntil(lambda: kept("params", "window") == 11)
     session.set_steps(({"step": "invert"},))
@@ -117,7 +117,7 @@ def test_a_window_keeps_its_session_as_one_works(
 def test_the_next_start_offers_what_a_crash_left(
     qtbot: QtBot, picture: str, folder: Path, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session_desk, "KEPT_MS", 0)
+    monkeypatch.setattr(session_link, "KEPT_MS", 0)
     crashed(folder, picture)
     window = make(qtbot, engine, settings(folder))
     script_of(window, []).start()

@@ -43,7 +43,7 @@ class Walk:
 
     def open(self, id: str) -> None:
         """Open a sample in the menu."""
-        action = next(a for a in self.window.desk.menus["file/samples"].actions() if a.objectName().endswith(f".{id}"))
+        action = next(a for a in self.window.parts.menus["file/samples"].actions() if a.objectName().endswith(f".{id}"))
         settle(self.qtbot, self.controller, action.trigger)
 
     def filter(self, id: str) -> None:

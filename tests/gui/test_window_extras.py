@@ -122,15 +122,15 @@ def test_recent_files_are_the_ten_newest_whatever_opened_them(qtbot, engine, win
     window.controller.open_file(files[5])
     expected = [files[5], *(p for p in reversed(files) if p != files[5])][:MOST_RECENT]
     assert list(window.context.settings.recent) == expected
-    assert [a.data() for a in window.desk.recent.actions] == expected
+    assert [a.data() for a in window.parts.recent.actions] == expected
     Path(expected[3]).unlink()
-    window.desk.menus["file/recent"].aboutToShow.emit()
-    gone = window.desk.recent.actions[3]
+    window.parts.menus["file/recent"].aboutToShow.emit()
+    gone = window.parts.recent.actions[3]
     assert not gone.isEnabled() and "no longer exists" in gone.text()
-    window.desk.recent.actions[1].trigger()
+    window.parts.recent.actions[1].trigger()
     assert window.windowTitle().startswith(Path(expected[1]).name)
     act(window, "clear_recent")
-    assert window.context.settings.recent == () and window.desk.recent.actions == []
+    assert window.context.settings.recent == () and window.parts.recent.actions == []
     assert not window.actions_by_id["clear_recent"].isEnabled()
 
 
@@ -198,9 +198,9 @@ def test_nothing_to_copy_is_said(window) -> None:
 
 def test_the_palette_finds_and_does(qtbot, window) -> None:
     qtbot.keyClick(window, Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
-    palette = window.desk.palette
+    palette = window.parts.palette
     qtbot.waitUntil(palette.isVisible)
-    able = [name for name, action, *_ in palette_offers(window.desk) if action.isEnabled() and action.isVisible()]
+    able = [name for name, action, *_ in palette_offers(window.parts) if action.isEnabled() and action.isVisible()]
     assert palette.texts() == able and "Cancel" not in able and "Preferences…" in able
     qtbot.keyClicks(palette.line, "colour map")
     names = palette.texts()
@@ -249,7 +249,7 @@ def test_whatever_is_offered_can_be_done(qtbot, engine, window, kind: str) -> No
             done.append(id)
     assert {"open", "export_csv", "find_variant", "sweep", "recorded", "fit", "zoom_in", "xray", "claims"} <= set(done)
     assert ("compare_swipe" in done) == ("levels_auto" in done) == (array.ndim == 2)
-    assert window.desk.pages["claims"].isVisible() and not window.xray_dock.isVisible(), "the layout was reset last"
+    assert window.parts.pages["claims"].isVisible() and not window.xray_dock.isVisible(), "the layout was reset last"
     act(window, "presenter")
     act(window, "scheme_light")
     act(window, "quit")

@@ -69,7 +69,7 @@ def test_it_is_hidden_until_it_is_wanted_and_nothing_is_simulated_for_nobody(qtb
     assert describe(request) == logged
     window.xray_dock.close()
     assert not window.actions_by_id["xray"].isChecked()
-    assert "X-ray" in [offer.name for offer in palette_offers(window.desk)]
+    assert "X-ray" in [offer.name for offer in palette_offers(window.parts)]
 
 
 def test_where_the_panel_stays_is_kept_with_the_layout(qtbot, engine, tmp_path) -> None:

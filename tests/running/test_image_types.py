@@ -107,7 +107,7 @@ def test_the_report_has_a_row_with_its_error(pieces: Filter) -> None:
 
 
 class Shelf:
-    """What an engine's desk does with results: it keeps them."""
+    """What an engine's channel does with results: it keeps them."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, Array] = {}

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from app.views.dialogs.catalogue import Offer
-from app.views.window.desk import WindowParts
+from app.views.window.window_parts import WindowParts
 
 REASON = "reason"
 """The property of an action that says why it is disabled."""
 
 
-def palette_offers(desk: WindowParts) -> list[Offer]:
+def palette_offers(parts: WindowParts) -> list[Offer]:
     """An entry for every action, named by its text with the title of its submenu, if any, before it; then all
     filters and presets, and the headings of the guide."""
-    offers, places = [], {action: path for path, menu in desk.menus.items() for action in menu.actions()}
-    for id, action in desk.actions.items():
+    offers, places = [], {action: path for path, menu in parts.menus.items() for action in menu.actions()}
+    for id, action in parts.actions.items():
         if id != "palette":
             path = places[action]
-            menu = f"{_plain(desk.menus[path].title())}: " if "/" in path else ""
+            menu = f"{_plain(parts.menus[path].title())}: " if "/" in path else ""
             words, reason = f"{id} {action.statusTip()}", action.property(REASON) or ""
             offers.append(Offer(menu + _plain(action.text()), action, words, reason))
     for path in ("file/samples", "file/recent"):
-        title = _plain(desk.menus[path].title())
-        named = [a for a in desk.menus[path].actions() if a.objectName().startswith(("action.sample", "action.rec"))]
+        title = _plain(parts.menus[path].title())
+        named = [a for a in parts.menus[path].actions() if a.objectName().startswith(("action.sample", "action.rec"))]
         offers += [Offer(f"{title}: {_plain(a.text())}", a, a.objectName().replace(".", " ")) for a in named]
-    return offers + desk.catalogue.offers() + desk.guide.offers()
+    return offers + parts.catalogue.offers() + parts.guide.offers()
 
 
 def _plain(text: str) -> str:

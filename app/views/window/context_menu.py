@@ -17,7 +17,7 @@ from app.views.pictures.image_canvas import ImageCanvas
 
 if TYPE_CHECKING:
     from app.views.curves.signal_pane import SignalPane
-    from app.views.window.desk import WindowParts
+    from app.views.window.window_parts import WindowParts
 
 PICTURE = (
     *("copy_image", "copy values", "", "fit", "one_to_one", ""),
@@ -39,10 +39,10 @@ class ContextMenus(QObject):
     """Opens one menu for all pictures and curves. It consists of the window's own actions, with their keys, and of two
     for the place of the click: copy the values there, and hide the variant. `key` is the pane of that place."""
 
-    def __init__(self, desk: WindowParts) -> None:
-        super().__init__(desk.window)
-        self._desk = desk
-        self.menu = named(QMenu(desk.window), "contextMenu")
+    def __init__(self, parts: WindowParts) -> None:
+        super().__init__(parts.window)
+        self._parts = parts
+        self.menu = named(QMenu(parts.window), "contextMenu")
         self.menu.setStyle(boxes())
         self.menu.setToolTipsVisible(True)
         self.key = ""
@@ -53,8 +53,8 @@ class ContextMenus(QObject):
         self.hide_variant = QAction(self)
         self.hide_variant.triggered.connect(self._hide)
         self._own = {"copy values": self.copy_values, "hide": self.hide_variant}
-        desk.pictures.installEventFilter(self)
-        desk.pictures.arranged.connect(self._watch)
+        parts.pictures.installEventFilter(self)
+        parts.pictures.arranged.connect(self._watch)
         self._plots: list[QWidget] = []
 
     def _watch(self) -> None:
@@ -67,7 +67,7 @@ class ContextMenus(QObject):
 
     def _curve_panes(self) -> list[SignalPane]:
         """The panes of all curves that are shown."""
-        pictures = self._desk.pictures
+        pictures = self._parts.pictures
         views = [pictures.view, pictures.view_with(INPUT)]
         return [pane for view in views if (pane := getattr(view, "pane", None)) is not None]
 
@@ -78,7 +78,7 @@ class ContextMenus(QObject):
         if isinstance(event, QMouseEvent) and watched in self._plots:
             kinds = QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonRelease, QEvent.Type.MouseButtonDblClick
             return event.type() in kinds and event.button() == Qt.MouseButton.RightButton
-        if isinstance(event, QContextMenuEvent) and watched in (self._desk.pictures, *self._plots):
+        if isinstance(event, QContextMenuEvent) and watched in (self._parts.pictures, *self._plots):
             return self._open(event)
         return False
 
@@ -103,7 +103,7 @@ class ContextMenus(QObject):
 
     def _under(self, point: QPoint) -> QWidget | None:
         """The part of the results at a point of the screen."""
-        pictures = self._desk.pictures
+        pictures = self._parts.pictures
         return pictures.childAt(pictures.mapFromGlobal(point))
 
     # What
@@ -113,7 +113,7 @@ class ContextMenus(QObject):
         canvas.setFocus(Qt.FocusReason.OtherFocusReason)
         if point is not None:
             canvas.display.set_cursor(*canvas.pixel_at(point))
-        views = [self._desk.pictures.view, self._desk.pictures.view_with(INPUT)]
+        views = [self._parts.pictures.view, self._parts.pictures.view_with(INPUT)]
         grid = next((v.grid for v in views if v.grid is not None and v.grid.display is canvas.display), None)
         self.key = self._texts = ""
         if grid is not None:
@@ -128,14 +128,14 @@ class ContextMenus(QObject):
         self.key = ""
         self._texts = pane.status.text() + "\n" if pane.cursor_x is not None else ""
         self._fill(CURVES)
-        session, titles = self._desk.context.session, self._desk.pictures.titles()
+        session, titles = self._parts.context.session, self._parts.pictures.titles()
         for id in session.shown.pins:  # a curve is not under the mouse alone
             text = QCoreApplication.translate("ContextMenus", "Unpin {title}").format(title=titles[id])
             action = self.menu.addAction(text.replace("&", "&&"))
             action.triggered.connect(lambda _checked=False, id=id: session.unpin(id))
 
     def _fill(self, names: tuple[str, ...]) -> None:
-        session, titles = self._desk.context.session, self._desk.pictures.titles()
+        session, titles = self._parts.context.session, self._parts.pictures.titles()
         self.copy_values.setEnabled(bool(self._texts))
         pinned, difference = self.key in session.shown.pins, self._difference()
         text = QCoreApplication.translate("ContextMenus", "U&npin {title}" if pinned else "&Hide {title}")
@@ -148,7 +148,7 @@ class ContextMenus(QObject):
         self.menu.clear()
         line = False
         for name in names:
-            action = self._own.get(name) or self._desk.actions.get(name)
+            action = self._own.get(name) or self._parts.actions.get(name)
             if not name:
                 line = not self.menu.isEmpty()
             elif action is not None and (name in ALWAYS or action.isEnabled()):
@@ -164,12 +164,12 @@ class ContextMenus(QObject):
 
     def _difference(self) -> DifferenceOf | None:
         """The difference in the pane of that place."""
-        kept = self._desk.context.session.shown.differences
+        kept = self._parts.context.session.shown.differences
         return next((difference for difference in kept if difference.key == self.key), None)
 
     def _hide(self) -> None:
         """Show the result no more: the variant's tick, the pin or the difference goes, which undo brings back."""
-        session = self._desk.context.session
+        session = self._parts.context.session
         if (difference := self._difference()) is not None:
             session.drop_difference(difference)
         elif self.key in session.shown.pins:

@@ -16,7 +16,7 @@ from app.models.files.facts import facts_of_difference
 from app.models.pictures.difference import Difference
 from app.models.results.view_data import Array
 from app.views.pictures.difference_pane import missing_text
-from app.views.window.desk import WindowParts
+from app.views.window.window_parts import WindowParts
 from gpu_ops.errors import InputError, plain
 from gpu_ops.report.about import Part
 
@@ -29,20 +29,20 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("Saver", text)
 
 
-def save_difference(desk: WindowParts, kept: DifferenceOf, difference: Difference) -> None:
+def save_difference(parts: WindowParts, kept: DifferenceOf, difference: Difference) -> None:
     """Ask for a name and save the values of a difference to it, in a background thread."""
-    files, messages, distance = desk.context.files, desk.context.messages, difference.distance
+    files, messages, distance = parts.context.files, parts.context.messages, difference.distance
     if distance is None:
         text = _tr("Nothing is saved yet ({reason}).")
         messages.show_message("warning", text.format(reason=missing_text(difference)), "", "save")
         return
     messages.settle("save")
-    values, facts = distance.values, _facts(desk, kept, difference)
+    values, facts = distance.values, _facts(parts, kept, difference)
     words = "-minus-".join(variant_of(side) for side in (kept.first, kept.second))
     title = _tr("Save the difference {title}").format(title=difference.layer.title)
     path = files.ask_target(title, files.proposed(words, SUFFIXES[0]), KINDS)
     if path:
-        background = Background(desk.window)
+        background = Background(parts.window)
         background.finished.connect(lambda _: _end(background, lambda: files.say_written(path)))
         background.failed.connect(lambda reason: _end(background, lambda: files.say_not_written(reason)))
         background.start(lambda _stop: _write(path, values, facts))
@@ -62,8 +62,8 @@ def _write(path: str, values: Array, facts: dict[str, Any]) -> bool:
     return True
 
 
-def _facts(desk: WindowParts, kept: DifferenceOf, difference: Difference) -> dict[str, Any]:
-    context, origin = desk.context, difference.layer.origin
+def _facts(parts: WindowParts, kept: DifferenceOf, difference: Difference) -> dict[str, Any]:
+    context, origin = parts.context, difference.layer.origin
     facts = facts_of_difference(context.session, context.results, kept)
     if origin.start and difference.layer.shape is not None:
         facts["part"] = str(Part(origin.start, difference.layer.shape[:2], origin.whole))

@@ -14,9 +14,9 @@ from app.models.files.file_names import frames_kinds
 from app.views.dialogs.diagnostics import DiagnosticsPage
 from app.views.dialogs.offers import palette_offers
 from app.views.results.probe_bar import ProbeBar
-from app.views.window.desk import WindowParts
 from app.views.window.difference_saver import save_difference
 from app.views.window.panels import SWEEP, TIMELINE
+from app.views.window.window_parts import WindowParts
 from gpu_ops import ParamError, __version__
 
 
@@ -27,37 +27,37 @@ def _tr(text: str) -> str:
 # Files
 
 
-def export_figures(desk: WindowParts) -> None:
+def export_figures(parts: WindowParts) -> None:
     """Save the statistics of the region, or the profile of the line, whichever is visible."""
-    bar = desk.window.findChild(ProbeBar)
-    desk.context.files.export_figures(bar.copied(True) if bar is not None and bar.filled else "")
+    bar = parts.window.findChild(ProbeBar)
+    parts.context.files.export_figures(bar.copied(True) if bar is not None and bar.filled else "")
 
 
-def save(desk: WindowParts) -> None:
+def save(parts: WindowParts) -> None:
     """Save the result, or the difference, that was clicked last; else the last result of the whole input."""
-    kept, grid = desk.pictures.looked_at.difference, desk.pictures.view.grid
-    if kept is None or grid is None or not desk.pictures.looked_at.kept:
-        desk.context.files.save_result(desk.pictures.looked_at.variant, desk.pictures.view.display)
+    kept, grid = parts.pictures.looked_at.difference, parts.pictures.view.grid
+    if kept is None or grid is None or not parts.pictures.looked_at.kept:
+        parts.context.files.save_result(parts.pictures.looked_at.variant, parts.pictures.view.display)
     else:
-        save_difference(desk, kept, grid.differences[kept].difference)
+        save_difference(parts, kept, grid.differences[kept].difference)
 
 
 # The clipboard
 
 
-def copy_image(desk: WindowParts) -> None:
+def copy_image(parts: WindowParts) -> None:
     """Copy the picture with the focus, or the last result's; other views are copied as drawn."""
-    image = desk.pictures.picture()
+    image = parts.pictures.picture()
     if image is not None:
         QApplication.clipboard().setImage(image)
     else:
         text = _tr("There is no picture to copy yet; open one first.")
-        desk.context.messages.show_message("warning", text, "", "clipboard")
+        parts.context.messages.show_message("warning", text, "", "clipboard")
 
 
-def copy_experiment(desk: WindowParts, text_of: Callable[[Session], str]) -> None:
+def copy_experiment(parts: WindowParts, text_of: Callable[[Session], str]) -> None:
     """Copy the experiment on the screen as `text_of` writes it: as commands, or as a program."""
-    session, messages, program = desk.context.session, desk.context.messages, text_of is python_text
+    session, messages, program = parts.context.session, parts.context.messages, text_of is python_text
     text, first = text_of(session), results_before(session)
     if text:
         QApplication.clipboard().setText(text)
@@ -76,15 +76,15 @@ def copy_experiment(desk: WindowParts, text_of: Callable[[Session], str]) -> Non
         messages.show_message("warning", reason_against(session, program), "", "clipboard")
 
 
-def paste_image(desk: WindowParts) -> None:
+def paste_image(parts: WindowParts) -> None:
     """Open the picture on the clipboard as the input."""
-    image, messages = QApplication.clipboard().image(), desk.context.messages
+    image, messages = QApplication.clipboard().image(), parts.context.messages
     if image.isNull():
         text = _tr("There is no picture on the clipboard; copy one first.")
         messages.show_message("warning", text, "", "clipboard")
-    elif desk.pasted.write(image):
+    elif parts.pasted.write(image):
         messages.settle("clipboard")
-        desk.context.controller.open_file(desk.pasted.path)
+        parts.context.controller.open_file(parts.pasted.path)
     else:
         text = _tr(
             "The picture cannot be pasted: no temporary file can be written; check the space in the temporary folder."
@@ -95,9 +95,9 @@ def paste_image(desk: WindowParts) -> None:
 # Pinned results
 
 
-def pin(desk: WindowParts) -> None:
+def pin(parts: WindowParts) -> None:
     """Pin the result that was clicked last, else the last one, and say what that does."""
-    session, messages, looked_at = desk.context.session, desk.context.messages, desk.pictures.looked_at.variant
+    session, messages, looked_at = parts.context.session, parts.context.messages, parts.pictures.looked_at.variant
     id = looked_at if looked_at in session.shown.ids else next(reversed(session.choice.picks), "")
     if not id:
         return
@@ -118,20 +118,20 @@ def pin(desk: WindowParts) -> None:
 # Differences
 
 
-def why_not_kept(desk: WindowParts) -> str:
+def why_not_kept(parts: WindowParts) -> str:
     """Why there is no difference to keep beside the results, or to remove there; "" where there is one."""
-    shown = desk.pictures.looked_at.difference
-    if desk.pictures.view.grid is None:
+    shown = parts.pictures.looked_at.difference
+    if parts.pictures.view.grid is None:
         return _tr("this view has no difference of two results; images, their spectra and coefficients have")
     if shown is None:
         return _tr("show a difference first, or click one beside the results")
     return _tr("a picture minus itself is nothing to keep; choose two") if shown.first == shown.second else ""
 
 
-def keep_difference(desk: WindowParts) -> None:
+def keep_difference(parts: WindowParts) -> None:
     """Keep the difference that is shown beside the results, and say how to see it; or remove it there."""
-    session, messages, shown = desk.context.session, desk.context.messages, desk.pictures.looked_at.difference
-    grid = desk.pictures.view.grid
+    session, messages, shown = parts.context.session, parts.context.messages, parts.pictures.looked_at.difference
+    grid = parts.pictures.view.grid
     if shown is None or grid is None:
         return
     if shown in session.choice.differences:
@@ -141,34 +141,34 @@ def keep_difference(desk: WindowParts) -> None:
     try:
         session.keep_difference(shown)
     except ParamError as error:
-        desk.actions["keep_difference"].setChecked(False)  # the click has checked it
+        parts.actions["keep_difference"].setChecked(False)  # the click has checked it
         messages.show_message("warning", str(error), "", "difference")
         return
     text = _tr("The difference {title} is kept beside the results: press {keys} to see them side by side.")
-    keys = desk.actions["compare_side_by_side"].shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+    keys = parts.actions["compare_side_by_side"].shortcut().toString(QKeySequence.SequenceFormat.NativeText)
     text = text.format(title=grid.difference.layer.title, keys=keys)
     messages.show_message("info", text, "", "difference", passing=True)
 
 
-def why_no_result(desk: WindowParts) -> str:
+def why_no_result(parts: WindowParts) -> str:
     """Why no result is meant: a difference was clicked last; else ""."""
     text = _tr("a difference was clicked last, which is no result of a variant; click a result")
-    return text if desk.pictures.looked_at.kept else ""
+    return text if parts.pictures.looked_at.kept else ""
 
 
 # Frames
 
 
-def run_over_frames(desk: WindowParts) -> None:
+def run_over_frames(parts: WindowParts) -> None:
     """Ask for a file and run the filter over all frames of the stack into it."""
-    frames, files = desk.context.frames, desk.context.files
+    frames, files = parts.context.frames, parts.context.files
     pick = frames.pick()
     if pick is None:
         text = _tr("No variant can run over all frames; tick one that runs on the CPU or on a real GPU.")
-        desk.context.messages.show_message("warning", text, "", "frames")
+        parts.context.messages.show_message("warning", text, "", "frames")
         return
-    desk.context.messages.settle("frames")
-    kinds = frames_kinds(desk.context.controller.session.output.kind)
+    parts.context.messages.settle("frames")
+    kinds = frames_kinds(parts.context.controller.session.output.kind)
     path = files.ask_target(
         _tr("Save the results of all frames"), files.proposed(f"{pick.variant}-frames", ".npy"), kinds
     )
@@ -179,46 +179,46 @@ def run_over_frames(desk: WindowParts) -> None:
 # Panels and pages
 
 
-def start_sweep(desk: WindowParts) -> None:
+def start_sweep(parts: WindowParts) -> None:
     """Show the sweep panel and start the sweep that is set there."""
-    desk.docks.turn_to(SWEEP)
-    desk.docks[SWEEP].start()
+    parts.docks.turn_to(SWEEP)
+    parts.docks[SWEEP].start()
 
 
-def show_timeline(desk: WindowParts) -> None:
+def show_timeline(parts: WindowParts) -> None:
     """Show the timeline panel, and the place of its tab."""
-    place = desk.docks.places[TIMELINE.dock]
+    place = parts.docks.places[TIMELINE.dock]
     place.show()
     place.raise_()
-    desk.docks.turn_to(TIMELINE)
+    parts.docks.turn_to(TIMELINE)
 
 
-def show_palette(desk: WindowParts) -> None:
+def show_palette(parts: WindowParts) -> None:
     """Open the command palette."""
-    desk.recent.fill()
-    desk.palette.present(palette_offers(desk))
+    parts.recent.fill()
+    parts.palette.present(palette_offers(parts))
 
 
-def show_diagnostics(desk: WindowParts, log: bool = False) -> None:
+def show_diagnostics(parts: WindowParts, log: bool = False) -> None:
     """Show the machine's devices and libraries, or the log."""
-    page = desk.pages["diagnostics"].page
+    page = parts.pages["diagnostics"].page
     assert isinstance(page, DiagnosticsPage)
     page.show_log(log)
-    desk.pages.present("diagnostics")
-    desk.context.controller.ask_doctor()
+    parts.pages.present("diagnostics")
+    parts.context.controller.ask_doctor()
 
 
-def open_guide(desk: WindowParts, name: str, anchor: str) -> None:
+def open_guide(parts: WindowParts, name: str, anchor: str) -> None:
     """Show the guide at a heading."""
     from app.views.dialogs.guide_page import GuidePage  # texts are not needed to begin
 
-    window = desk.pages["guide"]
+    window = parts.pages["guide"]
     assert isinstance(window.page, GuidePage)
     window.present()
     window.page.open(name, anchor)
 
 
-def show_about(desk: WindowParts) -> None:
+def show_about(parts: WindowParts) -> None:
     """Show version and licence."""
     text = _tr("Kernelscope {version}, BSD 3-Clause licence: an image and signal lab that shows why a GPU is fast.")
-    desk.context.messages.show_message("info", text.format(version=__version__))
+    parts.context.messages.show_message("info", text.format(version=__version__))

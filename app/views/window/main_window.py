@@ -49,7 +49,6 @@ from app.views.results.pictures import Pictures
 from app.views.scrolled import Scrolled, ScrolledAbove
 from app.views.timing.claims_page import ClaimsPage
 from app.views.window.context_menu import ContextMenus
-from app.views.window.desk import WindowParts
 from app.views.window.docks import Docks
 from app.views.window.files import Chooser, Files, Opener, choose_files, choose_target
 from app.views.window.handlers import open_guide, show_diagnostics
@@ -58,9 +57,10 @@ from app.views.window.message_bar import MessageBar
 from app.views.window.panels import EXPERIMENT, LADDER, LEVELS, SWEEP, TIMELINE, XRAY
 from app.views.window.placing import put_on_screen
 from app.views.window.probing import Probing
-from app.views.window.session_desk import SessionDesk, keep_last
+from app.views.window.session_link import SessionLink, keep_last
 from app.views.window.status_line import StatusLine
 from app.views.window.window_actions import WindowActions
+from app.views.window.window_parts import WindowParts
 from gpu_ops.io.opening import NOTE
 
 if TYPE_CHECKING:
@@ -122,12 +122,12 @@ class MainWindow(QMainWindow):
         self.docks = Docks(self, context)
         self._name_parts()
         self._arrange()
-        self.desk = self._make_desk()
-        self.actions_by_id = self.desk.actions
-        WindowActions(self.desk)
-        self.context_menus = ContextMenus(self.desk)
+        self.parts = self._make_parts()
+        self.actions_by_id = self.parts.actions
+        WindowActions(self.parts)
+        self.context_menus = ContextMenus(self.parts)
         self.notes = Notes(self.stack, context.session, context.results)
-        self.status = StatusLine(self.statusBar(), context.results, self.desk.actions["cancel"])
+        self.status = StatusLine(self.statusBar(), context.results, self.parts.actions["cancel"])
         apply_preferences(context)
         self._listen()
         self.import_dialog = ImportDialog(importing, self)
@@ -178,7 +178,7 @@ class MainWindow(QMainWindow):
         self.probing.bar.watch(centre)
         self.setCentralWidget(centre)
 
-    def _make_desk(self) -> WindowParts:
+    def _make_parts(self) -> WindowParts:
         context, actions = self.context, build_actions(self)
         menus = fill_menu_bar(self.menuBar(), actions)
         recent = RecentMenu(menus["file/recent"], actions["clear_recent"], context.settings, context.importing.open)
@@ -192,7 +192,7 @@ class MainWindow(QMainWindow):
             "preferences": lambda: PreferencesPage(context, actions, recent),
         }
         pages, catalogue = Pages(self, makers, {"preferences"}), Catalogue(context.session, self)
-        guide = GuideCatalogue(lambda name, anchor: open_guide(self.desk, name, anchor), self)
+        guide = GuideCatalogue(lambda name, anchor: open_guide(self.parts, name, anchor), self)
         palette, pasted = CommandPalette(self), PasteFile()
         parts = pages, actions, menus, recent, catalogue, guide, palette, pasted, self.probing.probe
         return WindowParts(context, self, self.stack, self.docks, *parts)
@@ -226,7 +226,7 @@ class MainWindow(QMainWindow):
 
     def _listen(self) -> None:
         context, controller = self.context, self.context.controller
-        SessionDesk(self.desk)
+        SessionLink(self.parts)
         controller.input_array_changed.connect(self._show_input)
         controller.stepped_array_changed.connect(self._show_stepped)
         controller.outputs_changed.connect(self.stack.show_output)
@@ -244,7 +244,7 @@ class MainWindow(QMainWindow):
         context.files.list.changed.connect(self._show_title)
         context.sessions.path_changed.connect(self._show_title)
         context.messages.shown.connect(self._log_message)
-        context.messages.more_wanted.connect(lambda: show_diagnostics(self.desk, log=True))
+        context.messages.more_wanted.connect(lambda: show_diagnostics(self.parts, log=True))
         context.playback.moved.connect(self.stack.set_heard)
         controller.began.connect(self.status.begin)
         controller.busy_changed.connect(self.status.show_busy)
@@ -291,8 +291,8 @@ class MainWindow(QMainWindow):
     @Slot(object, object)
     def _show_input(self, array: np.ndarray, shared: Any) -> None:
         path = str(shared.origin.get("path", ""))
-        if path and path != self.desk.pasted.path:
-            self.desk.recent.add(path)
+        if path and path != self.parts.pasted.path:
+            self.parts.recent.add(path)
         self.context.messages.settle(NOTE)
         self._show_title()
         self.stack.show_input(array, shared)
@@ -330,7 +330,7 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _show_doctor(self, content: Mapping[str, Any]) -> None:
-        page = self.desk.pages["diagnostics"].page
+        page = self.parts.pages["diagnostics"].page
         assert isinstance(page, DiagnosticsPage)
         page.set_doctor(content)
 
@@ -351,7 +351,7 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
         settings, look = self.context.settings, self.context.look
-        keep_last(self.desk)
+        keep_last(self.parts)
         self.context.sessions.end()
         self.context.controller.cancel()
         self.context.playback.stop()

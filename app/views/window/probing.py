@@ -21,7 +21,7 @@ from app.views.results.probe_bar import ProbeBar
 from app.views.results.probe_sources import curves, grids, lies_in
 
 if TYPE_CHECKING:
-    from app.views.window.desk import WindowParts
+    from app.views.window.window_parts import WindowParts
 
 
 class Probing:
@@ -37,18 +37,18 @@ class Probing:
         )
 
 
-def turn_tool(desk: WindowParts, tool: Tool) -> None:
+def turn_tool(parts: WindowParts, tool: Tool) -> None:
     """Take a tool, or put it away; keys go to the pictures or curves then."""
-    probe = desk.probe
+    probe = parts.probe
     probe.set_tool("" if probe.tool == tool else tool)
     if probe.tool:
-        focus_results(desk)
+        focus_results(parts)
 
 
-def focus_results(desk: WindowParts) -> None:
+def focus_results(parts: WindowParts) -> None:
     """Give the focus to a picture, or to the curves, unless one has it."""
-    session, focus = desk.context.session, QApplication.focusWidget()
-    for grid in grids(desk.pictures, session):
+    session, focus = parts.context.session, QApplication.focusWidget()
+    for grid in grids(parts.pictures, session):
         side_by_side = grid.mode == "side by side"
         shown = [pane.canvas for pane in grid.every.values()] if side_by_side else [grid.compare]
         if focus in shown:
@@ -57,24 +57,24 @@ def focus_results(desk: WindowParts) -> None:
             if canvas.isVisible():
                 canvas.setFocus(Qt.FocusReason.OtherFocusReason)
                 return
-    for view in curves(desk.pictures, session):
+    for view in curves(parts.pictures, session):
         view.pane.plot.setFocus(Qt.FocusReason.OtherFocusReason)
 
 
-def is_sized(desk: WindowParts) -> bool:
+def is_sized(parts: WindowParts) -> bool:
     """Whether the size of the input's pixels is known."""
-    input = desk.context.session.input
-    return input is not None and input.facts.pixel is not None and len(desk.probe.extent) == 2
+    input = parts.context.session.input
+    return input is not None and input.facts.pixel is not None and len(parts.probe.extent) == 2
 
 
-def chosen_layer(desk: WindowParts) -> tuple[Layer, Display] | None:
+def chosen_layer(parts: WindowParts) -> tuple[Layer, Display] | None:
     """The picture with the focus, else the input, with the display whose levels it follows; None where no picture that
     follows any lies in the place of the input."""
     focus, found = QApplication.focusWidget(), None
-    for grid in grids(desk.pictures, desk.context.session):
+    for grid in grids(parts.pictures, parts.context.session):
         for key in grid.keys:
             pane = grid.pane(key)
-            if not lies_in(pane.layer, desk.probe.extent) or pane.layer.pyramid is None or pane.layer.tone is not None:
+            if not lies_in(pane.layer, parts.probe.extent) or pane.layer.pyramid is None or pane.layer.tone is not None:
                 continue
             if pane.canvas is focus:
                 return pane.layer, grid.display
@@ -87,9 +87,9 @@ def chosen_layer(desk: WindowParts) -> tuple[Layer, Display] | None:
     return found
 
 
-def level_region(desk: WindowParts) -> None:
+def level_region(parts: WindowParts) -> None:
     """Set the levels to the finite values that the picture with the focus, else the input, has in the region."""
-    region, chosen = desk.probe.region, chosen_layer(desk)
+    region, chosen = parts.probe.region, chosen_layer(parts)
     if region is None or chosen is None:
         return
     layer, display = chosen
@@ -97,9 +97,9 @@ def level_region(desk: WindowParts) -> None:
     limits = finite_limits(layer.part(part)) if part.area else None
     if limits is None:
         text = QCoreApplication.translate("Handlers", "{title} has no finite value in the region; draw it elsewhere.")
-        desk.context.messages.show_message("warning", text.format(title=layer.title), "", "region")
+        parts.context.messages.show_message("warning", text.format(title=layer.title), "", "region")
         return
-    desk.context.messages.settle("region")
+    parts.context.messages.settle("region")
     display.set_levels(*limits)
 
 

@@ -14,8 +14,8 @@ from app.models.experiment.job_kind import RESTORE
 from app.models.files.session_file import SavedSession
 from app.models.files.session_view import Offered, View, put_channels, put_probe
 from app.views.results.view_table import BANDS, COUNTS, SPECTRUM
-from app.views.window.desk import WindowParts
 from app.views.window.panels import LADDER, PANELS
+from app.views.window.window_parts import WindowParts
 from gpu_ops import KernelscopeError
 from gpu_ops.errors import InputError, plain
 from gpu_ops.input_kinds import INPUT_KINDS
@@ -43,72 +43,72 @@ def session_kinds() -> str:
 # Handlers of actions
 
 
-def open_session(desk: WindowParts) -> None:
+def open_session(parts: WindowParts) -> None:
     """Ask for a session and open it."""
-    for path in desk.context.files.choose(_tr("Open a session"), session_kinds())[:1]:
-        desk.context.importing.open(path)
+    for path in parts.context.files.choose(_tr("Open a session"), session_kinds())[:1]:
+        parts.context.importing.open(path)
 
 
-def save_session(desk: WindowParts) -> None:
+def save_session(parts: WindowParts) -> None:
     """Save to the session's file, or ask for one where there is none yet."""
-    path = desk.context.sessions.path
+    path = parts.context.sessions.path
     if path:
-        _save(desk, path)
+        _save(parts, path)
     else:
-        save_session_as(desk)
+        save_session_as(parts)
 
 
-def save_session_as(desk: WindowParts) -> None:
+def save_session_as(parts: WindowParts) -> None:
     """Ask for a file and save the session to it."""
-    input, sessions = desk.context.session.input, desk.context.sessions
+    input, sessions = parts.context.session.input, parts.context.sessions
     name = PurePath(sessions.path).name or PurePath(input.name if input is not None else "").stem + SESSION
-    path = desk.context.files.ask_target(_tr("Save the session"), name, session_kinds())
+    path = parts.context.files.ask_target(_tr("Save the session"), name, session_kinds())
     if path:
-        _save(desk, path if PurePath(path).suffix else path + SESSION)
+        _save(parts, path if PurePath(path).suffix else path + SESSION)
 
 
-def _save(desk: WindowParts, path: str) -> None:
+def _save(parts: WindowParts, path: str) -> None:
     try:
         if not is_session(path):
             text = _tr("{name} is no name for a session, because it does not end in {suffix}; choose another one.")
             raise InputError(text.format(name=plain(PurePath(path).name), suffix=SESSION))
-        _refuse_pasted(desk)
-        desk.context.sessions.save(path, view_of(desk))
+        _refuse_pasted(parts)
+        parts.context.sessions.save(path, view_of(parts))
     except KernelscopeError as error:
-        desk.context.files.say_not_written(str(error))
+        parts.context.files.say_not_written(str(error))
     else:
-        desk.recent.add(path)
-        desk.context.files.say_written(path)
+        parts.recent.add(path)
+        parts.context.files.say_written(path)
 
 
-def _refuse_pasted(desk: WindowParts) -> None:
+def _refuse_pasted(parts: WindowParts) -> None:
     """Raises InputError where the input is a pasted picture: its file is gone with the window."""
-    original = desk.context.session.original
-    if original is not None and original.origin.get("path") == desk.pasted.path:
+    original = parts.context.session.original
+    if original is not None and original.origin.get("path") == parts.pasted.path:
         raise InputError(
             _tr("The input was pasted, and no file holds it: save it, open the file, and save the session.")
         )
 
 
-def keep_last(desk: WindowParts) -> None:
+def keep_last(parts: WindowParts) -> None:
     """Keep what is set as the last session; why that cannot be is in the log, for the window closes."""
     try:
-        _refuse_pasted(desk)
-        desk.context.sessions.keep_last(view_of(desk))
+        _refuse_pasted(parts)
+        parts.context.sessions.keep_last(view_of(parts))
     except KernelscopeError as error:
-        desk.context.log.add("window warning", str(error))
+        parts.context.log.add("window warning", str(error))
 
 
 # What a window shows
 
 
-def view_of(desk: WindowParts) -> View:
+def view_of(parts: WindowParts) -> View:
     """What the window shows beside the experiment."""
-    context, pictures, probe = desk.context, desk.pictures, desk.probe
+    context, pictures, probe = parts.context, parts.pictures, parts.probe
     grid, display, channels = pictures.view.grid, pictures.display, choice_of(pictures)
     levelled = display is context.display and display.levelled and isfinite(display.high - display.low)
     placed = not context.session.lacks_steps  # else places are those in an input that goes
-    tab = desk.docks.tabs[LADDER.dock].currentIndex()
+    tab = parts.docks.tabs[LADDER.dock].currentIndex()
     return View(
         mode=grid.mode if grid is not None else "side by side",
         pair=(grid.first.currentData() or "", grid.second.currentData() or "") if grid is not None else ("", ""),
@@ -126,7 +126,7 @@ def view_of(desk: WindowParts) -> View:
         only=channels.only,
         stacked=channels.stacked,
         tab=OFFERED.tabs[tab],
-        layout=bytes(desk.docks.layout().toBase64().data()).decode(),
+        layout=bytes(parts.docks.layout().toBase64().data()).decode(),
         presenter=context.look.presenter,
         xray=context.xray.variant,
         against=context.xray.against,
@@ -134,14 +134,14 @@ def view_of(desk: WindowParts) -> View:
     )
 
 
-class SessionDesk(QObject):
+class SessionLink(QObject):
     """Shows what a session says about the window, and asks its questions. It keeps the session after every change for
     the case that the window crashes."""
 
-    def __init__(self, desk: WindowParts) -> None:
-        super().__init__(desk.window)
+    def __init__(self, parts: WindowParts) -> None:
+        super().__init__(parts.window)
         self._not_kept = ""
-        self._desk, self._sessions, messages = desk, desk.context.sessions, desk.context.messages
+        self._parts, self._sessions, messages = parts, parts.context.sessions, parts.context.messages
         self._sessions.offered = OFFERED
         self._sessions.restored.connect(self._restore)
         self._sessions.placed.connect(self._place)
@@ -150,7 +150,7 @@ class SessionDesk(QObject):
         self._sessions.asked.connect(self._ask)
         self._sessions.file_wanted.connect(self._choose_file)
         self._sessions.crash_found.connect(self._ask_about_crash)
-        desk.context.importing.session_wanted.connect(self._sessions.open)
+        parts.context.importing.session_wanted.connect(self._sessions.open)
         self._later = QTimer(self, singleShot=True, interval=KEPT_MS)
         self._later.timeout.connect(self._keep)
         for signal in self._changes():
@@ -158,14 +158,14 @@ class SessionDesk(QObject):
 
     def _changes(self) -> list[SignalInstance]:
         """The signals of all that a session file holds."""
-        desk, session, probe = self._desk, self._desk.context.session, self._desk.probe
-        pictures, display, xray = desk.pictures, desk.context.display, desk.context.xray
+        parts, session, probe = self._parts, self._parts.context.session, self._parts.probe
+        pictures, display, xray = parts.pictures, parts.context.display, parts.context.xray
         return [
             session.changed,
-            desk.context.timeline.model_changed,
+            parts.context.timeline.model_changed,
             *(pictures.view_changed, display.levels_changed, choice_of(pictures).changed, xray.changed),
             *(probe.changed, probe.tool_changed, probe.scale_bar_changed),
-            *(desk.context.look.changed, desk.docks.toggled, desk.docks.tabs[LADDER.dock].currentChanged),
+            *(parts.context.look.changed, parts.docks.toggled, parts.docks.tabs[LADDER.dock].currentChanged),
         ]
 
     @Slot()
@@ -177,44 +177,45 @@ class SessionDesk(QObject):
     @Slot()
     def _keep(self) -> None:
         try:
-            _refuse_pasted(self._desk)
-            self._sessions.keep_unfinished(view_of(self._desk))
+            _refuse_pasted(self._parts)
+            self._sessions.keep_unfinished(view_of(self._parts))
         except KernelscopeError as error:
             if str(error) != self._not_kept:
                 self._not_kept = str(error)
-                self._desk.context.log.add("window warning", self._not_kept)
+                self._parts.context.log.add("window warning", self._not_kept)
 
     @Slot(str, object)
     def _ask_about_crash(self, sentence: str, choices: dict[str, Callable[[], object]]) -> None:
-        self._desk.context.messages.show_message("warning", sentence, "", CRASH, choices=choices)
+        self._parts.context.messages.show_message("warning", sentence, "", CRASH, choices=choices)
 
     @Slot(object)
     def _restore(self, saved: SavedSession) -> None:
         """Show what does not depend on the steps of the input."""
-        desk, view = self._desk, saved.view
+        parts, view = self._parts, saved.view
         if self._sessions.path:
-            desk.recent.add(self._sessions.path)
-        desk.probe.remove_all()
-        if self._sessions.path or desk.context.settings.restored:  # the last session brings no layout that nobody wants
+            parts.recent.add(self._sessions.path)
+        parts.probe.remove_all()
+        # The last session brings its layout where a person asked for it.
+        if self._sessions.path or parts.context.settings.restored:
             self._lay_out(view)
-        desk.context.xray.choose(view.xray)
-        desk.context.xray.compare_with(view.against)
-        desk.context.timeline.set_model(view.timeline)
+        parts.context.xray.choose(view.xray)
+        parts.context.xray.compare_with(view.against)
+        parts.context.timeline.set_model(view.timeline)
         self._show(view)
 
     def _lay_out(self, view: View) -> None:
         """Put the panels into their places, in their size."""
-        desk = self._desk
-        if view.presenter != desk.context.look.presenter:
-            desk.context.look.set_presenter(view.presenter)
-        if view.layout and not desk.docks.restore(QByteArray.fromBase64(view.layout.encode())):
+        parts = self._parts
+        if view.presenter != parts.context.look.presenter:
+            parts.context.look.set_presenter(view.presenter)
+        if view.layout and not parts.docks.restore(QByteArray.fromBase64(view.layout.encode())):
             self._sessions.say(_tr("The panels stay where they are: the session was saved by another version."))
         if view.tab:
-            desk.docks.tabs[LADDER.dock].setCurrentIndex(OFFERED.tabs.index(view.tab))
+            parts.docks.tabs[LADDER.dock].setCurrentIndex(OFFERED.tabs.index(view.tab))
 
     def _show(self, view: View) -> None:
         """Show results as they were compared and drawn."""
-        pictures = self._desk.pictures
+        pictures = self._parts.pictures
         if pictures.view.grid is not None:
             pictures.view.grid.set_mode(view.mode)
             if all(key in pictures.view.grid.panes for key in view.pair):
@@ -229,23 +230,23 @@ class SessionDesk(QObject):
     @Slot(object)
     def _place(self, saved: SavedSession) -> None:
         """Show what has its place or its values in the input after its steps."""
-        desk, view, input = self._desk, saved.view, self._desk.context.session.input
+        parts, view, input = self._parts, saved.view, self._parts.context.session.input
         assert input is not None
-        display = desk.context.display
+        display = parts.context.display
         if view.levels == "manual":
             display.set_levels(view.low, view.high)
-        elif view.levels and desk.pictures.display is display:
+        elif view.levels and parts.pictures.display is display:
             display.auto_levels(view.levels)
-        if not put_probe(view, desk.probe, INPUT_KINDS[input.kind].spatial(input.array.shape)):
+        if not put_probe(view, parts.probe, INPUT_KINDS[input.kind].spatial(input.array.shape)):
             self._sessions.say(_tr("The session's region, line or interval lies outside of the input and is left out."))
 
     @Slot(str, object)
     def _ask(self, sentence: str, choices: dict[str, Callable[[], object]]) -> None:
-        self._desk.context.messages.show_message("warning", sentence, "", RESTORE.subject, choices=choices)
+        self._parts.context.messages.show_message("warning", sentence, "", RESTORE.subject, choices=choices)
 
     @Slot(str, object)
     def _choose_file(self, name: str, take: Callable[[str], object]) -> None:
         """Ask for the file that a session needs."""
         title = _tr("Choose {name}").format(name=Path(name).name)
-        for path in self._desk.context.files.choose(title)[:1]:
+        for path in self._parts.context.files.choose(title)[:1]:
             take(path)
