@@ -163,7 +163,7 @@ def test_a_file_that_asks_is_a_sentence_where_nobody_can_answer(
     drawn: list[bool] = []
     monkeypatch.setattr(Script, "_draw", lambda self: drawn.append(True))
     monkeypatch.setattr(window.controller, "start", lambda: None)
-    script = Script(window.controller, window, _parse(["/x/two.npz", "--screenshot", "out.png"]))
+    script = Script(window.controller, window, _parse(["/x/two.npz", "--screenshot", str(tmp_path / "out.png")]))
     script.start()
     survey = Survey("a NumPy archive", (), allowed={"member": ("a", "b")}, asks=True)
     request = next(r for r in engine.asked if isinstance(r, SurveyRequest))
