@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 HANDLERS = {"resizeEvent", "moveEvent", "showEvent", "hideEvent", "changeEvent", "eventFilter", "event"}
-"""Those that may change what they are told of. Qt itself keeps paintEvent from being nested."""
+"""Handlers of events that may cause further events before they return. Qt itself never nests paintEvent."""
 LOOPS = """
 import sys
 from PySide6.QtCore import QEvent, QObject, Signal
