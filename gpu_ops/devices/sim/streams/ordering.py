@@ -50,7 +50,7 @@ def check_order(plan: Plan, is_pageable: Where) -> None:
 
 def _ordered(plan: Plan, is_pageable: Where) -> Iterator[_Done]:
     found: list[_Done] = []
-    known = 0  # to the host, as bits: what has ended when it goes on
+    known = 0  # as bits: what has ended when the host enqueues the next step, its own tasks among it
     for place, step in enumerate(plan.steps):
         before = known
         for other, earlier in enumerate(found):
@@ -65,8 +65,6 @@ def _ordered(plan: Plan, is_pageable: Where) -> Iterator[_Done]:
 def _precedes(plan: Plan, earlier: Step, step: Step) -> bool:
     if isinstance(step, HostTask):
         return step.synchronizes or earlier.name in step.after
-    if isinstance(earlier, HostTask):
-        return True  # the host enqueues a step when its task has ended
     default = plan.blocking and DEFAULT_STREAM in (earlier.stream, step.stream)
     return earlier.stream == step.stream or earlier.name in step.after or default
 
