@@ -262,8 +262,8 @@ def _add_timeline(commands: argparse._SubParsersAction[Parser], filters: list[Fi
     )
     for name, what in (("h2d", "copies to the device"), ("d2h", "copies to the host"), ("kernel-rate", "kernels")):
         model.add_argument(f"--{name}", type=positive, metavar="GB/s", help=f"predict times with this rate of {what}")
-    model.add_argument("--host-rate", type=positive, default=10.0, metavar="GB/s", help="rate of host tasks (10)")
-    model.add_argument("--latency", type=positive, default=5.0, metavar="µs", help="of every step (default 5)")
+    model.add_argument("--host-rate", type=positive, metavar="GB/s", help="rate of host tasks (10)")
+    model.add_argument("--latency", type=positive, metavar="µs", help="of every step (default 5)")
     parser.add_argument("--trace", metavar="FILE.json", help="write a trace here, which ui.perfetto.dev opens")
     parser.add_argument("--picture", metavar="FILE", help="draw the timelines as PNG or SVG")
     parser.add_argument("--chart-width", type=int, default=72, metavar="N", help="columns of a drawn line (default 72)")

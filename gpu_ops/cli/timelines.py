@@ -23,6 +23,7 @@ from gpu_ops.io.steps.apply import title_of
 from gpu_ops.running.runner import runs_on
 from gpu_ops.types import Filter, Variant
 
+RATES = ("h2d", "d2h", "kernel_rate", "host_rate", "latency")
 BASES = {
     "measured": "Measured by events around each step; the time in all without them.",
     "predicted": "Predicted from the given rates by a model of the queues.",
@@ -71,19 +72,29 @@ def _default(filter: Filter, device: str) -> list[Variant]:
 
 def _check_model(args: argparse.Namespace, device: str) -> None:
     """Raises ParamError for a choice of the model on a device that is measured."""
-    modelled = args.in_order or args.launch_blocking or args.copy_engines != 2 or args.h2d is not None
-    if modelled and not is_simulated(device):
-        raise ParamError(f"The timeline of {device} is measured; name --device sim for the model of a GPU's queues.")
+    flags = {
+        "--in-order": args.in_order,
+        "--launch-blocking": args.launch_blocking,
+        "--copy-engines": args.copy_engines != 2,
+        **{f"--{name.replace('_', '-')}": getattr(args, name) is not None for name in RATES},
+    }
+    given = [flag for flag, chosen in flags.items() if chosen]
+    if given and not is_simulated(device):
+        raise ParamError(
+            f"The timeline of {device} is measured, and {', '.join(given)} is of the model of a GPU's queues; "
+            "leave it out, or name --device sim."
+        )
 
 
 def _rates(args: argparse.Namespace) -> Rates | None:
-    given = args.h2d, args.d2h, args.kernel_rate
-    if all(rate is None for rate in given):
+    if all(getattr(args, name) is None for name in RATES):
         return None
+    given = args.h2d, args.d2h, args.kernel_rate
     if any(rate is None for rate in given):
         raise ParamError("A prediction needs --h2d, --d2h and --kernel-rate, each in GB/s; give all three.")
     h2d, d2h, kernel = (rate * 1e9 for rate in given)
-    return Rates(h2d, d2h, kernel, args.host_rate * 1e9, args.latency * 1e-6)
+    more = {"host": args.host_rate and args.host_rate * 1e9, "latency": args.latency and args.latency * 1e-6}
+    return Rates(h2d, d2h, kernel, **{name: value for name, value in more.items() if value is not None})
 
 
 def _print(found: list[Timeline], width: int) -> None:
@@ -97,7 +108,7 @@ def _print(found: list[Timeline], width: int) -> None:
         busy = [_time(one, one.busy[e]) if e in one.busy else "" for e in used]
         lines.append([one.variant, _time(one, one.elapsed), *busy, f"{one.overlap:.2f}"])
     print(align(lines, frozenset(range(1, len(lines[0])))))
-    print("Overlap is the time of the engine that is busy longest, divided by the time in all.")
+    print("Overlap: the engine that is busy longest, divided by the time from the first step to the end of the last.")
     print(BASES[found[0].basis])
 
 

@@ -135,7 +135,7 @@ def _named(what: str, thread: int, name: str) -> dict[str, Any]:
 
 def _event(span: Span, thread: int, scale: float) -> dict[str, Any]:
     times = {"ts": span.start * scale, "dur": (span.end - span.start) * scale}
-    details = {"bytes": span.nbytes, "stream": span.stream}
+    details = {"stream": span.stream} | ({"bytes": span.nbytes} if span.nbytes else {})
     return {"name": span.name, "cat": span.engine, "ph": "X", "pid": 1, "tid": thread, **times, "args": details}
 
 

@@ -58,7 +58,8 @@ def test_a_trace_opens_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     [
         (["--h2d", "12"], "A prediction needs --h2d, --d2h and --kernel-rate"),
         (["--device", "cpu"], "transfer2d pinned does not run on cpu; name another --device."),
-        (["--in-order", "--device", "cpu"], "The timeline of cpu is measured; name --device sim"),
+        (["--in-order", "--device", "cpu"], "The timeline of cpu is measured, and --in-order is of the model"),
+        (["--latency", "9"], "A prediction needs --h2d, --d2h and --kernel-rate"),
         (["--chunks", "99"], "chunks must be"),
         (["--streams", "0"], "streams must be"),
     ],

@@ -40,7 +40,8 @@ def measure(monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[str, Run]]:
     """Runs the variants on a device; the last run of each."""
 
     def measured(device: FakeDevice, *names: str, plan: Any = copy_plan, **how: Any) -> dict[str, Run]:
-        filter, array = copying(names, plan), how.pop("array", IMAGE)
+        filter = replace(copying(names, plan), end_to_end=how.pop("end_to_end", False))
+        array = how.pop("array", IMAGE)
         monkeypatch.setattr(Registry, "find", lambda self, name, kind=None: filter)
         monkeypatch.setattr(runner, "open_device", lambda name: device)
         monkeypatch.setattr(rounds, "ROTATION_BYTES", how.pop("rotation", 1 * MIB))
@@ -187,6 +188,12 @@ class TestTransfers:
         device = FakeDevice()
         monkeypatch.setattr(runner, "_begin", _as_on_the_cpu(runner._begin, device))
         return device
+
+    def test_a_plan_that_makes_its_own_copies_is_timed_as_a_whole(self, measure, device):
+        run = measure(device, "one", end_to_end=True)["one"]
+        assert set(run.timings) == {"kernel"}
+        assert {asked.mode for asked in device.asked} == {"wall"}
+        assert not [asked for asked in device.asked if asked.copies]
 
     def test_each_stage_moves_what_its_name_says(self, measure, device):
         run = measure(device, "one")["one"]
