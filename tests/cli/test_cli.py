@@ -75,7 +75,7 @@ def test_run_takes_files_of_either_kind(capsys: pytest.CaptureFixture[str], tmp_
 
 def test_run_reports_all_variants_in_json(capsys: pytest.CaptureFixture[str]) -> None:
     found = call_json(capsys, "run", "mean", *SMALL, "--variant", "serial", "scipy")
-    assert found["schema"] == "kernelscope-report/1"
+    assert found["schema"] == "kernelscope-report/2"
     assert [(r["variant"], r["ok"]) for r in found["runs"]] == [("serial", True), ("scipy", True)]
     assert found["provenance"]["cpu"]
 
