@@ -105,14 +105,14 @@ def test_a_plan_on_two_devices_makes_each_current_for_its_own_streams(fake: Fake
     peer = device.peer()
     assert (peer.name, device.peer()) == ("cuda:0", peer)
     x, y = device.upload(X), peer.upload(X)
-    mine, other = device.kernel(FILE, "scale"), peer.kernel(FILE, "scale")
+    mine, other = device.kernel(FILE, "scale"), peer.kernel(FILE, "large")
     plan = Plan(
         (
             Copy(y, X, name="upload", stream=2),
             Copy(x, y, name="halo", stream=2),
             *(
                 Launch(mine, (1, 1, 1), (32, 1, 1), (x, x), name="upper", stream=1, after=("halo",)),
-                Launch(other, (1, 1, 1), (32, 1, 1), (y, y), constants=FACTOR, name="lower", stream=2),
+                Launch(other, (1, 1, 1), (32, 1, 1), (y,), 50_000, FACTOR, name="lower", stream=2),
             ),
             Copy(X, x, name="download", stream=1),
         ),
