@@ -25,6 +25,8 @@ where it is accessed (managed)."""
 Engine = Literal["host", "upload", "kernel", "download", "device"]
 """What carries out a step: the host, the copy engine of one direction, the multiprocessors, or for copies within the
 device either of the two."""
+Where = Callable[[Any], bool]
+"""Whether an array is in a kind of memory."""
 DEFAULT_STREAM = -1
 """The number of the legacy default stream, with which streams of a `blocking` plan synchronise."""
 
@@ -234,21 +236,14 @@ class Span:
     peer: bool = False
 
     @classmethod
-    def of(
-        cls,
-        step: Step,
-        start: float,
-        end: float,
-        is_host: Callable[[Any], bool] = lambda array: False,
-        peer: bool = False,
-    ) -> Span:
+    def of(cls, step: Step, start: float, end: float, is_host: Where = lambda array: False, peer: bool = False) -> Span:
         """The span of a step; `is_host` says whether an array lies in host memory."""
         array = step.source if isinstance(step, Copy) else getattr(step, "target", None)
         nbytes = 0 if array is None else int(array.nbytes)
         return cls(step.name, start, end, step.stream, nbytes, engine_of(step, is_host), peer)
 
 
-def engine_of(step: Step, is_host: Callable[[Any], bool]) -> Engine:
+def engine_of(step: Step, is_host: Where) -> Engine:
     """What carries out a step; `is_host` says whether an array lies in host memory."""
     if isinstance(step, HostTask):
         return "host"

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel, nvrtc_version, supported_architectures
+from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel
 from gpu_ops.devices.cuda.current import AtWork, DeviceObjects, enable_access, on_its_device
 from gpu_ops.devices.cuda.memory import DRIVER_CALLS, allocate, allocate_pitched, host_view, transfer_abilities
 from gpu_ops.devices.cuda.prepare import Prepared, wait_for
@@ -20,6 +20,7 @@ from gpu_ops.devices.cuda.texture import Texture, make_texture
 from gpu_ops.devices.instruments import HOLD, READ
 from gpu_ops.devices.launches import grid1d
 from gpu_ops.devices.libraries import import_library
+from gpu_ops.devices.nvrtc import nvrtc_version, supported_architectures
 from gpu_ops.errors import DeviceError, DeviceMemoryError, KernelError, PeerMissing
 from gpu_ops.params import Value
 from gpu_ops.plan import (

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from gpu_ops.devices.sim.memory import address_of
-from gpu_ops.devices.sim.streams.queues import Where
 from gpu_ops.devices.sim.textures import SimTexture
 from gpu_ops.errors import KernelError
-from gpu_ops.plan import DEFAULT_STREAM, Call, Copy, HostTask, Launch, Plan, Prefetch, Step
+from gpu_ops.plan import DEFAULT_STREAM, Call, Copy, HostTask, Launch, Plan, Prefetch, Step, Where
 
 MUST = "name one in `after` of the other, or put both into one stream"
 
