@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 from numba import get_num_threads
 
 from gpu_ops.filters.kit.loops import Array, flat, given, offset, on_all_threads
@@ -20,8 +21,11 @@ def _copy_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
 
 
 def copy(pairs: Iterable[tuple[Array, Array]], threads: int) -> None:
-    """Copy each source (second) to its target (first), of one shape and type and C-contiguous, on so many threads or as
-    many as there are."""
+    """Copy each source (second) to its target (first), of one shape and type, on so many threads or as many as there
+    are; arrays that are not C-contiguous on one."""
     for target, source in pairs:
+        if not (target.flags.c_contiguous and source.flags.c_contiguous):
+            np.copyto(target, source)
+            continue
         arrays = target.view("u1").reshape(-1), flat(source.view("u1"))
         on_all_threads(_copy_part, arrays, min(threads, get_num_threads()))
