@@ -327,7 +327,12 @@ class Device(Protocol):
 
     def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> Any:
         """Uninitialised memory of that kind: a host array if it is pageable, pinned or registered, else an array that
-        kernels take. Raises DeviceMemoryError with needed and free bytes."""
+        kernels take. Raises DeviceMemoryError with needed and free bytes, PinnedMemoryError where the system pins no
+        more."""
+
+    def is_pageable(self, array: np.ndarray[Any, Any]) -> bool:
+        """Whether copies between this host memory and the device go through a buffer of the driver, because it is not
+        page-locked; never on a CPU."""
 
     def host_view(self, array: DeviceArray) -> np.ndarray[Any, Any]:
         """The host's view of mapped or managed memory."""

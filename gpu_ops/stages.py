@@ -48,6 +48,13 @@ STAGES: Mapping[str, Stage] = {
             "pinned",
             "End to end with pinned memory, from which the GPU copies directly.",
         ),
+        Stage(
+            "elapsed_streamed",
+            "end to end, streamed",
+            "streamed",
+            "End to end with pinned memory in chunks of 4 MiB in three streams, so that uploads, kernels and downloads "
+            "overlap.",
+        ),
         Stage("enqueue", "enqueue", "enqueue", "The host time to enqueue one step."),
         Stage("compile", "compile", "compile", "Compiling the kernels, which happens once."),
     )

@@ -100,6 +100,9 @@ class CpuDevice:
     def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
         return self.empty(shape, dtype)  # a CPU has one kind of memory
 
+    def is_pageable(self, array: np.ndarray[Any, Any]) -> bool:
+        return False
+
     def host_view(self, array: DeviceArray) -> np.ndarray[Any, Any]:
         view: np.ndarray[Any, Any] = array
         return view

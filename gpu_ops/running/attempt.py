@@ -38,11 +38,12 @@ INPUT_OVERWRITTEN = "the input was overwritten"
 
 class Bands(Protocol):
     """An attempt that runs in bands. `run` gives the outputs of the whole, computed over memory of which every byte is
-    `byte`; `faults` are what was then seen of the memory."""
+    `byte`, and with `inspect` looks at the input of each band afterwards; `faults` are what was then seen of the
+    memory."""
 
     @property
     def faults(self) -> Mapping[str, None]: ...
-    def run(self, byte: int, how: How = "direct") -> dict[str, np.ndarray[Any, Any]]: ...
+    def run(self, byte: int, how: How = "direct", inspect: bool = False) -> dict[str, np.ndarray[Any, Any]]: ...
 
 
 FOR_ALL = (KernelFault, DeviceLost, Cancelled)
@@ -57,6 +58,7 @@ _UNSUPPORTED, _MEMORY = (BandRefused, LibraryMissing), (DeviceMemoryError, Memor
 
 
 DEPENDS_ON_TIMING = "right in one run and wrong in the next: an element is not written, or the result depends on timing"
+WRONG_IN_CHUNKS = "right as a whole and wrong in chunks, in streams: an element depends on more than its neighbours"
 DEPENDS_ON_ORDER = "right in one order of blocks and wrong in another: the result depends on the schedule"
 
 
@@ -148,7 +150,7 @@ class Attempt:
         how: How = "reverse" if simulated else "direct"
         try:
             if self.bands is not None:
-                again = self.bands.run(0, how)
+                again = self.bands.run(0, how, inspect=True)
             else:
                 poison = {name: with_bits_inverted(array) for name, array in self.run.outputs.items()}
                 again = self.execute(poison, how)
@@ -170,6 +172,10 @@ class Attempt:
         if not same_bytes(self.session.download(x), self.input.array):
             self.condemn(INPUT_OVERWRITTEN)
             self.session.upload(self.input.array, out=x)
+
+    def add_note(self, note: str) -> None:
+        """Add a sentence to the run, once."""
+        self.run = replace(self.run, notes=tuple(dict.fromkeys((*self.run.notes, note))))
 
     def condemn(self, note: str) -> None:
         """The result is wrong after all, and its times say nothing."""

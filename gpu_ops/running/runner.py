@@ -13,7 +13,7 @@ from gpu_ops.device_names import device_kind
 from gpu_ops.devices import open_device
 from gpu_ops.devices.guarded import GuardedSession
 from gpu_ops.devices.kernel_source import source_hash
-from gpu_ops.devices.limited import LimitedSession
+from gpu_ops.devices.limited import Allowance, LimitedSession
 from gpu_ops.errors import DeviceMemoryError, ParamError
 from gpu_ops.filters import FILTERS
 from gpu_ops.filters.kit.bands import footprint, whole_reason
@@ -170,7 +170,7 @@ def _begin(filter: Filter, experiment: Experiment, pick: Pick) -> Attempt:
     if experiment.protocol == "none" and experiment.checks != "off":
         session = cast(Device, GuardedSession(session))
     if experiment.memory is not None:
-        session = cast(Device, LimitedSession(session, experiment.memory - experiment.input.array.nbytes))
+        session = cast(Device, LimitedSession(session, Allowance(experiment.memory - experiment.input.array.nbytes)))
     task = Task.of(experiment.input.meta, run.params, run.pick.knobs, device.limits)
     return Attempt(filter, experiment, variant, device, run, session, task)
 
@@ -218,7 +218,7 @@ def _outputs(
     if not in_use:
         resident.pop(attempt.device.name, None)  # bands need the memory
     in_bands = DeviceBands.of(attempt)
-    watch.say(f"computing {attempt.name} in bands")
+    watch.say(f"computing {attempt.name} {in_bands.note}")
     with watch.listening():
         outputs = in_bands.run(0xFF)
     attempt.bands = in_bands

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from types import ModuleType
@@ -13,14 +14,22 @@ import numpy as np
 
 from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel, nvrtc_version, supported_architectures
 from gpu_ops.devices.cuda.current import AtWork, DeviceObjects, on_its_device
-from gpu_ops.devices.cuda.memory import DRIVER_CALLS, allocate, allocate_pitched, host_view
+from gpu_ops.devices.cuda.memory import (
+    DRIVER_CALLS,
+    ManagedBytes,
+    allocate,
+    allocate_managed,
+    allocate_pitched,
+    host_view,
+    is_pinned,
+)
 from gpu_ops.devices.cuda.prepare import Prepared, is_host, wait_for
 from gpu_ops.devices.cuda.sampling import CudaSampler, Hold
 from gpu_ops.devices.cuda.texture import Texture, make_texture
 from gpu_ops.devices.instruments import HOLD, READ
 from gpu_ops.devices.launches import grid1d
 from gpu_ops.devices.libraries import import_library
-from gpu_ops.errors import DeviceError, DeviceMemoryError, KernelError
+from gpu_ops.errors import DeviceError, DeviceMemoryError, KernelError, KernelFault
 from gpu_ops.params import Value
 from gpu_ops.plan import (
     DEFAULT_STREAM,
@@ -66,6 +75,7 @@ class _Shared:
     streams: dict[tuple[int, bool], Any] = field(default_factory=dict)
     hold: Hold | None = None
     flush: Prepared | None = None
+    managed: ManagedBytes = field(default_factory=ManagedBytes)
 
 
 class CudaDevice:
@@ -169,7 +179,15 @@ class CudaDevice:
 
     @on_its_device
     def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> Any:
-        return self.empty(shape, dtype) if kind == "device" else allocate(kind, shape, dtype, self._index)
+        if kind == "device":
+            return self.empty(shape, dtype)
+        if kind == "managed":
+            return allocate_managed(shape, dtype, self._index, self._shared.managed, self.free_bytes())
+        return allocate(kind, shape, dtype, self._index)
+
+    @on_its_device
+    def is_pageable(self, array: np.ndarray[Any, Any]) -> bool:
+        return not is_pinned(array)
 
     def host_view(self, array: DeviceArray) -> np.ndarray[Any, Any]:
         return host_view(array)
@@ -239,12 +257,19 @@ class CudaDevice:
         graph = self.capture(prepared, 1) if mode == "graph" and not (trace or plan.graph) else None
         begin.record(stream)
         prepared.host_clock.start()
-        if graph is not None:
-            graph.launch(stream)
-        else:
-            prepared.enqueue()
-        end.record(stream)
-        wait_for(end)
+        try:
+            if graph is not None:
+                graph.launch(stream)
+            else:
+                prepared.enqueue()
+            end.record(stream)
+            wait_for(end)
+        except KernelFault:
+            raise
+        except BaseException:  # of a task of the host: nothing may use the memory that its caller frees
+            with suppress(self._cupy.cuda.runtime.CUDARuntimeError, DeviceError):
+                self.synchronize()
+            raise
         since = self._cupy.cuda.get_elapsed_time
         spans = tuple(Span.of(s, since(begin, b) * 1e-3, since(begin, e) * 1e-3, is_host) for s, b, e in prepared.spans)
         return Execution(since(begin, end) * 1e-3, (*prepared.host_clock.spans, *spans))
