@@ -39,8 +39,8 @@ def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 def attempt_of(id: str, variant: str, params: dict[str, Any] | None = None, values: Any = None) -> Attempt:
     filter = find_filter(id)
     given = from_array(VALUES[filter.accepts] if values is None else values, filter.accepts)
-    integers = "uint8" in filter.dtypes and variant not in FLOATS
-    given = replace(given, array=given.array.astype("uint8" if integers else filter.dtypes[-1]))
+    dtype = "float32" if variant in FLOATS else "uint8" if "uint8" in filter.dtypes else filter.dtypes[0]
+    given = replace(given, array=given.array.astype(dtype))
     checked = check_values(filter.params, params or {}, id)
     pick = Pick(variant, "sim")
     return runner._begin(filter, Experiment(id, given, checked, (pick,), "quick"), pick)
