@@ -60,6 +60,8 @@ STAGES: Mapping[str, Stage] = {
     )
 }
 """Every stage by id, in the order in which they are shown."""
+END_TO_END = ("elapsed", "elapsed_pinned", "elapsed_streamed")
+"""The stages that include the copies, by the host memory and by how they overlap."""
 
 
 def stage_name(id: str, device: str = "", end_to_end: bool = False) -> str:

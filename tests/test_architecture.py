@@ -193,6 +193,7 @@ ALONE = {
     "gpu_ops/__main__.py": "it is a command",
     "gpu_ops/cli/result_tables.py": "it is a command, which is imported when it runs",
     "gpu_ops/engine/statistics_numba.py": "it loads Numba, when large outputs need it",
+    "gpu_ops/filters/kit/host_copy.py": "it loads Numba, when pinned buffers are filled",
     "gpu_ops/running/host_memory.py": "it loads Numba, when the memory of the host is measured",
     "gpu_ops/running/intake.py": "it loads Numba, when large floats are copied",
 }

@@ -207,7 +207,7 @@ def _print_bench(args: argparse.Namespace, experiment: Experiment, rows: Sequenc
     print(f"\n{title(experiment)}; {timing}")
     print(tables.bench_table(rows, _claim_for(filter, rows), args.baseline))
     bars = tables.fair_table(rows)
-    print(f"\nFive bars\n{bars}" if bars else "", end="\n" if bars else "")
+    print(f"\nThe fair comparison\n{bars}" if bars else "", end="\n" if bars else "")
     notes = tables.footnotes(rows)
     print(f"\n{notes}" if notes else "", end="\n" if notes else "")
 
