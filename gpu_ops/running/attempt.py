@@ -111,9 +111,7 @@ class Attempt:
         """The run that an exception ended. The other attempts go on."""
         if isinstance(error, KernelError):
             self.run = replace(self.run, findings=(*self.run.findings, *error.findings))
-        reason = str(error)
-        if not isinstance(error, KernelscopeError):
-            reason = f"{self.variant.id} failed: {type(error).__name__} {plain(error)}"
+        reason = reason_of(self.variant, error)
         if isinstance(error, _UNSUPPORTED):
             return self.fail(reason, "unsupported")
         return self.fail(reason, "memory" if isinstance(error, _MEMORY) else "kernel")
@@ -180,6 +178,13 @@ class Attempt:
     def condemn(self, note: str) -> None:
         """The result is wrong after all, and its times say nothing."""
         self.run = replace(self.run, ok=False, timings={}, notes=(*self.run.notes, note))
+
+
+def reason_of(variant: Variant, error: Exception) -> str:
+    """Why a variant failed, as a sentence."""
+    if isinstance(error, KernelscopeError):
+        return str(error)
+    return f"{variant.id} failed: {type(error).__name__} {plain(error)}"
 
 
 @dataclass

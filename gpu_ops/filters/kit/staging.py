@@ -84,7 +84,7 @@ def copied_from(source: Array, threads: int = THREADS) -> HostWork:
         return [(rows[to], source[at]) for to, at in pieces(chunk.band.low, chunk.band.high, len(source))]
 
     def fill(chunk: Chunk, rows: Array) -> None:
-        _copy()(pairs(chunk, rows), threads)
+        copied(pairs(chunk, rows), threads)
 
     def reads(chunk: Chunk) -> list[Array]:
         return [source[at] for _, at in pieces(chunk.band.low, chunk.band.high, len(source))]
@@ -100,12 +100,13 @@ def copied_to(targets: Mapping[str, Array], threads: int = THREADS) -> HostWork:
 
     def empty(chunk: Chunk, results: Mapping[str, Array]) -> None:
         own = rows(chunk)
-        _copy()([(own[name], results[name]) for name in own], threads)
+        copied([(own[name], results[name]) for name in own], threads)
 
     return HostWork(empty, lambda chunk: rows(chunk).values())
 
 
-def _copy() -> Callable[..., None]:
+def copied(pairs: Iterable[tuple[Array, Array]], threads: int = THREADS) -> None:
+    """Copy each source (second) to its target (first)."""
     from gpu_ops.filters.kit.host_copy import copy  # loads Numba
 
-    return copy
+    copy(pairs, threads)
