@@ -119,12 +119,13 @@ class _Alike:
         check_input(filter, first, frames.params)
         with mistakes(filter, variant):
             reason = variant.refusal(self._task)
-            most = None if variant.largest is None else variant.largest(self._task)
+            most = variant.largest(self._task) if self._task.dtype.kind == "f" and variant.largest else None
         if reason:
             raise KernelError(reason)
         self._most = np.inf if most is None else most
-        self._by_range = filter.locality.extremes(self._task)
-        rows, count = self._task.meta.shape[0], min(stop - start, IN_A_PLAN)
+        self._by_range = self._task.dtype.kind == "f" and filter.locality.extremes(self._task)
+        most_frames = 1 if self._by_range else IN_A_PLAN  # the range of another frame is another one
+        rows, count = self._task.meta.shape[0], min(stop - start, most_frames)
         self._chunks = chunks_of([Band(0, rows, 0, rows)] * count, frames.slots, self._make, is_cut=False)
         self._source = FromBuffers(device, self._chunks, HostWork(frames.on_host(self._fill)))
         self._sink = ToBuffers(device, self._chunks, HostWork(frames.on_host(self._done)))
