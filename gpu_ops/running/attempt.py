@@ -39,11 +39,12 @@ INPUT_OVERWRITTEN = "the input was overwritten"
 class Bands(Protocol):
     """An attempt that runs in bands. `run` gives the outputs of the whole, computed over memory of which every byte is
     `byte`, and with `inspect` looks at the input of each band afterwards; `faults` are what was then seen of the
-    memory."""
+    memory. `timed` is a plan of all bands from and to pinned memory, and a function that gives its results."""
 
     @property
     def faults(self) -> Mapping[str, None]: ...
     def run(self, byte: int, how: How = "direct", inspect: bool = False) -> dict[str, np.ndarray[Any, Any]]: ...
+    def timed(self) -> tuple[Plan, Callable[[], dict[str, np.ndarray[Any, Any]]]]: ...
 
 
 FOR_ALL = (KernelFault, DeviceLost, Cancelled)
@@ -158,9 +159,13 @@ class Attempt:
             self.run = replace(self.run, findings=(*self.run.findings, *error.findings))
             self.condemn(str(error))
             return
-        errors = self.errors_of(again)
+        self.check_again(again)
+
+    def check_again(self, outputs: Mapping[str, np.ndarray[Any, Any]]) -> None:
+        """Verify the outputs of a later execution."""
+        errors = self.errors_of(outputs)
         if not all(e.ok for e in errors.values()):
-            self.condemn(DEPENDS_ON_ORDER if simulated else DEPENDS_ON_TIMING)
+            self.condemn(DEPENDS_ON_ORDER if self.device.clock == "simulated" else DEPENDS_ON_TIMING)
             self.run = replace(self.run, errors=errors)
 
     def verify_memory(self, x: DeviceArray) -> None:

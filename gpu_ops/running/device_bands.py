@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -13,11 +15,12 @@ from gpu_ops.errors import DeviceMemoryError, PinnedMemoryError
 from gpu_ops.filters.kit import bands
 from gpu_ops.filters.kit.borders import padded
 from gpu_ops.filters.kit.pipeline import STREAMS, Chunk, chunks_of
+from gpu_ops.filters.kit.staging import copied
 from gpu_ops.host import free_memory
-from gpu_ops.plan import Device, DeviceArray, Fill, HostTask, How, Plan, Step
+from gpu_ops.plan import Device, DeviceArray, Fill, HostTask, How, MemoryKind, Plan, Step
 from gpu_ops.progress import advance, quiet
 from gpu_ops.running.attempt import INPUT_OVERWRITTEN, OUTSIDE_WRITTEN, Attempt, BandRefused, same_bytes
-from gpu_ops.running.chunked import Chunked, Results, chunked, planned, steps_of
+from gpu_ops.running.chunked import Results, chunked, planned, steps_of
 from gpu_ops.running.declared import mistakes
 from gpu_ops.task import Task
 
@@ -65,7 +68,7 @@ class DeviceBands:
     def _most_rows(self) -> int:
         """Rows of a band of which `slots` fit, with the last one of another size where there is one."""
         filter, task = self.attempt.filter, self.attempt.task
-        parts = self.slots + (filter.locality.kind == "mergeable" and self.slots > 1)
+        parts = self.slots + (self._merges and self.slots > 1)
         most = max(BAND_BYTES // bands.part_task(task, 1).meta.nbytes, 8 * bands.reach(filter, task), 1)
         return min(bands.rows_within(filter, task, self.nbytes // parts), most)
 
@@ -103,28 +106,52 @@ class DeviceBands:
     def run(self, byte: int, how: How = "direct", inspect: bool = False) -> dict[str, Array]:
         """The outputs of the whole, computed over memory of which every byte is `byte`; `inspect` the input of every
         band afterwards. Raises what a plan raises."""
+        targets = None if self._merges else outputs_on_host(self.attempt)
         while True:
             try:
-                return self._run(byte, how, inspect)
+                return self._run(targets, byte, how, inspect)
             except PinnedMemoryError:
                 raise
             except DeviceMemoryError:
                 self._take_less()
 
-    def _run(self, byte: int, how: How, inspect: bool) -> dict[str, Array]:
+    def _run(self, targets: Mapping[str, Array] | None, byte: int, how: How, inspect: bool) -> dict[str, Array]:
         attempt, guards = self.attempt, list[GuardedSession]()
-        found = self._chunked(byte, inspect, guards)
+
+        def work(chunk: Chunk) -> list[Step]:
+            steps = [*_filled(chunk, byte), *steps_of(chunk)]
+            check = HostTask(self._inspect, (chunk,), chunk.named("inspect"), (steps[-1].name,))
+            return [*steps, check] if inspect and attempt.guarded else steps
+
+        chunks = self._chunks(guards if attempt.guarded else None)
+        results = Results(attempt.filter, attempt.variant, attempt.task, targets)
+        done = partial(advance, total=len(chunks))
+        found = chunked(attempt.device, chunks, attempt.input.array, results, work, done)
         attempt.keep(attempt.device.session({}, attempt.experiment.checks).execute(found.plan, how))
         if any(guarded.damaged() for guarded in guards):
             self.faults[OUTSIDE_WRITTEN] = None
         return found.results.outputs()
 
-    def _chunked(self, byte: int, inspect: bool, guards: list[GuardedSession]) -> Chunked:
-        """The plan of all bands. Their sessions share what they may allocate."""
+    def timed(self) -> tuple[Plan, Callable[[], dict[str, Array]]]:
+        """The plan of all bands from and to pinned memory, with nothing but what the results take, and a function that
+        gives these once it has run. Raises what a plan raises, PinnedMemoryError."""
+        attempt, source = self.attempt, self.attempt.input.array
+        if attempt.device.is_pageable(source):
+            source = attempt.device.allocate("pinned", source.shape, source.dtype)
+            copied([(source, attempt.input.array)])
+        targets = None if self._merges else outputs_on_host(attempt, "pinned")
+        results = Results(attempt.filter, attempt.variant, attempt.task, targets)
+        return chunked(attempt.device, self._chunks(None), source, results).plan, results.outputs
+
+    @property
+    def _merges(self) -> bool:
+        return self.attempt.filter.locality.kind == "mergeable"
+
+    def _chunks(self, guards: list[GuardedSession] | None) -> list[Chunk]:
+        """All bands with their memory and plans. Their sessions share what they may allocate; where there are `guards`,
+        these get what watches over each."""
         attempt, allowance = self.attempt, Allowance(self.nbytes)
         filter, task = attempt.filter, attempt.task
-        merges = filter.locality.kind == "mergeable"
-        places = bands.split(filter, task, self.rows, alike=True)
 
         def make(rows: int) -> tuple[DeviceArray, Plan]:
             with mistakes(filter, attempt.variant):
@@ -133,19 +160,12 @@ class DeviceBands:
                 raise BandRefused(f"{self.note}; of a band, {reason}")
             session = attempt.device.session(attempt.run.pick.edits, attempt.experiment.checks)
             x = LimitedSession(session, allowance).empty((rows, *task.meta.shape[1:]), task.dtype)
-            if attempt.guarded:
+            if guards is not None:
                 guards.append(GuardedSession(session))
                 session = cast(Device, guards[-1])
             return planned(attempt, x, cast(Device, LimitedSession(session, allowance)))
 
-        def work(chunk: Chunk) -> list[Step]:
-            steps = [*_filled(chunk, byte), *steps_of(chunk)]
-            check = HostTask(self._inspect, (chunk,), chunk.named("inspect"), (steps[-1].name,))
-            return [*steps, check] if inspect and attempt.guarded else steps
-
-        chunks = chunks_of(places, self.slots, make, is_cut=not merges)
-        results = Results(filter, attempt.variant, task, None if merges else _empty(attempt))
-        return chunked(attempt.device, chunks, attempt.input.array, results, work, lambda k: advance(k, len(places)))
+        return chunks_of(bands.split(filter, task, self.rows, alike=True), self.slots, make, is_cut=not self._merges)
 
     def _inspect(self, chunk: Chunk) -> None:
         """Compare a band's input on the device with what was copied there."""
@@ -167,12 +187,13 @@ def as_bytes(array: DeviceArray) -> DeviceArray:
     return (array.reshape(-1) if array.flags.c_contiguous else array).view(np.uint8)
 
 
-def _empty(attempt: Attempt) -> dict[str, Array]:
-    """Host memory for all outputs. Raises DeviceMemoryError where it has too little."""
+def outputs_on_host(attempt: Attempt, kind: MemoryKind = "pageable") -> dict[str, Array]:
+    """Host memory of a kind for all outputs. Raises DeviceMemoryError where it has too little."""
     task: Task = replace(attempt.task, arrays={})
     try:
         forms = {o.id: o.form(task) for o in attempt.filter.given(task.params)}
-        return {name: np.empty(form.shape, form.dtype) for name, form in forms.items()}
+        allocate = np.empty if kind == "pageable" else partial(attempt.device.allocate, kind)
+        return {name: allocate(form.shape, form.dtype) for name, form in forms.items()}
     except MemoryError:
         needed = bands.footprint(attempt.filter, task) - task.meta.nbytes
         raise DeviceMemoryError(

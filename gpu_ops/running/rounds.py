@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gpu_ops.errors import DeviceMemoryError, PinnedMemoryError
+from gpu_ops.filters.kit.bands import footprint
 from gpu_ops.plan import Copy, Device, DeviceArray, Mode, Plan, Sampler
 from gpu_ops.progress import listening
 from gpu_ops.running.attempt import FOR_ALL, WRONG_IN_CHUNKS, Attempt, Watch
@@ -42,6 +43,30 @@ def time_attempts(attempts: list[Attempt], x: DeviceArray, watch: Watch) -> Iter
             for attempt in attempts:
                 attempt.add_note(note)
         yield from _time_group(attempts, samplers, shared, x, watch)
+
+
+def time_bands(attempt: Attempt, watch: Watch) -> Run:
+    """Time an attempt in bands end to end, from and to pinned memory, and verify its results once more."""
+    assert attempt.bands is not None
+    needed = footprint(attempt.filter, attempt.task)
+    attempt.add_note(f"timed end to end alone, from and to {needed:,} bytes of pinned host memory")
+    watch.say(f"{attempt.name}: {attempt.run.notes[-1]}")
+    try:
+        plan, outputs = attempt.bands.timed()
+        samplers = {"elapsed_streamed": attempt.device.sampler([plan], "wall")}
+        timings = dict(attempt.timings)
+        how: dict[str, Any] = {"stop": watch.stop, "report": watch.report, "others": Others().share}
+        for stage, timing in measure_interleaved(samplers, TRANSFERS, deadline=watch.deadline, **how):
+            timings[stage] = replace(timing, stage=stage)
+        attempt.run = replace(attempt.run, stage="timed", timings=timings)
+        if attempt.experiment.checks != "off":
+            with listening(watch.stop):
+                attempt.check_again(outputs())
+    except FOR_ALL:
+        raise
+    except Exception as error:
+        attempt.fail_by(error)
+    return attempt.run
 
 
 def _nothing() -> Plan:

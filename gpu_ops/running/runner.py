@@ -24,7 +24,7 @@ from gpu_ops.running.attempt import FOR_ALL, INPUT_OVERWRITTEN, Attempt, Watch, 
 from gpu_ops.running.declared import mistakes
 from gpu_ops.running.device_bands import DeviceBands
 from gpu_ops.running.quality import quality
-from gpu_ops.running.rounds import time_attempts
+from gpu_ops.running.rounds import time_attempts, time_bands
 from gpu_ops.running.suitable import check_input, check_type
 from gpu_ops.running.timing import once
 from gpu_ops.running.verify import full_meta
@@ -45,8 +45,9 @@ def run_experiment(
     the first is verified.
 
     A pick that its variant does not support, that does not compile, lacks its library or does not fit in memory yields
-    a run with its `failure`; the others go on. Where nothing is timed, a pick that does not fit runs in bands if its
-    filter allows it, and a note says so; a right result is computed and verified `again`, on a simulated GPU in another
+    a run with its `failure`; the others go on. Where nothing is timed, and on a GPU where the experiment limits the
+    memory, a pick that does not fit runs in bands if its filter allows it, and a note says so; such a pick is timed end
+    to end only. Where nothing is timed, a right result is computed and verified `again`, on a simulated GPU in another
     order. `deadline` is a time of `time.perf_counter`. It calls `stop` between
     steps, samples and pieces of long work on the host, and `progress(text, done, total)` before each step and now and
     then within it. Raises ParamError and DeviceError before anything runs, KernelFault when a kernel dies, Cancelled
@@ -71,14 +72,17 @@ def run_experiment(
         yield from _compare(attempts, watch)
     if live:
         return
-    timed = [j for j in attempts if j.plan is not None and j.run.ok is not False]
+    timed = [j for j in attempts if j.computed and j.run.ok is not False]
     for name in dict.fromkeys(j.device.name for j in timed):
         group = [j for j in timed if j.device.name == name]
         watch.begin(f"timing {', '.join(dict.fromkeys(j.variant.id for j in group))} on {name}", len(group))
         if group[0].device.clock == "simulated":
             yield from _count(group, watch)
-        else:
-            yield from time_attempts(group, resident[name], watch)
+            continue
+        if whole := [j for j in group if j.plan is not None]:
+            yield from time_attempts(whole, resident[name], watch)
+        for attempt in (j for j in group if j.bands is not None):
+            yield time_bands(attempt, watch)
 
 
 def last_runs(runs: Iterable[Run]) -> list[Run]:
@@ -212,7 +216,7 @@ def _outputs(
         return _whole_outputs(attempt, resident, watch)
     except DeviceMemoryError as error:
         attempt.plan, attempt.session = None, attempt.device  # the guards of the failed plan would hold its memory
-        if attempt.experiment.protocol != "none":
+        if attempt.experiment.protocol != "none" and (memory is None or attempt.device.kind == "cpu"):
             advice = "" if whole_reason(attempt.filter, attempt.task) else " A run that is not timed goes in bands."
             raise DeviceMemoryError(f"{error}{advice}") from None
     if not in_use:

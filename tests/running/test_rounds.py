@@ -275,6 +275,50 @@ class TestTransfers:
         assert timings["elapsed"].median == 0.5 and timings["elapsed_pinned"].median == 0.25
 
 
+class TestBands:
+    """A GPU of which an experiment may use less than its input takes."""
+
+    @pytest.fixture
+    def device(self, monkeypatch: pytest.MonkeyPatch) -> FakeDevice:
+        device = FakeDevice()
+        monkeypatch.setattr(runner, "_begin", _as_on_the_cpu(runner._begin, device))
+        return device
+
+    def test_bands_are_timed_end_to_end_alone(self, measure, device):
+        run = measure(device, "one", memory=9000)["one"]
+        assert run.stage == "timed" and run.ok and set(run.timings) == {"elapsed_streamed"}
+        assert "bands of 3 rows" in run.notes[0] and "3 of them at a time" in run.notes[0]
+        assert run.notes[1] == "timed end to end alone, from and to 32,768 bytes of pinned host memory"
+        (asked,) = device.asked
+        assert asked.mode == "wall" and {step.stream for step in asked.copies} == {1, 2, 3}
+        kinds = {device.memory[id(_whole(step.target))] for step in asked.copies[1::2]}
+        assert kinds == {"pinned"} and asked.samples >= 10
+
+    def test_bands_that_turn_wrong_while_they_are_timed_lose_their_time(self, measure, device):
+        calls = []
+
+        def changing(device: Any, task: Task) -> Plan:
+            made = copy_plan(device, task)
+            calls.append(0)
+            wrong = Fill(made.outputs["image"][:, 3], 0.0)
+            return Plan((*made.steps, *([wrong] if len(calls) > 4 else [])), made.outputs)
+
+        run = measure(device, "one", memory=9000, plan=changing)["one"]
+        assert run.ok is False and not run.timings and "wrong in the next" in run.notes[-1]
+
+    def test_without_a_limit_nothing_goes_in_bands(self, measure, device):
+        device.fails_after = 0
+        run = measure(device, "one")["one"]
+        assert run.failure.endswith("A run that is not timed goes in bands.")
+
+
+def _whole(array: np.ndarray) -> np.ndarray:
+    """The allocation of which an array is a part."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
 def _as_on_the_cpu(job: Any, device: FakeDevice) -> Any:
     """The runner takes CPU variants for the device, which is of another kind from then on."""
 
