@@ -52,7 +52,7 @@ def _variant(
     def plan(device: Device, task: Task) -> Plan:
         return strategy(device, task, workloads.of(task))
 
-    too_many = "{chunks} chunks need as many rows, this input has {meta.shape[0]}; choose fewer"
+    too_many = "{chunks} chunks need as many rows, this input has {meta.shape[0]}; choose that many or fewer"
     few = Rule(lambda task: task.knobs["chunks"] > task.meta.shape[0], too_many)
     rules = (*((few,) if chunked else ()), Rule(workloads.refusal, "{found}"))
     return Variant(id, title, idea, plan, "cuda", (), knobs, source="S1", rules=rules, largest=workloads.largest)
