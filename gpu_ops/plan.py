@@ -132,12 +132,14 @@ Step = Launch | Call | Copy | Fill | Prefetch | HostTask
 class Plan:
     """Steps over memory that is already allocated. Steps of one stream run in order; `after` of a step names the steps
     of other streams that it waits for. `blocking` streams are those that cudaStreamCreate makes: they synchronise with
-    the default stream. A `graph` is launched as one CUDA graph."""
+    the default stream. A `graph` is launched as one CUDA graph. `peer_streams` are streams of the device's peer; the
+    kernels in them are the peer's."""
 
     steps: tuple[Step, ...]
     outputs: Mapping[str, DeviceArray]
     blocking: bool = False
     graph: bool = False
+    peer_streams: frozenset[int] = frozenset()
 
 
 Severity = Literal["error", "warning"]
@@ -221,7 +223,7 @@ class Trace:
 @dataclass(frozen=True)
 class Span:
     """One step of an execution: when it began and ended, in seconds since the execution began, its stream, the bytes
-    that it copied or filled (0 for kernels and calls), and what carried it out."""
+    that it copied or filled (0 for kernels and calls), what carried it out, and whether that was the device's peer."""
 
     name: str
     start: float
@@ -229,13 +231,21 @@ class Span:
     stream: int
     nbytes: int
     engine: Engine = "kernel"
+    peer: bool = False
 
     @classmethod
-    def of(cls, step: Step, start: float, end: float, is_host: Callable[[Any], bool] = lambda array: False) -> Span:
+    def of(
+        cls,
+        step: Step,
+        start: float,
+        end: float,
+        is_host: Callable[[Any], bool] = lambda array: False,
+        peer: bool = False,
+    ) -> Span:
         """The span of a step; `is_host` says whether an array lies in host memory."""
         array = step.source if isinstance(step, Copy) else getattr(step, "target", None)
         nbytes = 0 if array is None else int(array.nbytes)
-        return cls(step.name, start, end, step.stream, nbytes, engine_of(step, is_host))
+        return cls(step.name, start, end, step.stream, nbytes, engine_of(step, is_host), peer)
 
 
 def engine_of(step: Step, is_host: Callable[[Any], bool]) -> Engine:
@@ -316,6 +326,9 @@ class Device(Protocol):
         """A view of the device with its own kernel modules, in which `edits` {file: text} replace kernel files.
         `checks` says how thoroughly a simulated GPU looks for faults."""
 
+    def peer(self) -> Device:
+        """Another device of this machine, with the same edits, whose memory copies reach. Raises PeerMissing."""
+
     def at_work(self) -> AbstractContextManager[None]:
         """Inside, this is the thread's current device, for libraries that are called directly."""
 
@@ -327,12 +340,10 @@ class Device(Protocol):
 
     def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> Any:
         """Uninitialised memory of that kind: a host array if it is pageable, pinned or registered, else an array that
-        kernels take. Raises DeviceMemoryError with needed and free bytes, PinnedMemoryError where the system pins no
-        more."""
+        kernels take. Raises DeviceMemoryError with needed and free bytes, PinnedMemoryError."""
 
     def is_pageable(self, array: np.ndarray[Any, Any]) -> bool:
-        """Whether copies between this host memory and the device go through a buffer of the driver, because it is not
-        page-locked; never on a CPU."""
+        """Whether this host memory is not page-locked, so that the driver copies it twice; never on a CPU."""
 
     def host_view(self, array: DeviceArray) -> np.ndarray[Any, Any]:
         """The host's view of mapped or managed memory."""
@@ -341,17 +352,13 @@ class Device(Protocol):
         """Uninitialised memory of the device: short for `allocate("device", …)`. Raises DeviceMemoryError."""
 
     def pitched(self, rows: int, columns: int, dtype: Any) -> DeviceArray:
-        """Uninitialised memory (rows, columns) with the pitch that the driver chooses: strides[0], in bytes. Raises
-        DeviceMemoryError."""
+        """Uninitialised memory (rows, columns) with the driver's pitch, strides[0] in bytes. Raises DeviceMemoryError."""
 
     def copy(self, target: DeviceArray, source: DeviceArray) -> None:
         """Copy between arrays of one shape and dtype, in stream order."""
 
     def fill(self, target: DeviceArray, value: float) -> None:
         """Set every element, in stream order."""
-
-    def free(self, array: DeviceArray) -> None:
-        """Free the memory; the array must not be used again."""
 
     def driver_call(self, what: str) -> None:
         """Make a call of the driver beside which no other work begins: "pinned allocation", "device allocation", or

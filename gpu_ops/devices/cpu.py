@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gpu_ops.devices.libraries import import_library
-from gpu_ops.errors import DeviceError, DeviceMemoryError, KernelError
+from gpu_ops.errors import DeviceError, DeviceMemoryError, KernelError, PeerMissing
 from gpu_ops.host import free_memory, total_memory
 from gpu_ops.params import Value
 from gpu_ops.plan import (
@@ -94,9 +94,6 @@ class CpuDevice:
     def fill(self, target: DeviceArray, value: float) -> None:
         target.fill(value)
 
-    def free(self, array: DeviceArray) -> None:
-        """NumPy frees memory without references."""
-
     def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
         return self.empty(shape, dtype)  # a CPU has one kind of memory
 
@@ -121,6 +118,9 @@ class CpuDevice:
 
     def texture(self, array: DeviceArray, border: str = "nearest", linear: bool = False) -> Any:
         raise DeviceError("The CPU has no textures; pick a CUDA device.")
+
+    def peer(self) -> CpuDevice:
+        raise PeerMissing("The CPU has no second device beside it; pick a CUDA device.")
 
     def library(self, name: str) -> ModuleType:
         return import_library(name)

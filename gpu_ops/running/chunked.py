@@ -24,7 +24,6 @@ from gpu_ops.filters.kit.pipeline import (
     Work,
     chunks_of,
     depth_first,
-    even,
 )
 from gpu_ops.filters.kit.staging import FromBuffers, HostWork, ToBuffers, copied_from, copied_to
 from gpu_ops.plan import Call, Device, DeviceArray, HostTask, Plan, Step
@@ -41,7 +40,7 @@ def streamed_bands(filter: Filter, task: Task) -> list[Band]:
     """Chunks of CHUNK_BYTES, and one for each stream at least where there are as many rows."""
     rows = task.meta.shape[0]
     count = min(rows, max(STREAMS, -(-task.meta.nbytes // CHUNK_BYTES)))
-    return bands.split_at(filter, task, even(rows, count), alike=True)
+    return bands.split_at(filter, task, bands.even(rows, count), alike=True)
 
 
 def uncut_reason(filter: Filter, variant: Variant, task: Task) -> str:

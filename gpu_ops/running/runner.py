@@ -48,10 +48,9 @@ def run_experiment(
     a run with its `failure`; the others go on. Where nothing is timed, and on a GPU where the experiment limits the
     memory, a pick that does not fit runs in bands if its filter allows it, and a note says so; such a pick is timed end
     to end only. Where nothing is timed, a right result is computed and verified `again`, on a simulated GPU in another
-    order. `deadline` is a time of `time.perf_counter`. It calls `stop` between
-    steps, samples and pieces of long work on the host, and `progress(text, done, total)` before each step and now and
-    then within it. Raises ParamError and DeviceError before anything runs, KernelFault when a kernel dies, Cancelled
-    when `stop` returns true.
+    order. `deadline` is a time of `time.perf_counter`. It calls `stop` between steps, samples and pieces of long work
+    on the host, and `progress(text, done, total)` before each step and now and then within it. Raises ParamError and
+    DeviceError before anything runs, KernelFault when a kernel dies, Cancelled when `stop` returns true.
     """
     filter, experiment = _check(experiment)
     attempts = [_begin(filter, experiment, pick) for pick in experiment.picks]
@@ -72,7 +71,11 @@ def run_experiment(
         yield from _compare(attempts, watch)
     if live:
         return
-    timed = [j for j in attempts if j.computed and j.run.ok is not False]
+    yield from _time([j for j in attempts if j.computed and j.run.ok is not False], resident, watch)
+
+
+def _time(timed: list[Attempt], resident: Mapping[str, DeviceArray], watch: Watch) -> Iterator[Run]:
+    """Time the attempts of each device together, and those in bands by themselves."""
     for name in dict.fromkeys(j.device.name for j in timed):
         group = [j for j in timed if j.device.name == name]
         watch.begin(f"timing {', '.join(dict.fromkeys(j.variant.id for j in group))} on {name}", len(group))

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel, nvrtc_version, supported_architectures
-from gpu_ops.devices.cuda.current import AtWork, DeviceObjects, on_its_device
+from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel, nvrtc_version
+from gpu_ops.devices.cuda.current import AtWork, DeviceObjects, enable_access, on_its_device
 from gpu_ops.devices.cuda.memory import (
     DRIVER_CALLS,
     ManagedBytes,
@@ -23,13 +23,14 @@ from gpu_ops.devices.cuda.memory import (
     host_view,
     is_pinned,
 )
-from gpu_ops.devices.cuda.prepare import Prepared, is_host, wait_for
+from gpu_ops.devices.cuda.prepare import Prepared, wait_for
+from gpu_ops.devices.cuda.properties import architecture_of, limits_of, nvml_state, transfer_abilities
 from gpu_ops.devices.cuda.sampling import CudaSampler, Hold
 from gpu_ops.devices.cuda.texture import Texture, make_texture
 from gpu_ops.devices.instruments import HOLD, READ
 from gpu_ops.devices.launches import grid1d
 from gpu_ops.devices.libraries import import_library
-from gpu_ops.errors import DeviceError, DeviceMemoryError, KernelError, KernelFault
+from gpu_ops.errors import DeviceError, DeviceMemoryError, KernelError, KernelFault, PeerMissing
 from gpu_ops.params import Value
 from gpu_ops.plan import (
     DEFAULT_STREAM,
@@ -39,12 +40,10 @@ from gpu_ops.plan import (
     Execution,
     How,
     Launch,
-    Limits,
     MemoryKind,
     Mode,
     Plan,
     Sampler,
-    Span,
 )
 
 
@@ -73,6 +72,7 @@ class _Shared:
 
     architecture: str
     streams: dict[tuple[int, bool], Any] = field(default_factory=dict)
+    peer: _Shared | None = None
     hold: Hold | None = None
     flush: Prepared | None = None
     managed: ManagedBytes = field(default_factory=ManagedBytes)
@@ -93,10 +93,11 @@ class CudaDevice:
         self._modules: dict[str, DeviceObjects] = {}
         self._constants: dict[tuple[int, str], bytes] = {}
         self._index = index
+        self._peer: CudaDevice | None = None
         with self.at_work():
             properties = cupy.cuda.runtime.getDeviceProperties(index)
-            self.limits = _limits(properties, cupy.cuda.runtime.memGetInfo()[1])
-        self._shared = shared or _Shared(_architecture(self.limits.capability))
+            self.limits = limits_of(properties, cupy.cuda.runtime.memGetInfo()[1])
+        self._shared = shared or _Shared(architecture_of(self.limits.capability))
 
     def at_work(self) -> AtWork:
         """Inside, this is the thread's current device, and failures of CUDA become our errors: see `as_error`."""
@@ -104,6 +105,17 @@ class CudaDevice:
 
     def session(self, edits: Mapping[str, str], checks: Checks = "full") -> CudaDevice:
         return CudaDevice(self._index, self._shared, edits)
+
+    def peer(self) -> CudaDevice:
+        count = self._cupy.cuda.runtime.getDeviceCount()
+        if count < 2:
+            raise PeerMissing(f"{self.name} is the only CUDA device that is visible, and this needs a second one.")
+        if self._peer is None:
+            self._peer = CudaDevice((self._index + 1) % count, self._shared.peer, self._edits)
+            if self._shared.peer is None:
+                self._shared.peer = self._peer._shared
+                enable_access(self._index, self._peer._index)
+        return self._peer
 
     @property
     def architecture(self) -> str:
@@ -174,9 +186,6 @@ class CudaDevice:
         with self.stream(0):
             target.fill(value)
 
-    def free(self, array: DeviceArray) -> None:
-        """CuPy's pool reclaims memory with the last reference to it."""
-
     @on_its_device
     def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> Any:
         if kind == "device":
@@ -226,16 +235,22 @@ class CudaDevice:
     @on_its_device
     def prepare(self, plan: Plan, trace: bool = False) -> Prepared:
         """A plan with packed arguments, and its constants on the device."""
-        streams = partial(self.stream, blocking=True) if plan.blocking else self.stream
-        prepared = Prepared(plan, streams, self.limits, trace)
+        own = partial(self.stream, blocking=True) if plan.blocking else self.stream
+        peer = self.peer() if plan.peer_streams else None
+
+        def streams(number: int) -> Any:
+            return peer.stream(number) if peer is not None and number in plan.peer_streams else own(number)
+
+        prepared = Prepared(plan, streams, self.limits, trace, peer)
         for launch in prepared.constants:
-            self._set_constants(launch)
+            (self.peer() if launch.stream in plan.peer_streams else self)._set_constants(launch)
         self.stream(0).synchronize()
         if plan.graph and not trace:
             graph = self.capture(prepared, 1)
             prepared.operations = [partial(graph.launch, self.stream(0))]
         return prepared
 
+    @on_its_device
     def _set_constants(self, launch: Launch) -> None:
         for symbol, value in launch.constants.items():
             data = np.ascontiguousarray(value)
@@ -270,9 +285,8 @@ class CudaDevice:
             with suppress(self._cupy.cuda.runtime.CUDARuntimeError, DeviceError):
                 self.synchronize()
             raise
-        since = self._cupy.cuda.get_elapsed_time
-        spans = tuple(Span.of(s, since(begin, b) * 1e-3, since(begin, e) * 1e-3, is_host) for s, b, e in prepared.spans)
-        return Execution(since(begin, end) * 1e-3, (*prepared.host_clock.spans, *spans))
+        elapsed = self._cupy.cuda.get_elapsed_time(begin, end) * 1e-3
+        return Execution(elapsed, (*prepared.host_clock.spans, *prepared.spans_since(begin)))
 
     @on_its_device
     def capture(self, prepared: Prepared, times: int) -> Any:
@@ -336,6 +350,7 @@ class CudaDevice:
             "multiprocessors": int(properties["multiProcessorCount"]),
             "driver_cuda": runtime.driverGetVersion(),
             "runtime_cuda": runtime.runtimeGetVersion(),
+            "transfers": transfer_abilities(self._index),
             "cupy": self._cupy.__version__,
             "nvrtc": ".".join(map(str, nvrtc_version())),
             **nvml_state(self._index),
@@ -345,46 +360,3 @@ class CudaDevice:
     def synchronize(self) -> None:
         for stream in self._shared.streams.values():
             stream.synchronize()
-
-
-def _limits(properties: Mapping[str, Any], memory: int) -> Limits:
-    return Limits(
-        capability=(int(properties["major"]), int(properties["minor"])),
-        threads_per_block=int(properties["maxThreadsPerBlock"]),
-        shared_bytes=int(properties["sharedMemPerBlockOptin"]),
-        multiprocessors=int(properties["multiProcessorCount"]),
-        l2_bytes=int(properties["l2CacheSize"]),
-        memory_bytes=int(memory),
-        copy_engines=int(properties["asyncEngineCount"]),
-    )
-
-
-def _architecture(capability: tuple[int, int]) -> str:
-    """The newest architecture that NVRTC supports and this device runs: same major, no higher minor."""
-    numbers = [int(a[3:]) for a in supported_architectures()]
-    compatible = [a for a in numbers if a // 10 == capability[0] and a % 10 <= capability[1]]
-    if not compatible:
-        raise DeviceError(
-            f"NVRTC {'.'.join(map(str, nvrtc_version()))} does not compile for capability "
-            f"{capability[0]}.{capability[1]}; it supports {', '.join(supported_architectures())}."
-        )
-    return f"sm_{max(compatible)}"
-
-
-def nvml_state(index: int) -> dict[str, Any]:
-    """Driver version, clocks in MHz and temperature now; empty where nvidia-ml-py is not installed."""
-    try:
-        import pynvml
-    except ImportError:
-        return {}
-    try:
-        pynvml.nvmlInit()
-        handle = pynvml.nvmlDeviceGetHandleByIndex(index)
-        return {
-            "driver": pynvml.nvmlSystemGetDriverVersion(),
-            "sm_mhz": pynvml.nvmlDeviceGetClockInfo(handle, pynvml.NVML_CLOCK_SM),
-            "memory_mhz": pynvml.nvmlDeviceGetClockInfo(handle, pynvml.NVML_CLOCK_MEM),
-            "celsius": pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU),
-        }
-    except pynvml.NVMLError as error:
-        return {"nvml": str(error)}

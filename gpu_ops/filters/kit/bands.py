@@ -59,6 +59,12 @@ def wraps(task: Task) -> bool:
     return task.params.get("border") == "wrap"
 
 
+def even(rows: int, count: int) -> list[int]:
+    """Where `count` bands of equally many rows end, the last one of what is left."""
+    each = -(-rows // count)
+    return [*range(each, rows, each), rows]
+
+
 def split(filter: Filter, task: Task, rows: int, alike: bool = False) -> list[Band]:
     """Bands of `rows` rows, the last one of what is left; `alike` as for `split_at`."""
     count = task.meta.shape[0]

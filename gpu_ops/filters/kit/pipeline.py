@@ -28,7 +28,7 @@ CHUNK_BYTES = 4 << 20
 class Chunk:
     """Rows of the input with those around them, in `x`, and a plan on them. `number` counts from 1. Chunks of one
     `slot` share their device memory and a stream, in which their steps run one after the other. `is_cut`: its results
-    are rows of those of the whole; else they are results of their own."""
+    are rows of those of the whole; else they are results of their own. `base` is the stream of slot 0."""
 
     number: int
     band: Band
@@ -36,11 +36,12 @@ class Chunk:
     x: DeviceArray
     plan: Plan
     is_cut: bool = True
+    base: int = 1
 
     @property
     def stream(self) -> int:
         """The stream of its steps."""
-        return self.slot + 1
+        return self.slot + self.base
 
     @property
     def results(self) -> dict[str, DeviceArray]:
@@ -63,15 +64,18 @@ class Chunk:
         return [Copy(target, out, name, self.stream) for target, out, name in steps]
 
 
-def chunks_of(bands: Sequence[Band], slots: int, make: Make, is_cut: bool = True) -> list[Chunk]:
-    """A chunk for each band, in turn in one of `slots` parts of the device's memory."""
+def chunks_of(
+    bands: Sequence[Band], slots: int, make: Make, is_cut: bool = True, first: int = 1, base: int = 1
+) -> list[Chunk]:
+    """A chunk for each band, in turn in one of `slots` parts of the device's memory. The first one has the number
+    `first`, and slot 0 the stream `base`."""
     memory: dict[tuple[int, int], tuple[DeviceArray, Plan]] = {}
     chunks = []
     for place, band in enumerate(bands):
         key = place % slots, band.high - band.low
         if key not in memory:
             memory[key] = make(key[1])
-        chunks.append(Chunk(place + 1, band, key[0], *memory[key], is_cut))
+        chunks.append(Chunk(place + first, band, key[0], *memory[key], is_cut, base))
     return chunks
 
 
@@ -99,12 +103,13 @@ class FromHost:
 
     source: Array
 
-    def upload(self, chunk: Chunk) -> Iterator[Step]:
-        """See Source."""
-        band = chunk.band
-        for place, (to, where) in enumerate(pieces(band.low, band.high, len(self.source))):
+    def upload(self, chunk: Chunk, low: int | None = None, high: int | None = None) -> Iterator[Step]:
+        """See Source. Of the chunk's rows those from `low` to `high`, by default all."""
+        low, high = chunk.band.low if low is None else low, chunk.band.high if high is None else high
+        rows = chunk.x[low - chunk.band.low :]
+        for place, (to, where) in enumerate(pieces(low, high, len(self.source))):
             name = chunk.named("upload") + (f" part {place + 1}" if place else "")
-            yield Copy(chunk.x[to], self.source[where], name, chunk.stream)
+            yield Copy(rows[to], self.source[where], name, chunk.stream)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,12 +149,6 @@ def depth_first(chunks: Sequence[Chunk], source: Source, sink: Sink, work: Work)
 def in_stream(steps: Sequence[Step], stream: int, name: Name) -> list[Step]:
     """Steps of a plan in one stream, with other names."""
     return [replace(step, name=name(step.name), stream=stream, after=()) for step in steps]
-
-
-def even(rows: int, count: int) -> list[int]:
-    """Where `count` chunks of as many rows end, the last one of what is left."""
-    each = -(-rows // count)
-    return [*range(each, rows, each), rows]
 
 
 def pieces(low: int, high: int, count: int) -> Iterator[tuple[slice, slice]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from gpu_ops.filters.kit.bands import part_task, split_at
+from gpu_ops.filters.kit.bands import Band, part_task
 from gpu_ops.filters.kit.pipeline import (
     CHUNK_BYTES,
     STREAMS,
@@ -21,12 +22,11 @@ from gpu_ops.filters.kit.pipeline import (
     Work,
     chunks_of,
     depth_first,
-    even,
     in_stream,
 )
 from gpu_ops.filters.kit.staging import FromBuffers, ToBuffers, copied_from, copied_to
 from gpu_ops.filters.transfer.workload import Workload
-from gpu_ops.plan import DEFAULT_STREAM, Device, DeviceArray, Fill, HostTask, MemoryKind, Plan, Prefetch, Step
+from gpu_ops.plan import DEFAULT_STREAM, Copy, Device, DeviceArray, Fill, HostTask, MemoryKind, Plan, Prefetch, Step
 from gpu_ops.task import Task
 
 Strategy = Callable[[Device, Task, Workload], Plan]
@@ -35,8 +35,11 @@ Interruption = Callable[[Device, int], Step]
 PAGE = 4096
 
 
-def _chunks(device: Device, task: Task, workload: Workload, stops: Sequence[int], slots: int) -> list[Chunk]:
-    """Chunks of a task that end before these rows, in so many streams."""
+def _chunks(
+    device: Device, task: Task, workload: Workload, bands: Sequence[Band], slots: int, first: int = 1, base: int = 1
+) -> list[Chunk]:
+    """Chunks of a task in so many streams, of which `base` is the first one; `first` is the number of the first
+    chunk."""
     inner = workload.task(task)
 
     def make(rows: int) -> tuple[DeviceArray, Plan]:
@@ -44,7 +47,7 @@ def _chunks(device: Device, task: Task, workload: Workload, stops: Sequence[int]
         plan = workload.variant.plan(device, part_task(inner, rows).on(x))
         return x, Plan(plan.steps, {workload.filter.id: plan.outputs[workload.output.id]})
 
-    return chunks_of(split_at(workload.filter, inner, stops), slots, make)
+    return chunks_of(bands, slots, make, first=first, base=base)
 
 
 def _host(device: Device, task: Task, workload: Workload, kind: MemoryKind) -> tuple[Array, dict[str, Array]]:
@@ -68,7 +71,7 @@ def whole(kind: MemoryKind) -> Strategy:
     """Upload, kernel and download of the whole input, one after the other, with host memory of this kind."""
 
     def plan(device: Device, task: Task, workload: Workload) -> Plan:
-        chunks = _chunks(device, task, workload, [task.meta.shape[0]], 1)
+        chunks = _chunks(device, task, workload, workload.bands(task, 1), 1)
         source, targets = _host(device, task, workload, kind)
         return Plan(tuple(depth_first(chunks, FromHost(source), ToHost(targets), _work(task, workload))), targets)
 
@@ -80,7 +83,7 @@ def streamed(kind: MemoryKind = "pinned", graph: bool = False, interruption: Int
 
     def plan(device: Device, task: Task, workload: Workload) -> Plan:
         count, streams = task.knobs["chunks"], task.knobs["streams"]
-        chunks = _chunks(device, task, workload, even(task.meta.shape[0], count), streams)
+        chunks = _chunks(device, task, workload, workload.bands(task, count), streams)
         source, targets = _host(device, task, workload, kind)
         launches = _work(task, workload)
 
@@ -97,12 +100,58 @@ def streamed(kind: MemoryKind = "pinned", graph: bool = False, interruption: Int
 
 def fast(device: Device, task: Task, workload: Workload) -> Plan:
     """Chunks of CHUNK_BYTES in three streams, as one graph; an input of two chunks or less whole."""
-    rows, count = task.meta.shape[0], -(-task.meta.nbytes // CHUNK_BYTES)
-    stops = even(rows, min(count, rows)) if count > 2 else [rows]
-    chunks = _chunks(device, task, workload, stops, STREAMS)
+    count = _count(task)
+    chunks = _chunks(device, task, workload, workload.bands(task, count if count > 2 else 1), STREAMS)
     source, targets = _host(device, task, workload, "pinned")
     steps = depth_first(chunks, FromHost(source), ToHost(targets), _work(task, workload))
     return Plan(tuple(steps), targets, graph=True)
+
+
+def _count(task: Task) -> int:
+    """How many chunks of CHUNK_BYTES a task has."""
+    return max(1, min(-(-task.meta.nbytes // CHUNK_BYTES), task.meta.shape[0]))
+
+
+def both(device: Device, task: Task, workload: Workload) -> Plan:
+    """The upper half on a device and the lower one on its peer, from the middle outwards: chunks of CHUNK_BYTES, and on
+    each device three streams. Both chunks in the middle take their halo from the other device, all others from the
+    host."""
+    bands = workload.bands(task, max(2, _count(task)))
+    half = len(bands) // 2
+    upper = _chunks(device, task, workload, bands[:half][::-1], STREAMS)
+    lower = _chunks(device.peer(), task, workload, bands[half:], STREAMS, first=half + 1, base=STREAMS + 1)
+    memory, targets = _host(device, task, workload, "pinned")
+    source, sink, work = FromHost(memory), ToHost(targets), _work(task, workload)
+    steps = list(_middle(upper[0], lower[0], source, sink, work))
+    for place in range(1, len(bands) - half):
+        for chunk in (*upper[place : place + 1], *lower[place : place + 1]):
+            steps += depth_first([chunk], source, sink, work)
+    peer_streams = frozenset(range(STREAMS + 1, 2 * STREAMS + 1))
+    return Plan(tuple(steps), targets, peer_streams=peer_streams)
+
+
+def _middle(above: Chunk, below: Chunk, source: FromHost, sink: Sink, work: Work) -> Iterator[Step]:
+    """The chunks above and below the middle: each device uploads its own rows, and sends what the other one needs."""
+    middle, last, first = below.band.start, above.band.high, below.band.low
+    yield from source.upload(above, high=middle)
+    yield from source.upload(below, low=middle)
+    down, up = "halo to the second GPU", "halo to the first GPU"
+    if first < middle < last:
+        sent = above.x[first - above.band.low : middle - above.band.low]
+        yield Copy(below.x[: middle - first], sent, down, above.stream)
+        sent = below.x[middle - first : last - first]
+        yield Copy(above.x[middle - above.band.low :], sent, up, below.stream)
+    yield from _after(work(above), up if middle < last else "")
+    yield from _after(work(below), down if first < middle else "")
+    yield from sink.download(above)
+    yield from sink.download(below)
+
+
+def _after(steps: Iterable[Step], name: str) -> Iterator[Step]:
+    """The steps, of which the first one waits for the step of that name, if there is one."""
+    first, *others = steps
+    yield replace(first, after=(name,)) if name else first
+    yield from others
 
 
 def _breadth_first(chunks: Sequence[Chunk], source: Source, sink: Sink, work: Work) -> Iterator[Step]:
@@ -134,7 +183,7 @@ def staged(device: Device, task: Task, workload: Workload) -> Plan:
     rows, buffers, threads = task.meta.shape[0], task.knobs["buffers"], task.knobs["threads"]
     row_bytes = max(task.meta.nbytes // rows, 1)
     count = max(1, -(-rows // max(task.knobs["chunk"] * (1 << 20) // row_bytes, 1)))
-    chunks = _chunks(device, task, workload, even(rows, min(count, rows)), buffers)
+    chunks = _chunks(device, task, workload, workload.bands(task, min(count, rows)), buffers)
     source, targets = _host(device, task, workload, "pageable")
     source_side = FromBuffers(device, chunks, copied_from(source, threads))
     sink = ToBuffers(device, chunks, copied_to(targets, threads))
