@@ -352,7 +352,7 @@ class Device(Protocol):
         """Uninitialised memory of the device: short for `allocate("device", …)`. Raises DeviceMemoryError."""
 
     def pitched(self, rows: int, columns: int, dtype: Any) -> DeviceArray:
-        """Uninitialised memory (rows, columns) with the driver's pitch, strides[0] in bytes. Raises DeviceMemoryError."""
+        """Memory (rows, columns) with the driver's pitch, strides[0] in bytes. Raises DeviceMemoryError."""
 
     def copy(self, target: DeviceArray, source: DeviceArray) -> None:
         """Copy between arrays of one shape and dtype, in stream order."""

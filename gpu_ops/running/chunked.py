@@ -26,7 +26,7 @@ from gpu_ops.filters.kit.pipeline import (
     depth_first,
 )
 from gpu_ops.filters.kit.staging import FromBuffers, HostWork, ToBuffers, copied_from, copied_to
-from gpu_ops.plan import Call, Device, DeviceArray, HostTask, Plan, Step
+from gpu_ops.plan import Copy, Device, DeviceArray, Launch, Plan, Step
 from gpu_ops.running.attempt import Attempt
 from gpu_ops.running.declared import make_plan, mistakes
 from gpu_ops.running.parts import Merged
@@ -110,12 +110,20 @@ def chunked(
     done: Callable[[int], object] | None = None,
 ) -> Chunked:
     """The plan of these chunks of an input in host memory. `work` gives the steps between a chunk's upload and its
-    download, by default those of its plan. A plan without host tasks and library calls is a CUDA graph."""
+    download, by default those of its plan. A plan of nothing but launches and copies of arrays is a CUDA graph."""
     is_direct = device.kind == "cpu" or (source.flags.c_contiguous and not device.is_pageable(source))
     start: Source = FromHost(source) if is_direct else FromBuffers(device, chunks, copied_from(source))
     steps = tuple(depth_first(chunks, start, results.sink(device, chunks, done), work or steps_of))
-    graph = not any(isinstance(step, Call | HostTask) for step in steps)
-    return Chunked(Plan(steps, results.targets or {}, graph=graph), tuple(chunks), results)
+    plan = Plan(steps, results.targets or {}, graph=all(map(_is_node, steps)))
+    return Chunked(plan, tuple(chunks), results)
+
+
+def _is_node(step: Step) -> bool:
+    """Whether a step is a plain node of a CUDA graph: no launch that begins before the one ahead of it has ended, and
+    no refresh of a texture."""
+    if isinstance(step, Copy):
+        return hasattr(step.target, "strides")
+    return isinstance(step, Launch) and not step.early
 
 
 def steps_of(chunk: Chunk) -> list[Step]:
