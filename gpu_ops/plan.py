@@ -322,8 +322,7 @@ class Device(Protocol):
         `checks` says how thoroughly a simulated GPU looks for faults."""
 
     def peer(self) -> Device:
-        """Another device of this kind and machine, with the same edits, whose memory copies reach. Raises PeerMissing
-        where there is none."""
+        """Another device of this machine, with the same edits, whose memory copies reach. Raises PeerMissing."""
 
     def at_work(self) -> AbstractContextManager[None]:
         """Inside, this is the thread's current device, for libraries that are called directly."""
@@ -336,7 +335,10 @@ class Device(Protocol):
 
     def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> Any:
         """Uninitialised memory of that kind: a host array if it is pageable, pinned or registered, else an array that
-        kernels take. Raises DeviceMemoryError with needed and free bytes."""
+        kernels take. Raises DeviceMemoryError with needed and free bytes, PinnedMemoryError."""
+
+    def is_pageable(self, array: np.ndarray[Any, Any]) -> bool:
+        """Whether this host memory is not page-locked, so that the driver copies it twice; never on a CPU."""
 
     def host_view(self, array: DeviceArray) -> np.ndarray[Any, Any]:
         """The host's view of mapped or managed memory."""
@@ -345,17 +347,13 @@ class Device(Protocol):
         """Uninitialised memory of the device: short for `allocate("device", …)`. Raises DeviceMemoryError."""
 
     def pitched(self, rows: int, columns: int, dtype: Any) -> DeviceArray:
-        """Uninitialised memory (rows, columns) with the pitch that the driver chooses: strides[0], in bytes. Raises
-        DeviceMemoryError."""
+        """Memory (rows, columns) with the driver's pitch, strides[0] in bytes. Raises DeviceMemoryError."""
 
     def copy(self, target: DeviceArray, source: DeviceArray) -> None:
         """Copy between arrays of one shape and dtype, in stream order."""
 
     def fill(self, target: DeviceArray, value: float) -> None:
         """Set every element, in stream order."""
-
-    def free(self, array: DeviceArray) -> None:
-        """Free the memory; the array must not be used again."""
 
     def driver_call(self, what: str) -> None:
         """Make a call of the driver beside which no other work begins: "pinned allocation", "device allocation", or

@@ -151,9 +151,6 @@ class SimDevice:
         target.fill(value)
         self._memory.mark(target)
 
-    def free(self, array: DeviceArray) -> None:
-        """NumPy frees memory with the last reference to it."""
-
     def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
         if kind not in ("pageable", "pinned", "registered"):
             return self.empty(shape, dtype)
