@@ -28,8 +28,7 @@ from gpu_ops.cli.streams import Parser
 from gpu_ops.devices.coalescing import RULES
 from gpu_ops.devices.compiler import ARCHITECTURES
 from gpu_ops.errors import ParamError, plain
-from gpu_ops.explaining.transfers.kinds import KINDS
-from gpu_ops.explaining.transfers.subject import FAMILY
+from gpu_ops.explaining.transfers.catalogue import FAMILY, KINDS
 from gpu_ops.filters import FILTERS
 from gpu_ops.io import CHOICES, NOISE, SAMPLES, STEPS
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE

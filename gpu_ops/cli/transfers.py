@@ -12,18 +12,20 @@ from gpu_ops.cli.measure import emit
 from gpu_ops.cli.models import chosen_device, queues_of, rates_of
 from gpu_ops.cli.tables import align, seconds
 from gpu_ops.errors import ParamError, counted, plain
-from gpu_ops.explaining.transfers import memory, pinning, registering, residency
+from gpu_ops.explaining.transfers import pinning
+from gpu_ops.explaining.transfers.catalogue import CHAINED, DIRECTIONS, FAMILY, HOST_KINDS, KINDS, size_text
 from gpu_ops.explaining.transfers.figures import (
     KIND_NAMES,
     WAYS,
     Grid,
+    break_even,
     draw_sweep,
     grid_of,
     origin,
     rate_of,
 )
-from gpu_ops.explaining.transfers.kinds import KINDS, size_text, sweep
-from gpu_ops.explaining.transfers.subject import FAMILY, Subject
+from gpu_ops.explaining.transfers.making import sweep
+from gpu_ops.explaining.transfers.subject import Subject
 from gpu_ops.explaining.transfers.sweep import Point, TransferSweep
 
 BASES = {
@@ -58,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         _print(found, args.only)
     if args.picture is not None:
         part = args.only or next(iter(kind.parts), "")
-        args.draw(grid_of(found, part) if kind.id == "streams" else draw_sweep(found, part), args.picture)
+        args.draw((found, part) if kind.id == "streams" else draw_sweep(found, part), args.picture)
         streams.say(f"The picture is in {plain(args.picture)}.")
     return 0
 
@@ -98,7 +100,7 @@ def _cell(found: TransferSweep, grid: Grid, part: str, value: float | None) -> s
 
 
 def _residency_table(found: TransferSweep, part: str | None) -> str:
-    cases = [(kind, way) for kind in residency.KINDS for way in WAYS]
+    cases = [(kind, way) for kind in CHAINED for way in WAYS]
     lines = [["filters", *(f"{kind}, {WAYS[way]}" for kind, way in cases)]]
     for count in sorted({point["filters"] for point in found.points}):
         times = [found.where(filters=count, memory=kind, way=way)[0]["time"] for kind, way in cases]
@@ -108,9 +110,9 @@ def _residency_table(found: TransferSweep, part: str | None) -> str:
 
 def _memory_table(found: TransferSweep, part: str | None) -> str:
     tables = []
-    for direction in (part,) if part else memory.DIRECTIONS:
+    for direction in (part,) if part else DIRECTIONS:
         known = {(p["nbytes"], p["memory"]): p for p in found.where(direction=direction)}
-        kinds = [kind for kind in memory.KINDS if any(kind == own for _, own in known)]
+        kinds = [kind for kind in HOST_KINDS if any(kind == own for _, own in known)]
         lines = [["size", *(KIND_NAMES.get(kind, kind) for kind in kinds)]]
         for nbytes in sorted({nbytes for nbytes, _ in known}):
             lines.append([size_text(nbytes), *(_rate(known.get((nbytes, kind))) for kind in kinds)])
@@ -125,7 +127,7 @@ def _rate(point: Point | None) -> str:
 def _registering_table(found: TransferSweep, part: str | None) -> str:
     lines = [["size", "registering", "copy, pageable", "copy, registered", "pays from"]]
     for point in found.points:
-        first = registering.break_even(point)
+        first = break_even(point)
         times = (seconds(point[name]) for name in ("locking", "pageable", "registered"))
         lines.append(
             [size_text(point["nbytes"]), *times, "never" if first is None else counted(first, "copy", "copies")]

@@ -141,9 +141,9 @@ def test_measured_steps_have_times_and_rates(qtbot, engine) -> None:
     assert "Measured by events around each step, in the median of 7 runs" in panel.sheet.basis.text()
     assert rows(window)[0] == "3 pinned: 5 µs, overlap 0.40"
     assert reading(window, 0.5e-6, 2) == "upload 1, stream 1, 0 µs … 1 µs: 1 µs, 4.096 kB, 4.096 GB/s"
-    assert panel.engines.isHidden() is False and not panel.in_order.isVisible() and not panel.engines.isVisible()
+    assert panel.controls.engines.isHidden() is False and not panel.controls.in_order.isVisible() and not panel.controls.engines.isVisible()
     answer(engine, basis="measured", scale=1.0, runs=1)
-    QTest.mouseClick(panel.again, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(panel.controls.again, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: len(asked(engine)) == 2)
     answer(engine, basis="measured", scale=1.0, runs=1)
     assert "in a single run, because a run takes long" in panel.sheet.basis.text()
@@ -153,19 +153,19 @@ def test_measured_steps_have_times_and_rates(qtbot, engine) -> None:
 def test_the_queues_of_a_simulated_gpu_are_chosen(qtbot, window, engine) -> None:
     show(qtbot, window, engine)
     panel = window.timeline
-    panel.engines.setFocus()
-    QTest.keyClick(panel.engines, Qt.Key.Key_Up)
+    panel.controls.engines.setFocus()
+    QTest.keyClick(panel.controls.engines, Qt.Key.Key_Up)
     assert asked(engine)[-1].copy_engines == 1
     answer(engine)
-    assert not any(spin.isVisible() for spin in panel.spins.values())
-    panel.in_order.click()
+    assert not any(spin.isVisible() for spin in panel.controls.spins.values())
+    panel.controls.in_order.click()
     assert asked(engine)[-1].in_order
     answer(engine)
-    panel.predicted.click()
+    panel.controls.predicted.click()
     rates = asked(engine)[-1].rates
-    assert rates is not None and (rates.upload, rates.kernel) == (25e9, 1000e9) and panel.spins["upload"].isVisible()
+    assert rates is not None and (rates.upload, rates.kernel) == (25e9, 1000e9) and panel.controls.spins["upload"].isVisible()
     answer(engine, basis="predicted", scale=1e-6)
-    panel.spins["upload"].setValue(12.5)
+    panel.controls.spins["upload"].setValue(12.5)
     assert asked(engine)[-1].rates.upload == 12.5e9
     assert "earlier setting" in panel.state.text() and not panel.sheet.chart.current
     answer(engine, basis="predicted", scale=1e-6)
@@ -178,7 +178,7 @@ def test_the_answer_to_an_earlier_choice_is_dropped(qtbot, window, engine) -> No
     cancelled: list[int] = []
     engine.cancel = lambda job, kill=True: cancelled.append(job)  # the engine's answer comes later
     panel, before = window.timeline, window.timeline._controller.content
-    panel.in_order.click()
+    panel.controls.in_order.click()
     late = asked(engine)[-1]
     window.controller.session.set_knobs("streams", {"chunks": 4})
     qtbot.wait(20)
@@ -214,12 +214,12 @@ def test_a_failure_is_said_in_place_and_one_variant_leaves_the_others(qtbot, win
     show(qtbot, window, engine, reasons={"streams": "8 chunks need as many rows."})
     panel = window.timeline
     assert len(rows(window)) == 4 and "7 streams is left out: 8 chunks need as many rows." in panel.sheet.notes.text()
-    panel.in_order.click()
+    panel.controls.in_order.click()
     engine.answered.emit(Failed(asked(engine)[-1].job, "The engine has gone."))
     qtbot.wait(20)
     assert "There are no timelines: The engine has gone." in panel.state.text()
     before = len(asked(engine))
-    QTest.mouseClick(panel.again, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(panel.controls.again, Qt.MouseButton.LeftButton)
     assert len(asked(engine)) == before + 1, "only when asked to"
 
 
@@ -245,10 +245,10 @@ def test_a_new_answer_keeps_the_zoom_and_another_unit_shows_all(qtbot, window, e
     plane.zoom_at(2, 1, 0.0, 0.5)
     seen = plane.x.start, plane.x.stop
     assert seen != (0, 5)
-    panel.in_order.click()
+    panel.controls.in_order.click()
     answer(engine)
     assert (plane.x.start, plane.x.stop) == seen
-    panel.predicted.click()
+    panel.controls.predicted.click()
     answer(engine, basis="predicted", scale=1e-6)
     assert (plane.x.start, plane.x.stop) == pytest.approx((0, 5e-6))
     plane.zoom_at(2, 1, 0.0, 0.5)

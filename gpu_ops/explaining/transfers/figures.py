@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpu_ops.explaining.figures import DrawnFigure
 from gpu_ops.explaining.spans import rates_text
-from gpu_ops.explaining.transfers import memory, residency
-from gpu_ops.explaining.transfers.kinds import KINDS, SIZES
-from gpu_ops.explaining.transfers.registering import break_even
+from gpu_ops.explaining.transfers.catalogue import CHAINED, HOST_KINDS, KINDS, MANAGED, SIZES
 from gpu_ops.explaining.transfers.sweep import Point, TransferSweep
 from gpu_ops.statements import Basis
 from gpu_ops.types import Figure, Found, Scale, Series
@@ -66,14 +65,25 @@ def draw_sweep(sweep: TransferSweep, part: str = "") -> DrawnFigure:
     """A sweep as a figure, or the named part of it. Streams × chunks is a grid as well, see `grid_of`."""
     kind = KINDS[sweep.id]
     part = part or next(iter(kind.parts), "")
-    x, y, series, notes = _DRAWN[sweep.id](sweep, part)
+    drawing = _DRAWN[sweep.id](sweep, part)
     title = f"{kind.title}: {part}" if part else kind.title
     text = " ".join(filter(None, [TEXTS[sweep.id], f"Here: {sweep.subject}." if sweep.subject else ""]))
-    figure = Figure(f"S1-{sweep.id}", "S1", "chapter 5", title, text, x, y, "", (), (), _nothing, _none)
-    return DrawnFigure(figure, tuple(series), (*notes, *sweep.notes), "", origin(sweep))
+    figure = Figure(f"S1-{sweep.id}", "S1", "chapter 5", title, text, drawing.x, drawing.y, "", (), (), _nothing, _none)
+    notes, series = (*drawing.notes, *sweep.notes), tuple(drawing.series)
+    return DrawnFigure(figure, series, notes, "", origin(sweep), marks=tuple(drawing.marks))
 
 
-Drawing = tuple[Scale, Scale, list[Series], list[str]]
+Mark = tuple[float, float, str]
+
+
+class Drawing(NamedTuple):
+    """Axes, series, notes, and marked places of a figure."""
+
+    x: Scale
+    y: Scale
+    series: list[Series]
+    notes: list[str] = []
+    marks: list[Mark] = []
 
 
 def _series(sweep: TransferSweep, name: str, points: Iterable[tuple[float, float]], variant: str) -> Series:
@@ -91,14 +101,14 @@ def _streams(sweep: TransferSweep, part: str) -> Drawing:
     for count in sorted({point["streams"] for point in sweep.points}):
         own = [(point["chunks"], point[part] * scale) for point in sweep.where(streams=count)]
         series.append(_series(sweep, f"{count} streams" if count > 1 else "1 stream", own, "streams"))
-    return x, y, series, []
+    return Drawing(x, y, series)
 
 
 def _residency(sweep: TransferSweep, part: str) -> Drawing:
     factor, unit = (MS, "ms") if sweep.unit == "s" else (1.0, sweep.unit)
     x = Scale("filters", "", (1, 2, 4, 6, 8, 10, 12, 14, 16), logarithmic=False)
     series, notes = [], []
-    for kind in residency.KINDS:
+    for kind in CHAINED:
         most = {}
         for way, name in WAYS.items():
             own = [(point["filters"], point["time"] * factor) for point in sweep.where(memory=kind, way=way)]
@@ -108,18 +118,19 @@ def _residency(sweep: TransferSweep, part: str) -> Drawing:
         notes.append(
             f"{most['resident'][0]} filters on {kind} memory: {gain:.1f} times faster with one upload and download."
         )
-    return x, Scale("time", unit, logarithmic=False), series, notes
+    return Drawing(x, Scale("time", unit, logarithmic=False), series, notes)
 
 
 def _memory(sweep: TransferSweep, part: str) -> Drawing:
     sizes = sorted({point["nbytes"] / KIB for point in sweep.points})
-    series, many = [], 2 if part == "both" else 1
-    for kind in memory.KINDS:
+    series = []
+    for kind in HOST_KINDS:
         own = sweep.where(memory=kind, direction=part)
         rates = sorted((point["nbytes"] / KIB, rate_of(point)) for point in own)
-        name, variant = KIND_NAMES.get(kind, kind), "managed" if kind in memory.MANAGED else kind
+        name, variant = KIND_NAMES.get(kind, kind), "managed" if kind in MANAGED else kind
         series += [_series(sweep, name, rates, variant)] if rates else []
-    return Scale("size, each way" if many > 1 else "size", "KiB", tuple(sizes)), Scale("rate", "GB/s"), series, []
+    x = Scale("size, each way" if part == "both" else "size", "KiB", tuple(sizes))
+    return Drawing(x, Scale("rate", "GB/s"), series)
 
 
 def rate_of(point: Point) -> float:
@@ -129,23 +140,29 @@ def rate_of(point: Point) -> float:
 
 def _registering(sweep: TransferSweep, part: str) -> Drawing:
     point = next(one for one in sweep.points if one["nbytes"] == SIZES[part])
+    even = crossing(point)
+    counts = sorted({*COPIES, *([even] if even is not None and COPIES[0] < even < COPIES[-1] else [])})
     lines: Mapping[str, Sequence[tuple[float, float]]] = {
-        "pageable": [(n, n * point["pageable"] * MS) for n in COPIES],
-        "registered": [(n, (point["locking"] + n * point["registered"]) * MS) for n in COPIES],
+        "pageable": [(n, n * point["pageable"] * MS) for n in counts],
+        "registered": [(n, (point["locking"] + n * point["registered"]) * MS) for n in counts],
     }
     series = [_series(sweep, f"{kind} memory", own, kind) for kind, own in lines.items()]
-    first = break_even(point)
-    if first is not None and first <= COPIES[-1]:
-        crossing = [(first, (point["locking"] + first * point["registered"]) * MS)]
-        series.append(
-            _series(
-                sweep,
-                f"registering pays from {first} copies on" if first > 1 else "it pays from the first copy on",
-                crossing,
-                "fast",
-            )
-        )
-    return Scale("copies", "", COPIES), Scale("time", "ms"), series, [pays(sweep)]
+    marks: list[Mark] = []
+    if even is not None and even in counts:
+        marks.append((even, even * point["pageable"] * MS, f"break-even, {even:.1f} copies"))
+    return Drawing(Scale("copies", "", COPIES), Scale("time", "ms"), series, [pays(sweep)], marks)
+
+
+def crossing(point: Point) -> float | None:
+    """The number of copies at which both take as long, which need not be whole; None where a copy is no faster."""
+    saved = point["pageable"] - point["registered"]
+    return float(point["locking"] / saved) if saved > 0 else None
+
+
+def break_even(point: Point) -> int | None:
+    """From how many copies on registering the memory takes less time in all; None where a copy is no faster."""
+    even = crossing(point)
+    return None if even is None else math.floor(even) + 1
 
 
 def pays(sweep: TransferSweep) -> str:
@@ -165,12 +182,8 @@ def _pinning(sweep: TransferSweep, part: str) -> Drawing:
     xs = tuple(p["locked"] / GIB for p in points)
     ends = [tuple(p[name] * MS for p in points) for name in ("q1", "q3")]
     band = Series("quartiles", "measured", xs, ends[0], ends[1], filter=FILTER, variant="serial")
-    return (
-        Scale("locked memory", "GiB", xs, logarithmic=False),
-        Scale("time", "ms", logarithmic=False),
-        [band, line],
-        [],
-    )
+    x = Scale("locked memory", "GiB", xs, logarithmic=False)
+    return Drawing(x, Scale("time", "ms", logarithmic=False), [band, line])
 
 
 _DRAWN = {

@@ -1,16 +1,20 @@
-"""Copies of every kind of host memory over their size: to the device, to the host, and both at once."""
+"""Copies of every kind of host memory over their size: to the device, to the host, and both at once; and what it costs
+to page-lock existing memory."""
 
 from __future__ import annotations
 
+import statistics
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from gpu_ops.devices.instruments import COPY
 from gpu_ops.devices.launches import grid1d
 from gpu_ops.errors import KernelError, KernelscopeError
+from gpu_ops.explaining.transfers.catalogue import DIRECTIONS, HOST_KINDS, MANAGED, REGISTERED, Direction
 from gpu_ops.explaining.transfers.meter import Meter
 from gpu_ops.explaining.transfers.sweep import Point
 from gpu_ops.filters.transfer.strategies import touch
@@ -18,14 +22,9 @@ from gpu_ops.host import free_memory
 from gpu_ops.plan import Copy, Device, DeviceArray, HostTask, Launch, MemoryKind, Plan, Prefetch, Step
 from gpu_ops.progress import advance
 
-Direction = Literal["to device", "to host", "both"]
 Array = np.ndarray[Any, Any]
-DIRECTIONS: tuple[Direction, ...] = ("to device", "to host", "both")
 SIZES = tuple(1 << power for power in range(12, 31, 2))
 """From 4 KiB to 1 GiB."""
-KINDS = ("pageable", "staged", "pinned", "registered", "mapped", "managed", "prefetched")
-"""Kinds of memory, managed memory without and with a prefetch."""
-MANAGED = ("managed", "prefetched")
 BUFFER = 4 << 20
 """Bytes of one of the pinned buffers through which staged copies go."""
 RING, THREADS = 3, 8
@@ -33,6 +32,8 @@ BLOCK, WORDS = 256, 4
 """Threads of a block, and 16-byte words of a thread, of the kernel that copies mapped and managed memory."""
 AT_ONCE = 4
 """Memory that a point takes on either side, as a multiple of its size."""
+LOCKINGS = 5
+"""How often memory is registered."""
 SEED = 1 << 20
 """Different values of the data that is copied; longer ones repeat them."""
 
@@ -57,7 +58,7 @@ class Copies:
 def points(meter: Meter, notes: list[str], sizes: Sequence[int] = SIZES) -> Iterator[Point]:
     """A point for each kind, size and direction; `notes` says what is left out. What was measured was right: the bytes
     that arrived are compared."""
-    for done, (kind, nbytes) in enumerate(cases := [(k, n) for k in KINDS for n in sizes]):
+    for done, (kind, nbytes) in enumerate(cases := [(k, n) for k in HOST_KINDS for n in sizes]):
         advance(done, len(cases))
         if meter.measures and AT_ONCE * nbytes > (free := min(free_memory(), meter.session.free_bytes())):
             needed = f"{nbytes >> 20} MiB of {kind} memory are left out: they take {AT_ONCE} times as much"
@@ -164,3 +165,33 @@ def _alternating(up: Sequence[Step], down: Sequence[Step]) -> list[Step]:
     """Both in turns: the host comes to each as early as it can."""
     longest = max(len(up), len(down))
     return [step for k in range(longest) for one in (up, down) for step in one[k : k + 1]]
+
+
+def locking_points(meter: Meter, sizes: Sequence[int] = REGISTERED) -> Iterator[Point]:
+    """A point for each size: the time of a copy to the device while the memory is pageable and when it is registered,
+    and the `locking` time, for registering and unregistering it once."""
+    for done, nbytes in enumerate(sizes):
+        advance(done, len(sizes))
+        x = meter.session.empty((nbytes,), np.uint8)
+        times = {kind: _upload(meter, kind, nbytes, x) for kind in ("pageable", "registered")}
+        yield {"nbytes": nbytes, **times, "locking": _locking(meter, nbytes)}
+
+
+def _upload(meter: Meter, kind: str, nbytes: int, x: object) -> float:
+    source = meter.session.allocate(kind, (nbytes,), np.uint8)  # type: ignore[arg-type]
+    if meter.measures:
+        source[:] = 1  # memory that was never written has no pages of its own
+    return meter.time(Plan((Copy(x, source, "upload", 1),), {}))
+
+
+def _locking(meter: Meter, nbytes: int) -> float:
+    if not meter.measures:
+        return 1.0 if meter.rates is None else meter.rates.latency + nbytes / meter.rates.locking
+    found = []
+    for _ in range(LOCKINGS):
+        array = np.ones(nbytes, np.uint8)
+        start = time.perf_counter()
+        meter.session.register(array)
+        meter.session.unregister(array)
+        found.append(time.perf_counter() - start)
+    return statistics.median(found)

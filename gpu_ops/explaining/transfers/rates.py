@@ -10,27 +10,30 @@ from pathlib import Path
 from typing import Any
 
 from gpu_ops.errors import ParamError, plain
-from gpu_ops.explaining.judging import RECORDED
 from gpu_ops.explaining.spans import Rates
 from gpu_ops.explaining.transfers.sweep import TransferSweep, sweep_of_json
 from gpu_ops.params import nearest
-from gpu_ops.report.files import read_report
 from gpu_ops.report.machines import machine_name
 from gpu_ops.report.rows import Report, Row
 
-SWEEPS = RECORDED / "transfers"
 LATENCY = 5e-6
 
 
 @cache
 def recorded_sweeps() -> dict[str, TransferSweep]:
     """The sweeps shipped with the product, by file name without its ending."""
-    return {path.stem: sweep_of_json(json.loads(path.read_text()), path.name) for path in sorted(SWEEPS.glob("*.json"))}
+    from gpu_ops.explaining.judging import RECORDED  # a window begins without reports
+
+    paths = sorted((RECORDED / "transfers").glob("*.json"))
+    return {path.stem: sweep_of_json(json.loads(path.read_text()), path.name) for path in paths}
 
 
 @cache
 def recorded_rates() -> dict[str, Rates]:
     """The rates of every machine with a recorded report of transfers, by the machine's short name."""
+    from gpu_ops.explaining.judging import RECORDED
+    from gpu_ops.report.files import read_report
+
     found: dict[str, Rates] = {}
     for path in sorted(RECORDED.glob("*-transfer-*.json")):
         name = machine_of(path)
@@ -52,6 +55,8 @@ def machine_of(path: Path) -> str:
 def rates_named(name: str) -> Rates:
     """The rates of a recorded machine, or of a report FILE.json of transfers. Raises ParamError that names all
     machines, ReportError for a file that is none."""
+    from gpu_ops.report.files import read_report
+
     known = recorded_rates()
     if name in known:
         return known[name]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpu_ops.errors import ParamError
+from gpu_ops.explaining.transfers.catalogue import FAMILY
 from gpu_ops.filters import FILTERS
 from gpu_ops.filters.transfer.workload import Workload
 from gpu_ops.input_kinds import INPUT_KINDS
@@ -16,8 +17,6 @@ from gpu_ops.running.suitable import check_input
 from gpu_ops.running.verify import full_meta
 from gpu_ops.task import Task
 from gpu_ops.types import Filter, Input
-
-FAMILY = "transfer"
 
 
 @dataclass(frozen=True, eq=False)

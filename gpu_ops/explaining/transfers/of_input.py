@@ -1,31 +1,48 @@
-"""Residency: filters one after the other with one upload and one download, against a round trip for each."""
+"""Sweeps of an input: streams × chunks, and chains of filters with one upload and download or with many."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
 
 import numpy as np
 
 from gpu_ops.errors import KernelError
+from gpu_ops.explaining.transfers.catalogue import CHAINED, WAYS, Way
 from gpu_ops.explaining.transfers.meter import Meter
 from gpu_ops.explaining.transfers.subject import Subject
 from gpu_ops.explaining.transfers.sweep import Point
-from gpu_ops.filters.transfer.pipeline import in_stream
+from gpu_ops.filters.transfer.pipeline import even, in_stream
 from gpu_ops.plan import Copy, Device, MemoryKind, Plan, Step
 from gpu_ops.progress import advance
+from gpu_ops.running.declared import make_plan
 from gpu_ops.task import Task
 
+STREAMS = tuple(range(1, 9))
+CHUNKS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+VARIANT = "streams"
 MOST = 16
-KINDS: tuple[MemoryKind, ...] = ("pageable", "pinned")
-Way = Literal["resident", "round trips"]
-WAYS: tuple[Way, ...] = ("resident", "round trips")
+"""Filters of a chain."""
 
 
-def points(meter: Meter, subject: Subject) -> Iterator[Point]:
+def grid_points(meter: Meter, subject: Subject) -> Iterator[Point]:
+    """A point for each number of streams and of chunks, as far as the input has as many rows. Where only the order
+    is known, a step on the whole input is one."""
+    variant, rows = subject.filter.variant(VARIANT), subject.input.array.shape[0]
+    x = subject.task(meter.session).x
+    counts = [count for count in CHUNKS if count <= rows]
+    for done, (streams, chunks) in enumerate(pairs := [(s, c) for s in STREAMS for c in counts]):
+        advance(done, len(pairs))
+        task = subject.task(meter.session, {"streams": streams, "chunks": chunks, "order": "depth first"}, x)
+        plan = make_plan(subject.filter, variant, meter.session, task)
+        # A step on a chunk takes as much less than one on the whole.
+        parts = len(even(rows, chunks)) if meter.basis == "order" else 1
+        yield {"streams": streams, "chunks": chunks, "time": meter.time(plan) / parts, "overlap": meter.overlap(plan)}
+
+
+def chain_points(meter: Meter, subject: Subject) -> Iterator[Point]:
     """A point for each number of filters from 1 to MOST, each kind of memory and both ways."""
     task = subject.task(meter.session)
-    cases = [(count, kind) for count in range(1, MOST + 1) for kind in KINDS]
+    cases = [(count, kind) for count in range(1, MOST + 1) for kind in CHAINED]
     for done, (count, kind) in enumerate(cases):
         advance(done, len(cases))
         plans = {way: chain(meter.session, subject, task, count, kind, way) for way in WAYS}
