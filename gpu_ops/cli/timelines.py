@@ -80,6 +80,8 @@ def _print(found: list[Timeline], width: int) -> None:
         lines.append([one.variant, _time(one, one.elapsed), *busy, f"{one.overlap:.2f}"])
     print(align(lines, frozenset(range(1, len(lines[0])))))
     print("Overlap: the engine that is busy longest, divided by the time from the first step to the end of the last.")
+    if found[0].launch_blocking:
+        print("The host waited for each kernel: CUDA_LAUNCH_BLOCKING was 1.")
     print(BASES[found[0].basis].format(where=rates_text(found[0].rates) if found[0].rates else ""))
 
 

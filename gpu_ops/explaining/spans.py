@@ -70,7 +70,7 @@ class Rates:
 class Timeline:
     """The spans of a variant on a device, in seconds, or in steps where only the order is known. `elapsed` is the time
     in all, without the events around each step where it was measured, as the median of so many `runs`.
-    Predicted times have their `rates`."""
+    Predicted times have their `rates`. `launch_blocking`: the host waited for each kernel that was measured."""
 
     filter: str
     variant: str
@@ -80,6 +80,7 @@ class Timeline:
     elapsed: float
     runs: int = 0
     rates: Rates | None = None
+    launch_blocking: bool = False
 
     @property
     def overlap(self) -> float:
@@ -127,7 +128,7 @@ class Timeline:
             "device": self.device,
             "basis": self.basis,
         }
-        what |= {"unit": self.unit, "runs": self.runs}
+        what |= {"unit": self.unit, "runs": self.runs, "launch_blocking": self.launch_blocking}
         return {**what, "elapsed": self.elapsed, "overlap": self.overlap, "spans": spans}
 
     @property

@@ -10,6 +10,7 @@ from gpu_ops.devices import open_device
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.streams.queues import Queues
 from gpu_ops.errors import ParamError
+from gpu_ops.explaining.blocked import blocked_timeline, is_blocking
 from gpu_ops.explaining.spans import Basis, Rates, Timeline
 from gpu_ops.params import Values, check_values
 from gpu_ops.plan import Plan, Span
@@ -40,8 +41,12 @@ def timeline(
     or of as many as AFFORDED seconds allow, after one more. A simulated GPU has `queues` like today's unless others are
     given; with `rates` its times are predicted.
 
+    Where `queues` have launch blocking and the device is a GPU, a process of its own measures.
+
     Raises ParamError for what the filter or the variant does not take, KernelError, DeviceError.
     """
+    if queues is not None and queues.launch_blocking and device.startswith("cuda") and not is_blocking():
+        return blocked_timeline(filter, variant, device, input, params, knobs, edits)
     opened = open_device(device)
     session = opened.session(edits or {})
     task = Task.of(
@@ -60,7 +65,7 @@ def timeline(
         basis: Basis = "order" if rates is None else "predicted"
         return Timeline(filter.id, variant.id, device, basis, spans, max((s.end for s in spans), default=0.0), 0, rates)
     spans, elapsed, runs = _measured(session, plan)
-    return Timeline(filter.id, variant.id, device, "measured", spans, elapsed, runs)
+    return Timeline(filter.id, variant.id, device, "measured", spans, elapsed, runs, launch_blocking=is_blocking())
 
 
 def _measured(session: Any, plan: Plan) -> tuple[tuple[Span, ...], float, int]:

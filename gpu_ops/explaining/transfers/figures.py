@@ -150,7 +150,9 @@ def _registering(sweep: TransferSweep, part: str) -> Drawing:
     marks: list[Mark] = []
     if even is not None and even in counts:
         marks.append((even, even * point["pageable"] * MS, f"break-even, {even:.1f} copies"))
-    return Drawing(Scale("copies", "", COPIES), Scale("time", "ms"), series, [pays(sweep)], marks)
+    notes = [pays(sweep)]
+    notes += [f"Page-locking is taken at {sweep.rates.locking / GB:.3g} GB/s."] if sweep.rates else []
+    return Drawing(Scale("copies", "", COPIES), Scale("time", "ms"), series, notes, marks)
 
 
 def crossing(point: Point) -> float | None:

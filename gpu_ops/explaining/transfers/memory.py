@@ -78,7 +78,7 @@ def _of_size(meter: Meter, kind: str, nbytes: int) -> list[Point]:
     if meter.measures:
         check(meter.session, copies, data)
     about = {"memory": kind, "nbytes": nbytes}
-    return [{**about, "direction": one, "time": time} for one, time in zip(directions, times, strict=True)]
+    return [{**about, "direction": one, "time": seconds} for one, seconds in zip(directions, times, strict=True)]
 
 
 def _data(nbytes: int) -> Array:
