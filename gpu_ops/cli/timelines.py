@@ -14,7 +14,7 @@ from gpu_ops.cli.measure import emit, job_title
 from gpu_ops.cli.models import chosen_device, queues_of, rates_of
 from gpu_ops.cli.tables import align, seconds
 from gpu_ops.errors import ParamError, counted, plain
-from gpu_ops.explaining.spans import ENGINES, MARKS, Timeline, rates_text, timelines_json, traces
+from gpu_ops.explaining.spans import ENGINES, MARKS, Timeline, check_text, rates_text, timelines_json, traces
 from gpu_ops.explaining.timeline import timeline
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import replacing
@@ -80,6 +80,8 @@ def _print(found: list[Timeline], width: int) -> None:
         lines.append([one.variant, _time(one, one.elapsed), *busy, f"{one.overlap:.2f}"])
     print(align(lines, frozenset(range(1, len(lines[0])))))
     print("Overlap: the engine that is busy longest, divided by the time from the first step to the end of the last.")
+    for text in dict.fromkeys(filter(None, map(check_text, found))):
+        print(text)
     if found[0].launch_blocking:
         print("The host waited for each kernel: CUDA_LAUNCH_BLOCKING was 1.")
     print(BASES[found[0].basis].format(where=rates_text(found[0].rates) if found[0].rates else ""))

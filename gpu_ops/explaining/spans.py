@@ -70,7 +70,9 @@ class Rates:
 class Timeline:
     """The spans of a variant on a device, in seconds, or in steps where only the order is known. `elapsed` is the time
     in all, without the events around each step where it was measured, as the median of so many `runs`.
-    Predicted times have their `rates`. `launch_blocking`: the host waited for each kernel that was measured."""
+    Predicted times have their `rates`. `launch_blocking`: the host waited for each kernel that was measured.
+    `checked` has, for engines, the time in which one was busy by events and by CUPTI's records of the same execution;
+    `unchecked` is the reason why there are none."""
 
     filter: str
     variant: str
@@ -81,6 +83,8 @@ class Timeline:
     runs: int = 0
     rates: Rates | None = None
     launch_blocking: bool = False
+    checked: tuple[tuple[Engine, float, float], ...] = ()
+    unchecked: str = ""
 
     @property
     def overlap(self) -> float:
@@ -129,6 +133,7 @@ class Timeline:
             "basis": self.basis,
         }
         what |= {"unit": self.unit, "runs": self.runs, "launch_blocking": self.launch_blocking}
+        what |= {"checked_by_records": [list(one) for one in self.checked]} if self.checked else {}
         return {**what, "elapsed": self.elapsed, "overlap": self.overlap, "spans": spans}
 
     @property
@@ -173,6 +178,18 @@ def traces(timelines: Iterable[Timeline]) -> dict[str, Any]:
     for number, one in enumerate(timelines, start=1):
         events += [{**event, "pid": number} for event in one.trace()["traceEvents"]]
     return {"traceEvents": events, "displayTimeUnit": "ns"}
+
+
+def check_text(one: Timeline) -> str:
+    """How the times of events differ from CUPTI's records, or why that is not known; "" where nothing was measured on
+    a GPU."""
+    if one.unchecked:
+        return f"Not checked against CUPTI's activity records: {one.unchecked}"
+    parts = []
+    for engine, events, records in one.checked:
+        times = f"{events * 1e3:.4g} ms by events, {records * 1e3:.4g} ms by records"
+        parts.append(f"{ENGINES[engine]} {times} ({events / records - 1:+.1%})")
+    return f"{one.variant}, checked against CUPTI's activity records: {'; '.join(parts)}." if parts else ""
 
 
 def rates_text(rates: Rates) -> str:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from gpu_ops.devices import open_device
 from gpu_ops.devices.sim.device import SimDevice
-from gpu_ops.devices.sim.streams.queues import Queues
-from gpu_ops.errors import ParamError
+from gpu_ops.devices.sim.streams.queues import Queues, busy
+from gpu_ops.errors import DeviceError, DeviceLost, LibraryMissing, ParamError
 from gpu_ops.explaining.blocked import blocked_timeline, is_blocking
-from gpu_ops.explaining.spans import Basis, Rates, Timeline
+from gpu_ops.explaining.spans import ENGINES, Basis, Rates, Timeline
 from gpu_ops.params import Values, check_values
-from gpu_ops.plan import Plan, Span
+from gpu_ops.plan import Engine, Plan, Span
 from gpu_ops.progress import advance
 from gpu_ops.running.declared import make_plan
 from gpu_ops.running.suitable import check_input
@@ -65,7 +66,9 @@ def timeline(
         basis: Basis = "order" if rates is None else "predicted"
         return Timeline(filter.id, variant.id, device, basis, spans, max((s.end for s in spans), default=0.0), 0, rates)
     spans, elapsed, runs = _measured(session, plan)
-    return Timeline(filter.id, variant.id, device, "measured", spans, elapsed, runs, launch_blocking=is_blocking())
+    checked, unchecked = _checked(session, plan) if session.kind == "cuda" else ((), "")
+    found = Timeline(filter.id, variant.id, device, "measured", spans, elapsed, runs)
+    return replace(found, launch_blocking=is_blocking(), checked=checked, unchecked=unchecked)
 
 
 def _measured(session: Any, plan: Plan) -> tuple[tuple[Span, ...], float, int]:
@@ -80,3 +83,15 @@ def _measured(session: Any, plan: Plan) -> tuple[tuple[Span, ...], float, int]:
         advance(2 * done + 2, 2 * runs)
     traced.sort(key=lambda one: float(one.elapsed))
     return traced[runs // 2].spans, statistics.median(plain), runs
+
+
+def _checked(session: Any, plan: Plan) -> tuple[tuple[tuple[Engine, float, float], ...], str]:
+    """The time in which each engine is busy by events, and by CUPTI's records; or the reason why there are none."""
+    try:
+        execution, records = session.recorded(plan)
+    except (LibraryMissing, DeviceError) as error:
+        if isinstance(error, DeviceLost):
+            raise
+        return (), str(error)
+    by_events, by_records = busy(execution.spans), busy(records)
+    return tuple((e, by_events[e], by_records[e]) for e in ENGINES if by_events.get(e) and by_records.get(e)), ""

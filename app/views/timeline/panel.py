@@ -22,7 +22,7 @@ from app.views.timeline.text import left_out
 from app.views.timing.figures_page import FigureSheet
 from app.views.upright import Upright
 from gpu_ops.errors import InputError
-from gpu_ops.explaining.spans import timelines_json, traces
+from gpu_ops.explaining.spans import check_text, timelines_json, traces
 from gpu_ops.explaining.transfers.catalogue import GRID
 from gpu_ops.explaining.transfers.figures import draw_sweep
 from gpu_ops.explaining.transfers.sweep import TransferSweep
@@ -78,7 +78,11 @@ class TimelinePanel(Squeezed):
         if isinstance(content, TransferSweep):
             self._show_sweep(content, current)
             return
-        notes = left_out(content.reasons, content.titles, self._controller.cpu_variants) if content else ""
+        notes = ""
+        if content is not None:
+            checks = dict.fromkeys(filter(None, map(check_text, content.found.values())))
+            left = left_out(content.reasons, content.titles, self._controller.cpu_variants)
+            notes = "\n".join(filter(None, [left, *checks]))
         self.sheet.show_timelines(content, notes, content is None or current)
         self.pages.setCurrentIndex(0)
 

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel, nvrtc_version, supported_architectures
+from gpu_ops.devices.cuda.activity import recorded
 from gpu_ops.devices.cuda.current import AtWork, DeviceObjects, on_its_device
 from gpu_ops.devices.cuda.memory import DRIVER_CALLS, allocate, allocate_pitched, host_view
 from gpu_ops.devices.cuda.prepare import Prepared, is_host, wait_for
@@ -248,6 +249,13 @@ class CudaDevice:
         since = self._cupy.cuda.get_elapsed_time
         spans = tuple(Span.of(s, since(begin, b) * 1e-3, since(begin, e) * 1e-3, is_host) for s, b, e in prepared.spans)
         return Execution(since(begin, end) * 1e-3, (*prepared.host_clock.spans, *spans))
+
+    @on_its_device
+    def recorded(self, plan: Plan) -> tuple[Execution, tuple[Span, ...]]:
+        """A traced execution of a plan, and CUPTI's records of it. Raises LibraryMissing, DeviceError."""
+        found: list[Execution] = []
+        spans = recorded(lambda: found.append(self.execute(plan, trace=True)))
+        return found[0], spans
 
     @on_its_device
     def capture(self, prepared: Prepared, times: int) -> Any:
