@@ -141,7 +141,11 @@ def test_measured_steps_have_times_and_rates(qtbot, engine) -> None:
     assert "Measured by events around each step, in the median of 7 runs" in panel.sheet.basis.text()
     assert rows(window)[0] == "3 pinned: 5 µs, overlap 0.40"
     assert reading(window, 0.5e-6, 2) == "upload 1, stream 1, 0 µs … 1 µs: 1 µs, 4.096 kB, 4.096 GB/s"
-    assert panel.controls.engines.isHidden() is False and not panel.controls.in_order.isVisible() and not panel.controls.engines.isVisible()
+    assert (
+        panel.controls.engines.isHidden() is False
+        and not panel.controls.in_order.isVisible()
+        and not panel.controls.engines.isVisible()
+    )
     answer(engine, basis="measured", scale=1.0, runs=1)
     QTest.mouseClick(panel.controls.again, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: len(asked(engine)) == 2)
@@ -163,7 +167,11 @@ def test_the_queues_of_a_simulated_gpu_are_chosen(qtbot, window, engine) -> None
     answer(engine)
     panel.controls.predicted.click()
     rates = asked(engine)[-1].rates
-    assert rates is not None and (rates.upload, rates.kernel) == (25e9, 1000e9) and panel.controls.spins["upload"].isVisible()
+    assert (
+        rates is not None
+        and (rates.upload, rates.kernel) == (25e9, 1000e9)
+        and panel.controls.spins["upload"].isVisible()
+    )
     answer(engine, basis="predicted", scale=1e-6)
     panel.controls.spins["upload"].setValue(12.5)
     assert asked(engine)[-1].rates.upload == 12.5e9
@@ -308,7 +316,7 @@ def test_the_queues_are_kept_in_a_session() -> None:
 
 @pytest.mark.qt_log_ignore("This plugin does not support")
 def test_the_command_draws_the_same_picture(qapp: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["timeline", "transfer", "streams", "--sample", "noise", "--size", "64x48", "--device", "sim"]
+    words = ["timeline", "transfer", "streams", "--sample", "noise", "--size", "48x64", "--device", "sim"]
     assert main([*words, "--picture", str(tmp_path / "t.svg")]) == 0
     drawn = (tmp_path / "t.svg").read_text()
     assert "7 streams" in drawn and "copy to device" in drawn and "stream 2" in drawn

@@ -11,7 +11,8 @@ from gpu_ops.explaining.transfers.catalogue import CHAINED, WAYS, Way
 from gpu_ops.explaining.transfers.meter import Meter
 from gpu_ops.explaining.transfers.subject import Subject
 from gpu_ops.explaining.transfers.sweep import Point
-from gpu_ops.filters.transfer.pipeline import even, in_stream
+from gpu_ops.filters.kit.bands import even
+from gpu_ops.filters.transfer.pipeline import in_stream
 from gpu_ops.plan import Copy, Device, MemoryKind, Plan, Step
 from gpu_ops.progress import advance
 from gpu_ops.running.declared import make_plan
