@@ -11,7 +11,6 @@ from gpu_ops.explaining.transfers.catalogue import CHAINED, WAYS, Way
 from gpu_ops.explaining.transfers.meter import Meter
 from gpu_ops.explaining.transfers.subject import Subject
 from gpu_ops.explaining.transfers.sweep import Point
-from gpu_ops.filters.kit.bands import even
 from gpu_ops.filters.transfer.pipeline import in_stream
 from gpu_ops.plan import Copy, Device, MemoryKind, Plan, Step
 from gpu_ops.progress import advance
@@ -36,7 +35,7 @@ def grid_points(meter: Meter, subject: Subject) -> Iterator[Point]:
         task = subject.task(meter.session, {"streams": streams, "chunks": chunks, "order": "depth first"}, x)
         plan = make_plan(subject.filter, variant, meter.session, task)
         # A step on a chunk takes as much less than one on the whole.
-        parts = len(even(rows, chunks)) if meter.basis == "order" else 1
+        parts = len(subject.workload.bands(task, chunks)) if meter.basis == "order" else 1
         yield {"streams": streams, "chunks": chunks, "time": meter.time(plan) / parts, "overlap": meter.overlap(plan)}
 
 
