@@ -58,7 +58,9 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     _add_timeline(commands, _named_filters(argv, moving))
     _add_transfers(commands, moving)
     _add_info(commands)
-    args = parser.parse_args(_filter_first(argv))
+    args, unknown = parser.parse_known_args(_filter_first(argv))
+    if unknown:
+        commands.choices[args.name].error(f"unrecognized arguments: {' '.join(unknown)}")
     if args.name == "run":
         _settle_run(args)
     if args.json is not None and args.json != "-":
@@ -288,6 +290,9 @@ def _add_transfers(commands: argparse._SubParsersAction[Parser], filters: list[F
     _add_input(parser)
     _add_values(parser, filters, knobs=False)
     models.add_model(parser)
+    parser.add_argument(
+        "--report", metavar="NAME", help="show a recorded sweep instead: of a machine such as h100, or of a FILE.json"
+    )
     parser.add_argument("--picture", metavar="FILE", help="draw the sweep, or the part that is named, as PNG or SVG")
     parser.add_argument("--json", metavar="FILE", help="write the result here as JSON; - for standard output")
 

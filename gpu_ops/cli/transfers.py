@@ -13,7 +13,7 @@ from gpu_ops.cli.models import chosen_device, queues_of, rates_of
 from gpu_ops.cli.tables import align, seconds
 from gpu_ops.errors import ParamError, counted, plain
 from gpu_ops.explaining.transfers import pinning
-from gpu_ops.explaining.transfers.catalogue import CHAINED, DIRECTIONS, FAMILY, HOST_KINDS, KINDS, size_text
+from gpu_ops.explaining.transfers.catalogue import CHAINED, DIRECTIONS, FAMILY, GRID, HOST_KINDS, KINDS, Kind, size_text
 from gpu_ops.explaining.transfers.figures import (
     KIND_NAMES,
     WAYS,
@@ -25,8 +25,10 @@ from gpu_ops.explaining.transfers.figures import (
     rate_of,
 )
 from gpu_ops.explaining.transfers.making import sweep
+from gpu_ops.explaining.transfers.rates import sweep_named
 from gpu_ops.explaining.transfers.subject import Subject
 from gpu_ops.explaining.transfers.sweep import Point, TransferSweep
+from gpu_ops.report.provenance import machine
 
 BASES = {
     "measured": "Measured on {where}.",
@@ -45,6 +47,23 @@ def run(args: argparse.Namespace) -> int:
         )
     if args.picture is not None:
         check_picture(args)
+    found = sweep_named(kind.id, args.report) if args.report is not None else _make(args, kind)
+    if args.json is not None and args.report is not None:
+        raise ParamError("--json writes a sweep that is made; --report names one that is there. Leave one of them out.")
+    if args.json is not None:
+        about = {"provenance": machine([found.device], with_roofs=False)} if found.basis == "measured" else {}
+        emit(args.json, {**found.to_json(), **about})
+    if args.json != "-":
+        _print(found, args.only)
+    if args.picture is not None:
+        part = args.only or next(iter(kind.parts), "")
+        args.draw((found, part) if kind.id == GRID else draw_sweep(found, part), args.picture)
+        streams.say(f"The picture is in {plain(args.picture)}.")
+    return 0
+
+
+def _make(args: argparse.Namespace, kind: Kind) -> TransferSweep:
+    """The sweep that the flags describe."""
     device = "cpu" if kind.on_host else chosen_device(args)
     args.filter, subject = FAMILY, None
     if kind.of_input:
@@ -53,16 +72,7 @@ def run(args: argparse.Namespace) -> int:
         subject = Subject.of(input, filter.id, params)
     if kind.on_host:
         streams.say(f"This locks up to {size_text(pinning.most())} of memory for a while; stop it with Ctrl+C.")
-    found = sweep(kind.id, device, subject, rates_of(args), queues_of(args))
-    if args.json is not None:
-        emit(args.json, found.to_json())
-    if args.json != "-":
-        _print(found, args.only)
-    if args.picture is not None:
-        part = args.only or next(iter(kind.parts), "")
-        args.draw((found, part) if kind.id == "streams" else draw_sweep(found, part), args.picture)
-        streams.say(f"The picture is in {plain(args.picture)}.")
-    return 0
+    return sweep(kind.id, device, subject, rates_of(args), queues_of(args))
 
 
 def _print(found: TransferSweep, part: str | None) -> None:

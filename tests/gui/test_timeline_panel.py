@@ -117,14 +117,14 @@ def test_nothing_is_asked_for_until_the_panel_is_visible(qtbot, window, engine) 
 def test_variants_lie_one_under_the_other_on_one_axis_of_steps(qtbot, window, engine) -> None:
     show(qtbot, window, engine)
     lanes = ["host", "stream 1", "stream 2"]
-    assert rows(window) == ["3 pinned: 5 steps, overlap 0.40", *lanes, "7 streams: 5 steps, overlap 0.40", *lanes]
+    assert rows(window) == ["3 pinned: 5 steps, overlap 0.40", *lanes, "7 chunks in streams: 5 steps, overlap 0.40", *lanes]
     sheet, chart = window.timeline.sheet, window.timeline.sheet.chart
     assert "Order alone" in sheet.basis.text() and chart.isVisible()
     assert "CPU, one core" in sheet.notes.text() and "the CPU runs them" in sheet.notes.text()
     assert chart.bottom(chart.frame()).title == "time (steps)" and chart.frame().across == (0, 5)
     shown = {look for look, pair in sheet.legend.items() if not pair.isHidden()}
     assert shown == {"host", "upload", "kernel", "download"}, "copies in the device are not there"
-    assert "7 streams: 5 steps" in chart.accessibleDescription()
+    assert "7 chunks in streams: 5 steps" in chart.accessibleDescription()
 
 
 def test_the_cursor_reads_a_step(qtbot, window, engine) -> None:
@@ -221,7 +221,7 @@ def test_timelines_come_before_what_a_simulated_gpu_runs_and_after_other_runs(qt
 def test_a_failure_is_said_in_place_and_one_variant_leaves_the_others(qtbot, window, engine) -> None:
     show(qtbot, window, engine, reasons={"streams": "8 chunks need as many rows."})
     panel = window.timeline
-    assert len(rows(window)) == 4 and "7 streams is left out: 8 chunks need as many rows." in panel.sheet.notes.text()
+    assert len(rows(window)) == 4 and "7 chunks in streams is left out: 8 chunks need as many rows." in panel.sheet.notes.text()
     panel.controls.in_order.click()
     engine.answered.emit(Failed(asked(engine)[-1].job, "The engine has gone."))
     qtbot.wait(20)
@@ -304,7 +304,7 @@ def test_timelines_are_saved_with_their_facts(qtbot, window, engine, tmp_path: P
     assert [one["variant"] for one in told["timelines"]] == ["pinned", "streams"] and told["about"]["input"] == "array"
     assert told["schema"] == "kernelscope-timelines/1"
     assert "filter: transfer2d" in QImage(str(tmp_path / "p.png")).text("Description")
-    assert "7 streams" in (tmp_path / "p.svg").read_text()
+    assert "7 chunks in streams" in (tmp_path / "p.svg").read_text()
 
 
 def test_the_queues_are_kept_in_a_session() -> None:
@@ -319,7 +319,7 @@ def test_the_command_draws_the_same_picture(qapp: object, tmp_path: Path, capsys
     words = ["timeline", "transfer", "streams", "--sample", "noise", "--size", "48x64", "--device", "sim"]
     assert main([*words, "--picture", str(tmp_path / "t.svg")]) == 0
     drawn = (tmp_path / "t.svg").read_text()
-    assert "7 streams" in drawn and "copy to device" in drawn and "stream 2" in drawn
+    assert "7 chunks in streams" in drawn and "copy to device" in drawn and "stream 2" in drawn
     for run, name, sentence in (
         (main, "t.gif", "must end in .png or .svg"),
         (engine_main, "t.png", "The engine alone draws no pictures"),

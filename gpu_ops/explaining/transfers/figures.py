@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from gpu_ops.explaining.figures import DrawnFigure
 from gpu_ops.explaining.spans import rates_text
 from gpu_ops.explaining.transfers.catalogue import CHAINED, HOST_KINDS, KINDS, MANAGED, SIZES
+from gpu_ops.explaining.transfers.rates import recorded_sweeps
 from gpu_ops.explaining.transfers.sweep import Point, TransferSweep
 from gpu_ops.statements import Basis
 from gpu_ops.types import Figure, Found, Scale, Series
@@ -71,6 +72,12 @@ def draw_sweep(sweep: TransferSweep, part: str = "") -> DrawnFigure:
     figure = Figure(f"S1-{sweep.id}", "S1", "chapter 5", title, text, drawing.x, drawing.y, "", (), (), _nothing, _none)
     notes, series = (*drawing.notes, *sweep.notes), tuple(drawing.series)
     return DrawnFigure(figure, series, notes, "", origin(sweep), marks=tuple(drawing.marks))
+
+
+def recorded_figures() -> tuple[DrawnFigure, ...]:
+    """The sweeps that were recorded, each of their parts as a figure."""
+    found = recorded_sweeps().values()
+    return tuple(draw_sweep(one, part) for one in found for part in KINDS[one.id].parts or ("",))
 
 
 Mark = tuple[float, float, str]

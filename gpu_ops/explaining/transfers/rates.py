@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gpu_ops.errors import ParamError, plain
+from gpu_ops.errors import InputError, ParamError, ReportError, plain
 from gpu_ops.explaining.spans import Rates
 from gpu_ops.explaining.transfers.sweep import TransferSweep, sweep_of_json
 from gpu_ops.params import nearest
@@ -45,6 +45,34 @@ def recorded_rates() -> dict[str, Rates]:
         if machine in found:
             found[machine] = replace(found[machine], **_from_sweep(sweep, found[machine]))
     return found
+
+
+def sweep_named(id: str, name: str) -> TransferSweep:
+    """The sweep of this kind that was recorded on a machine, or that a FILE.json has. Raises ParamError that names
+    what is recorded, ReportError for a file of something else, InputError for one that cannot be read."""
+    if name.endswith(".json"):
+        found = sweep_of_json(_read(Path(name)), name)
+        if found.id != id:
+            raise ParamError(f"{plain(name)} has the sweep {found.id}, not {id}; name that one.")
+        return found
+    known = recorded_sweeps()
+    if f"{name}-{id}" not in known:
+        raise ParamError(
+            f"There is no recorded sweep {id} of {plain(name, 60)!r}; recorded are {', '.join(known) or 'none'}. Name "
+            "one by its machine, or a FILE.json that kernelscope transfers wrote."
+        )
+    return known[f"{name}-{id}"]
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_bytes())
+    except OSError as error:
+        raise InputError(
+            f"{plain(path)} cannot be read ({error.strerror}); name a file of kernelscope transfers."
+        ) from None
+    except ValueError:
+        raise ReportError(f"{plain(path)} is no JSON; name a file that kernelscope transfers wrote.") from None
 
 
 def machine_of(path: Path) -> str:

@@ -45,7 +45,7 @@ class TransferSweep:
 
 def sweep_of_json(content: Mapping[str, Any], name: str) -> TransferSweep:
     """A sweep from JSON. Raises ReportError that names the file."""
-    if content.get("schema") != SCHEMA:
+    if not isinstance(content, Mapping) or content.get("schema") != SCHEMA:
         raise ReportError(f"{plain(name)} is not of the schema {SCHEMA}; kernelscope transfers writes that.")
     texts = {key: str(content.get(key, "")) for key in ("id", "device", "machine", "subject")}
     rates = Rates(**content["rates"]) if content.get("rates") else None
