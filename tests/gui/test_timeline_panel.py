@@ -117,7 +117,12 @@ def test_nothing_is_asked_for_until_the_panel_is_visible(qtbot, window, engine) 
 def test_variants_lie_one_under_the_other_on_one_axis_of_steps(qtbot, window, engine) -> None:
     show(qtbot, window, engine)
     lanes = ["host", "stream 1", "stream 2"]
-    assert rows(window) == ["3 pinned: 5 steps, overlap 0.40", *lanes, "7 chunks in streams: 5 steps, overlap 0.40", *lanes]
+    assert rows(window) == [
+        "3 pinned: 5 steps, overlap 0.40",
+        *lanes,
+        "7 chunks in streams: 5 steps, overlap 0.40",
+        *lanes,
+    ]
     sheet, chart = window.timeline.sheet, window.timeline.sheet.chart
     assert "Order alone" in sheet.basis.text() and chart.isVisible()
     assert "CPU, one core" in sheet.notes.text() and "the CPU runs them" in sheet.notes.text()
@@ -221,7 +226,10 @@ def test_timelines_come_before_what_a_simulated_gpu_runs_and_after_other_runs(qt
 def test_a_failure_is_said_in_place_and_one_variant_leaves_the_others(qtbot, window, engine) -> None:
     show(qtbot, window, engine, reasons={"streams": "8 chunks need as many rows."})
     panel = window.timeline
-    assert len(rows(window)) == 4 and "7 chunks in streams is left out: 8 chunks need as many rows." in panel.sheet.notes.text()
+    assert (
+        len(rows(window)) == 4
+        and "7 chunks in streams is left out: 8 chunks need as many rows." in panel.sheet.notes.text()
+    )
     panel.controls.in_order.click()
     engine.answered.emit(Failed(asked(engine)[-1].job, "The engine has gone."))
     qtbot.wait(20)

@@ -60,9 +60,13 @@ class Meter:
             found.append(self.session.execute(plan).elapsed)
         return statistics.median(found[1:])
 
-    def overlap(self, plan: Plan) -> float:
-        """How well uploads, kernels and downloads overlap, see `gpu_ops.devices.sim.streams.queues.overlap`."""
-        return overlap(self.session.execute(plan, trace=True).spans if self.measures else self._spans(plan))
+    def time_and_overlap(self, plan: Plan) -> tuple[float, float]:
+        """How long a plan takes, and how well its uploads, kernels and downloads overlap, see
+        `gpu_ops.devices.sim.streams.queues.overlap`."""
+        if not self.measures:
+            spans = self._spans(plan)
+            return _end(spans), overlap(spans)
+        return self.time(plan), overlap(self.session.execute(plan, trace=True).spans)
 
     def _spans(self, plan: Plan) -> tuple[Span, ...]:
         assert isinstance(self.session, SimDevice)

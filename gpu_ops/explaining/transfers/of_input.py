@@ -36,7 +36,8 @@ def grid_points(meter: Meter, subject: Subject) -> Iterator[Point]:
         plan = make_plan(subject.filter, variant, meter.session, task)
         # A step on a chunk takes as much less than one on the whole.
         parts = len(subject.workload.bands(task, chunks)) if meter.basis == "order" else 1
-        yield {"streams": streams, "chunks": chunks, "time": meter.time(plan) / parts, "overlap": meter.overlap(plan)}
+        time, share = meter.time_and_overlap(plan)
+        yield {"streams": streams, "chunks": chunks, "time": time / parts, "overlap": share}
 
 
 def chain_points(meter: Meter, subject: Subject) -> Iterator[Point]:

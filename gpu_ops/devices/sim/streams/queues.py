@@ -6,6 +6,7 @@ one for kernels – carry out one step at a time. A copy from or to pageable mem
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -117,7 +118,7 @@ class Timeline:
     def _needs(self, step: Step) -> Iterator[_Operation]:
         """What must end before a step begins."""
         earlier = self._issued[::-1]
-        yield from (o for o in earlier if o.step.stream == step.stream)
+        yield from itertools.islice((o for o in earlier if o.step.stream == step.stream), 1)  # the others before it
         yield from self._named(step.after)
         if self._plan.blocking:
             is_default = step.stream == DEFAULT_STREAM
