@@ -55,6 +55,7 @@ def blocked_timeline(
                 advance(0, 1)
         finally:
             child.kill()
+            talk.join()
     answer: Any = pickle.loads(answers[0]) if answers and answers[0] else None
     if isinstance(answer, Timeline):
         return answer
