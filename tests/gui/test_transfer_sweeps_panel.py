@@ -113,6 +113,12 @@ def test_a_sweep_is_asked_for_with_the_input_and_the_queues(window: MainWindow, 
     assert request.input is None and request.rates is not None, "it says nothing without seconds"
     assert controls.predicted.isChecked() and not controls.predicted.isEnabled()
     assert not window.timeline._controller.model.predicted, "the choice for timelines stays"
+    engine.end()
+    window.controller.session.set_filter("mean2d")
+    engine.end()
+    show(window, "residency")
+    request = asked(engine)[-1]
+    assert (request.sweep, request.filter, request.params) == ("residency", "", {}), "other parameters are not of it"
 
 
 def test_the_grid_shows_the_best_cell_and_each_under_the_mouse(window: MainWindow, engine: FakeEngine) -> None:
