@@ -40,10 +40,10 @@ from gpu_ops.engine.shared import SharedArray, SharedInput, SharedResult
 from gpu_ops.engine.statistics import statistics
 from gpu_ops.errors import DeviceError, InputError, KernelError, KernelscopeError, ParamError, plain
 from gpu_ops.explaining import comparison
+from gpu_ops.explaining.blocked import any_timeline
 from gpu_ops.explaining.occupancies import launch_occupancy
 from gpu_ops.explaining.sentences import explain
 from gpu_ops.explaining.spans import Timeline
-from gpu_ops.explaining.timeline import timeline
 from gpu_ops.explaining.transfers.catalogue import KINDS
 from gpu_ops.explaining.transfers.making import sweep
 from gpu_ops.explaining.transfers.subject import Subject
@@ -327,7 +327,7 @@ def _timelines(channel: JobChannel, request: TimelinesRequest) -> None:
         about = (filter, filter.variant(pick.variant), pick.device, whole, request.params, pick.knobs)
         try:
             with stage(place, len(request.picks)):
-                found[pick.variant] = timeline(*about, request.rates, queues, pick.edits)
+                found[pick.variant] = any_timeline(*about, request.rates, queues, pick.edits)
         except FOR_ALL:
             raise
         except KernelscopeError as error:

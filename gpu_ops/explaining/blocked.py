@@ -12,21 +12,35 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpu_ops import processes
+from gpu_ops.devices.sim.streams.queues import Queues
 from gpu_ops.errors import DeviceError, KernelscopeError, plain
-from gpu_ops.explaining.spans import Timeline
+from gpu_ops.explaining.spans import Rates, Timeline
+from gpu_ops.explaining.timeline import BLOCKING, is_blocking, timeline
 from gpu_ops.filters import FILTERS
 from gpu_ops.params import Values
 from gpu_ops.progress import advance
 from gpu_ops.types import Filter, Input, Variant
 
-VARIABLE = "CUDA_LAUNCH_BLOCKING"
 SERVE = "from gpu_ops.explaining.blocked import serve; serve()"
 POLL = 0.05
 
 
-def is_blocking() -> bool:
-    """Whether the host waits for each kernel in this process."""
-    return os.environ.get(VARIABLE) == "1"
+def any_timeline(
+    filter: Filter,
+    variant: Variant,
+    device: str,
+    input: Input,
+    params: Values,
+    knobs: Values,
+    rates: Rates | None = None,
+    queues: Queues | None = None,
+    edits: Mapping[str, str] | None = None,
+) -> Timeline:
+    """See `gpu_ops.explaining.timeline.timeline`. With launch blocking a GPU is measured in a new process."""
+    about = (filter, variant, device, input, params, knobs)
+    if queues is not None and queues.launch_blocking and device.startswith("cuda") and not is_blocking():
+        return blocked_timeline(*about, edits)
+    return timeline(*about, rates, queues, edits)
 
 
 def blocked_timeline(
@@ -42,7 +56,7 @@ def blocked_timeline(
     raises, Cancelled, and DeviceError where the process dies."""
     about = {"device": device, "input": input, "params": dict(params), "knobs": dict(knobs), "edits": dict(edits or {})}
     request = pickle.dumps((FILTERS.own, filter.id, variant.id, about))
-    variables = {**processes.environment(), VARIABLE: "1"}
+    variables = {**processes.environment(), BLOCKING: "1"}
     command = [sys.executable, "-P", "-c", SERVE]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, env=variables, cwd=processes.FOLDER) as child:
@@ -61,14 +75,12 @@ def blocked_timeline(
         return answer
     if isinstance(answer, KernelscopeError):
         raise answer
-    raise DeviceError(f"The process that measures with {VARIABLE}=1 ended with code {child.returncode} and no answer.")
+    raise DeviceError(f"The process that measures with {BLOCKING}=1 ended with code {child.returncode} and no answer.")
 
 
 def serve() -> None:
     """Answer the request on standard input, in a process that blocked_timeline started. What is printed meanwhile goes
     to standard error."""
-    from gpu_ops.explaining.timeline import timeline
-
     own, filter_id, variant_id, about = pickle.load(sys.stdin.buffer)
     answers, sys.stdout = sys.stdout, sys.stderr
     FILTERS.set_own(own)

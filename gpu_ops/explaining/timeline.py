@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,7 +12,6 @@ from gpu_ops.devices import open_device
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.streams.queues import Queues, busy
 from gpu_ops.errors import DeviceError, DeviceLost, LibraryMissing, ParamError
-from gpu_ops.explaining.blocked import blocked_timeline, is_blocking
 from gpu_ops.explaining.spans import ENGINES, Basis, Rates, Timeline
 from gpu_ops.params import Values, check_values
 from gpu_ops.plan import Engine, Plan, Span
@@ -22,9 +22,15 @@ from gpu_ops.running.verify import full_meta
 from gpu_ops.task import Task
 from gpu_ops.types import Filter, Input, Variant
 
+BLOCKING = "CUDA_LAUNCH_BLOCKING"
 REPEATS = 7
 AFFORDED = 1.0
 """Seconds for the repeats of a plan: a longer one runs only once with events and once without."""
+
+
+def is_blocking() -> bool:
+    """Whether the host waits for each kernel in this process."""
+    return os.environ.get(BLOCKING) == "1"
 
 
 def timeline(
@@ -42,12 +48,8 @@ def timeline(
     or of as many as AFFORDED seconds allow, after one more. A simulated GPU has `queues` like today's unless others are
     given; with `rates` its times are predicted.
 
-    Where `queues` have launch blocking and the device is a GPU, a process of its own measures.
-
     Raises ParamError for what the filter or the variant does not take, KernelError, DeviceError.
     """
-    if queues is not None and queues.launch_blocking and device.startswith("cuda") and not is_blocking():
-        return blocked_timeline(filter, variant, device, input, params, knobs, edits)
     opened = open_device(device)
     session = opened.session(edits or {})
     task = Task.of(

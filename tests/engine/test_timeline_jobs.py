@@ -77,7 +77,7 @@ def test_a_lost_device_is_no_reason_of_one_variant(monkeypatch: pytest.MonkeyPat
     def lost(*_: Any) -> Any:
         raise DeviceLost("The device is gone.")
 
-    monkeypatch.setattr(jobs, "timeline", lost)
+    monkeypatch.setattr(jobs, "any_timeline", lost)
     with pytest.raises(DeviceLost):
         answer(Pick("pinned", "sim"))
 
@@ -110,8 +110,8 @@ def test_launch_blocking_on_a_gpu_is_measured_in_a_process_of_its_own(monkeypatc
         asked.append(about)
         return Timeline("transfer2d", "pinned", "cuda:0", "measured", (), 1.0, 7, launch_blocking=True)
 
-    monkeypatch.setattr(timelines, "blocked_timeline", measured)
-    monkeypatch.delenv(blocked.VARIABLE, raising=False)
+    monkeypatch.setattr(blocked, "blocked_timeline", measured)
+    monkeypatch.delenv(blocked.BLOCKING, raising=False)
     found = answer(Pick("pinned", "cuda:0"), launch_blocking=True)
     assert found.timelines["pinned"].launch_blocking and asked[0][2] == "cuda:0"
     simulated = answer(Pick("streams", "sim", {"chunks": 4, "streams": 4}), launch_blocking=True)
