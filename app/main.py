@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gpu_ops.types import Filter
 
-COMMANDS = ("list", "run", "bench", "sweep", "claims", "figures", "tables", "compile", "doctor", "xray", "timeline")
-DRAWN = "figures", "timeline"
+COMMANDS = (
+    *("list", "run", "bench", "sweep", "claims", "figures", "tables", "compile", "doctor"),
+    *("xray", "timeline", "transfers"),
+)
+DRAWN = "figures", "timeline", "transfers"
 """Commands that draw pictures."""
 WINDOW_BENCH = "window-bench"
 WINDOW_SIDES = 100, 16384

@@ -353,7 +353,9 @@ class Pictures(Squeezed):
         self.view_changed.emit()
 
     def _offer(self, result: OutputData | None) -> None:
-        outputs = [output.id for output in self._session.filter.outputs] if self._shared else []
+        # The output of transfers follows the kernel, which a parameter chooses.
+        offered = self._session.given if self._session.filter.end_to_end else self._session.filter.outputs
+        outputs = [output.id for output in offered] if self._shared else []
         scales = scales_of(self._spec, result.result.form.dtype if result is not None else "")
         self.bar.offer(outputs, self._session.output.id, scales, self.scale(result).id)
 

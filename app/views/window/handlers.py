@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication
 
+from app.controllers.timeline import TIMELINES
 from app.models.experiment.experiment_text import python_text, reason_against, results_before
 from app.models.experiment.session import Session
 from app.models.files.file_names import frames_kinds
@@ -17,7 +19,13 @@ from app.views.results.probe_bar import ProbeBar
 from app.views.window.difference_saver import save_difference
 from app.views.window.panels import SWEEP, TIMELINE
 from app.views.window.window_parts import WindowParts
-from gpu_ops import ParamError, __version__
+from gpu_ops import FILTERS, ParamError, __version__
+from gpu_ops.explaining.transfers.rates import recorded_rates
+
+STREAMS_CLAIM = "S1-streams"
+"""The claim whose experiment is the exercise."""
+EXERCISE = "pinned", "streams", "default_stream"
+"""One after the other, overlapped, and with an overlap that breaks: the source's figures 5.3 and 5.4."""
 
 
 def _tr(text: str) -> str:
@@ -191,6 +199,20 @@ def show_timeline(parts: WindowParts) -> None:
     place.show()
     place.raise_()
     parts.docks.turn_to(TIMELINE)
+
+
+def open_streams_exercise(parts: WindowParts) -> None:
+    """Open the source's exercise: the 3×3 convolution of a large image with and without streams, as timelines."""
+    session, timeline = parts.context.session, parts.context.timeline
+    experiment = next(claim.experiment for claim in FILTERS.claims if claim.id == STREAMS_CLAIM)
+    sample = dict(experiment["sample"])
+    parts.context.controller.open_sample(sample.pop("id"), sample)
+    session.set_filter(experiment["filter"], experiment["params"])
+    session.set_picks(EXERCISE)
+    timeline.set_view(TIMELINES)
+    machine = next(iter(recorded_rates()), "")
+    timeline.set_model(replace(timeline.model, predicted=True, machine=machine))
+    show_timeline(parts)
 
 
 def show_palette(parts: WindowParts) -> None:

@@ -217,11 +217,12 @@ class MainWindow(QMainWindow):
 
     def _figures_page(self) -> QWidget:
         from app.views.timing.figures_page import FiguresPage  # plots are not needed to begin
+        from gpu_ops.explaining.transfers.figures import recorded_figures
 
         page = FiguresPage()
         page.save_asked.connect(self.context.files.export_figure)
         page.report_asked.connect(self.context.files.open_figures)
-        page.set_figures(gpu_ops.draw_figures(gpu_ops.recorded_reports()))
+        page.set_figures((*gpu_ops.draw_figures(gpu_ops.recorded_reports()), *recorded_figures()))
         return page
 
     def _listen(self) -> None:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel
+from gpu_ops.devices.cuda.activity import recorded
 from gpu_ops.devices.cuda.current import AtWork, DeviceObjects, enable_access, on_its_device
 from gpu_ops.devices.cuda.memory import (
     DRIVER_CALLS,
@@ -45,6 +46,7 @@ from gpu_ops.plan import (
     Mode,
     Plan,
     Sampler,
+    Span,
 )
 
 
@@ -288,6 +290,13 @@ class CudaDevice:
             raise
         elapsed = self._cupy.cuda.get_elapsed_time(begin, end) * 1e-3
         return Execution(elapsed, (*prepared.host_clock.spans, *prepared.spans_since(begin)))
+
+    @on_its_device
+    def recorded(self, plan: Plan) -> tuple[Execution, tuple[Span, ...]]:
+        """A traced execution of a plan, and CUPTI's records of it. Raises LibraryMissing, DeviceError."""
+        found: list[Execution] = []
+        spans = recorded(lambda: found.append(self.execute(plan, trace=True)))
+        return found[0], spans
 
     @on_its_device
     def capture(self, prepared: Prepared, times: int) -> Any:

@@ -94,7 +94,7 @@ def _variants(workloads: Workloads) -> tuple[Variant, ...]:
         make("registered", "4 registered", REGISTERED, strategies.whole("registered")),
         make("mapped", "5 mapped", MAPPED, strategies.mapped),
         make("managed", "6 managed", MANAGED, strategies.managed, PREFETCH),
-        chunked("streams", "7 streams", STREAMED, streamed(), *knobs, ORDER),
+        chunked("streams", "7 chunks in streams", STREAMED, streamed(), *knobs, ORDER),
         chunked(
             *("default_stream", "8 default stream", IN_DEFAULT),
             *(streamed(interruption=strategies.on_default_stream), *knobs),
