@@ -88,7 +88,46 @@ def test_more_panes_than_fit_stand_on_pages_and_all_can_be_compared(qtbot: QtBot
     assert [layer.title for layer in grid.compare.layers] == ["Result a", "Result h"]
     grid.set_mode("side by side")
     grid.set_panes(list("iabc"))
-    assert seen() == "iabc" and not grid.pager.isVisible()
+    assert seen() == "iabc" and grid.pager.isVisible() and not grid.pager.words.text()
+    grid.set_panes(["i"])
+    assert seen() == "i" and not grid.pager.isVisible(), "of one pane there is nothing to choose"
+
+
+def test_how_many_panes_there_are_and_which_is_chosen(qtbot: QtBot) -> None:
+    grid, pager = (made := shown(qtbot, list("iabcdefgh"))), made.pager
+
+    def seen() -> str:
+        return "".join(key for key in grid.keys if grid.pane(key).isVisible())
+
+    def choose(text: str) -> None:
+        pager.menu.aboutToShow.emit()
+        next(action for action in pager.menu.actions() if action.text() == text).trigger()
+
+    choose("4 panes at once")
+    assert seen() == "iabc" and pager.words.text() == "results 1–3 of 8"
+    pager.turn(1)
+    assert seen() == "idef"
+    choose("2 panes at once")
+    assert seen() == "id" and pager.words.text() == "results 4–4 of 8", "what was visible first stays"
+    choose("One pane at once")
+    assert len(seen()) == 1
+    choose("9 panes at once")
+    assert seen() == "iabcdefgh" and not pager.words.text()
+    choose("Result b")
+    choose("Result i")
+    assert seen() == "acdefgh" and pager.words.text() == "2 left out"
+    choose("6 panes at once")
+    assert seen() == "acdefg" and pager.words.text() == "results 1–6 of 7 · 2 left out"
+    choose("Show every pane")
+    assert seen() == "iabcde" and pager.words.text() == "results 1–5 of 8"
+    for key in "abcdefgh":
+        pager.leave_out(key, True)
+    pager.leave_out("i", True)
+    assert seen() == "i", "the last pane stays"
+    with pytest.raises(ValueError, match="1, 2, 4, 6, 9 panes at once, not 5"):
+        pager.set_most(5)
+    with qtbot.waitSignal(pager.reference_wanted):
+        choose("Show the reference too")
 
 
 def test_swipe(qtbot: QtBot) -> None:
@@ -168,7 +207,8 @@ def test_difference(qtbot: QtBot) -> None:
     assert layer.tone == canvas.legend and (layer.tone.low, layer.tone.high) == (-40, 40)
     assert canvas.notes.splitlines() == [
         "Result a − Result b",
-        "± 40, blue below, yellow above",
+        "± 40, blue below, red above",
+        "4740 of 4800 pixels differ (99 %)",
         "largest -40 at x 0, y 0",
     ]
     assert "± 40" in canvas.accessibleName()
@@ -233,7 +273,7 @@ def test_levels_of_a_difference_are_set_as_others(qtbot: QtBot) -> None:
 )
 def test_the_typical_difference(values: list[float], figures: tuple[float, float]) -> None:
     found = figures_of(np.array([values], np.float32), figures[1])
-    assert found is not None and (found.typical, found.most) == figures
+    assert found is not None and (found.typical(99.5), found.most) == figures
 
 
 def test_difference_of_equal_pictures_and_of_new_results(qtbot: QtBot) -> None:
@@ -242,7 +282,7 @@ def test_difference_of_equal_pictures_and_of_new_results(qtbot: QtBot) -> None:
     levels = grid.display.low, grid.display.high
     grid.display.zoom_at(3, 20, 20)
     kept = grid.display.centre, grid.display.scale
-    assert grid.compare.notes.splitlines()[1] == "the pictures are equal" and grid.compare.legend is None
+    assert grid.compare.notes.splitlines()[1] == "equal in every pixel" and grid.compare.legend is None
     other = same.copy()
     other[7, 9] += 3
     grid.set_array("a", other, None, "Newer a")

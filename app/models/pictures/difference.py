@@ -11,33 +11,44 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.models.background import Background
 from app.models.experiment.differences import MINUS
 from app.models.pictures.difference_levels import DifferenceDisplay, DifferenceFigures, figures_of
+from app.models.pictures.difference_style import SCATTERED, DifferenceLook, DifferenceStyle, Measure, measured
 from app.models.pictures.layer import Layer, Tone
 from app.models.pictures.pyramid import STRIP, Array, Pyramid
 from app.models.results.origin import Origin
 from app.models.results.row_differences import BETWEEN
 from app.models.results.view_data import ViewData
-from gpu_ops.output_kinds import CHANNEL, Form, subtracted
+from gpu_ops.output_kinds import CHANNEL, Form
+
+SEEN = 500
+"""The side, in pixels, of a picture in a pane that single pixels are drawn larger for."""
 
 
 @dataclass(frozen=True, eq=False)
 class Distance:
-    """`values` (H, W): a − b, for several channels in the one that differs most. `most` is the largest finite |a − b|
-    and `at` the row and column of the first pixel that has it, None where nothing differs; `undefined` counts pixels
-    where a − b is NaN or infinite."""
+    """`values` (H, W): a − b, or what else is measured, for several channels in the one that differs most. `most` is
+    the largest finite magnitude and `at` the row and column of the first pixel that has it, None where nothing differs;
+    `undefined` counts pixels where it is NaN or infinite, and `differing` those where it is not 0, these included."""
 
     values: Array
     most: float
     undefined: int
     at: tuple[int, int] | None = None
+    differing: int = 0
 
     @property
     def equal(self) -> bool:
         return self.most == 0 and not self.undefined
 
 
-def distance(a: Array, b: Array, stop: Callable[[], bool] = lambda: False, labels: bool = False) -> Distance | None:
-    """a − b of two images of one shape (H, W) or (H, W, C), or 1 where `labels` differ; None when `stop` returned True
-    first.
+def distance(
+    a: Array,
+    b: Array,
+    stop: Callable[[], bool] = lambda: False,
+    labels: bool = False,
+    measure: Measure = "signed",
+) -> Distance | None:
+    """The difference of two images of one shape (H, W) or (H, W, C), as `measure` says, or 1 where `labels` differ;
+    None when `stop` returned True first.
 
     float64 if one of them is, else float32: neither rounds a difference to zero, and integers of any width are
     subtracted as such. It works strip by strip, so that no whole copy in float64 is needed. ValueError if the shapes
@@ -47,24 +58,26 @@ def distance(a: Array, b: Array, stop: Callable[[], bool] = lambda: False, label
         raise ValueError(f"the shapes differ: {a.shape} and {b.shape}")
     dtype = np.float64 if np.float64 in (a.dtype, b.dtype) else np.float32
     values = np.empty(a.shape[:2], dtype)
-    most, at, undefined, rows = 0.0, None, 0, max(1, STRIP // max(1, a[0].size))
+    most, at, undefined, differing = 0.0, None, 0, 0
+    rows = max(1, STRIP // max(1, a[0].size))
     with np.errstate(invalid="ignore", over="ignore"):
         for top in range(0, len(a), rows):
             if stop():
                 return None
             part = slice(top, top + rows)
             one, other = a[part], b[part]
-            strip: Array = np.not_equal(one, other).astype(np.float64) if labels else subtracted(one, other)
+            strip = np.not_equal(one, other).astype(np.float64) if labels else measured(one, other, measure)
             if strip.ndim == 3:
                 strip = _furthest(strip)
             values[part] = strip
             sizes: Array = np.abs(strip)
             finite = np.isfinite(sizes)
+            differing += int(np.count_nonzero(strip))
             undefined += sizes.size - int(np.count_nonzero(finite))
             if (largest := float(sizes.max(initial=0.0, where=finite))) > most:
                 row, column = divmod(int(np.argmax((sizes == largest).reshape(-1))), sizes.shape[1])
                 most, at = largest, (top + row, column)
-    return Distance(values, most, undefined, at)
+    return Distance(values, most, undefined, at, differing)
 
 
 def _furthest(strip: Array) -> Array:
@@ -73,16 +86,42 @@ def _furthest(strip: Array) -> Array:
     return np.take_along_axis(strip, index[:, :, None], axis=2)[:, :, 0]
 
 
+Worked = tuple[Distance, Pyramid, Pyramid | None, DifferenceFigures]
+
+
+def grown(values: Array, stop: Callable[[], bool] = lambda: False) -> Array | None:
+    """Each pixel that differs as a square, as large as can be seen where the whole picture is reduced to the size of a
+    pane; of several in one place the furthest from 0. None when `stop` returned True first."""
+    from scipy.ndimage import maximum_filter, minimum_filter
+
+    reach = max(1, round(1.5 * max(values.shape) / SEEN))
+    side, rows = 2 * reach + 1, max(4 * reach, STRIP // values.shape[1])
+    known: Array = np.nan_to_num(values, nan=0.0)
+    result = np.empty_like(values)
+    for top in range(0, len(values), rows):
+        if stop():
+            return None
+        first, last = max(0, top - reach), min(len(values), top + rows + reach)
+        above, below = (f(known[first:last], side, mode="nearest") for f in (maximum_filter, minimum_filter))
+        inner = slice(top - first, top - first + min(rows, len(values) - top))
+        result[top : top + rows] = np.where(above >= -below, above, below)[inner]
+    return np.where(np.isnan(values), values, result)
+
+
 def _work(
-    a: Array, b: Array, labels: bool, at: tuple[int, int], stop: Callable[[], bool]
-) -> tuple[Distance, Pyramid, DifferenceFigures] | None:
+    a: Array, b: Array, labels: bool, at: tuple[int, int], look: DifferenceLook, stop: Callable[[], bool]
+) -> Worked | None:
     """The distance and all that a view needs to paint it; this runs in a background thread."""
-    result = distance(a, b, stop, labels)
+    result = distance(a, b, stop, labels, look.measure)
     figures = None if result is None else figures_of(result.values, result.most, stop)
     if result is None or figures is None:
         return None
-    pyramid = Pyramid(result.values, None, at)
-    return (result, pyramid, figures) if pyramid.build(stop) else None
+    pyramid, larger = Pyramid(result.values, None, at), None
+    if look.grow and 0 < result.differing <= SCATTERED * result.values.size:
+        squares = grown(result.values, stop)
+        larger = None if squares is None else Pyramid(squares, None, at)
+    built = all(each.build(stop) for each in (pyramid, larger) if each is not None)
+    return (result, pyramid, larger, figures) if built else None
 
 
 def _apart(one: str, other: str) -> tuple[str, str]:
@@ -97,15 +136,19 @@ class Difference(QObject):
     """Keeps `layer` equal to the difference of two layers, whenever one of them changes; the latest wins.
 
     `distance` is the result, None until it is known; `failure` says why there is none. `display` has the levels of the
-    picture, those set by hand as long as the pair stays. While it is not `active`, because nobody sees it, nothing is
-    computed, and nothing is kept of pictures that are gone. `changed`: one of these, or the title, changed.
+    picture, those set by hand as long as the pair and the look of `style` stay. While it is not `active`, because
+    nobody sees it, nothing is computed, and nothing is kept of pictures that are gone. `changed`: one of these, or the
+    title, changed.
     """
 
     changed = Signal()
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, style: DifferenceStyle | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.layer, self.display = Layer(self), DifferenceDisplay(self)
+        self.style = style or DifferenceStyle(self)
+        self.look = self.style.look
+        self.layer, self.display = Layer(self), DifferenceDisplay(self.style, self)
+        self.style.changed.connect(self._restyle)
         self._fresh = self._active = True
         self.display.levels_changed.connect(self._tone)
         self.distance: Distance | None = None
@@ -121,6 +164,17 @@ class Difference(QObject):
     def labels(self) -> bool:
         """Whether the pair are labels: a pixel differs or it does not."""
         return all(layer.labelled for layer in self._layers)
+
+    @property
+    def unit(self) -> str:
+        """The unit of what is measured."""
+        own = {"relative": "%", "ulp": "ulp"}.get(self.look.measure)
+        return own or (self._layers[0].drawn.unit if self._layers and self._layers[0].drawn is not None else "")
+
+    @property
+    def enlarged(self) -> bool:
+        """Whether single pixels are drawn larger."""
+        return self.layer.larger is not None
 
     @property
     def layers(self) -> tuple[Layer, ...]:
@@ -146,13 +200,23 @@ class Difference(QObject):
         return left + column, top + row
 
     def value(self, x: float, y: float) -> Array | None:
-        """a − b of every channel (C,) at a data point of the input, as exact as float64 is; None where there is no
-        difference."""
+        """What is measured of every channel (C,) at a data point of the input, as exact as float64 is; None where there
+        is no difference."""
         pixels = [layer.pixel(x, y) for layer in self._layers]
         if self.distance is None or not all(pixels):
             return None
         one, other = (np.atleast_1d(layer.compared[at]) for layer, at in zip(self._layers, pixels, strict=True))
-        return subtracted(one, other) if one.shape == other.shape else None
+        return measured(one, other, self.look.measure) if one.shape == other.shape else None
+
+    @Slot()
+    def _restyle(self) -> None:
+        """Follow another look: levels at once, values after they are computed."""
+        before, self.look = self.look, self.style.look
+        self.display.restyle()
+        if (before.measure, before.grow) != (self.look.measure, self.look.grow):
+            self._sources = []
+            self._fresh = True
+            self._follow()
 
     def set_active(self, active: bool) -> None:
         """Begin or stop to follow the pair."""
@@ -215,16 +279,29 @@ class Difference(QObject):
         if not sources or None in sources:
             self._reset()
             return
-        if self._layers[0].origin.exact != self._layers[1].origin.exact:
-            self._reset(self._exactness_text())
-            return
         a, b, self._origin = in_common(*self._layers)
-        if a.shape != b.shape:
-            self._reset(self._shape_text(a, b))
+        if refusal := self._refusal(a, b):
+            self._reset(refusal)
             return
         top, left = self._origin.start or (0, 0)
-        labels = self.labels
-        self._background.start(lambda stop: _work(a, b, labels, (top, left), stop))
+        labels, look = self.labels, self.look
+        self._background.start(lambda stop: _work(a, b, labels, (top, left), look, stop))
+
+    def _refusal(self, a: Array, b: Array) -> str:
+        """Why the two have no difference; "" where they have one."""
+        one, other = self._layers
+        units = [layer.drawn.unit for layer in self._layers if layer.drawn is not None]
+        if one.origin.exact != other.origin.exact:
+            return self._exactness_text()
+        if a.shape != b.shape:
+            return self._shape_text(a, b)
+        if len(set(units)) > 1:
+            text = self.tr("no difference of values in {a} and in {b}: choose two pictures of one unit")
+            return text.format(a=units[0] or "1", b=units[1] or "1")
+        if self.look.measure == "ulp" and not self.labels and (a.dtype != b.dtype or a.dtype.kind != "f"):
+            text = self.tr("no units in the last place of {a} and {b}: both must be float32 or both float64")
+            return text.format(a=a.dtype.name, b=b.dtype.name)
+        return ""
 
     def _exactness_text(self) -> str:
         part = next(layer.title for layer in self._layers if not layer.origin.exact)
@@ -244,13 +321,13 @@ class Difference(QObject):
         return text.format(width=width, height=height, channels=array.shape[-1])
 
     @Slot(object)
-    def _on_result(self, result: tuple[Distance, Pyramid, DifferenceFigures]) -> None:
-        (self.distance, pyramid, figures), self.failure = result, ""
+    def _on_result(self, result: Worked) -> None:
+        (self.distance, pyramid, larger, figures), self.failure = result, ""
         (self.display.set_figures if self._fresh else self.display.follow)(figures)
         self._fresh = False
         self._tone()
         self.layer.drawn = self._drawn(pyramid)
-        self.layer.set_pyramid(pyramid, None, self.layer.title, self._origin)
+        self.layer.set_pyramid(pyramid, None, self.layer.title, self._origin, larger)
         self.changed.emit()
 
     def _drawn(self, pyramid: Pyramid) -> ViewData | None:
@@ -263,7 +340,7 @@ class Difference(QObject):
         placed = tuple(axis.cut(start) for axis, start in zip(axes, starts, strict=True))
         bands = first.drawn.form.bands if first.shape is not None and values.shape == first.shape[:2] else ()
         form = Form(values.shape, values.dtype.name, placed, bands)
-        return ViewData(values, form, "" if self.labels else first.drawn.unit)
+        return ViewData(values, form, "" if self.labels else self.unit)
 
     @Slot()
     def _tone(self) -> None:

@@ -50,6 +50,7 @@ class CurveView:
         self.pane.plane.changed.connect(self._place_marks)
         self._states: dict[str, tuple[State | None, str, bool]] = {}
         self._keys: tuple[str, ...] = ()
+        self._alone = ""
         self._titles: Mapping[str, str] = {}
         self._filter: Filter | None = None
         self._drawn: dict[str, tuple[ViewData, Origin]] = {}
@@ -66,6 +67,7 @@ class CurveView:
 
     def arrange(self, keys: Sequence[str], titles: Mapping[str, str], filter: Filter) -> None:
         self._keys, self._titles, self._filter = tuple(keys), titles, filter
+        self._alone = self._alone if self._alone in keys else ""
         self.choice.set_curves(self, len(keys))
         self._drawn = {key: drawn for key, drawn in self._drawn.items() if key in keys}
         self._states = {key: state for key, state in self._states.items() if key in keys}
@@ -115,8 +117,21 @@ class CurveView:
             self.pane.bar(key).show_findings((), ())
         self._draw()
 
+    @property
+    def walk(self) -> Sequence[str]:
+        return ["", *self._keys]  # all of them come first
+
+    @property
+    def alone(self) -> str:
+        return self._alone
+
+    def show_alone(self, key: str) -> None:
+        if key != self._alone:
+            self._alone = key
+            self._draw_channels()
+
     def _draw(self) -> None:
-        keys = [key for key in self._keys if key in self._drawn]
+        keys = [key for key in self._keys if key in self._drawn and self._alone in ("", key)]
         self._lay(keys)
         traces = [trace for key in keys for trace in self._traces(key, *self._drawn[key])]
         self.pane.set_curves([*traces, *self._marked_traces()])
@@ -135,7 +150,7 @@ class CurveView:
         self.channels.set_offered(len(names) > 1)
 
     def _marked_traces(self) -> list[Trace]:
-        if self._chosen is None or INPUT not in self._drawn:
+        if self._chosen is None or INPUT not in self._drawn or self._alone not in ("", INPUT):
             return []
         (name, samples), drawn = self._chosen, self._drawn[INPUT][0]
         columns, axis = np.ascontiguousarray(samples.T), drawn.form.axes[0]

@@ -25,18 +25,23 @@ def rgba_image(values: Array) -> QImage:
     return QImage(values.data, width, height, values.strides[0], QImage.Format.Format_RGBA8888).copy()
 
 
-def draw_divider(painter: QPainter, x: float, height: float, grip: float) -> None:
-    """Draw the line where the right one of two pictures begins, with a grip of that radius."""
-    middle = height / 2
+def draw_divider(painter: QPainter, area: QRectF, share: float, upright: bool, grip: float) -> None:
+    """Draw the line where the second of two pictures begins, at a share of the width, or of the height, with a grip of
+    that radius."""
+    middle = area.center()
+    ends = area.topLeft(), area.bottomLeft() if upright else area.topRight()
+    away = QPointF(share * area.width(), 0) if upright else QPointF(0, share * area.height())
+    at = QPointF(area.left() + away.x(), middle.y()) if upright else QPointF(middle.x(), area.top() + away.y())
     painter.save()
     for color, width in DARK_AND_LIGHT:
         painter.setPen(QPen(color, width))
-        painter.drawLine(QPointF(x, 0), QPointF(x, height))
+        painter.drawLine(ends[0] + away, ends[1] + away)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(QColor(0, 0, 0))
     painter.setBrush(QColor(255, 255, 255))
-    painter.drawEllipse(QPointF(x, middle), grip, grip)
-    painter.drawText(QRectF(x - grip, middle - grip, 2 * grip, 2 * grip), int(Qt.AlignmentFlag.AlignCenter), "↔")
+    painter.drawEllipse(at, grip, grip)
+    box = QRectF(at.x() - grip, at.y() - grip, 2 * grip, 2 * grip)
+    painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), "↔" if upright else "↕")
     painter.restore()
 
 

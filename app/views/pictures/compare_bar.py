@@ -45,6 +45,9 @@ class CompareBar(Folding):
         self.hold.setText(self.tr("Other"))
         self.hold.pressed.connect(lambda: self.held.emit(True))
         self.hold.released.connect(lambda: self.held.emit(False))
+        self.level = named(ChoiceButton(self), "swipeLevel", title=self.tr("Horizontal divider"))
+        self.level.setText(self.tr("Horizontal"))
+        self.level.setToolTip(self.tr("One picture above the other, with a divider that moves up and down"))
         self.keep = named(ChoiceButton(self), "keepDifference")
         self.pager = Pager(self)
         self._arrange()
@@ -61,8 +64,10 @@ class CompareBar(Folding):
         self.set_space((unit, unit // 2, unit, 0), unit // 2)
         for button in self.modes.buttons():
             self.one.addWidget(button)
-        for box, stretch in ((self.first, 1), (self._and, 0), (self.second, 1), (self.hold, 0), (self.keep, 0)):
+        for box, stretch in ((self.first, 1), (self._and, 0), (self.second, 1)):
             self.two.addWidget(box, stretch)
+        for button in (self.level, self.hold, self.keep):
+            self.two.addWidget(button)
         self.one.addStretch(0)
         self.one.addWidget(self.pager)
 
@@ -71,6 +76,7 @@ class CompareBar(Folding):
         self.modes.button(MODES.index(mode)).setChecked(True)
         for widget in (self.first, self._and, self.second):
             widget.setVisible(mode != "side by side")
+        self.level.setVisible(mode == "swipe")
         self.hold.setVisible(mode == "flicker")
         self.keep.setVisible(mode == "difference")
         self.pager.set_wanted(mode == "side by side")

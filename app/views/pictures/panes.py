@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from app.models.experiment.differences import DifferenceOf
 from app.models.pictures.comparing import MODES, Mode
 from app.models.pictures.difference import Difference
+from app.models.pictures.difference_style import DifferenceStyle
 from app.models.pictures.display import Display, StatisticsLike
 from app.models.pictures.layer import Layer
 from app.models.pictures.pyramid import Array
@@ -18,13 +19,14 @@ from app.views.boxes import in_column
 from app.views.labels import named
 from app.views.parts import ElidedLabel
 from app.views.pictures.compare_bar import CompareBar
+from app.views.pictures.difference_bar import DifferenceBar
 from app.views.pictures.difference_pane import (
     DifferencePane,
+    count_text,
     largest_text,
     missing_text,
     range_text,
     scale_of,
-    unit_of,
 )
 from app.views.pictures.image_canvas import ImageCanvas
 from app.views.pictures.image_canvas import Mode as CanvasMode
@@ -54,19 +56,24 @@ class PaneGrid(QWidget):
         self.keys: list[str] = []
         self.differences: dict[DifferenceOf, DifferencePane] = {}
         self.mode: Mode = "side by side"
+        self._choosing, self._bare = True, False
         self._spare_differences: list[DifferencePane] = []
         self._pair: list[Layer] = []
-        self.difference = Difference(self)
+        self.differing = DifferenceStyle(self)
+        self.difference = Difference(self.differing, self)
         self.compare = named(ImageCanvas(display, self), "compareCanvas")
-        self.bar = CompareBar(self)
+        self.bar, self.styles = CompareBar(self), DifferenceBar(self.differing, self)
         self.pager = self.bar.pager
+        self.pager.title_of = lambda key: self.every[key].layer.title
         self.first, self.second, self.hold, self._modes = self.bar.first, self.bar.second, self.bar.hold, self.bar.modes
         self.bar.mode_chosen.connect(self.set_mode)
         self.bar.pair_chosen.connect(self._choose_pair)
-        self.bar.held.connect(self._flicker)
+        self.bar.held.connect(self.flicker)
+        self.bar.level.toggled.connect(lambda level: self.compare.set_upright(not level))
         self._arrange()
         self.set_mode("side by side")
-        self.difference.changed.connect(self._describe)
+        for show in (self._describe, self._show_values):
+            self.difference.changed.connect(show)
         display.cursor_moved.connect(self._show_values)
         display.navigated.connect(self._show_values)
 
@@ -84,11 +91,33 @@ class PaneGrid(QWidget):
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self._tiles)
         self._pages.addWidget(self._compare_page)
-        in_column(self.bar, (self._pages, 1), on=self, gap=unit // 2)
+        in_column(self.bar, self.styles, (self._pages, 1), on=self, gap=unit // 2)
 
     def set_choosing(self, choosing: bool) -> None:
         """Show or hide the controls for comparisons."""
-        self.bar.setVisible(choosing)
+        self._choosing = choosing
+        self._show_controls()
+
+    def _show_controls(self) -> None:
+        """Show the controls that concern what is visible."""
+        wanted = self._choosing and not self._bare
+        self.bar.setVisible(wanted)
+        differs = self.mode == "difference" or (self.mode == "side by side" and bool(self.differences))
+        self.styles.setVisible(wanted and differs)
+
+    @property
+    def alone(self) -> str:
+        """The key of the only visible pane, or of two in one place that of the first."""
+        return self.pager.alone if self.mode == "side by side" else self.first.currentData() or ""
+
+    def show_alone(self, key: str) -> None:
+        """Show this pane only and no controls, or of two in one place as the first; "" shows all again."""
+        self._bare = bool(key)
+        self._show_controls()
+        if self.mode == "side by side":
+            self.pager.show_alone(key)
+        elif key:
+            self.set_pair(key, self.second.currentData())
 
     @property
     def sheet(self) -> QWidget:
@@ -123,6 +152,7 @@ class PaneGrid(QWidget):
             self._spare_differences.append(pane)
         self.differences = {kept: before.get(kept) or self._difference_pane(kept) for kept in differences}
         self._tiles.set_others({kept.key: pane for kept, pane in self.differences.items()})
+        self._show_controls()
         return True
 
     def _difference_pane(self, kept: DifferenceOf) -> DifferencePane:
@@ -132,7 +162,7 @@ class PaneGrid(QWidget):
         return pane
 
     def _new_difference_pane(self) -> DifferencePane:
-        pane = DifferencePane(self.display, self._tiles.sheet)
+        pane = DifferencePane(self.display, self.differing, self._tiles.sheet)
         pane.close_asked.connect(lambda: self.close_asked.emit(self._kept(pane)))
         self.pane_made.emit(pane)
         return pane
@@ -181,6 +211,7 @@ class PaneGrid(QWidget):
             raise ValueError(f"a mode is one of {', '.join(MODES)}, not {mode}")
         self.mode = mode
         self.bar.show_mode(mode)
+        self._show_controls()
         self._compare()
         self._pages.setCurrentIndex(int(mode != "side by side"))
         self.mode_changed.emit(mode)
@@ -227,14 +258,15 @@ class PaneGrid(QWidget):
         missing, tone = "", None
         if self.mode == "difference" and self._pair:
             difference, layer = self.difference, self.difference.layer
-            texts = dict.fromkeys((range_text(difference), largest_text(difference)))
+            texts = dict.fromkeys((range_text(difference), count_text(difference), largest_text(difference)))
             lines = [layer.title, *texts, "" if layer.current else self.tr("of an earlier setting")]
             name = ", ".join(line for line in lines if line)
             missing, tone = missing_text(difference), scale_of(difference)
         self.compare.setAccessibleName(name)
         self.compare.set_notes("\n".join(line for line in lines if line), missing, tone)
 
-    def _flicker(self, other: bool) -> None:
+    def flicker(self, other: bool) -> None:
+        """Show the second of two in one place, or the first again."""
         self.compare.flickered = other and len(self.compare.layers) > 1
         self.compare.update()
         self.compare.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -248,7 +280,7 @@ class PaneGrid(QWidget):
             words = [(layer.title, drawn_text(layer.drawn, value)) for layer, value in shown]
             difference = self.difference.value(x, y) if self.mode == "difference" else None
             if difference is not None and not self.difference.labels:
-                words.append((self.tr("difference"), values_text(difference, unit_of(self.difference))))
+                words.append((self.tr("difference"), values_text(difference, self.difference.unit)))
             if words:
                 texts = [sized_place(self._pair[0], x, y, self.display.pixel)]
             texts += [self.tr("{title}: {value}").format(title=title, value=value) for title, value in words]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, TypeVar
 
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QFont, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.base.nesting import bounded
@@ -49,7 +49,7 @@ class Tile(QWidget):
         unit = self.fontMetrics().averageCharWidth()
         self.title = ElidedLabel(parent=self, between=self.between)
         self.chip, self.findings = StateChip(self), FindingsBar(self)
-        font = self.title.font()
+        font = QFont()  # of no size: it has that of what is around it, also when that changes
         font.setBold(True)
         self.title.setFont(font)
         self.title.setMinimumHeight(self.chip.sizeHint().height())  # it does not jump when a verdict comes
