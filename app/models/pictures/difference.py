@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Slot
 
-from app.models.background import Background
 from app.models.experiment.differences import MINUS
 from app.models.pictures.difference_levels import DifferenceDisplay, DifferenceFigures, figures_of
 from app.models.pictures.difference_style import SCATTERED, DifferenceLook, DifferenceStyle, Measure, measured
 from app.models.pictures.layer import Layer, Tone
+from app.models.pictures.pair import Pair
 from app.models.pictures.pyramid import STRIP, Array, Pyramid
-from app.models.results.origin import Origin
 from app.models.results.row_differences import BETWEEN
 from app.models.results.view_data import ViewData
 from gpu_ops.output_kinds import CHANNEL, Form
@@ -132,16 +131,12 @@ def _apart(one: str, other: str) -> tuple[str, str]:
     return BETWEEN.join(a), BETWEEN.join(b)
 
 
-class Difference(QObject):
-    """Keeps `layer` equal to the difference of two layers, whenever one of them changes; the latest wins.
+class Difference(Pair):
+    """Keeps `layer` equal to the difference of two layers.
 
-    `distance` is the result, None until it is known; `failure` says why there is none. `display` has the levels of the
-    picture, those set by hand as long as the pair and the look of `style` stay. While it is not `active`, because
-    nobody sees it, nothing is computed, and nothing is kept of pictures that are gone. `changed`: one of these, or the
-    title, changed.
+    `distance` is the result, None until it is known. `display` has the levels of the picture, those set by hand as long
+    as the pair and the look of `style` stay.
     """
-
-    changed = Signal()
 
     def __init__(self, style: DifferenceStyle | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -149,16 +144,10 @@ class Difference(QObject):
         self.look = self.style.look
         self.layer, self.display = Layer(self), DifferenceDisplay(self.style, self)
         self.style.changed.connect(self._restyle)
-        self._fresh = self._active = True
+        self._fresh = True
         self.display.levels_changed.connect(self._tone)
         self.distance: Distance | None = None
-        self.failure = ""
-        self._layers: list[Layer] = []
-        self._sources: list[object] = []
-        self._origin = Origin()
-        self._background = Background(self)
         self._background.finished.connect(self._on_result)
-        self._background.failed.connect(self._fail)
 
     @property
     def labels(self) -> bool:
@@ -175,21 +164,6 @@ class Difference(QObject):
     def enlarged(self) -> bool:
         """Whether single pixels are drawn larger."""
         return self.layer.larger is not None
-
-    @property
-    def layers(self) -> tuple[Layer, ...]:
-        """A and B; () while it follows none."""
-        return tuple(self._layers)
-
-    @property
-    def busy(self) -> bool:
-        """Whether it is being computed."""
-        return self._background.busy
-
-    @property
-    def waits_for(self) -> Layer | None:
-        """The first of the pair that has no picture."""
-        return next((layer for layer in self._layers if layer.pyramid is None), None)
 
     @property
     def place(self) -> tuple[int, int] | None:
@@ -214,46 +188,16 @@ class Difference(QObject):
         before, self.look = self.look, self.style.look
         self.display.restyle()
         if (before.measure, before.grow) != (self.look.measure, self.look.grow):
-            self._sources = []
             self._fresh = True
-            self._follow()
+            self._restart()
 
-    def set_active(self, active: bool) -> None:
-        """Begin or stop to follow the pair."""
-        if active == self._active:
-            return
-        self._active = active
-        if active:
-            self._follow()
-        elif self._background.busy:
-            self._release()
-
-    def _release(self) -> None:
-        """Keep nothing of pictures that are gone; levels set by hand stay."""
-        self._background.cancel()
-        self._sources, self.distance, self.failure = [], None, ""
+    def _clear(self) -> None:
+        self.distance = None
         self.layer.clear()
-        self.changed.emit()
-
-    def of(self, layers: Sequence[Layer]) -> None:
-        """Follow A and B; with fewer than two layers, follow none and release the arrays."""
-        wanted = list(layers) if len(layers) == 2 else []
-        if wanted == self._layers:
-            return
-        for layer in set(self._layers):
-            layer.changed.disconnect(self._follow)
-            layer.described.disconnect(self._entitle)
-        self._layers = wanted
-        for layer in set(wanted):
-            layer.changed.connect(self._follow)
-            layer.described.connect(self._entitle)
-        self._reset()  # the difference of another pair must not stand under the new names
-        self._follow()
 
     def _reset(self, failure: str = "") -> None:
-        self.distance, self.failure, self._fresh = None, failure, True
-        self.layer.clear()
-        self.changed.emit()
+        self._fresh = True
+        super()._reset(failure)
 
     @Slot()
     def _entitle(self) -> None:
@@ -262,63 +206,20 @@ class Difference(QObject):
             self.layer.set_title(MINUS.join(_apart(one.title, other.title)))
             current = one.current and other.current
             self.layer.set_state(None if current else "stale", "", current)
-        self.changed.emit()
+        super()._entitle()
 
-    @Slot()
-    def _follow(self) -> None:
-        """Start again if a layer has another array; new levels or colours of the same array do not matter."""
-        sources = [layer.pyramid for layer in self._layers]
-        self._entitle()
-        if sources == self._sources:
-            return
-        if not self._active:
-            self._release()
-            return
-        self._sources = list(sources)
-        self._background.cancel()
-        if not sources or None in sources:
-            self._reset()
-            return
-        a, b, self._origin = in_common(*self._layers)
-        if refusal := self._refusal(a, b):
-            self._reset(refusal)
-            return
+    def _begin(self, a: Array, b: Array) -> None:
         top, left = self._origin.start or (0, 0)
         labels, look = self.labels, self.look
         self._background.start(lambda stop: _work(a, b, labels, (top, left), look, stop))
 
     def _refusal(self, a: Array, b: Array) -> str:
-        """Why the two have no difference; "" where they have one."""
-        one, other = self._layers
-        units = [layer.drawn.unit for layer in self._layers if layer.drawn is not None]
-        if one.origin.exact != other.origin.exact:
-            return self._exactness_text()
-        if a.shape != b.shape:
-            return self._shape_text(a, b)
-        if len(set(units)) > 1:
-            text = self.tr("no difference of values in {a} and in {b}: choose two pictures of one unit")
-            return text.format(a=units[0] or "1", b=units[1] or "1")
+        if refusal := super()._refusal(a, b):
+            return refusal
         if self.look.measure == "ulp" and not self.labels and (a.dtype != b.dtype or a.dtype.kind != "f"):
             text = self.tr("no units in the last place of {a} and {b}: both must be float32 or both float64")
             return text.format(a=a.dtype.name, b=b.dtype.name)
         return ""
-
-    def _exactness_text(self) -> str:
-        part = next(layer.title for layer in self._layers if not layer.origin.exact)
-        text = self.tr(
-            "no difference: {part} was computed from the simulated part alone, because the filter reaches too far;"
-            " choose a shorter window or radius"
-        )
-        return text.format(part=part)
-
-    def _shape_text(self, a: Array, b: Array) -> str:
-        text = self.tr("no difference of {a} and {b}: choose two pictures with the same size and number of channels")
-        return text.format(a=self._size(a), b=self._size(b))
-
-    def _size(self, array: Array) -> str:
-        height, width = array.shape[:2]
-        text = self.tr("{width} × {height} × {channels}") if array.ndim == 3 else self.tr("{width} × {height}")
-        return text.format(width=width, height=height, channels=array.shape[-1])
 
     @Slot(object)
     def _on_result(self, result: Worked) -> None:
@@ -346,21 +247,3 @@ class Difference(QObject):
     def _tone(self) -> None:
         self.layer.set_tone(Tone(self.display.low, self.display.high, self.display.lut))
         self.changed.emit()
-
-    @Slot(str)
-    def _fail(self, sentence: str) -> None:
-        self._reset(sentence)
-
-
-def in_common(one: Layer, other: Layer) -> tuple[Array, Array, Origin]:
-    """The part of one input that both layers cover, and its origin; both as a whole where their inputs differ."""
-    assert one.pyramid is not None and other.pyramid is not None
-    both, simulated = one.rect.meet(other.rect), one.origin.simulated or other.origin.simulated
-    if one.extent != other.extent or one.rect == other.rect or not both.area:
-        origin = replace(one.origin, simulated=simulated)
-        return one.compared, other.compared, origin
-    return (
-        one.part(both, one.compared),
-        other.part(both, other.compared),
-        Origin(simulated, (both.top, both.left), one.extent or ()),
-    )

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from app.views.pictures.image_canvas import ImageCanvas
 
 
+COVERED = 0.45
+"""The largest share of a picture's height that notes cover; the first of them are the most important."""
+
+
 def tag_of(layer: Layer) -> str:
     """The title of a layer, with its verdict unless that is good."""
     verdict = "" if layer.state in (None, "fresh") else state_words(layer.state)
@@ -31,10 +35,12 @@ def draw_notes(painter: QPainter, canvas: ImageCanvas) -> None:
         _draw_names(painter, canvas, gap)
     elif canvas.mode == "flicker" or canvas.notes or canvas.meaning:
         corner, name = QPointF(gap, gap), canvas.shown_name() if canvas.mode == "flicker" else ""
-        for line in (*(canvas.notes or name).splitlines(), *canvas.meaning.splitlines()):
+        lines = (*(canvas.notes or name).splitlines(), *canvas.meaning.splitlines())
+        room = max(1, int(canvas.height() * COVERED / (metrics.height() + gap)))
+        for line in lines[:room]:
             draw_tag(painter, corner, line, canvas.width() - 2 * gap)
             corner += QPointF(0, metrics.height() + gap)
-        if canvas.legend is not None:
+        if canvas.legend is not None and len(lines) + 2 <= room:
             draw_scale(painter, corner, canvas.legend, canvas.width() - 2 * gap)
     _draw_marks(painter, canvas, gap)
     if not canvas.layers or canvas.layers[0].pyramid is None:

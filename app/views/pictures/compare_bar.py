@@ -49,6 +49,9 @@ class CompareBar(Folding):
         self.level.setText(self.tr("Horizontal"))
         self.level.setToolTip(self.tr("One picture above the other, with a divider that moves up and down"))
         self.keep = named(ChoiceButton(self), "keepDifference")
+        self.options = named(ChoiceButton(self), "compareOptions", title=self.tr("Options"))
+        self.options.setText(self.tr("Options"))
+        self.options.setToolTip(self.tr("How differences are measured and coloured, and what their figures use"))
         self.pager = Pager(self)
         self._arrange()
 
@@ -66,7 +69,7 @@ class CompareBar(Folding):
             self.one.addWidget(button)
         for box, stretch in ((self.first, 1), (self._and, 0), (self.second, 1)):
             self.two.addWidget(box, stretch)
-        for button in (self.level, self.hold, self.keep):
+        for button in (self.level, self.hold, self.keep, self.options):
             self.two.addWidget(button)
         self.one.addStretch(0)
         self.one.addWidget(self.pager)

@@ -34,7 +34,7 @@ class DifferenceBar(QWidget):
         self.jump = named(QToolButton(self), "differenceJump")
         unit = self.fontMetrics().averageCharWidth()
         row = FlowLayout(self, gap=unit)
-        row.setContentsMargins(unit, 0, unit, 0)
+        row.setContentsMargins(0, 0, 0, 0)
         for widget in (self.measure, self.share, self.gain, self.grow, self.jump):
             row.addWidget(widget)
         self.grow.toggled.connect(lambda on: style.set(grow=on))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.models.experiment.differences import DifferenceOf
+from app.models.pictures.agreement import Agreement
 from app.models.pictures.comparing import MODES, Mode
 from app.models.pictures.difference import Difference
 from app.models.pictures.difference_style import DifferenceStyle
@@ -16,8 +17,10 @@ from app.models.pictures.layer import Layer
 from app.models.pictures.pyramid import Array
 from app.models.results.origin import WHOLE, Origin
 from app.views.boxes import in_column
+from app.views.flow import FlowLayout
 from app.views.labels import named
 from app.views.parts import ElidedLabel
+from app.views.pictures.agreement_bar import AgreementLabel, AgreementLimits
 from app.views.pictures.compare_bar import CompareBar
 from app.views.pictures.difference_bar import DifferenceBar
 from app.views.pictures.difference_pane import (
@@ -33,6 +36,9 @@ from app.views.pictures.image_canvas import Mode as CanvasMode
 from app.views.pictures.image_pane import ImagePane
 from app.views.results.reading import drawn_text, sized_place, values_text
 from app.views.results.tiles import Tiles
+
+ROOMY = 36
+"""Lines of text as high as the window, from which the options of a comparison have room when it begins."""
 
 
 class PaneGrid(QWidget):
@@ -61,8 +67,10 @@ class PaneGrid(QWidget):
         self._pair: list[Layer] = []
         self.differing = DifferenceStyle(self)
         self.difference = Difference(self.differing, self)
+        self.agreement = Agreement(self)
         self.compare = named(ImageCanvas(display, self), "compareCanvas")
         self.bar, self.styles = CompareBar(self), DifferenceBar(self.differing, self)
+        self.limits = AgreementLimits(self.agreement, self)
         self.pager = self.bar.pager
         self.pager.title_of = lambda key: self.every[key].layer.title
         self.first, self.second, self.hold, self._modes = self.bar.first, self.bar.second, self.bar.hold, self.bar.modes
@@ -71,6 +79,7 @@ class PaneGrid(QWidget):
         self.bar.held.connect(self.flicker)
         self.bar.level.toggled.connect(lambda level: self.compare.set_upright(not level))
         self._arrange()
+        self.bar.options.toggled.connect(self._show_controls)
         self.set_mode("side by side")
         for show in (self._describe, self._show_values):
             self.difference.changed.connect(show)
@@ -88,22 +97,32 @@ class PaneGrid(QWidget):
         self.values = named(ElidedLabel(parent=self._compare_page), "compareValues")
         self.values.setContentsMargins(unit, 0, unit, 0)
         column.addWidget(self.values)
+        column.addWidget(AgreementLabel(self.agreement, self._compare_page))
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self._tiles)
         self._pages.addWidget(self._compare_page)
-        in_column(self.bar, self.styles, (self._pages, 1), on=self, gap=unit // 2)
+        self._options = QWidget(self)
+        row = FlowLayout(self._options, gap=2 * unit)
+        row.setContentsMargins(unit, 0, unit, 0)
+        for widget in (self.styles, self.limits):
+            row.addWidget(widget)
+        in_column(self.bar, self._options, (self._pages, 1), on=self, gap=unit // 2)
 
     def set_choosing(self, choosing: bool) -> None:
         """Show or hide the controls for comparisons."""
         self._choosing = choosing
         self._show_controls()
 
+    @Slot()
     def _show_controls(self) -> None:
         """Show the controls that concern what is visible."""
-        wanted = self._choosing and not self._bare
+        wanted, pairs = self._choosing and not self._bare, self.mode != "side by side"
+        differs = self.mode == "difference" or (not pairs and bool(self.differences))
         self.bar.setVisible(wanted)
-        differs = self.mode == "difference" or (self.mode == "side by side" and bool(self.differences))
-        self.styles.setVisible(wanted and differs)
+        self.bar.options.setVisible(pairs or differs)
+        self.styles.setVisible(differs)
+        self.limits.setVisible(pairs)
+        self._options.setVisible(wanted and (pairs or differs) and self.bar.options.isChecked())
 
     @property
     def alone(self) -> str:
@@ -172,8 +191,12 @@ class PaneGrid(QWidget):
 
     @property
     def computing(self) -> bool:
-        """Whether a difference is being computed."""
-        return self.difference.busy or any(pane.difference.busy for pane in self.differences.values())
+        """Whether a difference, or its figures, are being computed."""
+        return (
+            self.difference.busy
+            or self.agreement.busy
+            or any(pane.difference.busy for pane in self.differences.values())
+        )
 
     @property
     def every(self) -> dict[str, ImagePane]:
@@ -209,6 +232,9 @@ class PaneGrid(QWidget):
         """One of MODES."""
         if mode not in MODES:
             raise ValueError(f"a mode is one of {', '.join(MODES)}, not {mode}")
+        if self.mode == "side by side" != mode:  # later it is as the user leaves it
+            lines = self.window().height() / self.fontMetrics().height()
+            self.bar.options.setChecked(self.bar.options.isChecked() or lines > ROOMY)
         self.mode = mode
         self.bar.show_mode(mode)
         self._show_controls()
@@ -244,6 +270,7 @@ class PaneGrid(QWidget):
         self._pair = pair if self.mode != "side by side" and len(pair) == 2 else []
         subtracted = self.mode == "difference"
         self.difference.of(self._pair if subtracted else [])
+        self.agreement.of(self._pair)
         layers = [self.difference.layer] if subtracted and self._pair else self._pair
         mode: CanvasMode = "swipe" if self.mode == "swipe" else "single" if subtracted else "flicker"
         if (layers, mode) != (self.compare.layers, self.compare.mode):
@@ -258,7 +285,7 @@ class PaneGrid(QWidget):
         missing, tone = "", None
         if self.mode == "difference" and self._pair:
             difference, layer = self.difference, self.difference.layer
-            texts = dict.fromkeys((range_text(difference), count_text(difference), largest_text(difference)))
+            texts = dict.fromkeys(text(difference) for text in (largest_text, count_text, range_text))
             lines = [layer.title, *texts, "" if layer.current else self.tr("of an earlier setting")]
             name = ", ".join(line for line in lines if line)
             missing, tone = missing_text(difference), scale_of(difference)
