@@ -16,7 +16,7 @@ from app.views.results.pager import Pager
 
 
 class CompareBar(Folding):
-    """Buttons for the modes and the pager in one row; in the other the `first` and the `second` picture, and `hold`,
+    """Buttons for the modes in one row; in the other the pager, or the `first` and the `second` picture, and `hold`,
     which shows the second while it is pressed, or `keep`, which has its action from elsewhere and keeps a difference.
 
     `mode_chosen(mode)` and `pair_chosen`: the user chose; `held(other)`: the button went down or up.
@@ -58,7 +58,7 @@ class CompareBar(Folding):
     def _box(self, name: str, title: str) -> Combo:
         box = named(Combo(self), name, title=title, tip=title)
         box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        box.setMinimumWidth(self.fontMetrics().averageCharWidth() * 10)
+        box.setMinimumWidth(self.fontMetrics().averageCharWidth() * 7)
         box.activated.connect(self.pair_chosen)
         return box
 
@@ -72,7 +72,8 @@ class CompareBar(Folding):
         for button in (self.level, self.hold, self.keep, self.options):
             self.two.addWidget(button)
         self.one.addStretch(0)
-        self.one.addWidget(self.pager)
+        self.two.addStretch(0)
+        self.two.addWidget(self.pager)
 
     def show_mode(self, mode: Mode) -> None:
         """Show the controls of a mode."""

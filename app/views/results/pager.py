@@ -17,8 +17,8 @@ from gpu_ops.types import REFERENCE
 
 COUNTS = (1, 2, 4, 6, 9)
 """The panes at once that can be chosen."""
-MOST = 6
-"""The panes at once before somebody chooses: more would be too small to be useful."""
+AUTOMATIC = (6, 4, 2)
+"""The panes at once before somebody chooses: the first number at which they are large enough, else the last."""
 
 
 class Pager(QWidget):
@@ -36,7 +36,8 @@ class Pager(QWidget):
         super().__init__(parent)
         self.setObjectName("panePager")
         self._pinned_wanted = pinned
-        self.page, self.most = 0, MOST
+        self.page, self.most = 0, AUTOMATIC[0]
+        self._automatic = True
         self.title_of: Callable[[str], str] = str
         self.alone = ""
         """The only visible pane; "" for a page of them."""
@@ -126,13 +127,23 @@ class Pager(QWidget):
         """Set how many panes there are at once, one of COUNTS; the first of the visible results stays visible."""
         if most not in COUNTS:
             raise ValueError(f"there are {', '.join(map(str, COUNTS))} panes at once, not {most}")
+        self._automatic = False
+        if self._take(most):
+            self.turned.emit()
+
+    def suit(self, large: Callable[[int], bool]) -> None:
+        """Until somebody chooses, have as many panes at once as are `large` enough beside each other."""
+        if self._automatic:
+            self._take(next((n for n in AUTOMATIC if large(min(n, len(self.keys)))), AUTOMATIC[-1]))
+
+    def _take(self, most: int) -> bool:
         if most == self.most:
-            return
+            return False
         first = self._pinned + self.page * (self.most - self._pinned)
         self.most = most
         self.page = max(0, (first - self._pinned) // (most - self._pinned))
         self._bound()
-        self.turned.emit()
+        return True
 
     def leave_out(self, key: str, out: bool) -> None:
         """Show a pane no more, or again; the last one stays."""
