@@ -133,7 +133,7 @@ class Pager(QWidget):
 
     def suit(self, large: Callable[[int], bool]) -> None:
         """Until somebody chooses, have as many panes at once as are `large` enough beside each other."""
-        if self._automatic:
+        if self._automatic and self.keys:
             self._take(next((n for n in AUTOMATIC if large(min(n, len(self.keys)))), AUTOMATIC[-1]))
 
     def _take(self, most: int) -> bool:
