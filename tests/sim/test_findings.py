@@ -43,6 +43,10 @@ FAULTS = {
         "write-after-read hazard within a warp",
         "of box, which thread 1 read with no __syncwarp()",
     ),
+    "too_few_meet": (
+        "read-after-write hazard within a warp",
+        "of box, which thread 15 wrote with no __syncwarp()",
+    ),
     "same_place": ("write-after-write hazard", "where another thread writes another value at the same time"),
     "two_blocks": ("two blocks write one element", "writes out[0], which block"),
     "divergent_barrier": ("barrier in divergent code", "threads of one block wait here while others wait at line"),
