@@ -205,7 +205,7 @@ def test_the_difference_is_of_what_both_have(qtbot, shown: MainWindow) -> None:
     shown.actions_by_id["compare_difference"].trigger()
     qtbot.waitUntil(lambda: panes.difference.distance is not None)
     layer = panes.difference.layer
-    assert layer.shape == (40, 60) and "the pictures are equal" in panes.compare.notes
+    assert layer.shape == (40, 60) and "equal in every pixel" in panes.compare.notes
     assert layer.origin.start == (20, 30) and layer.origin.simulated
     assert layer.value(30, 20) == [0] and layer.value(29, 20) is None
     shown.display.set_cursor(10, 10)

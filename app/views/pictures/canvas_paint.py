@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QPen
+from PySide6.QtGui import QBrush, QColor, QImage, QPainter, QPainterPath, QPalette, QPen
 
 from app.models.pictures.layer import Tone
 from app.models.pictures.pyramid import Array
+from app.models.pictures.viewport import Rect
 from app.views.parts import draw_tag, number
 from app.views.results.reading import band_name, short_band_name
 from gpu_ops.output_kinds import Band
@@ -23,6 +24,24 @@ def rgba_image(values: Array) -> QImage:
     values = np.ascontiguousarray(values, np.uint8)
     height, width = values.shape[:2]
     return QImage(values.data, width, height, values.strides[0], QImage.Format.Format_RGBA8888).copy()
+
+
+def draw_missing(
+    painter: QPainter,
+    part: Rect,
+    whole: Sequence[int],
+    screen_at: Callable[[float, float], QPointF],
+    palette: QPalette,
+) -> None:
+    """Hatch what a result of a `part` lacks of the `whole` picture (H, W), and frame that."""
+    around, inner = QPainterPath(), QPainterPath()
+    around.addRect(QRectF(screen_at(0, 0), screen_at(whole[1], whole[0])))
+    inner.addRect(QRectF(screen_at(part.left, part.top), screen_at(part.right, part.bottom)))
+    ink = palette.color(QPalette.ColorRole.Mid)
+    painter.fillPath(around.subtracted(inner), QBrush(ink, Qt.BrushStyle.BDiagPattern))
+    painter.setPen(QPen(ink, 1, Qt.PenStyle.DashLine))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawPath(around)
 
 
 def draw_divider(painter: QPainter, area: QRectF, share: float, upright: bool, grip: float) -> None:

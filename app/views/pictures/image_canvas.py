@@ -31,7 +31,7 @@ from app.models.pictures.layer import Layer, Tone
 from app.models.pictures.pyramid import Array
 from app.models.pictures.viewport import Frame, Viewport
 from app.views.pictures.canvas_notes import draw_notes, tag_of
-from app.views.pictures.canvas_paint import draw_bands, draw_divider, rgba_image
+from app.views.pictures.canvas_paint import draw_bands, draw_divider, draw_missing, rgba_image
 from app.views.pictures.pixel_values import draw_values
 
 Mode = Literal["single", "swipe", "flicker"]
@@ -247,8 +247,7 @@ class ImageCanvas(QWidget):
         if (shown := self.layers[index].drawn) is not None and shown.form.bands:
             draw_bands(painter, shown.form.bands, self.screen_at)
         if (whole := self.layers[index].origin.whole) and len(self.layers) == 1:
-            painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Mid), 1, Qt.PenStyle.DashLine))
-            painter.drawRect(QRectF(self.screen_at(0, 0), self.screen_at(whole[1], whole[0])))
+            draw_missing(painter, self.layers[index].rect, whole, self.screen_at, self.palette())
 
     # Events
 
