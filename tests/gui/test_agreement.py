@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from test_panes import shown
 
 from app.models.pictures.agreement import agreement_of
-from app.views.pictures.agreement_bar import AgreementLabel, figures_text
+from app.views.comparing.agreement_bar import AgreementLabel, figures_text
 from app.views.pictures.panes import PaneGrid
 from gpu_ops import structural_similarity
 from gpu_ops.running.quality import compare

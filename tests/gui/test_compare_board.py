@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QComboBox
 from test_walk_through import Walk, engine, walk  # noqa: F401
 
-from app.views.pictures.agreement_bar import AgreementLabel
+from app.views.comparing.agreement_bar import AgreementLabel
 from app.views.window.main_window import INPUT
 
 

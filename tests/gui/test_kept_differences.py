@@ -30,10 +30,10 @@ from app.models.results.origin import Origin
 from app.models.results.view_data import ViewData
 from app.shell.action_specs import ACTIONS
 from app.shell.window import Script
+from app.views.comparing.difference_pane import DifferencePane
 from app.views.dialogs.offers import palette_offers
 from app.views.pictures.clipboard import chosen_layer
 from app.views.pictures.clipboard import picture as copied
-from app.views.pictures.difference_pane import DifferencePane
 from app.views.pictures.panes import PaneGrid
 from app.views.pictures.sketch import sketch_of
 from app.views.pictures.spectrum_paint import draw_frequencies

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QCoreApplication, QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPalette
 
-from app.models.pictures.layer import Layer
-from app.views.parts import draw_mark, draw_tag, mark_size, mark_texts, state_words
+from app.views.parts import draw_mark, draw_tag, mark_size, mark_texts
+from app.views.pictures.canvas_frame import CanvasFrame, tag_of
 from app.views.pictures.canvas_paint import draw_cross, draw_scale
-
-if TYPE_CHECKING:
-    from app.views.pictures.image_canvas import ImageCanvas
-
 
 COVERED = 0.45
 """The largest share of a picture's height that notes cover; the first of them are the most important."""
 
 
-def tag_of(layer: Layer) -> str:
-    """The title of a layer, with its verdict unless that is good."""
-    verdict = "" if layer.state in (None, "fresh") else state_words(layer.state)
-    return " · ".join(text for text in (layer.title, verdict) if text)
-
-
-def draw_notes(painter: QPainter, canvas: ImageCanvas) -> None:
+def draw_notes(painter: QPainter, canvas: CanvasFrame) -> None:
     """Draw the crosshair of another pane's cursor, the names of compared layers, and notes."""
     metrics, display = canvas.fontMetrics(), canvas.display
     if display.cursor and not canvas.underMouse() and any(canvas.images):
@@ -52,7 +40,7 @@ def draw_notes(painter: QPainter, canvas: ImageCanvas) -> None:
         draw_tag(painter, corner, _tr("Sharpening…"), canvas.width() - 2 * gap, right=True)
 
 
-def _draw_names(painter: QPainter, canvas: ImageCanvas, gap: int) -> None:
+def _draw_names(painter: QPainter, canvas: CanvasFrame, gap: int) -> None:
     """Draw the names of the two pictures of a swipe, each on its own side."""
     names, width = [tag_of(layer) for layer in canvas.layers], canvas.width()
     if not canvas.upright:
@@ -65,7 +53,7 @@ def _draw_names(painter: QPainter, canvas: ImageCanvas, gap: int) -> None:
     draw_tag(painter, QPointF(width - gap, gap), names[1], max(width - edge, width / 2) - 2 * gap, right=True)
 
 
-def _draw_marks(painter: QPainter, canvas: ImageCanvas, gap: int) -> None:
+def _draw_marks(painter: QPainter, canvas: CanvasFrame, gap: int) -> None:
     """Mark the results of a simulated GPU at the bottom, each on its own side."""
     swipes = canvas.mode == "swipe"
     shown = list(canvas.layers) if swipes else canvas.layers[int(canvas.flickered) :][:1]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from math import floor
-from typing import Literal
-
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import (
@@ -29,41 +26,30 @@ from app.base.nesting import bounded
 from app.models.pictures.display import Display
 from app.models.pictures.layer import Layer, Tone
 from app.models.pictures.pyramid import Array
-from app.models.pictures.viewport import Frame, Viewport
-from app.views.pictures.canvas_notes import draw_notes, tag_of
+from app.models.pictures.viewport import Viewport
+from app.views.pictures.canvas_frame import CanvasFrame
+from app.views.pictures.canvas_frame import Mode as Mode
+from app.views.pictures.canvas_notes import draw_notes
 from app.views.pictures.canvas_paint import draw_bands, draw_divider, draw_missing, rgba_image
 from app.views.pictures.pixel_values import draw_values
 
-Mode = Literal["single", "swipe", "flicker"]
 ZOOM = 1.25  # per notch of the wheel or key press
 PAN = 0.1  # of the view per arrow key
 DIVIDE = 0.02  # of the view per key press
 FAINT = 0.4  # opacity of a result of an earlier setting
 
 
-class ImageCanvas(QWidget):
+class ImageCanvas(CanvasFrame):
     """Paints only the viewport, one value per device pixel. Mouse: wheel zooms, drag pans.
     Keys while focused: + − 0 1, arrows pan, Shift+arrows move the cursor; , and . move the divider, Space flickers.
-
-    `images` are the pictures painted last, one for each layer, with their place on the device.
     """
 
     takes_letters = True
 
     def __init__(self, display: Display, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(display, parent)
         self.setObjectName("imageCanvas")
-        self.display = display
-        self.layers: list[Layer] = []
-        self.images: list[tuple[QImage, int, int] | None] = []
         self._viewports: list[Viewport] = []
-        self.mode: Mode = "single"
-        self.divider, self.upright = 0.5, True
-        self.flickered = False
-        self.notes, self.missing = "", ""
-        self.legend: Tone | None = None
-        self.overlay: QImage | None = None
-        self.meaning = ""
         self._dragged: QPointF | None = None
         self._dividing = False
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -134,35 +120,6 @@ class ImageCanvas(QWidget):
         data = float(max(s[1] for s in shapes)), float(max(s[0] for s in shapes))
         self.display.place(id(self), data, (float(self.width()), float(self.height())))
 
-    def shown_name(self) -> str:
-        """The title of the visible layer, with its verdict unless that is good."""
-        return tag_of(self.layers[int(self.flickered)]) if self.layers else ""
-
-    # Geometry
-
-    def _frame(self) -> Frame:
-        """The visible device pixels. They lie on a grid fixed to the image, so that a pan moves the picture by whole
-        pixels; it may be off the Display's exact centre by up to half a pixel."""
-        ratio = self.devicePixelRatioF()
-        size = round(self.width() * ratio), round(self.height() * ratio)
-        return Frame.around(self.display.centre, self.display.scale / ratio, *size)
-
-    def data_at(self, point: QPointF) -> tuple[float, float]:
-        """The data point painted at a screen point."""
-        (rect, scale), ratio = self._frame(), self.devicePixelRatioF()
-        return (rect.left + point.x() * ratio) * scale, (rect.top + point.y() * ratio) * scale
-
-    def pixel_at(self, point: QPointF) -> tuple[float, float]:
-        """The data point in the middle of the device pixel under a screen point."""
-        (rect, scale), ratio = self._frame(), self.devicePixelRatioF()
-        x, y = (floor(v * ratio) + 0.5 for v in (point.x(), point.y()))
-        return (rect.left + x) * scale, (rect.top + y) * scale
-
-    def screen_at(self, x: float, y: float) -> QPointF:
-        """The screen point at which a data point is painted."""
-        (rect, scale), ratio = self._frame(), self.devicePixelRatioF()
-        return QPointF((x / scale - rect.left) / ratio, (y / scale - rect.top) / ratio)
-
     # Painting
 
     def _render(self) -> None:
@@ -206,17 +163,6 @@ class ImageCanvas(QWidget):
             painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Highlight), 0))
             painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
         painter.end()
-
-    def side(self, index: int) -> QRectF:
-        """The part of a swipe that shows the first or the second picture."""
-        whole, part = QRectF(self.rect()), QRectF(self.rect())
-        if self.upright:
-            edge = self.divider * whole.width()
-            (part.setRight if index == 0 else part.setLeft)(edge)
-        else:
-            edge = self.divider * whole.height()
-            (part.setBottom if index == 0 else part.setTop)(edge)
-        return part
 
     def _common(self) -> QRectF:
         """The screen area that all layers cover; a comparison shows nothing outside it."""
@@ -279,21 +225,6 @@ class ImageCanvas(QWidget):
             away = event.position() - QPointF(self.width() / 2, self.height() / 2)
             self.display.zoom_at(ZOOM**notches, x + away.x() * scale, y + away.y() * scale)
         event.accept()
-
-    def near_divider(self, point: QPointF) -> bool:
-        """Whether a point is on the divider of two pictures."""
-        away = point.x() - self.divider * self.width() if self.upright else point.y() - self.divider * self.height()
-        return self.mode == "swipe" and abs(away) <= self.fontMetrics().averageCharWidth()
-
-    def set_divider(self, share: float) -> None:
-        """Set where the second image begins, as a share of the width, or of the height."""
-        self.divider = min(1.0, max(0.0, share))
-        self.update()
-
-    def set_upright(self, upright: bool) -> None:
-        """Divide two pictures by an upright line, or by a level one."""
-        self.upright = upright
-        self.update()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):

@@ -17,13 +17,10 @@ from app.models.pictures.layer import Layer
 from app.models.pictures.pyramid import Array
 from app.models.results.origin import WHOLE, Origin
 from app.views.boxes import in_column
-from app.views.flow import FlowLayout
-from app.views.labels import named
-from app.views.parts import ElidedLabel
-from app.views.pictures.agreement_bar import AgreementLabel, AgreementLimits
-from app.views.pictures.compare_bar import CompareBar
-from app.views.pictures.difference_bar import DifferenceBar
-from app.views.pictures.difference_pane import (
+from app.views.comparing.agreement_bar import AgreementLabel, AgreementLimits
+from app.views.comparing.compare_bar import CompareBar
+from app.views.comparing.difference_bar import DifferenceBar
+from app.views.comparing.difference_pane import (
     DifferencePane,
     count_text,
     largest_text,
@@ -31,6 +28,9 @@ from app.views.pictures.difference_pane import (
     range_text,
     scale_of,
 )
+from app.views.flow import FlowLayout
+from app.views.labels import named
+from app.views.parts import ElidedLabel
 from app.views.pictures.image_canvas import ImageCanvas
 from app.views.pictures.image_canvas import Mode as CanvasMode
 from app.views.pictures.image_pane import ImagePane

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -12,9 +11,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 from app.models.pictures.layer import Layer
 from app.models.pictures.nonfinite import value_word
 from app.models.pictures.viewport import Rect
-
-if TYPE_CHECKING:
-    from app.views.pictures.image_canvas import ImageCanvas
+from app.views.pictures.canvas_frame import CanvasFrame
 
 CELL = 20
 """Screen pixels of an image pixel from which its value may have room in it."""
@@ -39,7 +36,7 @@ def seen_pixels(layer: Layer, corner: tuple[float, float], opposite: tuple[float
     return layer.rect.meet(Rect(math.floor(left), math.floor(top), math.ceil(right), math.ceil(bottom)))
 
 
-def draw_values(painter: QPainter, canvas: ImageCanvas, index: int) -> None:
+def draw_values(painter: QPainter, canvas: CanvasFrame, index: int) -> None:
     """Draw the values of a layer's visible pixels, in black or white, whichever stands out from what was painted of
     the pixel; nothing where pixels are too small for them."""
     layer, drawn, cell = canvas.layers[index], canvas.images[index], 1 / canvas.display.scale

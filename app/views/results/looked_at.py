@@ -12,7 +12,7 @@ from app.models.experiment.differences import DifferenceOf
 from app.models.pictures.difference import Difference
 from app.models.pictures.display import Display
 from app.models.results.view_data import INPUT
-from app.views.pictures.difference_pane import DifferencePane
+from app.views.comparing.difference_pane import DifferencePane
 from app.views.results.result_view import ResultView
 
 

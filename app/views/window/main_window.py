@@ -121,7 +121,6 @@ class MainWindow(QMainWindow):
         self.frame_bar, self.cut_bar = FrameBar(context.frames, self), CutBar(context.session, self)
         self.probing = Probing(self.stack, context.session, self)
         self.docks = Docks(self, context)
-        self.full_screen = FullScreen(self, self.stack, self.docks)
         self._name_parts()
         self._arrange()
         self.parts = self._make_parts()
@@ -181,6 +180,7 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(centre)
 
     def _make_parts(self) -> WindowParts:
+        self.full_screen = FullScreen(self, self.stack, self.docks)
         context, actions = self.context, build_actions(self)
         menus = fill_menu_bar(self.menuBar(), actions)
         recent = RecentMenu(menus["file/recent"], actions["clear_recent"], context.settings, context.importing.open)

@@ -51,8 +51,8 @@ class DifferenceBar(QWidget):
 
     @Slot()
     def _choose(self) -> None:
-        chosen = {"measure": self.measure, "share": self.share, "gain": self.gain}
-        self._style.set(**{name: combo.currentData() for name, combo in chosen.items()})
+        measure, share, gain = (combo.currentData() for combo in (self.measure, self.share, self.gain))
+        self._style.set(measure=measure, share=share, gain=gain)
 
     @Slot()
     def _show(self) -> None:
