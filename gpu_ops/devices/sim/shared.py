@@ -174,14 +174,17 @@ class SharedMemory:
     ) -> Array | None:
         """One atomic operation for each lane. Returns the old values if `needs_result`."""
         address, wrong = self._checked(lanes, site, address, np.dtype(dtype).itemsize)
-        if wrong is not None:
-            address = np.where(wrong, 0, address)  # reported; the result is lost anyway
         self._look_right(lanes, site, address, wrong, np.dtype(dtype).itemsize, "atomic")
         view = self._view(dtype, 1)
-        index = self._index(address, dtype, 1) + lanes.rows * view.shape[1]
-        flat = lanes.active(index)
-        old = update(view.reshape(-1), flat, operation, tuple(lanes.active(v) for v in values), needs_result)
-        return None if old is None else lanes.spread(old, 0)
+        flat = lanes.active(self._index(address, dtype, 1) + lanes.rows * view.shape[1])
+        right = slice(None) if wrong is None else ~lanes.active(wrong)
+        operands = tuple(lanes.active(v)[right] for v in values)
+        old = update(view.reshape(-1), flat[right], operation, operands, needs_result)
+        if old is None:
+            return None
+        result = np.zeros(len(flat), old.dtype)
+        result[right] = old
+        return lanes.spread(result, 0)
 
     def _view(self, dtype: Any, count: int) -> Array:
         whole = self.data.view(dtype)
