@@ -9,6 +9,7 @@ import pytest
 from fake_engine import act
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
+from scipy.ndimage import maximum_filter, minimum_filter
 from test_belonging import PICKS, bring, engine, finish, image, run, window  # noqa: F401
 from test_panes import differing
 
@@ -201,3 +202,11 @@ def test_a_key_goes_to_the_largest_difference_in_all_panes(qtbot: QtBot, window:
     qtbot.waitUntil(lambda: window.panes.difference.distance is not None)
     act(window, "jump_to_largest")
     assert window.messages.messages()[-1].text.endswith("nothing differs.")
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (7, 900), (2300, 5)])
+def test_squares_are_those_of_scipy(shape: tuple[int, int]) -> None:
+    values = np.random.default_rng(0).normal(size=shape).astype(np.float32)
+    reach = max(1, round(1.5 * max(shape) / 500))
+    above, below = (f(values, 2 * reach + 1, mode="constant") for f in (maximum_filter, minimum_filter))
+    np.testing.assert_array_equal(grown(values), np.where(above >= -below, above, below))

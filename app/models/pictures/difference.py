@@ -91,20 +91,29 @@ Worked = tuple[Distance, Pyramid, Pyramid | None, DifferenceFigures]
 def grown(values: Array, stop: Callable[[], bool] = lambda: False) -> Array | None:
     """Each pixel that differs as a square, as large as can be seen where the whole picture is reduced to the size of a
     pane; of several in one place the furthest from 0. None when `stop` returned True first."""
-    from scipy.ndimage import maximum_filter, minimum_filter
-
     reach = max(1, round(1.5 * max(values.shape) / SEEN))
-    side, rows = 2 * reach + 1, max(4 * reach, STRIP // values.shape[1])
+    rows = max(4 * reach, STRIP // values.shape[1])
     known: Array = np.nan_to_num(values, nan=0.0)
     result = np.empty_like(values)
     for top in range(0, len(values), rows):
         if stop():
             return None
-        first, last = max(0, top - reach), min(len(values), top + rows + reach)
-        above, below = (f(known[first:last], side, mode="nearest") for f in (maximum_filter, minimum_filter))
+        first = max(0, top - reach)
+        strip = known[first : top + rows + reach]
+        above, below = (_spread(_spread(strip, reach, pick, 0), reach, pick, 1) for pick in (np.maximum, np.minimum))
         inner = slice(top - first, top - first + min(rows, len(values) - top))
         result[top : top + rows] = np.where(above >= -below, above, below)[inner]
     return np.where(np.isnan(values), values, result)
+
+
+def _spread(values: Array, reach: int, pick: np.ufunc, axis: int) -> Array:
+    """At each place the one of the values within `reach` along an axis that `pick` picks, and of 0 beyond the ends."""
+    count, side, length = values.shape[axis], 2 * reach + 1, 1
+    found = np.moveaxis(np.pad(values, [(reach, reach) if k == axis else (0, 0) for k in range(2)]), axis, 0)
+    while 2 * length <= side:  # windows of twice the length, of two that lie side by side
+        found, length = pick(found[:-length], found[length:]), 2 * length
+    found = pick(found[:count], found[side - length : side - length + count])
+    return np.moveaxis(found, 0, axis)
 
 
 def _work(
