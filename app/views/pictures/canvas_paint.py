@@ -15,6 +15,8 @@ from app.views.parts import draw_tag, number
 from app.views.results.reading import band_name, short_band_name
 from gpu_ops.output_kinds import Band
 
+HATCHED = 90
+"""The opacity of hatches, out of 255."""
 DARK_AND_LIGHT = ((QColor(0, 0, 0), 3), (QColor(255, 255, 255), 1))
 """A light line on a dark one is visible on every picture."""
 
@@ -37,7 +39,8 @@ def draw_missing(
     around, inner = QPainterPath(), QPainterPath()
     around.addRect(QRectF(screen_at(0, 0), screen_at(whole[1], whole[0])))
     inner.addRect(QRectF(screen_at(part.left, part.top), screen_at(part.right, part.bottom)))
-    ink = palette.color(QPalette.ColorRole.Mid)
+    ink = QColor(palette.color(QPalette.ColorRole.WindowText))
+    ink.setAlpha(HATCHED)
     painter.fillPath(around.subtracted(inner), QBrush(ink, Qt.BrushStyle.BDiagPattern))
     painter.setPen(QPen(ink, 1, Qt.PenStyle.DashLine))
     painter.setBrush(Qt.BrushStyle.NoBrush)
