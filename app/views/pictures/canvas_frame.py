@@ -6,7 +6,7 @@ from math import floor
 from typing import Literal
 
 from PySide6.QtCore import QPointF, QRectF
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QImage, QStaticText
 from PySide6.QtWidgets import QWidget
 
 from app.models.pictures.display import Display
@@ -20,7 +20,8 @@ Mode = Literal["single", "swipe", "flicker"]
 class CanvasFrame(QWidget):
     """The layers, the notes over them, the divider of a swipe, and the place of every data point on the screen.
 
-    `images` are the pictures painted last, one for each layer, with their place on the device.
+    `images` are the pictures painted last, one for each layer, with their place on the device. `texts` are the values
+    that were painted into pixels, laid out for the font and the size of a pixel in `texts_of`.
     """
 
     def __init__(self, display: Display, parent: QWidget | None = None) -> None:
@@ -35,6 +36,8 @@ class CanvasFrame(QWidget):
         self.legend: Tone | None = None
         self.overlay: QImage | None = None
         self.meaning = ""
+        self.texts: dict[str, tuple[QStaticText, QPointF]] = {}
+        self.texts_of: tuple[str, float] = ("", 0.0)
 
     def shown_name(self) -> str:
         """The title of the visible layer, with its verdict unless that is good."""
