@@ -111,6 +111,7 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
     )
     parser.add_argument("--quick", action="store_true", help="fewer samples, as in live use")
     parser.add_argument("--budget", type=_budget, metavar="SECONDS", help="stop after this long; --json FILE resumes")
+    parts.add_arguments(parser)
     parser.add_argument("--baseline", default="serial", metavar="ID", help="speed-ups are against it (default: serial)")
     if name == "sweep":
         parser.add_argument(
@@ -143,7 +144,8 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--frames",
         choices=("all", "merged"),
-        help="over all frames of a stack: the results become one .npy or .tif, or one result (histogram, reduce)",
+        help="over all frames of a stack: the results become one .npy or .tif, or one result (histogram, reduce); on a "
+        "GPU three at a time, in pinned memory of the host",
     )
     parser.add_argument(
         "--kernel", metavar="FILE.cu", help="test this kernel against the contract instead of a variant's first"

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel, nvrtc_version
+from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel
 from gpu_ops.devices.cpu import cpu_model
 from gpu_ops.devices.launches import (
     PITCH,
@@ -24,6 +24,7 @@ from gpu_ops.devices.launches import (
     check_variables,
 )
 from gpu_ops.devices.limits import limits_of
+from gpu_ops.devices.nvrtc import nvrtc_version
 from gpu_ops.devices.sim.findings import Findings
 from gpu_ops.devices.sim.launch import Options, run_launch
 from gpu_ops.devices.sim.memory import Memory, Region
@@ -149,9 +150,6 @@ class SimDevice:
     def fill(self, target: DeviceArray, value: float) -> None:
         target.fill(value)
         self._memory.mark(target)
-
-    def free(self, array: DeviceArray) -> None:
-        """NumPy frees memory with the last reference to it."""
 
     def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
         if kind not in ("pageable", "pinned", "registered"):

@@ -47,7 +47,7 @@ BOTH = "Two GPUs share the rows, each with a bus of its own; at the boundary the
 FAST = "Chunks of 4 MiB in three streams as one graph: each copy runs at full speed, and only two run alone."
 
 
-_TOO_MANY = "{chunks} chunks need as many rows, this input has {meta.shape[0]}; choose fewer"
+_TOO_MANY = "{chunks} chunks need as many rows, this input has {meta.shape[0]}; choose that many or fewer"
 _FEW_CHUNKS = Rule(lambda task: task.knobs["chunks"] > task.meta.shape[0], _TOO_MANY)
 _ONE_ROW = "two GPUs share at least two rows, this input has one"
 _TWO_ROWS = Rule(lambda task: task.meta.shape[0] < 2, _ONE_ROW, {"shape": ((1,), (1, 1), (1, 7))})

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from gpu_ops.plan import DEFAULT_STREAM, Copy, Engine, HostTask, Launch, Plan, Span, Step, engine_of
+from gpu_ops.plan import DEFAULT_STREAM, Copy, Engine, HostTask, Launch, Plan, Span, Step, Where, engine_of
 
-Where = Callable[[Any], bool]
-"""Whether an array is in a kind of memory."""
 Cost = Callable[[Step, Engine], float]
 """How long an engine is busy with a step: in seconds, or in steps where all take as long."""
 
