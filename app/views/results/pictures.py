@@ -94,6 +94,8 @@ class Pictures(Squeezed):
             view = self._views[spec.id, beside] = spec.make(display, self)
             (self.sides.beside if beside else self.sides.main).addWidget(view.widget)
             display.colormap_changed.connect(self.view_changed)
+            if view.pager is not None:
+                view.pager.reference_wanted.connect(self._session.add_reference)
             if view.grid is not None:
                 view.grid.mode_changed.connect(self.view_changed)
                 view.grid.set_choosing(not beside)

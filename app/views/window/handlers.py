@@ -158,6 +158,26 @@ def keep_difference(parts: WindowParts) -> None:
     messages.show_message("info", text, "", "difference", passing=True)
 
 
+def why_no_jump(parts: WindowParts) -> str:
+    """Why there is no largest difference to go to; "" where a difference is shown."""
+    none = parts.pictures.looked_at.found is None
+    return _tr("show a difference first, or click one beside the results") if none else ""
+
+
+def jump_to_largest(parts: WindowParts) -> None:
+    """Show the pixel with the largest difference, in all panes, with their values; or say that nothing differs."""
+    grid, found, messages = parts.pictures.view.grid, parts.pictures.looked_at.found, parts.context.messages
+    if grid is None or found is None:
+        return
+    if found.place is not None:
+        messages.settle("jump")
+        grid.display.go_to(*found.place)
+        return
+    equal = found.distance is not None
+    text = _tr("{title}: nothing differs.") if equal else _tr("{title} is not known yet.")
+    messages.show_message("info", text.format(title=found.layer.title), "", "jump", passing=True)
+
+
 def why_no_result(parts: WindowParts) -> str:
     """Why no result is meant: a difference was clicked last; else ""."""
     text = _tr("a difference was clicked last, which is no result of a variant; click a result")
