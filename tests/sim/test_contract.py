@@ -38,7 +38,7 @@ BOTH_WAYS = 3
 STEP = 7
 """Between the cases that a wrong kernel meets one after the other. A set begins with its smallest shapes, in which few
 faults show."""
-A_DAY = 16
+A_DAY = 8
 """Variants that the default lane tries a day."""
 PAIRS = [(f, v) for f in FILTERS for v in f.variants if v.device == "cuda" and not v.library]
 A_THIRD = -(-len(PAIRS) // 3)
