@@ -23,6 +23,7 @@ from small_machine import make_small
 
 from gpu_ops.devices import compiler
 from gpu_ops.io import decoder_process
+from gpu_ops.processes import importing
 
 ROOT = Path(__file__).parent.parent
 CALM = {"OPENBLAS_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive"}
@@ -191,10 +192,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items.sort(key=lambda item: item.path.parts)  # stable: the same order for all workers
 
 
-def pytest_collection_finish() -> None:
-    """Thousands of tests are objects that no collection of garbage need look at again."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Thousands of tests are objects that no collection of garbage need look at, now or later."""
+    with importing():
+        found = yield
     gc.collect()
     gc.freeze()
+    return found
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -13,6 +13,7 @@ from functools import cache
 from math import prod
 
 import pytest
+from lanes import few, of_one_kind, todays, variants_today
 from wrong import RACES, WRONG, Wrong, find_wrong
 
 from gpu_ops.devices import open_device
@@ -27,7 +28,6 @@ from gpu_ops.running.contract import (
     long_cases,
 )
 from gpu_ops.types import Filter, Run, Variant
-from tests.lanes import few, of_one_kind, todays, variants_today
 
 MOST = 12
 """Cases of a kernel at most, evenly from longer sets. A real GPU runs whole sets."""
