@@ -728,7 +728,7 @@ if __name__ == "__main__":
     client.submit(SampleRequest(client.next_job(), "noise"))
     assert said.wait(60)
     name = client.pool.take(10)
-    print(name, client.pid)
+    print(name, client.pid, flush=True)
     if "dies" in sys.argv:
         import os
         os._exit(1)
