@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-import statistics
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from gpu_ops.devices import open_device
 from gpu_ops.devices.sim.device import SimDevice
@@ -84,7 +85,7 @@ def _measured(session: Any, plan: Plan) -> tuple[tuple[Span, ...], float, int]:
         traced.append(session.execute(plan, trace=True))
         advance(2 * done + 2, 2 * runs)
     traced.sort(key=lambda one: float(one.elapsed))
-    return traced[runs // 2].spans, statistics.median(plain), runs
+    return traced[runs // 2].spans, float(np.median(plain)), runs
 
 
 def _checked(session: Any, plan: Plan) -> tuple[tuple[tuple[Engine, float, float], ...], str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lanes import few
 from PySide6.QtCore import QObject, QPoint, QPointF, Qt, QThreadPool
 from PySide6.QtGui import QImage, QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
@@ -335,7 +336,8 @@ def test_overlay_and_clear(qtbot: QtBot) -> None:
     assert pane.layer.pyramid is None and pane.canvas.images == [None] and pane.status.text() == ""
 
 
-def test_no_leak_over_300_results(qtbot: QtBot) -> None:
+@pytest.mark.parametrize("count", few((60, 300), 60))
+def test_results_leave_no_objects_behind(qtbot: QtBot, count: int) -> None:
     pane = shown(qtbot, np.zeros((40, 40), np.uint8))
 
     def objects() -> tuple[int, int, int]:
@@ -348,7 +350,7 @@ def test_no_leak_over_300_results(qtbot: QtBot) -> None:
     pane.grab()
     objects()  # looking makes Python objects too
     before = objects()
-    for index in range(300):
+    for index in range(count):
         pane.set_array(arrays[index % 2], figures(0, 255), str(index))
         pane.layer.set_state(STATES[index % 5], str(index))
         pane.canvas.grab()

@@ -272,7 +272,7 @@ def test_names_in_the_legend_are_whole_where_three_lines_have_room(qtbot: QtBot,
     assert len({label.mapTo(pane, QPoint()).y() for label in labels}) <= 3
 
 
-@pytest.mark.parametrize("count", few((40, 300), 40))
+@pytest.mark.parametrize("count", few((12, 300), 12))
 def test_results_leave_nothing_behind(qtbot: QtBot, count: int) -> None:
     y = [np.random.default_rng(i).standard_normal(300) for i in range(2)]
     pane = shown(qtbot, ("a", y[0], 10.0, True), ("b", y[1], 10.0, True))

@@ -10,9 +10,9 @@ import numpy as np
 import pixels
 import pytest
 from fake_engine import FakeEngine, make
+from live import pause
 from PySide6.QtCore import QPoint, QRectF, Qt
 from PySide6.QtGui import QColor, QImage
-from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from result_rows import rows, show_rows
 from simulated_rows import COUNTERS, CUDA, NO_CUDA, NO_SIM, SIM, bring, finding, ready, simulated
@@ -321,10 +321,10 @@ def test_the_table_says_simulated_and_gives_no_time(window: MainWindow) -> None:
     place = [c.id for c in table.table_model.columns].index("counted")
     window.tabs.setCurrentWidget(table)
     show_rows(results, rows()[:2])
-    QTest.qWait(0)
+    pause(0)
     assert table.isColumnHidden(place)
     counted(window)
-    QTest.qWait(0)
+    pause(0)
     assert not table.isColumnHidden(place)
 
     def cell(row: int, id: str) -> str:
