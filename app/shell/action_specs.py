@@ -6,6 +6,7 @@ from PySide6.QtGui import QAction
 
 from app.base.translate import QT_TRANSLATE_NOOP
 from app.models.experiment.experiment_text import command_text, python_text
+from app.models.experiment.refusal import untimed_reason
 from app.shell.action_spec import ActionSpec
 from app.shell.help_specs import HELP
 from app.shell.probe_specs import PROBE
@@ -340,6 +341,7 @@ _RUN = (
         QT_TRANSLATE_NOOP("Actions", "Time the ticked variants with care"),
         "measure",
         do=lambda parts: parts.context.controller.measure(),
+        why=lambda parts: untimed_reason(parts.context.session.shown),
     ),
     ActionSpec(
         "sweep",

@@ -135,7 +135,7 @@ def xray(
         params=task.params,
         knobs=task.knobs,
         outputs=sum(int(out.size) for out in plan.outputs.values()),
-        unit=_unit(filter, task),
+        unit=unit_of(filter, task),
         least_bytes=filter.work(task).bytes,
         expected=variant.counts.accesses(task) if variant.counts.accesses else None,
         coalescing=coalescing,
@@ -167,7 +167,7 @@ def _task(filter: Filter, variant: Variant, input: Input, params: Values, knobs:
     return task
 
 
-def _unit(filter: Filter, task: Task) -> str:
+def unit_of(filter: Filter, task: Task) -> str:
     """What one element of the result is called."""
     meta = task.meta
     if any(o.form(task).shape != meta.shape for o in filter.given(task.params)):

@@ -163,6 +163,7 @@ def test_keys_move_and_details_name_every_clock(ladder: TimingLadder, qtbot) -> 
     ladder.current_changed.connect(told.append)
     ladder.log_box.setFocus()
     qtbot.keyClick(ladder.log_box, Qt.Key.Key_Tab)
+    qtbot.keyClick(ladder.why_box, Qt.Key.Key_Tab)
     assert QApplication.focusWidget() is ladder.canvas
     assert ladder.current_slot() == SERIAL
     qtbot.keyClick(ladder.canvas, Qt.Key.Key_Down)

@@ -30,11 +30,12 @@ from app.models.experiment.slot import RowSlot
 from app.models.results.entry import Entry
 from app.models.results.quality import gain, quality_text
 from app.models.results.results import Results
+from app.models.results.rungs import explaining_ids
 from app.views.picture_file import write_text
 from app.views.timing.row_text import (
-    counted_text,
     details,
     device_name,
+    figure_text,
     recorded_text,
     speedup_heading,
     speedup_text,
@@ -73,9 +74,10 @@ def _row(name: str) -> Callable[[Entry, Results], Any]:
 
 
 def _counted(entry: Entry, results: Results) -> Any:
-    """The most telling counter of a simulated row; its tool tip has the rest."""
-    names = results.counters()
-    return [entry.counters[names[0]], counted_text(entry, names[0])] if names and names[0] in entry.counters else None
+    """The counter that explains most of a simulated row; its tool tip has the rest."""
+    id = next(iter(explaining_ids(results.entries())), "")
+    value = entry.counted(id)
+    return None if value is None else [value, figure_text(id, value)]
 
 
 def _error(entry: Entry, results: Results) -> float | None:
