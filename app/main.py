@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gpu_ops.types import Filter
 
-COMMANDS = ("list", "run", "bench", "sweep", "claims", "figures", "tables", "compile", "doctor", "xray", "timeline")
+COMMANDS = (
+    *("list", "run", "bench", "sweep", "compare", "report", "claims", "figures", "tables", "compile", "doctor", "xray"),
+    "timeline",
+)
 DRAWN = "figures", "timeline"
 """Commands that draw pictures."""
 WINDOW_BENCH = "window-bench"

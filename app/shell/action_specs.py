@@ -13,6 +13,7 @@ from app.shell.probe_specs import PROBE
 from app.shell.session_specs import SESSION
 from app.shell.view_specs import VIEW
 from app.views.window import handlers
+from app.views.window.html_report import export_report, why_no_report
 from app.views.window.panels import EXPERIMENT, LADDER, SWEEP, TABLE, TIMELINE, XRAY
 
 _FILE = (
@@ -89,6 +90,15 @@ _FILE = (
         (),
         QT_TRANSLATE_NOOP("Actions", "Save the present view as a PNG, or as an SVG if the name ends in .svg"),
         do=lambda parts: parts.context.files.export_view(parts.pictures),
+    ),
+    ActionSpec(
+        "export_report",
+        QT_TRANSLATE_NOOP("Actions", "&HTML report…"),
+        "file/export",
+        ("Ctrl+Shift+R",),
+        QT_TRANSLATE_NOOP("Actions", "Save pictures, times, kernels and claims as one HTML file to print or send"),
+        do=export_report,
+        why=why_no_report,
     ),
     ActionSpec(
         "export_csv",

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from gpu_ops import __version__
-from gpu_ops.cli import batch, benches, figures, info, measure, outputs, parts, result_tables, timelines, xray
+from gpu_ops.cli import batch, benches, figures, info, measure, outputs, page, parts, result_tables, timelines, xray
 from gpu_ops.cli.limits import KERNEL_MIB, positive
 from gpu_ops.cli.streams import Parser
 from gpu_ops.devices.coalescing import RULES
@@ -41,6 +41,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         _add_measuring(commands.add_parser(name, help=help, description=help), name, _named_filters(argv))
     _add_xray(commands, _named_filters(argv))
     _add_timeline(commands, _named_filters(argv))
+    _add_page(commands, _named_filters(argv))
     _add_info(commands)
     args = parser.parse_args(_filter_first(argv))
     if args.name == "run":
@@ -284,6 +285,27 @@ def _add_limits(parser: argparse.ArgumentParser, what: str, more: str = "") -> a
         "--memory", type=positive, metavar="MIB", help=f"additional memory (default {KERNEL_MIB:g}{more})"
     )
     return group
+
+
+def _add_page(commands: argparse._SubParsersAction[Parser], filters: list[Filter]) -> None:
+    help = "one HTML file to print or to send: pictures, times, counts, kernels, claims and provenance"
+    parser = commands.add_parser("report", help=help, description=f"{help}. It needs no script and no other file.")
+    parser.set_defaults(command=page.report, json=None)
+    families = ", ".join(FILTERS.families)
+    parser.add_argument("filter", nargs="?", metavar="FILTER", help=f"one of {families}, or a filter's id")
+    parser.add_argument("--output", required=True, metavar="FILE.html", help="the file to write")
+    parser.add_argument("--report", metavar="FILE", help="show the rows of this report instead of running a filter")
+    parser.add_argument("--against", metavar="FILE", help="an earlier report: changes are relative to its rows")
+    _add_input(parser)
+    choose = parser.add_argument_group("what runs")
+    names: dict[str, Any] = {"nargs": "+", "action": "extend", "default": []}
+    choose.add_argument("--variant", metavar="ID", help="variants (default: all that run here)", **names)
+    choose.add_argument("--device", metavar="DEVICE", help="cpu, cuda:N (default: all available)", **names)
+    choose.add_argument("--gpu", default="sim", metavar="SIM", help="count on this simulated GPU, such as sim:sm_90")
+    choose.add_argument("--no-counts", action="store_true", help="leave out counts and kernels, which take longest")
+    choose.add_argument("--careful", action="store_true", help="more samples, as bench takes")
+    choose.add_argument("--baseline", default="serial", metavar="ID", help="speed-ups are against it (default: serial)")
+    _add_values(parser, filters)
 
 
 def _add_info(commands: argparse._SubParsersAction[Parser]) -> None:
