@@ -6,10 +6,10 @@ from PySide6.QtGui import QAction
 
 from app.base.translate import QT_TRANSLATE_NOOP
 from app.models.experiment.experiment_text import command_text, python_text
-from app.models.experiment.refusal import untimed_reason
 from app.shell.action_spec import ActionSpec
 from app.shell.help_specs import HELP
 from app.shell.probe_specs import PROBE
+from app.shell.run_specs import RUN
 from app.shell.session_specs import SESSION
 from app.shell.view_specs import VIEW
 from app.views.window import handlers
@@ -333,62 +333,4 @@ _EDIT = (
         do=lambda parts: parts.context.session.reset_params(),
     ),
 )
-_RUN = (
-    ActionSpec(
-        "run",
-        QT_TRANSLATE_NOOP("Actions", "&Run now"),
-        "run",
-        ("F5", "Ctrl+Return"),
-        QT_TRANSLATE_NOOP("Actions", "Compute the ticked variants"),
-        "run",
-        do=lambda parts: parts.context.controller.run_live(),
-    ),
-    ActionSpec(
-        "measure",
-        QT_TRANSLATE_NOOP("Actions", "&Measure"),
-        "run",
-        ("Ctrl+M",),
-        QT_TRANSLATE_NOOP("Actions", "Time the ticked variants with care"),
-        "measure",
-        do=lambda parts: parts.context.controller.measure(),
-        why=lambda parts: untimed_reason(parts.context.session.shown),
-    ),
-    ActionSpec(
-        "sweep",
-        QT_TRANSLATE_NOOP("Actions", "S&weep"),
-        "run",
-        ("Ctrl+Shift+M",),
-        QT_TRANSLATE_NOOP("Actions", "Time the ticked variants at several values of one quantity"),
-        do=handlers.start_sweep,
-    ),
-    ActionSpec(
-        "run_frames",
-        QT_TRANSLATE_NOOP("Actions", "Run over &all frames…"),
-        "run",
-        (),
-        QT_TRANSLATE_NOOP("Actions", "Run the filter over every frame of the stack and save the results as one stack"),
-        do=handlers.run_over_frames,
-        able=lambda parts: parts.context.frames.of_stack,
-    ),
-    ActionSpec(
-        "cancel",
-        QT_TRANSLATE_NOOP("Actions", "&Cancel"),
-        "run",
-        ("Esc",),
-        QT_TRANSLATE_NOOP("Actions", "Stop the running job"),
-        "cancel",
-        separator=True,
-        do=lambda parts: parts.context.controller.cancel(),
-    ),
-    ActionSpec(
-        "recorded",
-        QT_TRANSLATE_NOOP("Actions", "&Show recorded runs"),
-        "run",
-        (),
-        QT_TRANSLATE_NOOP("Actions", "Show runs of the same job on other machines beside your own"),
-        checkable=True,
-        separator=True,
-        do=lambda parts: parts.context.recorded.show(not parts.context.recorded.shown),
-    ),
-)
-ACTIONS: tuple[ActionSpec, ...] = (*_FILE, *_EDIT, *_RUN, *VIEW, *PROBE, *HELP)
+ACTIONS: tuple[ActionSpec, ...] = (*_FILE, *_EDIT, *RUN, *VIEW, *PROBE, *HELP)

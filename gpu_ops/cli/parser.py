@@ -9,7 +9,20 @@ from contextlib import suppress
 from typing import Any
 
 from gpu_ops import __version__
-from gpu_ops.cli import batch, benches, figures, info, measure, outputs, page, parts, result_tables, timelines, xray
+from gpu_ops.cli import (
+    batch,
+    benches,
+    compare,
+    figures,
+    info,
+    measure,
+    outputs,
+    page,
+    parts,
+    result_tables,
+    timelines,
+    xray,
+)
 from gpu_ops.cli.limits import KERNEL_MIB, positive
 from gpu_ops.cli.streams import Parser
 from gpu_ops.devices.coalescing import RULES
@@ -332,6 +345,12 @@ def _add_info(commands: argparse._SubParsersAction[Parser]) -> None:
     tables.add_argument("tables", nargs="*", metavar="NAME", help="only these tables")
     tables.add_argument("--write", nargs="+", default=[], metavar="FILE.md", help="fill the marked sections of these")
     tables.set_defaults(command=result_tables.tables)
+    comparing = commands.add_parser("compare", help="two reports row by row: faster, slower or the same")
+    comparing.add_argument("before", metavar="BEFORE.json", help="the earlier report")
+    comparing.add_argument("after", metavar="AFTER.json", help="the report that may be slower (exit code 5)")
+    comparing.add_argument("--stage", default="kernel", metavar="NAME", help="such as elapsed_pinned (default: kernel)")
+    comparing.add_argument("--any-machine", action="store_true", help="compare reports of different machines as well")
+    comparing.set_defaults(command=compare.compare)
     compiling = commands.add_parser("compile", help="compile every kernel, with no GPU, and show its resources")
     compiling.add_argument("kernels", nargs="*", metavar="KERNEL", help="only these kernel files")
     compiling.add_argument("--gpu", nargs="+", action="extend", metavar="SM", help="such as sm_75 sm_90")
@@ -339,5 +358,5 @@ def _add_info(commands: argparse._SubParsersAction[Parser]) -> None:
     doctor = commands.add_parser("doctor", help="what this machine can do, and what to install for more")
     doctor.add_argument("--skip-roofs", action="store_true", help="do not measure memory bandwidth")
     doctor.set_defaults(command=info.doctor)
-    for parser in (listing, claims, drawing, tables, compiling, doctor):
+    for parser in (listing, claims, drawing, tables, comparing, compiling, doctor):
         parser.add_argument("--json", metavar="FILE", help="write the result here as JSON; - for standard output")

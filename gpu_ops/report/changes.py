@@ -58,10 +58,12 @@ def subject_of(row: Row) -> Hashable:
 
 @dataclass(frozen=True)
 class Pair:
-    """The rows of two reports of one measurement; one of them is missing where a report lacks it."""
+    """The rows of two reports of one measurement, compared by a stage; one of them is missing where a report lacks
+    it."""
 
     before: Row | None
     after: Row | None
+    stage: str = "kernel"
 
     @property
     def row(self) -> Row:
@@ -72,8 +74,8 @@ class Pair:
 
     @property
     def change(self) -> Change | None:
-        """How the kernel's time changed."""
-        return change(self.before, self.after) if self.before is not None and self.after is not None else None
+        """How the time changed."""
+        return change(self.before, self.after, self.stage) if self.before and self.after else None
 
     @property
     def verdict(self) -> str:
@@ -92,14 +94,10 @@ class Pair:
     @property
     def regressed(self) -> bool:
         """Whether the second report is worse."""
-        return self.verdict in REGRESSIONS
+        return self.verdict in ("slower", "wrong", "failed")
 
 
-REGRESSIONS = ("slower", "wrong", "failed")
-"""The verdicts of what became worse."""
-
-
-def pairs(before: Sequence[Row], after: Sequence[Row]) -> list[Pair]:
+def pairs(before: Sequence[Row], after: Sequence[Row], stage: str = "kernel") -> list[Pair]:
     """The rows of two reports by their measurements, in the order of the second; what only the first has comes last.
     Rows of other knobs are the same measurement where each report has a single row of the variant on that job."""
     old, new = _by_measurement(before), _by_measurement(after)
@@ -112,8 +110,8 @@ def pairs(before: Sequence[Row], after: Sequence[Row]) -> list[Pair]:
             match = _measurement(alone_before[subject])
         if match is not None:
             taken.add(match)
-        found.append(Pair(old[match] if match is not None else None, row))
-    return [*found, *(Pair(row, None) for key, row in old.items() if key not in taken)]
+        found.append(Pair(old[match] if match is not None else None, row, stage))
+    return [*found, *(Pair(row, None, stage) for key, row in old.items() if key not in taken)]
 
 
 def _measurement(row: Row) -> Hashable:

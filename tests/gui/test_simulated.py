@@ -337,6 +337,17 @@ def test_only_simulated_rows(window: MainWindow) -> None:
     assert window.ladder.picture(800).height() > 100
 
 
+def test_pinned_counts_show_by_how_much_they_change(window: MainWindow) -> None:
+    counted(window)
+    results = window.controller.results
+    results.pin_times()
+    results.put(simulated("naive", counters=COUNTERS | {"warp_instructions": 253504}, knobs={"block": 64}))
+    lines = window.ladder.canvas.geometry_for(1200).sections[1].lines
+    assert [bar.text for line in lines for bar in line.counted] == ["253.5 k (−50 %)", "253.5 k"]
+    window.actions_by_id["unpin_times"].trigger()
+    assert not results.has_pinned
+
+
 def test_other_counters_can_be_chosen(qtbot, window: MainWindow) -> None:
     menu = window.ladder.counters
     assert not menu.isVisible()

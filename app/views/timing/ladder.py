@@ -224,6 +224,7 @@ class TimingLadder(QWidget):
         results.rows_reset.connect(self._refresh)
         results.row_changed.connect(self._refresh)
         results.baseline_changed.connect(self._refresh)
+        results.pinned_changed.connect(self._refresh)
         self._refresh()
 
     def _lay_out(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import QRectF, Qt
@@ -10,8 +10,11 @@ from PySide6.QtGui import QFontMetricsF
 
 from app.base.numbers import number, short_count
 from app.base.terms import counter_name
+from app.models.experiment.slot import RowSlot
 from app.models.results.entry import Entry
 from gpu_ops.counters import FIGURES
+from gpu_ops.report.changes import count_change, percent_text
+from gpu_ops.report.rows import Row
 
 NARROWEST = 10
 """The width of a bar with its value, in letter heights; where there is less, bars stand below one another."""
@@ -46,11 +49,13 @@ class CountedBars:
         unit: float,
         small: QFontMetricsF,
         narrow: bool,
+        pinned: Mapping[RowSlot, Row],
     ) -> None:
         self.counters, self.left, self.unit, self.small, self.narrow = counters, span[0], unit, small, narrow
         found = {c: [v for e in entries if (v := e.counted(c)) is not None and e.ok is not False] for c in counters}
         self.most = {c: max(values, default=0.0) or 1.0 for c, values in found.items()}
-        texts = [value_text(c, value) for c, values in found.items() for value in values]
+        self.pinned = pinned
+        texts = [self._text(c, e, value) for c in counters for e in entries if (value := e.counted(c)) is not None]
         self.text_width = max((small.horizontalAdvance(text) for text in texts), default=0.0) + unit * 0.5
         room = span[1] - span[0]
         fitting = 1 if narrow else max(1, int(room // (NARROWEST * unit)))
@@ -59,6 +64,12 @@ class CountedBars:
         self.width = room / self.columns
         self.band = unit * (1.6 if narrow else 1.25)
         self.height = self.bands * self.band
+
+    def _text(self, counter: str, entry: Entry, value: float) -> str:
+        """The value, and by how much it differs from that of the pinned row."""
+        text, before = value_text(counter, value), self.pinned.get(entry.slot)
+        ratio = count_change(before, entry.row, counter) if before is not None and entry.row is not None else None
+        return text if ratio is None else f"{text} ({percent_text(ratio)})"
 
     def _column(self, place: int) -> tuple[int, float]:
         """The band of a counter, and where its column begins."""
@@ -95,7 +106,7 @@ class CountedBars:
             if value is None or entry.ok is False:
                 continue
             band, x = self._column(place)
-            y, text = top + band * self.band, value_text(counter, value)
+            y, text = top + band * self.band, self._text(counter, entry, value)
             share = value / self.most[counter]
             if self.narrow:
                 label = QRectF(x, y, self._inner - self.text_width, self.unit)

@@ -25,8 +25,8 @@ from app.views.timing.row_text import (
     translate,
 )
 
-COLUMNS = ("kernel", "rate", "share", "speedup", "error", "verdict")
-DROPPED_FIRST = ((), ("error",), ("error", "rate"), ("error", "rate", "share"))
+COLUMNS = ("kernel", "rate", "share", "speedup", "change", "error", "verdict")
+DROPPED_FIRST = ((), ("error",), ("error", "rate"), ("error", "rate", "share"), ("error", "rate", "share", "speedup"))
 JUDGED = ("error", "verdict")
 """Columns that simulated rows have too; the others show times."""
 BAR_STAGES = ("upload", "kernel", "download")
@@ -130,12 +130,14 @@ class Builder:
             "rate": translate("Rows", "rate"),
             "share": translate("Rows", "of roof"),
             "speedup": speedup_heading(results),
+            "change": translate("Rows", "vs pinned"),
             "error": translate("Rows", "error"),
             "verdict": translate("Rows", "verdict"),
         }
         self._choose_columns()
         span = (self.bar_left, self.bar_left + self.bar_width + (0.0 if self.narrow else self.timed + self.unit * 0.5))
-        self.bars = CountedBars(counters, self.simulated, span, self.unit, small, self.narrow)
+        pinned = {e.slot: row for e in self.simulated if (row := results.pinned(e)) is not None}
+        self.bars = CountedBars(counters, self.simulated, span, self.unit, small, self.narrow, pinned)
 
     # ---------------------------------------------------------------- columns
 
@@ -306,7 +308,7 @@ class Builder:
         assert entry is not None
         unit, inner = self.unit, self.width - 2 * self.margin
         name, right = self._ends(top + unit * 0.25, texts.get("verdict", ""))
-        shown = [texts[c] for c in ("kernel", "rate", "share", "speedup") if texts[c] and texts[c] != NONE]
+        shown = [texts[c] for c in ("kernel", "rate", "share", "speedup", "change") if texts[c] and texts[c] != NONE]
         summary = {**texts, "summary": " · ".join(shown)}
         # If the description leaves no room, even with shortened knobs, the figures get a line of their own.
         figures = min(self.small.horizontalAdvance(summary["summary"]) + 2, inner)

@@ -161,7 +161,9 @@ class LadderPainter:
                 self._verdict(rect, line, faded)
             else:
                 small, left = name in ("who", "summary"), name == "who" and "kernel" in line.cells
-                shade = self.colours.muted if name in ("who", "error") else colour
+                roles = {"faster": self.colours.ok, "slower": self.colours.error}
+                role = roles.get(line.texts.get("change verdict", "")) if name == "change" and not faded else None
+                shade = role.colour if role else self.colours.muted if name in ("who", "error") else colour
                 self._write(rect, line.texts.get(name, ""), LEFT if left else RIGHT, shade, small=small)
 
     def _sub(self, rect: QRectF, entry: Entry) -> None:

@@ -14,6 +14,7 @@ from app.models.results.row_differences import settings_text
 from app.models.results.rungs import counted_ids, rung_lines
 from gpu_ops.counters import FIGURES
 from gpu_ops.device_names import device_kind, device_place, is_simulated
+from gpu_ops.report.changes import Change, change
 from gpu_ops.report.rows import Row
 from gpu_ops.run_key import EDITS
 from gpu_ops.stages import STAGES
@@ -142,6 +143,8 @@ def details(entry: Entry, results: Results) -> str:
     speedup = results.speedup(entry.slot)
     if speedup is not None:
         lines.append(f"{times(speedup)} {speedup_heading(results).removeprefix('× ')}")
+    if (found := change_of(entry, results)) is not None:
+        lines.append(translate("Rows", "since pinned: {change}").format(change=change_text(found)))
     lines += [*_verdict_lines(entry), *(str(f["text"]) for f in entry.findings)]
     if entry.row is not None and entry.current:
         lines += [line for output, quality in entry.row.quality.items() for line in quality_lines(output, quality)]
@@ -162,6 +165,23 @@ def _printed(entry: Entry) -> list[str]:
     lines = [translate("Rows", "printed: {line}").format(line=line) for line in entry.printed[:MOST_PRINTED]]
     rest = len(entry.printed) - len(lines)
     return [*lines, *([translate("Rows", "and {count} more printed lines").format(count=count(rest))] if rest else [])]
+
+
+def change_of(entry: Entry, results: Results) -> Change | None:
+    """How the kernel's time of a row changed since it was pinned."""
+    before = results.pinned(entry)
+    return change(before, entry.timed) if before is not None and entry.timed is not None else None
+
+
+def change_text(found: Change) -> str:
+    """A change with its verdict: "−12 % faster"."""
+    verdicts = {
+        "faster": translate("Rows", "faster"),
+        "slower": translate("Rows", "slower"),
+        "same": translate("Rows", "same"),
+        "unsure": translate("Rows", "unsure"),
+    }
+    return f"{found.percent} {verdicts[found.verdict]}"
 
 
 def speedup_text(entry: Entry, results: Results) -> str:
@@ -210,7 +230,7 @@ def _verdict_lines(entry: Entry) -> list[str]:
 
 def entry_texts(entry: Entry, results: Results) -> dict[str, str]:
     """The cells of a row."""
-    row = entry.timed
+    row, found = entry.timed, change_of(entry, results)
     timed = entry.seconds("kernel") is not None
     rate, share = (row.gbps, row.share) if timed and row else (None, None)
     return {
@@ -218,6 +238,8 @@ def entry_texts(entry: Entry, results: Results) -> dict[str, str]:
         "rate": f"{number(rate)} GB/s" if rate is not None else "",
         "share": percent(share) if share is not None else "",
         "speedup": speedup_text(entry, results) if timed else "",
+        "change": change_text(found) if found else "",
+        "change verdict": found.verdict if found else "",
         "error": relative_error(entry.row.error_max) if entry.row and verdict(entry) and not entry.failure else "",
         "verdict": verdict(entry),
     }

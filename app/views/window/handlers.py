@@ -150,6 +150,13 @@ def keep_difference(parts: WindowParts) -> None:
     messages.show_message("info", text, "", "difference", passing=True)
 
 
+def pin_times(parts: WindowParts) -> None:
+    """Pin the rows' times and counts, and say how many."""
+    count = parts.context.results.pin_times()
+    text = _tr("{count} rows are pinned: run or measure again, with other knobs or kernels, to see what changes.")
+    parts.context.messages.show_message("info", text.format(count=count), "", "pinned", passing=True)
+
+
 def why_no_result(parts: WindowParts) -> str:
     """Why no result is meant: a difference was clicked last; else ""."""
     text = _tr("a difference was clicked last, which is no result of a variant; click a result")

@@ -62,7 +62,11 @@ def page_of(parts: WindowParts) -> Page:
     session, results, filter = context.session, context.results, context.session.filter
     assert session.input is not None
     entries = [entry for entry in results.entries() if entry.row is not None and entry.current]
-    rows = [PageRow(row, results.machine(e) if e.recorded else "") for e in entries if (row := _row(e)) is not None]
+    rows = [
+        PageRow(row, results.machine(e) if e.recorded else "", results.pinned(e))
+        for e in entries
+        if (row := _row(e)) is not None
+    ]
     slot = results.baseline
     base = results.entry(slot).timed if slot is not None and slot in results else None
     size = session.input.array.shape
@@ -71,7 +75,7 @@ def page_of(parts: WindowParts) -> Page:
         lead=filter.summary,
         facts={"size": " × ".join(map(str, size)), "type": session.input.array.dtype, **context.files.facts()},
         provenance=dict(results.provenance),
-        rows=RowsOnPage(rows, base, provenance=results.provenance),
+        rows=RowsOnPage(rows, base, _tr("the pinned times") if results.has_pinned else "", results.provenance),
         pictures=[png_picture(sheet_png(parts.pictures.view.sheet), caption=_tr("the view, as the window shows it"))],
         charts=list(_charts(parts)),
         kernels=list(_kernels(parts, entries)),
