@@ -125,7 +125,9 @@ class RecordedRuns(QObject):
             return text.format(filter=filter.title), {}
         text = self.tr("There is no recorded run of {job}. The nearest recorded runs: {near}.")
         show = self.tr("Show {job}")
-        choices = {show.format(job=words): partial(self.show_job, row) for words, row in near}
+        choices: dict[str, Callable[[], object]] = {
+            show.format(job=words): partial(self.show_job, row) for words, row in near
+        }
         return text.format(job=job, near=self.tr("; or ").join(words for words, _ in near)), choices
 
 
