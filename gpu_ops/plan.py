@@ -385,8 +385,8 @@ class Device(Protocol):
         to install."""
 
     def execute(self, plan: Plan, mode: How = "direct", trace: bool = False) -> Execution:
-        """Run a plan to its end. "graph" launches it as one CUDA graph; on a simulated GPU "reverse" runs blocks
-        and branches in another order, on which results must not depend, and "counted" counts all accesses to memory."""
+        """Run a plan to its end. "graph" launches it as one CUDA graph; a simulated GPU runs blocks and
+        branches in "reverse", on which results must not depend, and counts accesses where it is "counted"."""
 
     def sampler(self, plans: Sequence[Plan], mode: Mode) -> Sampler:
         """A sampler over plans of the same job: stream rotates through them, cold flushes the cache before each

@@ -181,6 +181,13 @@ class Filter:
         """The outputs that these parameters ask for, one at least."""
         return tuple(output for output in self.outputs if holds(output.when, params))
 
+    def unit(self, task: Task) -> str:
+        """What one element of the result is called."""
+        meta = task.meta
+        if any(o.form(task).shape != meta.shape for o in self.given(task.params)):
+            return "output"
+        return "value" if meta.channels > 1 else meta.of_kind.element
+
     def preset(self, name: str) -> Values:
         """The values of a preset. Raises ParamError that names all presets."""
         if name not in self.presets:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -127,7 +127,8 @@ class SweepController(QObject):
         self.made = self.shown = Sweep(filter, option.varied, option.where, uncounted=left_out, occupied=occupied)
         self.made.ghosts = self._ghosts() if option.varied == SIZE and not self.counting else {}
         self._apply()
-        noise, checks = option.where == "noise", "sample" if self.counting else "full"
+        noise = option.where == "noise"
+        checks: Literal["full", "sample"] = "sample" if self.counting else "full"
         run = partial(RunRequest, 0, GENERATION, shared, choice.filter, noise=noise, outputs=False, checks=checks)
         requests = [
             run(

@@ -8,7 +8,6 @@ from typing import Any
 
 from gpu_ops.counters import ACCESSES, FIGURES
 from gpu_ops.explaining.sentences import Sentence, changes
-from gpu_ops.explaining.xray import unit_of
 from gpu_ops.filters import FILTERS
 from gpu_ops.report.rows import Row
 from gpu_ops.task import Meta, Task
@@ -42,7 +41,7 @@ def why(before: Row, after: Row) -> list[Sentence]:
     filter = FILTERS.find(after.filter)
     task = _task(filter, after)
     outputs = sum(math.prod(output.form(task).shape) for output in filter.given(task.params))
-    sentences = changes(_facts(before, outputs), _facts(after, outputs), unit_of(filter, task))
+    sentences = changes(_facts(before, outputs), _facts(after, outputs), filter.unit(task))
     shown = [FIGURES[id].parts if id in FIGURES else (id,) for id in filter.shows]
 
     def rank(sentence: Sentence) -> tuple[bool, int]:

@@ -153,9 +153,13 @@ class SweepPlot(Chart):
         for line in self.lines:
             assert self.sweep is not None
             for p in line.points:
-                texts = {"title": line_title(self.sweep, line), "value": value_text(self.sweep, p.value)}
-                texts |= {"time": self._text(p.seconds), "low": self._text(p.q1), "high": self._text(p.q3)}
                 counts = self.tr("{title}\n{value}: {time}")
                 times = self.tr("{title}\n{value}: {time} (quartiles {low} to {high})")
-                text = (counts if self.sweep.counts else times).format(**texts)
+                text = (counts if self.sweep.counts else times).format(
+                    title=line_title(self.sweep, line),
+                    value=value_text(self.sweep, p.value),
+                    time=self._text(p.seconds),
+                    low=self._text(p.q1),
+                    high=self._text(p.q3),
+                )
                 yield math.log10(p.value), math.log10(p.seconds), text
