@@ -158,7 +158,7 @@ def test_pinned_times_show_by_how_much_rows_change(ladder: TimingLadder, results
     lines = ladder.canvas.geometry_for(1400).sections[0].lines
     assert [line.texts["change"] for line in lines] == ["", "", "−50 % faster", "+50 % slower"]
     narrow = ladder.canvas.geometry_for(400).sections[0].lines[2]
-    assert narrow.texts["summary"].endswith("−50 % faster")
+    assert narrow.texts["summary"].endswith("vs pinned −50 % faster")
     assert "since pinned: −50 % faster" in ladder.canvas.words(lines[2])
     qtbot.waitUntil(lambda: not table.isColumnHidden(place))
     assert [table.sorter.index(r, place).data() for r in range(4)] == ["", "", "−50 % faster", "+50 % slower"]

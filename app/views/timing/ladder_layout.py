@@ -308,7 +308,8 @@ class Builder:
         assert entry is not None
         unit, inner = self.unit, self.width - 2 * self.margin
         name, right = self._ends(top + unit * 0.25, texts.get("verdict", ""))
-        shown = [texts[c] for c in ("kernel", "rate", "share", "speedup", "change") if texts[c] and texts[c] != NONE]
+        shown = [texts[c] for c in ("kernel", "rate", "share", "speedup") if texts[c] and texts[c] != NONE]
+        shown += [f"{self.headings['change']} {texts['change']}"] if texts["change"] else []
         summary = {**texts, "summary": " · ".join(shown)}
         # If the description leaves no room, even with shortened knobs, the figures get a line of their own.
         figures = min(self.small.horizontalAdvance(summary["summary"]) + 2, inner)

@@ -174,14 +174,14 @@ def change_of(entry: Entry, results: Results) -> Change | None:
 
 
 def change_text(found: Change) -> str:
-    """A change with its verdict: "−12 % faster"."""
+    """A change with its verdict, "−12 % faster"; only "unsure" where one of the times is in doubt."""
     verdicts = {
         "faster": translate("Rows", "faster"),
         "slower": translate("Rows", "slower"),
         "same": translate("Rows", "same"),
         "unsure": translate("Rows", "unsure"),
     }
-    return f"{found.percent} {verdicts[found.verdict]}"
+    return verdicts["unsure"] if found.verdict == "unsure" else f"{found.percent} {verdicts[found.verdict]}"
 
 
 def speedup_text(entry: Entry, results: Results) -> str:
