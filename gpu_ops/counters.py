@@ -132,7 +132,7 @@ CATALOGUE = (
     Counter("wavefronts_per_request", "wavefronts per shared-memory request", "wavefront",
             "Passes over the 32 banks per request: those above the ideal number are bank conflicts.", "ratio", "wav/sh",
             parts=("shared_wavefronts",), over=_SHARED),
-    Counter("bank_conflicts", "wavefronts per ideal wavefront (bank conflicts)", "wavefront",
+    Counter("bank_conflicts", "bank conflict factor", "wavefront",
             "Passes over the banks, as a multiple of those without bank conflicts: 1 where there are none.", "ratio",
             parts=("shared_wavefronts",), over=("shared_ideal_wavefronts",)),
     Counter("ideal_wavefronts_per_request", "ideal wavefronts per shared-memory request", "wavefront",
