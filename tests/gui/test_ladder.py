@@ -177,6 +177,8 @@ def test_pinned_times_show_by_how_much_rows_change(ladder: TimingLadder, results
 def test_recorded_rows_are_neither_pinned_nor_compared(results: Results) -> None:
     results.load(rows(), "NVIDIA H200")
     assert results.pin_times() == 0 and results.pinned(results.entries()[0]) is None
+    table = ResultTable(results)
+    assert table.sorter.index(0, 0).data().startswith("◉ "), "in the table as well they are marked in the first column"
 
 
 def test_axes() -> None:

@@ -124,7 +124,9 @@ def _count(value: float) -> str:
 def columns() -> tuple[Column, ...]:
     """The columns with headings in the user's language; the model adds the baseline to the speed-up's."""
     return (
-        Column("variant", translate("Rows", "variant"), lambda e, r: e.name, str, False),
+        Column(
+            "variant", translate("Rows", "variant"), lambda e, r: f"◉ {e.name}" if e.recorded else e.name, str, False
+        ),
         Column("device", translate("Rows", "device"), lambda e, r: device_name(e.device), str, False),
         Column("kernel", stage_column("kernel"), _stage("kernel"), seconds),
         Column("q1", translate("Rows", "quartile 1"), _stage("kernel", "q1"), seconds),
