@@ -11,7 +11,7 @@ from app.models.results.entry import Entry
 from gpu_ops import FILTERS
 from gpu_ops.counters import counted_in
 from gpu_ops.errors import KernelscopeError
-from gpu_ops.explaining.rungs import rung_before, why
+from gpu_ops.explaining.rungs import is_counted, rung_before, why
 from gpu_ops.types import Filter
 
 translate = QCoreApplication.translate
@@ -37,10 +37,11 @@ def _filters(entries: Sequence[Entry]) -> list[Filter]:
 
 
 def rung_lines(entries: Sequence[Entry], entry: Entry) -> list[str]:
-    """What changed from the rung before to this one, the most telling sentence first; the idea of a variant without
-    such a rung, or without counts; [] for the CPU, for wrong results and for rows of an earlier setting."""
-    if entry.device == "cpu" or entry.row is None or not entry.current or entry.ok is False:
+    """What changed from the rung before to this one, the most telling sentence first; the idea of the first rung. [] of
+    rows that nothing counted, for wrong results and for rows of an earlier setting."""
+    if not is_counted(entry.row) or not entry.current or entry.ok is False:
         return []
+    assert entry.row is not None
     rungs = [e for e in entries if e.origin == entry.origin and e.current and e.ok is not False]
     before = rung_before([e.row for e in rungs], rungs.index(entry))
     if before is None:

@@ -203,7 +203,7 @@ class TimingLadder(QWidget):
         self.why_box = TickBox(self.tr("Why"), self)
         self.why_box.setObjectName("ladder_why")
         self.why_box.setToolTip(
-            self.tr("Say below each kernel what changed from the one before: what was counted, else its idea")
+            self.tr("Say below each simulated kernel what changed from the one before, by what was counted")
         )
         self.why_box.setChecked(True)
         self.why_box.toggled.connect(self.set_reasons)
