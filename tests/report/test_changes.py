@@ -110,11 +110,11 @@ def test_the_command_says_what_became_slower(tmp_path: Path, capsys: pytest.Capt
 def test_the_command_refuses_in_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     here, there = written(tmp_path, "a.json", row()), written(tmp_path, "b.json", row(), model="NVIDIA H200")
     other = written(tmp_path, "c.json", row(shape=[9]))
-    (tmp_path / "newer.json").write_text(json.dumps({"schema": "kernelscope-report/2", "runs": [], "provenance": {}}))
+    (tmp_path / "newer.json").write_text(json.dumps({"schema": "kernelscope-report/99", "runs": [], "provenance": {}}))
     cases = {
         (here, there): "different machines (NVIDIA H100, Xeon and NVIDIA H200, Xeon); give --any-machine",
         (here, other): "no measurement in common; compare reports of the same filter",
-        (here, str(tmp_path / "newer.json")): "has schema kernelscope-report/2; this version reads up to",
+        (here, str(tmp_path / "newer.json")): "has schema kernelscope-report/99; this version reads up to",
         (here, here, "--stage", "nothing"): "--stage 'nothing' is none; choose from kernel",
         (here, str(tmp_path / "none.json")): "does not exist; check the name",
     }
