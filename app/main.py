@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from gpu_ops.types import Filter
 
 COMMANDS = (
-    *("list", "run", "bench", "sweep", "compare", "report", "claims", "figures", "tables", "compile", "doctor", "xray"),
-    "timeline",
+    *("list", "run", "bench", "sweep", "compare", "report", "claims", "figures", "tables", "compile", "doctor"),
+    *("xray", "timeline", "transfers"),
 )
-DRAWN = "figures", "timeline"
+DRAWN = "figures", "timeline", "transfers"
 """Commands that draw pictures."""
 WINDOW_BENCH = "window-bench"
 WINDOW_SIDES = 100, 16384

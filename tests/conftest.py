@@ -21,7 +21,7 @@ import pytest
 from lanes import DAY
 from small_machine import make_small
 
-from gpu_ops.devices import compiler
+from gpu_ops.devices import compiler, nvrtc
 from gpu_ops.io import decoder_process
 
 ROOT = Path(__file__).parent.parent
@@ -123,13 +123,13 @@ def compiled_once(request: pytest.FixtureRequest) -> Iterator[None]:
     on. A sixth of the time goes to it otherwise."""
     real, folder = compiler._made, _compiled(request.config) if hasattr(request.config, "cache") else None
 
-    def made(isolated: bool, *program: Any) -> compiler.Made:
+    def made(isolated: bool, *program: Any) -> nvrtc.Made:
         assert folder is not None
-        name = hashlib.sha256(repr((program, compiler.nvrtc_version())).encode()).hexdigest()
+        name = hashlib.sha256(repr((program, nvrtc.nvrtc_version())).encode()).hexdigest()
         path = folder / name
         with suppress(FileNotFoundError):
             os.utime(path)
-            return compiler.Made(*pickle.loads(zlib.decompress(path.read_bytes())))
+            return nvrtc.Made(*pickle.loads(zlib.decompress(path.read_bytes())))
         answer = real(False, *program)  # a process for each worker would compile no less
         part = path.with_suffix(f".{os.getpid()}")
         part.write_bytes(zlib.compress(pickle.dumps(tuple(answer)), 1))

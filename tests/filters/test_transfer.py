@@ -79,7 +79,7 @@ def test_breadth_first_enqueues_the_uploads_of_all_streams_first() -> None:
 def test_more_chunks_than_rows_are_refused() -> None:
     (run,) = runs([Pick("streams", "sim", {"chunks": 64})], IMAGE[:5])
     assert run.failure_kind == "unsupported"
-    assert run.failure == "64 chunks need as many rows, this input has 5; choose fewer"
+    assert run.failure == "64 chunks need as many rows, this input has 5; choose that many or fewer"
 
 
 def test_each_interruption_is_behind_every_chunk() -> None:

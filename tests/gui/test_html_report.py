@@ -49,9 +49,9 @@ def test_a_report_shows_what_the_window_shows(
     results.put(row("serial", "cpu", 1e-3))
     results.set_recorded([(row("naive", "cuda:0", 1e-5), "NVIDIA H200")], {})
     monkeypatch.setattr(window.files, "target", lambda *asked: str(target))
-    assert window.docks.made(SWEEP) is None
+    assert window.docks.existing(SWEEP) is None
     action.trigger()
-    assert window.docks.made(SWEEP) is None, "a report makes no panel"
+    assert window.docks.existing(SWEEP) is None, "a report makes no panel"
     qtbot.waitUntil(target.exists)
     qtbot.waitUntil(lambda: "report.html" in (window.messages.current() or row).text)
     tree = html5lib.HTMLParser(strict=True, namespaceHTMLElements=False).parse(target.read_text())

@@ -245,7 +245,7 @@ class Results(QObject):
         """Whether the times of the steps have copies from and to host memory in them."""
         return any(entry.timed.end_to_end for entry in self._entries.values() if entry.timed)
 
-    def five_bars(self) -> tuple[FairBar, ...]:
+    def fair_bars(self) -> tuple[FairBar, ...]:
         """The fair comparison: one core, the best of the CPU, the GPU's kernel, and the GPU with transfers.
 
         All five come from one machine and one job: the one that fills most bars, with fresh and live rows first.

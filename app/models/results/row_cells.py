@@ -13,6 +13,7 @@ from gpu_ops.report.changes import change
 from gpu_ops.report.kernel_age import OLDER
 from gpu_ops.report.row_kinds import CLOSENESS, error_json
 from gpu_ops.report.rows import Row
+from gpu_ops.stages import END_TO_END
 
 CSV_COLUMNS = (
     "filter",
@@ -33,8 +34,7 @@ CSV_COLUMNS = (
     "against",
     "upload_s",
     "download_s",
-    "elapsed_s",
-    "elapsed_pinned_s",
+    *(f"{stage}_s" for stage in END_TO_END),
     "error_max",
     "tolerance",
     "ok",
@@ -88,7 +88,7 @@ def _csv_cells(results: Table, entry: Entry, row: Row) -> dict[str, Any]:
     cells |= {name: None for name in ("q1_s", "q3_s", "n", "clock")}
     cells |= {"q1_s": kernel.q1, "q3_s": kernel.q3, "n": kernel.n, "clock": kernel.clock} if kernel else {}
     cells |= {"clock": "simulated"} if entry.simulated else {}
-    for stage in ("kernel", "upload", "download", "elapsed", "elapsed_pinned"):
+    for stage in ("kernel", "upload", "download", *END_TO_END):
         cells[f"{stage}_s"] = row.seconds(stage)
     cells |= {
         "edits": row.edits,

@@ -92,7 +92,7 @@ def _charts(parts: WindowParts) -> Iterator[Picture]:
     """The sweep or the laws that the Sweep tab shows."""
     from gpu_ops.explaining.page import png_picture
 
-    panel = parts.docks.made(SWEEP)
+    panel = parts.docks.existing(SWEEP)
     if panel is None or not panel.subject:
         return
     law = panel.controller.law is not None
