@@ -40,14 +40,14 @@ from gpu_ops.report.sweeps import (
     sweep_lines,
 )
 from gpu_ops.run_key import Items, RunKey
-from gpu_ops.stages import STAGES
+from gpu_ops.stages import END_TO_END, STAGES
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Filter, Pick
 
 Where = Literal["", "middle", "noise"]
 """For a sweep over sizes: what the inputs are. "middle" also means the beginning of a signal."""
 MOST_POINTS = 32
-SHOWN_STAGES = ("kernel", "elapsed", "elapsed_pinned")
+SHOWN_STAGES = ("kernel", *END_TO_END)
 """The stages that a sweep can show."""
 OF_KERNELS = "cuda"
 """The device of a line of occupancy, which is arithmetic: any GPU of the architecture."""
