@@ -22,7 +22,7 @@ class Counter:
     `id` is its key in reports and X-rays; `name` stands after a number, in tables and lists; `unit` is the unit of
     the number; `description` is a sentence in plain words. `column` heads its column beside source lines, where it has
     one. `best` is the counter of this one's best case. A figure is the sum of its `parts`, divided by that
-    of `over` where there are any.
+    of `over` where there are any, times `scale`.
     """
 
     id: str
@@ -34,10 +34,11 @@ class Counter:
     best: str = ""
     parts: tuple[str, ...] = ()
     over: tuple[str, ...] = ()
+    scale: int = 1
 
     def value(self, counts: Mapping[str, int]) -> float:
         """Its value for these counts by id; 0 where nothing was counted."""
-        total = sum(counts.get(part, 0) for part in self.parts or (self.id,))
+        total = self.scale * sum(counts.get(part, 0) for part in self.parts or (self.id,))
         if not self.over:
             return total
         base = sum(counts.get(part, 0) for part in self.over)
@@ -58,6 +59,9 @@ CATALOGUE = (
     Counter("global_sectors", "global memory sectors", "sector",
             "32-byte sectors that loads, stores and atomics of global memory touch.",
             parts=("global_load_sectors", "global_store_sectors", "global_atomic_sectors")),
+    Counter("l2_bytes", "bytes requested from L2", "byte",
+            "32 bytes for each sector of global memory: the most that can come from the L2 cache.",
+            parts=("global_load_sectors", "global_store_sectors", "global_atomic_sectors"), scale=32),
     Counter("global_load_requests", "global load requests", "request",
             "Loads of global memory, counted once per warp.", column="ld"),
     Counter("global_load_sectors", "global load sectors", "sector",
@@ -106,6 +110,9 @@ CATALOGUE = (
             "Atomic operations on global and shared memory, counted once per thread.", column="atom"),
     Counter("atomic_collisions", "atomic collisions", "operation",
             "Atomic operations that are serialised with another of their warp at the same address.", column="coll"),
+    Counter("collisions_per_atomic", "share of atomic operations that collide", "operation",
+            "Atomic collisions over atomic operations: 0 where no two lanes of a warp meet at one address.", "ratio",
+            parts=("atomic_collisions",), over=("atomics",)),
     Counter("shared_load_requests", "shared load requests", "request",
             "Loads of shared memory, counted once per warp."),
     Counter("shared_load_threads", "shared loads of threads", "access",
@@ -125,6 +132,9 @@ CATALOGUE = (
     Counter("wavefronts_per_request", "wavefronts per shared-memory request", "wavefront",
             "Passes over the 32 banks per request: those above the ideal number are bank conflicts.", "ratio", "wav/sh",
             parts=("shared_wavefronts",), over=_SHARED),
+    Counter("bank_conflicts", "bank conflict factor", "wavefront",
+            "Passes over the banks, as a multiple of those without bank conflicts: 1 where there are none.", "ratio",
+            parts=("shared_wavefronts",), over=("shared_ideal_wavefronts",)),
     Counter("ideal_wavefronts_per_request", "ideal wavefronts per shared-memory request", "wavefront",
             "Passes over the banks per request without bank conflicts.", "ratio", "idl/sh",
             parts=("shared_ideal_wavefronts",), over=_SHARED),
@@ -182,10 +192,31 @@ COLUMNS = tuple(c for c in CATALOGUE if c.column)
 """The columns beside source lines."""
 
 
+ACCESSES = "thread_instructions"
+"""The counter that is there where accesses to memory were counted, and not only launches and instructions."""
+
+
 def counter_name(id: str) -> str:
     """The name of a counter or figure; the words of its id for one of a newer report."""
     counter = COUNTERS.get(id) or FIGURES.get(id)
     return counter.name if counter else id.replace("_", " ")
+
+
+def value_of(id: str, counts: Mapping[str, int]) -> float | None:
+    """The value of a counter or figure for these counts; None where nothing that it rests on was counted. It is 0 where
+    accesses were counted and none was of its kind; a ratio also needs something to divide by."""
+    counter = COUNTERS.get(id) or FIGURES.get(id) or Counter(id, id, "", "")
+    known = ACCESSES in counts or any(map(counts.get, counter.parts or (id,)))
+    return counter.value(counts) if known and (not counter.over or any(map(counts.get, counter.over))) else None
+
+
+def counted_in(counts: Iterable[Mapping[str, int]]) -> tuple[str, ...]:
+    """The counters and figures that have a value in any of these counts, in the catalogue's order; ideal counts stand
+    beside others, and are none of their own. Unknown ones of a newer report come last."""
+    found = [dict(one) for one in counts]
+    known = [c.id for c in CATALOGUE if c.hint != "best"]
+    ids = dict.fromkeys([*known, *(id for one in found for id in one if id not in COUNTERS)])
+    return tuple(id for id in ids if any(value_of(id, one) for one in found))
 
 
 def in_order(ids: Iterable[str]) -> tuple[str, ...]:

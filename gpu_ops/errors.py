@@ -9,7 +9,7 @@ from functools import wraps
 from inspect import isgeneratorfunction
 from typing import Any
 
-FINE, BAD_INPUT, WRONG, UNAVAILABLE, STOPPED = 0, 2, 3, 4, 130
+FINE, BAD_INPUT, WRONG, UNAVAILABLE, REGRESSED, STOPPED = 0, 2, 3, 4, 5, 130
 """The exit codes of the command line."""
 FAILURE_CODES = {"unsupported": BAD_INPUT, "kernel": BAD_INPUT, "memory": UNAVAILABLE}
 LONGEST = 240

@@ -17,7 +17,7 @@ DeviceArray = Any
 Mode = Literal["stream", "cold", "hot", "wall"]
 Clock = Literal["cuda-event", "wall", "simulated"]
 Checks = Literal["full", "sample", "off"]
-How = Literal["direct", "graph", "reverse"]
+How = Literal["direct", "graph", "reverse", "counted"]
 MemoryKind = Literal["device", "pageable", "pinned", "registered", "mapped", "managed"]
 """Device memory; ordinary host memory (pageable); page-locked host memory (pinned), ordinary memory that is page-locked
 afterwards (registered), page-locked memory that kernels access as well (mapped); or memory that the driver migrates to
@@ -378,8 +378,8 @@ class Device(Protocol):
         to install."""
 
     def execute(self, plan: Plan, mode: How = "direct", trace: bool = False) -> Execution:
-        """Run a plan to its end. "graph" launches it as one CUDA graph; "reverse", on a simulated GPU, runs blocks and
-        branches in another order, on which results must not depend."""
+        """Run a plan to its end. "graph" launches it as one CUDA graph; a simulated GPU runs blocks and
+        branches in "reverse", on which results must not depend, and counts accesses where it is "counted"."""
 
     def sampler(self, plans: Sequence[Plan], mode: Mode) -> Sampler:
         """A sampler over plans of the same job: stream rotates through them, cold flushes the cache before each

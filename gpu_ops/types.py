@@ -139,11 +139,12 @@ class Filter:
     `work(task)` is the least work. `laws` are drawn over sizes and processors, `figures` of the source again from
     reports. `check(task)` raises ParamError for parameters that do not suit the input. `presets` are values by name
     for some of the parameters, the same ones in each. `picked` are the variants that a window shows at first; () means
-    all of the project's own. `finite_only` refuses NaN and infinity, with their count and the first place. `contended`
-    says that its time depends on how many samples are alike. `end_to_end`: the plans of its kernels copy their input
-    from host memory and their result back, and so they are timed as a whole. `renamed` are ids of the version before,
-    which this one still takes, each with its successors, of which the first that suits is meant. `extras` are variants
-    that are found by their ids, and that nothing times or holds to the contract: the reference.
+    all of the project's own. `shows` are the counters and figures in which its kernels differ most, the first one
+    above all; () where counts explain nothing. `finite_only` refuses NaN and infinity, with their count and the first
+    place. `contended` says that its time depends on how many samples are alike. `end_to_end`: the plans of its kernels
+    copy their input from host memory and their result back, and so they are timed as a whole. `renamed` are ids of the
+    version before, which this one still takes, each with its successors, of which the first that suits is meant.
+    `extras` are variants that are found by their ids, and that nothing times or holds to the contract: the reference.
     """
 
     id: str
@@ -165,6 +166,7 @@ class Filter:
     check: Callable[[Task], None] = lambda task: None
     presets: Mapping[str, Values] = field(default_factory=dict)
     picked: tuple[str, ...] = ()
+    shows: tuple[str, ...] = ()
     finite_only: bool = False
     contended: bool = False
     end_to_end: bool = False
@@ -178,6 +180,13 @@ class Filter:
     def given(self, params: Values) -> tuple[Output, ...]:
         """The outputs that these parameters ask for, one at least."""
         return tuple(output for output in self.outputs if holds(output.when, params))
+
+    def unit(self, task: Task) -> str:
+        """What one element of the result is called."""
+        meta = task.meta
+        if any(o.form(task).shape != meta.shape for o in self.given(task.params)):
+            return "output"
+        return "value" if meta.channels > 1 else meta.of_kind.element
 
     def preset(self, name: str) -> Values:
         """The values of a preset. Raises ParamError that names all presets."""
@@ -303,7 +312,8 @@ class Pick:
 @dataclass(frozen=True, eq=False)
 class Experiment:
     """A question: this filter on this input with these parameters and picks, and how to time and check it. `memory` are
-    the bytes that one pick may take on its device, input included; None: all that is free there."""
+    the bytes that one pick may take on its device, input included; None: all that is free there. `counted`: a simulated
+    GPU counts every access to memory, as an X-ray does, and takes up to twice as long for its first run."""
 
     filter: str
     input: Input
@@ -313,6 +323,7 @@ class Experiment:
     mode: Mode = "stream"
     checks: Literal["full", "sample", "off"] = "full"
     memory: int | None = None
+    counted: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -12,16 +12,22 @@ from app.controllers.recorded import Reports
 from app.controllers.session import SessionController
 from app.models.experiment.change import Change
 from app.models.experiment.refusal import refusal_sentence, refuses
+from app.models.timing.ghosts import ghost_rows
 from app.models.timing.laws import LawPicture, law_pictures
 from app.models.timing.sweep import Option, Sweep, SweepRun, options, parse_values, plan_runs, recorded_sweeps
 from app.models.timing.sweep_occupancy import Occupied
 from app.models.xray.architecture import architecture_of
 from gpu_ops import recorded_steps
+from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.messages import Failed, Finished, OccupancyAnswer, Progress, RunRequest, RunUpdate
 from gpu_ops.errors import KernelscopeError
 from gpu_ops.input_kinds import INPUT_KINDS, InputKind
 from gpu_ops.report.machines import machine_name
+from gpu_ops.report.rows import Row
+from gpu_ops.report.sweeps import SIZE
+from gpu_ops.stages import STAGES
 from gpu_ops.task import Meta
+from gpu_ops.types import Filter, Pick
 
 PARTS = 1000
 """The steps of progress within one run."""
@@ -33,7 +39,8 @@ class SweepController(QObject):
     """Runs the ticked variants at several values of one quantity, times them quickly, and compares every result with
     the whole reference. The rows stay out of the session's results.
 
-    `changed`: `shown` (the visible sweep, or None), `over` (what the visible laws are over, or ""), `running` or `done`
+    `changed`: `shown` (the visible sweep, or None), `over` (what the visible laws are over, or ""), `figure` (the stage
+    or counter that sweeps show), `ghost` (the machine whose recorded GPU rows stand beside, or ""), `running` or `done`
     changed. `options_changed`: `options` (what may vary) or `recorded` (the filter's recorded sweeps) changed.
     `refused(sentence)` says why a sweep cannot start; it is "" once one starts.
     """
@@ -56,6 +63,8 @@ class SweepController(QObject):
         self.made: Sweep | None = None
         self.shown: Sweep | None = None
         self.over = ""
+        self.figure = "kernel"
+        self.ghost = ""
         controller.point_answered.connect(self._take)
         self._session.changed.connect(self._changed)
 
@@ -63,6 +72,11 @@ class SweepController(QObject):
     def kind(self) -> InputKind:
         """The kind of input of a sweep."""
         return INPUT_KINDS[self._session.filter.accepts]
+
+    @property
+    def filter(self) -> Filter:
+        """The present filter."""
+        return self._session.filter
 
     @property
     def running(self) -> bool:
@@ -106,13 +120,16 @@ class SweepController(QObject):
             return
         shared, choice, filter = self._session.input, self._session.choice, self._session.filter
         assert shared is not None
-        timed = {pick.variant for pick in self._controller.timed_picks()}
-        left_out = tuple(v.title for v in filter.variants if v.id in choice.picks and v.id not in timed)
+        swept = {pick.variant for pick in self._picks()}
+        left_out = tuple(v.title for v in filter.variants if v.id in choice.picks and v.id not in swept)
         self.over = ""
         occupied = Occupied(self._architecture())
         self.made = self.shown = Sweep(filter, option.varied, option.where, uncounted=left_out, occupied=occupied)
+        self.made.ghosts = self._ghosts() if option.varied == SIZE and not self.counting else {}
+        self._apply()
         noise = option.where == "noise"
-        run = partial(RunRequest, 0, GENERATION, shared, choice.filter, noise=noise, outputs=False)
+        checks: Literal["full", "sample"] = "sample" if self.counting else "full"
+        run = partial(RunRequest, 0, GENERATION, shared, choice.filter, noise=noise, outputs=False, checks=checks)
         requests = [
             run(
                 p.params,
@@ -138,9 +155,59 @@ class SweepController(QObject):
             raise KernelscopeError(refusal_sentence(self._session.filter, self._session.input))
         if self.running:
             raise KernelscopeError(self.tr("A sweep is already running; wait until it ends, or cancel it."))
-        picks = self._controller.timed_picks()
         choice, ticked = self._session.choice, map(self._session.shown.pick, self._session.choice.picks)
-        return plan_runs(self._session.filter, option, parse_values(text), choice.params, picks, self._meta(), ticked)
+        picks = self._picks()
+        if self.counting and not picks:
+            raise KernelscopeError(self.tr("No ticked variant runs on a simulated GPU; tick one with a kernel."))
+        values = parse_values(text)
+        return plan_runs(self._session.filter, option, values, choice.params, picks, self._meta(), ticked)
+
+    @property
+    def counting(self) -> bool:
+        """Whether a counter is to be swept, and not a time."""
+        return self.figure not in STAGES
+
+    def _picks(self) -> tuple[Pick, ...]:
+        """The ticked variants that the next sweep runs: those that are timed, or to count, those that are simulated."""
+        if not self.counting:
+            return self._controller.timed_picks()
+        shown = self._session.shown
+        picks = map(shown.pick, self._session.choice.picks)
+        return tuple(pick for pick in picks if is_simulated(pick.device))
+
+    def _ghosts(self) -> dict[str, tuple[Row, ...]]:
+        """The recorded GPU rows of the ticked variants, by machine."""
+        meta, picks = self._meta(), self._session.choice.picks
+        reports = (self._reports or {}).values()
+        found = ghost_rows(self._session.filter, self._session.params, meta.shape, meta.dtype, reports)
+        ticked = {machine: tuple(row for row in rows if row.variant in picks) for machine, rows in found.items()}
+        return {machine: rows for machine, rows in ticked.items() if rows}
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """The stages and counters that can be chosen: those of the visible sweep, and what a new one could show."""
+        there = self.shown.figures() if self.shown is not None else ()
+        new = self._session.filter.shows if self._session.simulated else ()
+        return tuple(dict.fromkeys(("kernel", *there, *new, *((self.figure,) if self.shown is None else ()))))
+
+    def show_figure(self, figure: str) -> None:
+        """Show this stage or counter of sweeps."""
+        self.figure = figure
+        self._apply()
+        self.changed.emit()
+
+    def show_ghost(self, machine: str) -> None:
+        """Show the recorded GPU rows of a machine beside the sweep; "" for none."""
+        self.ghost = machine
+        self._apply()
+        self.changed.emit()
+
+    def _apply(self) -> None:
+        """Let the visible sweep show what is chosen, as far as it has that."""
+        if self.shown is not None:
+            has = self.figure in self.shown.figures() or self.shown is self.made
+            self.shown.shown = self.figure if has else "kernel"
+            self.shown.ghost = self.ghost if self.ghost in self.shown.ghosts else ""
 
     def _architecture(self) -> str:
         """The GPU whose occupancy is told."""
@@ -149,6 +216,7 @@ class SweepController(QObject):
     def show(self, sweep: Sweep | None) -> None:
         """Show a recorded sweep, or the one from this machine."""
         self.shown, self.over = sweep, ""
+        self._apply()
         self.changed.emit()
 
     def show_law(self, over: str) -> None:
@@ -165,7 +233,9 @@ class SweepController(QObject):
 
     @Slot(object)
     def _changed(self, change: Change) -> None:
-        if change.filter or change.input:
+        if change.filter and self.counting:
+            self.figure = "kernel"  # another filter is explained by other counters
+        if change.filter or change.input or change.device:
             self._update()
 
     def _update(self) -> None:

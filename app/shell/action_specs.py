@@ -9,9 +9,11 @@ from app.models.experiment.experiment_text import command_text, python_text
 from app.shell.action_spec import ActionSpec
 from app.shell.help_specs import HELP
 from app.shell.probe_specs import PROBE
+from app.shell.run_specs import RUN
 from app.shell.session_specs import SESSION
 from app.shell.view_specs import VIEW
 from app.views.window import handlers
+from app.views.window.html_report import export_report, why_no_report
 from app.views.window.panels import EXPERIMENT, LADDER, SWEEP, TABLE, TIMELINE, XRAY
 
 _FILE = (
@@ -88,6 +90,15 @@ _FILE = (
         (),
         QT_TRANSLATE_NOOP("Actions", "Save the present view as a PNG, or as an SVG if the name ends in .svg"),
         do=lambda parts: parts.context.files.export_view(parts.pictures),
+    ),
+    ActionSpec(
+        "export_report",
+        QT_TRANSLATE_NOOP("Actions", "&HTML report…"),
+        "file/export",
+        ("Ctrl+Shift+R",),
+        QT_TRANSLATE_NOOP("Actions", "Save pictures, times, kernels and claims as one HTML file to print or send"),
+        do=export_report,
+        why=why_no_report,
     ),
     ActionSpec(
         "export_csv",
@@ -322,61 +333,4 @@ _EDIT = (
         do=lambda parts: parts.context.session.reset_params(),
     ),
 )
-_RUN = (
-    ActionSpec(
-        "run",
-        QT_TRANSLATE_NOOP("Actions", "&Run now"),
-        "run",
-        ("F5", "Ctrl+Return"),
-        QT_TRANSLATE_NOOP("Actions", "Compute the ticked variants"),
-        "run",
-        do=lambda parts: parts.context.controller.run_live(),
-    ),
-    ActionSpec(
-        "measure",
-        QT_TRANSLATE_NOOP("Actions", "&Measure"),
-        "run",
-        ("Ctrl+M",),
-        QT_TRANSLATE_NOOP("Actions", "Time the ticked variants with care"),
-        "measure",
-        do=lambda parts: parts.context.controller.measure(),
-    ),
-    ActionSpec(
-        "sweep",
-        QT_TRANSLATE_NOOP("Actions", "S&weep"),
-        "run",
-        ("Ctrl+Shift+M",),
-        QT_TRANSLATE_NOOP("Actions", "Time the ticked variants at several values of one quantity"),
-        do=handlers.start_sweep,
-    ),
-    ActionSpec(
-        "run_frames",
-        QT_TRANSLATE_NOOP("Actions", "Run over &all frames…"),
-        "run",
-        (),
-        QT_TRANSLATE_NOOP("Actions", "Run the filter over every frame of the stack and save the results as one stack"),
-        do=handlers.run_over_frames,
-        able=lambda parts: parts.context.frames.of_stack,
-    ),
-    ActionSpec(
-        "cancel",
-        QT_TRANSLATE_NOOP("Actions", "&Cancel"),
-        "run",
-        ("Esc",),
-        QT_TRANSLATE_NOOP("Actions", "Stop the running job"),
-        "cancel",
-        separator=True,
-        do=lambda parts: parts.context.controller.cancel(),
-    ),
-    ActionSpec(
-        "recorded",
-        QT_TRANSLATE_NOOP("Actions", "&Show recorded runs"),
-        "run",
-        (),
-        QT_TRANSLATE_NOOP("Actions", "Show runs of the same job on other machines beside your own"),
-        checkable=True,
-        separator=True,
-        do=lambda parts: parts.context.recorded.show(not parts.context.recorded.shown),
-    ),
-)
-ACTIONS: tuple[ActionSpec, ...] = (*_FILE, *_EDIT, *_RUN, *VIEW, *PROBE, *HELP)
+ACTIONS: tuple[ActionSpec, ...] = (*_FILE, *_EDIT, *RUN, *VIEW, *PROBE, *HELP)

@@ -102,7 +102,15 @@ def _with_small_print(size: QSize, draw: Draw, facts: Facts) -> tuple[QSize, Dra
 
 def export_sheet(sheet: QWidget, path: str | Path, title: str, facts: Facts = NO_FACTS) -> None:
     """Write what a widget shows, as `write_picture` does."""
+    write_picture(path, sheet.size(), _drawing_of(sheet), title, sheet.logicalDpiX(), facts)
 
+
+def sheet_png(sheet: QWidget) -> bytes:
+    """What a widget shows, as the bytes of a PNG file."""
+    return _png(sheet.size(), _drawing_of(sheet), "")
+
+
+def _drawing_of(sheet: QWidget) -> Draw:
     def draw(painter: QPainter) -> None:
         held = QApplication.focusWidget()
         if held is not None:
@@ -111,7 +119,7 @@ def export_sheet(sheet: QWidget, path: str | Path, title: str, facts: Facts = NO
         if held is not None:
             held.setFocus()
 
-    write_picture(path, sheet.size(), draw, title, sheet.logicalDpiX(), facts)
+    return draw
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -1,6 +1,7 @@
-"""The command line: list, run, bench, sweep, xray, claims, figures, tables, compile, doctor.
+"""The command line: list, run, bench, sweep, compare, report, xray, claims, figures, tables, compile, doctor.
 
-Exit codes: 0 fine, 2 bad arguments or input, 3 a result was wrong, 4 a device is not available.
+Exit codes: 0 fine, 2 bad arguments or input, 3 a result was wrong, 4 a device is not available, 5 a comparison found
+something slower.
 """
 
 from __future__ import annotations

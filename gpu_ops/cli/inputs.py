@@ -160,7 +160,8 @@ def checked_values(
 def make_experiment(args: argparse.Namespace, overrides: Mapping[str, str] = {}, **how: Any) -> Experiment:  # noqa: B006
     """The experiment that the flags describe, with every value checked."""
     input, filter, values, params = make_job(args, overrides)
-    return Experiment(filter.id, input, params, make_picks(args, filter, input.meta, values, overrides), **how)
+    picks = make_picks(args, filter, input.meta, values, overrides)
+    return Experiment(filter.id, input, params, picks, counted=True, **how)
 
 
 def todays_ids(

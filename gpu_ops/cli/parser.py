@@ -12,11 +12,13 @@ from gpu_ops import __version__
 from gpu_ops.cli import (
     batch,
     benches,
+    compare,
     figures,
     info,
     measure,
     models,
     outputs,
+    page,
     parts,
     result_tables,
     timelines,
@@ -57,6 +59,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     moving = FILTERS.named(FAMILY)
     _add_timeline(commands, _named_filters(argv, moving))
     _add_transfers(commands, moving)
+    _add_page(commands, _named_filters(argv))
     _add_info(commands)
     args, unknown = parser.parse_known_args(_filter_first(argv))
     if unknown:
@@ -315,6 +318,27 @@ def _add_limits(parser: argparse.ArgumentParser, what: str, more: str = "") -> a
     return group
 
 
+def _add_page(commands: argparse._SubParsersAction[Parser], filters: list[Filter]) -> None:
+    help = "one HTML file to print or to send: pictures, times, counts, kernels, claims and provenance"
+    parser = commands.add_parser("report", help=help, description=f"{help}. It needs no script and no other file.")
+    parser.set_defaults(command=page.report, json=None)
+    families = ", ".join(FILTERS.families)
+    parser.add_argument("filter", nargs="?", metavar="FILTER", help=f"one of {families}, or a filter's id")
+    parser.add_argument("--output", required=True, metavar="FILE.html", help="the file to write")
+    parser.add_argument("--report", metavar="FILE", help="show the rows of this report instead of running a filter")
+    parser.add_argument("--against", metavar="FILE", help="an earlier report: changes are relative to its rows")
+    _add_input(parser)
+    choose = parser.add_argument_group("what runs")
+    names: dict[str, Any] = {"nargs": "+", "action": "extend", "default": []}
+    choose.add_argument("--variant", metavar="ID", help="variants (default: all that run here)", **names)
+    choose.add_argument("--device", metavar="DEVICE", help="cpu, cuda:N (default: all available)", **names)
+    choose.add_argument("--gpu", default="sim", metavar="SIM", help="count on this simulated GPU, such as sim:sm_90")
+    choose.add_argument("--no-counts", action="store_true", help="leave out counts and kernels, which take longest")
+    choose.add_argument("--careful", action="store_true", help="more samples, as bench takes")
+    choose.add_argument("--baseline", default="serial", metavar="ID", help="speed-ups are against it (default: serial)")
+    _add_values(parser, filters)
+
+
 def _add_info(commands: argparse._SubParsersAction[Parser]) -> None:
     listing = commands.add_parser("list", help="filters, parameters, variants and samples")
     listing.add_argument("--fields", action="store_true", help="the fields of a report instead: unit and meaning")
@@ -339,6 +363,12 @@ def _add_info(commands: argparse._SubParsersAction[Parser]) -> None:
     tables.add_argument("tables", nargs="*", metavar="NAME", help="only these tables")
     tables.add_argument("--write", nargs="+", default=[], metavar="FILE.md", help="fill the marked sections of these")
     tables.set_defaults(command=result_tables.tables)
+    comparing = commands.add_parser("compare", help="two reports row by row: faster, slower or the same")
+    comparing.add_argument("before", metavar="BEFORE.json", help="the earlier report")
+    comparing.add_argument("after", metavar="AFTER.json", help="the report that may be slower (exit code 5)")
+    comparing.add_argument("--stage", default="kernel", metavar="NAME", help="such as elapsed_pinned (default: kernel)")
+    comparing.add_argument("--any-machine", action="store_true", help="compare reports of different machines as well")
+    comparing.set_defaults(command=compare.compare)
     compiling = commands.add_parser("compile", help="compile every kernel, with no GPU, and show its resources")
     compiling.add_argument("kernels", nargs="*", metavar="KERNEL", help="only these kernel files")
     compiling.add_argument("--gpu", nargs="+", action="extend", metavar="SM", help="such as sm_75 sm_90")
@@ -346,5 +376,5 @@ def _add_info(commands: argparse._SubParsersAction[Parser]) -> None:
     doctor = commands.add_parser("doctor", help="what this machine can do, and what to install for more")
     doctor.add_argument("--skip-roofs", action="store_true", help="do not measure memory bandwidth")
     doctor.set_defaults(command=info.doctor)
-    for parser in (listing, claims, drawing, tables, compiling, doctor):
+    for parser in (listing, claims, drawing, tables, comparing, compiling, doctor):
         parser.add_argument("--json", metavar="FILE", help="write the result here as JSON; - for standard output")

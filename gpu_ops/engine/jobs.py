@@ -226,7 +226,8 @@ def _run_picks(
 ) -> None:
     """Run picks on a part of the input that begins at `place`. The window gets that part of the results which equals
     the whole input's."""
-    experiment = Experiment(request.filter, part, request.params, picks, request.protocol, request.mode, request.checks)
+    how = request.protocol, request.mode, request.checks
+    experiment = Experiment(request.filter, part, request.params, picks, *how, counted=True)
     count, all_picks = len(picks), len(request.picks)
     before = all_picks - count if is_simulated(picks[0].device) else 0
 

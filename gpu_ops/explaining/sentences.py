@@ -76,7 +76,12 @@ def explain(x: XRay) -> list[Sentence]:
 
 def compare(before: XRay, after: XRay) -> list[Sentence]:
     """What changed from one variant to another, and what it should bring."""
-    return [s for s in (_change_sentence(rule, facts(before), facts(after), after.unit) for rule in CHANGE_RULES) if s]
+    return changes(facts(before), facts(after), after.unit)
+
+
+def changes(before: Facts, after: Facts, unit: str) -> list[Sentence]:
+    """What changed, by facts for each `unit` of the result."""
+    return [s for s in (_change_sentence(rule, before, after, unit) for rule in CHANGE_RULES) if s]
 
 
 def _evidence(rule: VariantRule | ChangeRule, all: Facts) -> dict[str, Any]:

@@ -135,7 +135,7 @@ def xray(
         params=task.params,
         knobs=task.knobs,
         outputs=sum(int(out.size) for out in plan.outputs.values()),
-        unit=_unit(filter, task),
+        unit=filter.unit(task),
         least_bytes=filter.work(task).bytes,
         expected=variant.counts.accesses(task) if variant.counts.accesses else None,
         coalescing=coalescing,
@@ -165,14 +165,6 @@ def _task(filter: Filter, variant: Variant, input: Input, params: Values, knobs:
     if reason:
         raise ParamError(f"{variant.id} cannot do this: {reason}.")
     return task
-
-
-def _unit(filter: Filter, task: Task) -> str:
-    """What one element of the result is called."""
-    meta = task.meta
-    if any(o.form(task).shape != meta.shape for o in filter.given(task.params)):
-        return "output"
-    return "value" if meta.channels > 1 else meta.of_kind.element
 
 
 LaunchExecution = tuple[Launch, Execution]

@@ -8,13 +8,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
+from gpu_ops.counters import value_of
 from gpu_ops.errors import ParamError
 from gpu_ops.input_kinds import INPUT_KINDS, InputKind
 from gpu_ops.io import crop, sample
 from gpu_ops.params import Param
 from gpu_ops.report.rows import Row
 from gpu_ops.run_key import Items, RunKey, differences
-from gpu_ops.types import Input
+from gpu_ops.stages import STAGES
+from gpu_ops.types import Input, Timing
 
 MOST_VALUES = 8
 REACH = 32
@@ -114,7 +116,7 @@ def _agrees(own: Mapping[Varied, Any], fixed: Mapping[Varied, Any]) -> bool:
 
 @dataclass(frozen=True)
 class Point:
-    """A time at a value of what varies, in seconds."""
+    """A time at a value of what varies, in seconds; or a count, which has no spread."""
 
     value: int
     seconds: float
@@ -127,13 +129,14 @@ class Line:
     """The times of one variant on a device, by growing value. `key` is what all its runs have in common: two settings
     of another knob, or an edited kernel, have a line of their own. `level` says that it does not depend on what varies:
     it was measured once and has the same point at every value. `differing` are its settings that differ from other
-    lines of its variant."""
+    lines of its variant, `machine` is that of a line that was recorded elsewhere."""
 
     key: RunKey
     clock: str
     points: tuple[Point, ...]
     level: bool = False
     differing: Items = ()
+    machine: str = ""
 
     @property
     def variant(self) -> str:
@@ -147,26 +150,45 @@ class Line:
     def cpu(self) -> bool:
         return self.device == "cpu"
 
-    def at(self, value: int) -> Point | None:
-        return next((p for p in self.points if p.value == value), None)
+    def at(self, value: int) -> float | None:
+        """The time at a value, between two points on a straight line on logarithmic axes; None outside of them."""
+        exact = next((point.seconds for point in self.points if point.value == value), None)
+        for before, after in itertools.pairwise(self.points if exact is None else ()):
+            if before.value < value < after.value:
+                share = math.log(value / before.value) / math.log(after.value / before.value)
+                return float(before.seconds * (after.seconds / before.seconds) ** share)
+        return exact
+
+
+def figure_of(row: Row, shown: str) -> Timing | None:
+    """What a sweep shows of a row: the time of a stage, for the CPU always that of computing, or as a timing without
+    spread the value of a counter of a simulated row. None where there is none, and for a wrong result."""
+    if row.ok is False:
+        return None
+    if shown in STAGES:
+        return None if row.simulated else row.stages.get("kernel" if row.device == "cpu" else shown)
+    value = value_of(shown, row.counters) if row.simulated else None
+    return Timing(shown, "simulated", *(value,) * 4, 1, "") if value else None
 
 
 def sweep_lines(
-    rows: Iterable[Row], varied: Varied, stage: str = "kernel", others: Iterable[int] = ()
+    rows: Iterable[Row], varied: Varied, shown: str = "kernel", others: Iterable[int] = (), machine: str = ""
 ) -> tuple[Line, ...]:
-    """The lines over what varies, in the order of the rows; rows that are simulated, wrong or untimed are left out.
-    `others` are values in addition to those of the rows, at which level lines have points as well."""
-    rows = [row for row in rows if not row.simulated]
+    """The lines over what varies, in the order of the rows, of a stage's times or of a counter; rows that do not have
+    that are left out. `others` are values in addition to those of the rows, at which level lines have points as well.
+    `machine` recorded the rows."""
+    rows = [row for row in rows if row.simulated == (shown not in STAGES)]
     values = sorted({*others, *(v for row in rows if (v := settings(row).get(varied)) is not None)})
     by_key: dict[RunKey, dict[int | None, Row]] = {}
     differing: dict[RunKey, Items] = {}
     for row, own in zip(rows, differing_settings(rows, varied), strict=True):
-        if stage in row.stages and row.ok is not False:
+        if figure_of(row, shown) is not None:
             key = _without(row.key, varied)
             by_key.setdefault(key, {})[settings(row).get(varied)] = row
             differing[key] = own
     return tuple(
-        replace(_line(key, by_value, values, stage), differing=differing[key]) for key, by_value in by_key.items()
+        replace(_line(key, by_value, values, shown), differing=differing[key], machine=machine)
+        for key, by_value in by_key.items()
     )
 
 
@@ -192,15 +214,16 @@ def _without(key: RunKey, varied: Varied) -> RunKey:
     return key
 
 
-def _line(key: RunKey, by_value: Mapping[int | None, Row], values: Sequence[int], stage: str) -> Line:
-    def point(value: int, row: Row) -> Point:
-        timing = row.stages[stage]
+def _line(key: RunKey, by_value: Mapping[int | None, Row], values: Sequence[int], shown: str) -> Line:
+    figures = {value: figure for value, row in by_value.items() if (figure := figure_of(row, shown)) is not None}
+
+    def point(value: int, timing: Timing) -> Point:
         return Point(value, timing.median, timing.q1, timing.q3)
 
-    clock = next(iter(by_value.values())).stages[stage].clock
-    if None in by_value:
-        return Line(key, clock, tuple(point(v, by_value[None]) for v in values), level=True)
-    measured = sorted(((v, row) for v, row in by_value.items() if v is not None), key=lambda pair: pair[0])
+    clock = next(iter(figures.values())).clock
+    if None in figures:
+        return Line(key, clock, tuple(point(v, figures[None]) for v in values), level=True)
+    measured = sorted(((v, timing) for v, timing in figures.items() if v is not None), key=lambda pair: pair[0])
     return Line(key, clock, tuple(point(*pair) for pair in measured))
 
 
@@ -225,7 +248,7 @@ class BreakEven:
 
 
 def break_even(lines: Sequence[Line]) -> tuple[BreakEven, ...]:
-    """Each GPU line against the fastest of the CPU lines at every value that both have; () without CPU lines."""
+    """Each GPU line against the fastest of the CPU lines at each of its values between theirs; () without CPU lines."""
     cpu = [line for line in lines if line.cpu]
     return tuple(_against(line, cpu) for line in lines if not line.cpu) if cpu else ()
 
@@ -233,7 +256,7 @@ def break_even(lines: Sequence[Line]) -> tuple[BreakEven, ...]:
 def _against(gpu: Line, cpu: Sequence[Line]) -> BreakEven:
     common = []
     for own in gpu.points:
-        there = [(point.seconds, place) for place, line in enumerate(cpu) if (point := line.at(own.value))]
+        there = [(time, place) for place, line in enumerate(cpu) if (time := line.at(own.value)) is not None]
         if there:
             seconds, place = min(there)
             common.append((own, seconds, cpu[place]))

@@ -129,6 +129,8 @@ class Attempt:
     ) -> dict[str, np.ndarray[Any, Any]]:
         """Execute the plan once over poisoned outputs. The run keeps what a simulated GPU finds, prints and counts."""
         assert self.plan is not None
+        if how == "direct" and self.experiment.counted and self.device.clock == "simulated" and not self.run.counters:
+            how = "counted"
         for name, wrong in poison.items():
             self.session.upload(wrong, out=self.plan.outputs[name])
         self.keep(self.session.execute(self.plan, how))

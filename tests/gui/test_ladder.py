@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,7 @@ from app.models.results.results import Results
 from app.views.timing.ladder import TimingLadder
 from app.views.timing.ladder_axis import axis_for
 from app.views.timing.ladder_layout import Geometry, legend_texts
+from app.views.timing.result_table import ResultTable
 from gpu_ops.errors import InputError
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")  # menus and tool tips, offscreen
@@ -140,6 +144,43 @@ def test_rows_of_one_variant_say_in_what_they_differ(qtbot) -> None:
     assert "knobs: block 256, edited" in view.canvas.words(lines[2])
 
 
+def test_pinned_times_show_by_how_much_rows_change(ladder: TimingLadder, results: Results, qtbot) -> None:
+    table = ResultTable(results)
+    qtbot.addWidget(table)
+    table.show()
+    place = [c.id for c in table.table_model.columns].index("change")
+    assert "change" not in ladder.canvas.geometry_for(1400).columns and table.isColumnHidden(place)
+    assert "change" not in results.to_csv().splitlines()[0]
+    assert results.pin_times() == 4
+    assert not any(line.texts.get("change") for line in ladder.canvas.ladder().lines), "nothing has changed yet"
+    results.put(row("naive", "cuda:0", 2.925e-5, knobs={"block": 256}))
+    results.put(row("shared", "cuda:0", 7.8e-5))
+    lines = ladder.canvas.geometry_for(1400).sections[0].lines
+    assert [line.texts["change"] for line in lines] == ["", "", "−50 % faster", "+50 % slower"]
+    narrow = ladder.canvas.geometry_for(400).sections[0].lines[2]
+    assert narrow.texts["summary"].endswith("vs pinned −50 % faster")
+    assert "since pinned: −50 % faster" in ladder.canvas.words(lines[2])
+    qtbot.waitUntil(lambda: not table.isColumnHidden(place))
+    assert [table.sorter.index(r, place).data() for r in range(4)] == ["", "", "−50 % faster", "+50 % slower"]
+    cells = list(csv.DictReader(io.StringIO(results.to_csv())))
+    assert [c["change_verdict"] for c in cells] == ["", "", "faster", "slower"] and cells[2]["change"] == "0.5"
+    assert float(cells[2]["pinned_kernel_s"]) == 5.85e-5
+    assert [r.get("change") for r in json.loads(results.to_json())["runs"]] == [None, None, 0.5, 1.5]
+    results.put(row("naive", "cuda:0", 1e-5, params={"window": 7, "border": "zero"}))
+    assert ladder.canvas.geometry_for(1400).sections[0].lines[2].texts["change"] == "", "another job"
+    colours = theme.colours_of(ladder.palette())
+    assert {colours.error.colour.name()} <= pixels.colours(ladder.picture(1400))
+    results.unpin_times()
+    assert "change" not in ladder.canvas.geometry_for(1400).columns
+
+
+def test_recorded_rows_are_neither_pinned_nor_compared(results: Results) -> None:
+    results.load(rows(), "NVIDIA H200")
+    assert results.pin_times() == 0 and results.pinned(results.entries()[0]) is None
+    table = ResultTable(results)
+    assert table.sorter.index(0, 0).data().startswith("◉ "), "in the table as well they are marked in the first column"
+
+
 def test_axes() -> None:
     log = axis_for([5.2e-5, 0.029], 0, 400, True)
     assert log.low == pytest.approx(1e-5) and log.x(log.low) == 0
@@ -163,6 +204,7 @@ def test_keys_move_and_details_name_every_clock(ladder: TimingLadder, qtbot) -> 
     ladder.current_changed.connect(told.append)
     ladder.log_box.setFocus()
     qtbot.keyClick(ladder.log_box, Qt.Key.Key_Tab)
+    qtbot.keyClick(ladder.why_box, Qt.Key.Key_Tab)
     assert QApplication.focusWidget() is ladder.canvas
     assert ladder.current_slot() == SERIAL
     qtbot.keyClick(ladder.canvas, Qt.Key.Key_Down)

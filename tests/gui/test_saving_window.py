@@ -21,7 +21,8 @@ from xray_answers import show, window_with
 
 from app.controllers.engine_log import describe
 from app.models.files.small_print import small_print
-from app.models.results.results import QUALITY, Results
+from app.models.results.results import Results
+from app.models.results.row_cells import QUALITY
 from app.views.window.panels import LADDER
 from gpu_ops import FILTERS, from_array, load, save
 from gpu_ops.devices.status import DeviceStatus

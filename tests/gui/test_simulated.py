@@ -19,9 +19,11 @@ from simulated_rows import COUNTERS, CUDA, NO_CUDA, NO_SIM, SIM, bring, finding,
 from test_panes import shown as panes_shown
 
 from app.base.theme import colours_of
+from app.models.experiment.job_kind import MEASURE
 from app.models.experiment.slot import RowSlot
 from app.models.results.origin import Origin
 from app.views.parts import mark_texts
+from app.views.timing.counter_menu import MOST
 from app.views.window.main_window import INPUT, MainWindow
 from app.views.window.panels import TABLE
 from gpu_ops import from_array
@@ -265,22 +267,56 @@ def counted(window: MainWindow) -> None:
     results.set_baseline(RowSlot("serial", "cpu"))
 
 
-def test_counted_work_has_a_section_and_an_axis_of_its_own(qtbot, window: MainWindow) -> None:
+def test_counted_work_has_a_section_of_its_own(qtbot, window: MainWindow) -> None:
     counted(window)
     for width in (360, 700, 1200):
         geometry = window.ladder.canvas.geometry_for(width)
         measured, work, fair = geometry.sections
-        assert work.title == "Counted work (simulated)" and work.counter == "warp_instructions"
+        assert work.title == "Counted work (simulated)" and work.is_counted and not work.show_axis
         assert [line.entry.device for line in work.lines if line.entry] == ["sim", "sim"]
         assert all(line.entry.device == "cpu" for line in measured.lines if line.entry)
-        assert not work.axis.log and work.axis.low == 0 and work.axis.high > 507008
         assert measured.axis.high < 1 and fair.axis is measured.axis and fair.show_axis
-        bars = [work.axis.x(e.entry.counters["warp_instructions"]) - work.axis.left for e in work.lines if e.entry]
-        assert bars[0] == pytest.approx(2 * bars[1])
+        (first,), (second,) = (line.counted for line in work.lines)
+        assert first.counter == "warp_instructions" and first.text == "507 k" and second.text == "253.5 k"
+        assert first.box.width() == pytest.approx(2 * second.box.width())
         for line in work.lines:
-            assert line.texts["counted"] and not any(line.texts[t] for t in ("kernel", "rate", "share", "speedup"))
-    assert "kernel" not in work.heads and geometry.headings["counted"] == "warp instructions"
-    assert [t for t in work.ticks(4) if not t.is_integer()] == []
+            assert not any(line.texts[t] for t in ("kernel", "rate", "share", "speedup"))
+    assert "kernel" not in work.heads and list(work.names) == ["warp_instructions"]
+
+
+SHOWN = {"global_load_sectors": 800, "global_load_requests": 400, "thread_instructions": 32 * 507008}
+
+
+def why(window: MainWindow, width: int = 1200) -> dict[str, str]:
+    lines = window.ladder.canvas.geometry_for(width).lines
+    return {line.entry.variant: line.texts["reason"] for line in lines if line.entry}
+
+
+def test_a_ladder_shows_the_counters_that_explain_it_and_why_each_rung_differs(window: MainWindow) -> None:
+    counted(window)
+    results = window.controller.results
+    results.put(simulated("naive", counters=COUNTERS | SHOWN))
+    results.put(simulated("shared", counters=COUNTERS | SHOWN | {"global_load_sectors": 200}))
+    for width, columns in ((1200, 3), (700, 3), (360, 1)):
+        *_, (work, _) = (window.ladder.canvas.geometry_for(width).sections[1:],)
+        bars = {bar.counter: (bar.text, bar.box.width()) for bar in work.lines[1].counted}
+        assert list(bars) == ["l2_bytes", "sectors_per_load", "warp_instructions"]
+        assert [text for text, _ in bars.values()] == ["6.4 k", "0.5", "507 k"]
+        first = {bar.counter: bar.box.width() for bar in work.lines[0].counted}
+        assert [width / first[counter] for counter, (_, width) in bars.items()] == pytest.approx([0.25, 0.25, 1])
+        assert len({bar.box.top() for bar in work.lines[0].counted}) == 4 - columns
+    assert why(window) == {
+        "serial": "",
+        "parallel": "",
+        "naive": "One thread per output; it loads every tap and every sample from global memory.",
+        "shared": "Global load sectors fall from 8e-05 to 2e-05 per sample (÷4): at most 0.00064 bytes per sample can "
+        "come from the L2 cache, 0.00256 before.",
+    }
+    window.ladder.why_box.setChecked(False)
+    assert set(why(window).values()) == {""}
+    results.put(simulated("shared", ok=False, counters=COUNTERS | SHOWN))
+    window.ladder.why_box.setChecked(True)
+    assert why(window)["shared"] == "" and window.ladder.canvas.ladder().lines[3].counted == ()
 
 
 @pytest.mark.parametrize("width", [320, 480, 700, 1000, 1600])
@@ -289,7 +325,8 @@ def test_nothing_overlaps_in_the_counted_section(window: MainWindow, width: int)
     window.controller.results.put(simulated("constant", ok=False, findings=[finding(25)]))
     geometry = window.ladder.canvas.geometry_for(width)
     boxes = [r for s in geometry.sections for r in (s.heading, *s.heads.values())]
-    boxes += [r for line in geometry.lines for r in (line.name, line.sub, line.bars, *line.cells.values())]
+    boxes += [r for line in geometry.lines for r in (line.name, line.sub, line.reason, *line.cells.values())]
+    boxes += [r for line in geometry.lines for bar in line.counted for r in (bar.box, bar.place, bar.label)]
     boxes = [b.adjusted(0.1, 0.1, -0.1, -0.1) for b in boxes if b.width() > 0 and b.height() > 0]
     assert all(QRectF(0, 0, geometry.width, geometry.height).contains(b) for b in boxes)
     assert not any(a.intersects(b) for i, a in enumerate(boxes) for b in boxes[:i])
@@ -298,22 +335,41 @@ def test_nothing_overlaps_in_the_counted_section(window: MainWindow, width: int)
 def test_only_simulated_rows(window: MainWindow) -> None:
     show_rows(window.controller.results, [simulated("naive")])
     (work,) = window.ladder.canvas.geometry_for(800).sections
-    assert work.lines[0].texts["counted"] == "507008"
+    assert [bar.text for bar in work.lines[0].counted] == ["507 k"]
+    assert not window.ladder.log_box.isVisible(), "there is no axis of times"
     assert window.ladder.picture(800).height() > 100
 
 
-def test_another_counter_can_be_chosen(qtbot, window: MainWindow) -> None:
-    box = window.ladder.counters
-    assert not box.isVisible()
+def test_pinned_counts_show_by_how_much_they_change(window: MainWindow) -> None:
     counted(window)
-    assert box.isVisible() and box.currentText() == "warp instructions"
-    assert box.itemData(0, Qt.ItemDataRole.ToolTipRole).startswith("Instructions executed")
-    box.setFocus()
-    qtbot.keyClick(box, Qt.Key.Key_End)
-    assert window.ladder.canvas.ladder().sections[1].counter == "blocks"
-    assert window.ladder.canvas.ladder().sections[1].lines[0].texts["counted"] == "256"
-    window.controller.results.put(simulated("naive", counters=COUNTERS | {"l1_wavefronts": 12}))
-    assert box.currentData() == "blocks" and box.itemText(3) == "l1 wavefronts"
+    results = window.controller.results
+    results.pin_times()
+    results.put(simulated("naive", counters=COUNTERS | {"warp_instructions": 253504}, knobs={"block": 64}))
+    lines = window.ladder.canvas.geometry_for(1200).sections[1].lines
+    assert [bar.text for line in lines for bar in line.counted] == ["253.5 k (−50 %)", "253.5 k"]
+    window.actions_by_id["unpin_times"].trigger()
+    assert not results.has_pinned
+
+
+def test_other_counters_can_be_chosen(qtbot, window: MainWindow) -> None:
+    menu = window.ladder.counters
+    assert not menu.isVisible()
+    counted(window)
+    assert menu.isVisible() and menu.text() == "1 of 3 counters"
+    entries = {str(action.data()): action for action in menu.entries}
+    assert list(entries) == ["warp_instructions", "launches", "blocks"] and entries["warp_instructions"].isChecked()
+    assert entries["warp_instructions"].toolTip().startswith("Instructions executed")
+    entries["blocks"].trigger()
+    assert [b.text for b in window.ladder.canvas.ladder().sections[1].lines[0].counted] == ["507 k", "256"]
+    entries["warp_instructions"].trigger()
+    window.controller.results.put(simulated("naive", counters=COUNTERS | SHOWN | {"l1_wavefronts": 12}))
+    assert menu.counters == ("blocks",) and menu.entries[-1].text() == "l1 wavefronts"
+    every = [action for action in menu.entries if not action.isChecked()]
+    for action in every[: MOST - 1]:
+        action.trigger()
+    assert len(menu.counters) == MOST and not any(a.isEnabled() for a in menu.entries if not a.isChecked())
+    menu.choose(())
+    assert menu.counters == ("l2_bytes", "sectors_per_load", "warp_instructions")
 
 
 def test_the_table_says_simulated_and_gives_no_time(window: MainWindow) -> None:
@@ -351,6 +407,21 @@ def test_files_carry_the_counters(window: MainWindow) -> None:
     assert table[2]["clock"] == "simulated" and table[2]["kernel_s"] == table[2]["speedup"] == ""
     assert table[4]["ok"] == "False" and ":25: read-after-write hazard" in table[4]["findings"]
     assert json.loads(results.to_json())["runs"][2]["counters"] == COUNTERS
+
+
+def test_measuring_is_offered_only_where_something_has_a_clock(window: MainWindow, engine: FakeEngine) -> None:
+    session, action, button = window.controller.session, window.actions_by_id["measure"], window.panel.measure_button
+    ready(engine, NO_CUDA, SIM)
+    engine.show(from_array(picture()))
+    session.set_picks(("serial", "naive"))
+    assert action.isEnabled() and button.isEnabled() and "Not now" not in button.toolTip()
+    session.set_picks(("naive", "shared"))
+    assert not action.isEnabled() and not button.isEnabled()
+    for tip in (action.toolTip(), button.toolTip()):
+        assert "Not now: a simulated GPU counts work and has no clock; tick a variant that runs on the CPU" in tip
+    assert window.controller.queue.picks(MEASURE) == ()
+    session.set_picks(())
+    assert "no variant that can be timed is ticked" in button.toolTip()
 
 
 # What is found.
@@ -410,7 +481,7 @@ def test_details_tell_what_was_counted_found_and_printed(window: MainWindow) -> 
     assert "counted, simulated: 507008 warp instructions" in text and "counted, simulated: 256 blocks" in text
     assert "mean2d/3_shared.cu:25: read-after-write hazard" in text
     assert "printed: line 0" in text and "and 22 more printed lines" in text
-    assert canvas.ladder().lines[place].texts["counted"] == "", "wrong work is not compared"
+    assert canvas.ladder().lines[place].counted == (), "wrong work is not compared"
 
 
 def test_what_a_part_lacks_is_hatched(qtbot) -> None:

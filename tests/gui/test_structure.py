@@ -26,6 +26,8 @@ PUBLIC = (
     *("gpu_ops.report.row_kinds",),
     *("gpu_ops.report.rows", "gpu_ops.report.standing", "gpu_ops.report.machines", "gpu_ops.report.sweeps"),
     *("gpu_ops.report.about", "gpu_ops.report.kernel_age", "gpu_ops.devices.occupancy", "gpu_ops.processes"),
+    *("gpu_ops.devices.kernel_source", "gpu_ops.explaining.spans", "gpu_ops.report.changes"),
+    *("gpu_ops.explaining.rungs", "gpu_ops.explaining.page"),
     *("gpu_ops.devices.kernel_source", "gpu_ops.explaining.spans", "gpu_ops.explaining.transfers"),
 )
 """What the window may name of the engine besides gpu_ops' public names: types, messages, and what rows say."""
@@ -121,7 +123,11 @@ WORDS = {
     "shape": (
         "that of an array, in tables; of the step crop",
         (
-            *("app/models/experiment/job_cells.py", "app/models/experiment/steps.py", "app/models/results/results.py"),
+            *(
+                "app/models/experiment/job_cells.py",
+                "app/models/experiment/steps.py",
+                "app/models/results/row_cells.py",
+            ),
             *("app/models/timing/sweep.py", "app/views/experiment/editors.py", "app/views/window/probing.py"),
             "app/views/xray/text.py",
         ),

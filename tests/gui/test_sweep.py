@@ -18,10 +18,11 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QImage, QPalette
 
 from app.models.ticks import log_ticks, with_room
+from app.models.timing.ghosts import ghost_rows
 from app.models.timing.sweep import CSV_COLUMNS, Option, Sweep, options, parse_values, plan_runs, recorded_sweeps
 from app.views.scrolled import Scrolled
 from app.views.sweep.plot import SYMBOLS, look
-from app.views.sweep.text import findings, heading, value_text
+from app.views.sweep.text import findings, group_title, heading, value_text
 from app.views.window.main_window import MainWindow
 from app.views.window.panels import SWEEP
 from gpu_ops import FILTERS, find_filter, from_array, recorded_reports
@@ -30,7 +31,7 @@ from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import Failed, Finished, OccupancyAnswer, Progress, Ready, RunRequest, RunUpdate
 from gpu_ops.errors import ParamError
 from gpu_ops.report.files import read_report
-from gpu_ops.report.rows import Row
+from gpu_ops.report.rows import Report, Row
 from gpu_ops.report.sweeps import DISTINCT, SIZE, Varied
 from gpu_ops.task import Meta
 from gpu_ops.types import Pick, Timing
@@ -231,6 +232,55 @@ def test_simulated_and_failed_rows_are_told_of_and_never_drawn() -> None:
     assert "2 constant taps at 64 × 64 pixels: the result is wrong" in said
 
 
+def elapsed_row(variant: str, side: int, seconds: float, **more: Any) -> Row:
+    """A GPU row with a kernel of 1 µs, and end-to-end times."""
+    one = row(variant, "cuda:0", side, 1e-6, **more)
+    stages = {name: Timing(name, "wall", t, t, t, t, 9, "") for name, t in (("elapsed", seconds), ("upload", 1e-6))}
+    return replace(one, stages={**one.stages, **stages})
+
+
+def test_end_to_end_times_meet_the_cpus_own_times() -> None:
+    sweep = Sweep(MEAN2D, SIZE, "middle")
+    for side in (16, 64, 256, 1024):
+        sweep.put(row("serial", "cpu", side, 1e-8 * side**2))
+        sweep.put(elapsed_row("naive", side, 1e-4))
+    assert sweep.figures() == ("kernel", "elapsed")
+    assert "Faster than the best CPU variant throughout (kernel alone): 1 naive." in findings(sweep)[-1]
+    sweep.shown = "elapsed"
+    assert "overtakes CPU, one core from about 100 × 100 pixels (end to end, pageable)." in findings(sweep)[0]
+    assert [line.points[0].seconds for line in sweep.lines()] == [1e-8 * 16**2, 1e-4]
+    assert heading(sweep).endswith("end to end, pageable")
+
+
+def test_recorded_gpu_rows_cross_this_machines_cpu_lines() -> None:
+    image = {"shape": (300, 300), "dtype": "float32"}
+    recorded = [elapsed_row("naive", side, 1e-4, knobs={"block": side}) for side in (32, 128, 512)]
+    older = elapsed_row("naive", 128, 5e-5, source_hash="0" * 16)
+    faster = {**older.stages, "kernel": replace(older.stages["kernel"], median=1e-9)}
+    recorded += [replace(older, stages=faster), elapsed_row("shared", 128, 1e-4)]
+    others = [elapsed_row("constant", side, 1.0, params={**PARAMS, "window": 5}) for side in (32, 64)]
+    others += [elapsed_row("rows", side, 1.0, dtype="uint8") for side in (32, 64)]
+    report = Report({"devices": {"cuda:0": {"model": "NVIDIA H200"}}}, (*recorded, *others, row("serial", "cpu", 8, 1)))
+    found = ghost_rows(MEAN2D, PARAMS, image["shape"], image["dtype"], [report])
+    assert {name: [r.shape[0] for r in rows] for name, rows in found.items()} == {"NVIDIA H200": [32, 128, 512]}
+    assert found["NVIDIA H200"][1].source_hash == "", "today's kernel, not the faster one of an older version"
+    sweep = Sweep(MEAN2D, SIZE, "noise", ghosts=found, shown="elapsed")
+    for side in (16, 64, 256, 1024):
+        sweep.put(row("serial", "cpu", side, 1e-8 * side**2))
+    assert [line.machine for line in sweep.lines()] == [""]
+    sweep.ghost = "NVIDIA H200"
+    own, ghost = sweep.lines()
+    assert ghost.machine == "NVIDIA H200" and len(ghost.points) == 3
+    assert group_title(ghost) == "◉ recorded on NVIDIA H200, wall clock"
+    first = findings(sweep)[0]
+    assert first.startswith("A: 1 naive (◉ NVIDIA H200) overtakes CPU, one core from about 100 × 100 pixels")
+    light = QPalette()
+    assert (
+        look(sweep, ghost, light).ghost
+        and look(sweep, ghost, light).pen().color() != look(sweep, own, light).pen().color()
+    )
+
+
 def test_two_settings_of_a_knob_are_two_lines_that_say_so() -> None:
     sweep = crossing_sweep()
     for block in (128, 256):
@@ -410,6 +460,37 @@ def test_a_simulated_gpu_is_left_out_and_this_is_said(window: MainWindow, engine
     engine.end()
     window.sweep.start()
     assert "No ticked variant can be timed" in window.sweep.reason.text()
+
+
+def test_counters_of_a_simulated_gpu_are_swept_on_their_own(window: MainWindow, engine: FakeEngine) -> None:
+    session, panel, controller = window.controller.session, window.sweep, window.sweep.controller
+    session.set_devices(("sim",))
+    session.set_picks(("serial", "naive"))
+    engine.end()
+    panel.figure.setCurrentIndex(panel.figure.findText("bytes requested from L2"))
+    panel.figure.activated.emit(panel.figure.currentIndex())
+    choose(window, 1, "16, 512")
+    panel.start()
+    assert "A simulated GPU counts up to size 256; 512 is more, so leave it out." in panel.reason.text()
+    panel.values.setText("16, 64")
+    panel.start()
+    asked = sweeps_asked(engine)
+    assert [[p.device for p in r.picks] for r in asked] == [["sim"], ["sim"]] and asked[0].checks == "sample"
+    for request in asked:
+        counts = {"thread_instructions": 32, "global_load_sectors": request.size}
+        counted = row("naive", "sim", request.size, None, counters=counts, clock="simulated")
+        engine.answered.emit(RunUpdate(request.job, request.generation, "timed", counted))
+        engine.answered.emit(Finished(request.job))
+    (line,) = controller.made.lines()
+    assert [(p.value, p.seconds) for p in line.points] == [(16, 16 * 32), (64, 64 * 32)]
+    plot = panel.sheet.plot
+    assert [text for _, text in plot.left(plot.frame()).marks][0].strip() and "bytes" in plot.left(plot.frame()).title
+    assert findings(controller.made) == [
+        "Counts of a simulated GPU say nothing about time.",
+        "These run no kernel on a simulated GPU, so nothing is counted of them: CPU, one core.",
+    ]
+    controller.show_figure("kernel")
+    assert controller.made.lines() == ()
 
 
 def test_occupancy_stands_beside_the_times_and_needs_none(window: MainWindow, engine: FakeEngine) -> None:

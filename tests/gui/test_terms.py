@@ -9,7 +9,8 @@ from PySide6.QtCore import QCoreApplication, QTranslator
 from result_rows import rows
 
 from app.base.terms import counter_name, counter_tip, stage_column, stage_name, stage_tip
-from app.models.results.results import CSV_COLUMNS, Results
+from app.models.results.results import Results
+from app.models.results.row_cells import CSV_COLUMNS
 from app.models.xray.xray import Figure
 from app.views.timing.ladder_layout import BAR_STAGES, MARKS, legend_texts
 from app.views.timing.result_table import columns

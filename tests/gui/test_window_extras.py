@@ -21,7 +21,7 @@ from fake_engine import FakeEngine, act, make
 from lanes import todays
 from PySide6.QtCore import SIGNAL, QCoreApplication, QEvent, QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QImage
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from app.controllers.look import Appearance
 from app.models.settings import MOST_RECENT, Settings
@@ -341,6 +341,23 @@ def test_without_a_recorded_run_of_the_job_it_is_said(window, files: list[str]) 
     said = window.messages.current().text
     assert said.startswith("There is no recorded run of Mean (image), window 3, border reflect, of 9 × 8 uint8.")
     assert "nearest recorded runs: window 3, border reflect, 256 × 256 float32" in said and "mean2d" not in said
+    results = window.controller.results
+    assert not any(entry.recorded for entry in results.entries())
+    buttons = [b for b in window.messages.findChildren(QPushButton) if b.text().startswith("Show window 3, border re")]
+    button = buttons[0]
+    button.click()
+    shown = [entry for entry in results.entries() if entry.recorded]
+    assert shown and window.messages.messages() == ()
+    of = {recorded_text(entry).removesuffix(" · older kernel") for entry in shown}
+    assert of == {"recorded · NVIDIA H200 · window 3, border reflect, 256 × 256 float32"}, (
+        "none can be taken for one's own"
+    )
+    assert all("256 × 256 float32" in line for line in results.to_csv().splitlines() if ",True," in line)
+    window.controller.session.set_params({"window": 5, "border": "reflect"})
+    assert not any(entry.recorded for entry in results.entries()), "another job was asked for"
+    act(window, "recorded")
+    act(window, "recorded")
+    assert window.messages.current().subject == "recorded"
     act(window, "recorded")
     assert window.messages.messages() == (), "who hides recorded runs misses none"
 

@@ -13,7 +13,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.models.results.results import CSV_COLUMNS, Results
+from app.models.results.results import Results
+from app.models.results.row_cells import CSV_COLUMNS
 from gpu_ops.cli import main
 from gpu_ops.io import from_array
 from gpu_ops.plan import Finding

@@ -88,7 +88,8 @@ def test_values_that_one_of_them_lacks_are_passed_over() -> None:
     gpu = line("cuda:0", {1: 10.0, 10: 10.0, 100: 10.0})
     (found,) = break_even([cpu, gpu])
     assert [c.value for c in found.crossings] == pytest.approx([10])
-    (apart,) = break_even([cpu, line("cuda:0", {2: 1.0, 3: 1.0})])
+    assert cpu.at(10) == pytest.approx(10) and cpu.at(100) == 100 and cpu.at(2000) is None, "between points, not beyond"
+    (apart,) = break_even([cpu, line("cuda:0", {2000: 1.0, 3000: 1.0})])
     assert apart.crossings == () and apart.gpu_faster is None
 
 

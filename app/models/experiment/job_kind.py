@@ -68,6 +68,7 @@ MEASURE = JobKind(
     "run/job",
     run=True,
     new=True,
+    simulated="never",
     protocol="careful",
     checks="full",
     roofs=True,

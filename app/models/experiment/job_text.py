@@ -43,15 +43,21 @@ def job_text(filter: Filter, params: Mapping[str, Any], shape: Sequence[int], dt
     return text.format(filter=filter.title, params=params_text(params), array=size_text(filter, shape, dtype))
 
 
-def nearest_jobs(rows: Sequence[Row], shape: Sequence[int], dtype: str) -> tuple[str, ...]:
-    """The jobs among a filter's rows that are nearest to an array: of its size and type, else of the nearest size."""
+def row_job_text(row: Row) -> str:
+    """What a row was of: "window 5, 4096 × 4096 uint8"."""
+    return f"{params_text(row.params)}, {size_text(FILTERS.find(row.filter), row.shape, row.dtype)}"
 
-    def distance(row: Row) -> tuple[float, bool]:
+
+def nearest_jobs(
+    rows: Sequence[Row], params: Mapping[str, Any], shape: Sequence[int], dtype: str
+) -> tuple[tuple[str, Row], ...]:
+    """The jobs among a filter's rows that are nearest to these parameters and an array, each in words and with one of
+    its rows: of the nearest size, of these first those with its type and with most of the parameters."""
+
+    def distance(row: Row) -> tuple[float, bool, int]:
         ratio = abs(math.log2(max(math.prod(row.shape), 1) / max(math.prod(shape), 1)))
-        return ratio if len(row.shape) == len(shape) else ratio + 1, row.dtype != dtype
+        others = sum(params.get(name) != value for name, value in row.params.items())
+        return ratio if len(row.shape) == len(shape) else ratio + 1, row.dtype != dtype, others
 
     ordered = sorted(rows, key=distance)
-    texts = (
-        f"{params_text(row.params)}, {size_text(FILTERS.find(row.filter), row.shape, row.dtype)}" for row in ordered
-    )
-    return tuple(dict.fromkeys(texts))[:NEAR]
+    return tuple({row_job_text(row): row for row in reversed(ordered)}.items())[::-1][:NEAR]

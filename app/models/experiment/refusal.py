@@ -1,4 +1,5 @@
-"""Whether a filter refuses the input, which is known before anything runs. No widgets."""
+"""What cannot be done and is known before anything runs: a filter refuses its input, or nothing can be timed. No
+widgets."""
 
 from __future__ import annotations
 
@@ -6,10 +7,12 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication
 
+from app.models.experiment.shown import Shown
 from app.models.pictures.nonfinite import count_words
 from gpu_ops import conversions
+from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.shared import SharedInput
-from gpu_ops.types import Filter
+from gpu_ops.types import REFERENCE, Filter
 
 
 def refuses(filter: Filter, input: SharedInput | None) -> bool:
@@ -51,6 +54,20 @@ def conversion_steps(filter: Filter, input: SharedInput) -> dict[str, dict[str, 
     }
     steps = conversions(input.array.dtype, found.minimum, found.maximum, filter.dtypes)
     return {texts[step["how"]].format(dtype=step["dtype"]): step for step in steps}
+
+
+def untimed_reason(shown: Shown) -> str:
+    """Why nothing that is shown can be timed; "" where something can."""
+    translate = QCoreApplication.translate
+    picks = [shown.pick(id) for id in shown.ids if shown.here(id)]
+    if any(pick.variant != REFERENCE and not is_simulated(pick.device) for pick in picks):
+        return ""
+    if any(is_simulated(pick.device) for pick in picks):
+        return translate(
+            "Refusal",
+            "a simulated GPU counts work and has no clock; tick a variant that runs on the CPU or on a real GPU",
+        )
+    return translate("Refusal", "no variant that can be timed is ticked; tick one that runs on the CPU or on a GPU")
 
 
 def path_of(input: SharedInput) -> str:

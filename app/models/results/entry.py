@@ -11,6 +11,7 @@ from PySide6.QtCore import QCoreApplication
 from app.models.experiment.slot import RowSlot
 from app.models.experiment.subject import Subject
 from app.models.results.row_differences import BETWEEN
+from gpu_ops.counters import value_of
 from gpu_ops.device_names import is_simulated
 from gpu_ops.report.kernel_age import of_older_code
 from gpu_ops.report.rows import Row
@@ -101,6 +102,10 @@ class Entry:
     def counters(self) -> Mapping[str, int]:
         """What a simulated GPU counted, by name."""
         return self.row.counters if self.row else {}
+
+    def counted(self, id: str) -> float | None:
+        """The value of a counter or figure; None where nothing that it rests on was counted."""
+        return value_of(id, self.counters)
 
     @property
     def findings(self) -> Sequence[Mapping[str, Any]]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -11,63 +9,33 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QObject, Signal
 
-from app.models.experiment.job_cells import job_cells
 from app.models.experiment.slot import RowSlot
 from app.models.experiment.subject import Subject
 from app.models.results.entry import Entry, FairBar, State, fair, state_of, untimed
+from app.models.results.row_cells import pinned_cells, rows_csv
 from app.models.results.row_differences import BETWEEN, row_differences
 from gpu_ops import comment_lines
 from gpu_ops.counters import in_order
 from gpu_ops.report.about import about_rows
+from gpu_ops.report.changes import subject_of
 from gpu_ops.report.kernel_age import OLDER
 from gpu_ops.report.machines import device_model
-from gpu_ops.report.row_kinds import CLOSENESS, error_json
 from gpu_ops.report.rows import Row, report_json
 from gpu_ops.report.standing import speedup
-from gpu_ops.stages import END_TO_END
-
-CSV_COLUMNS = (
-    "filter",
-    "variant",
-    "device",
-    "machine",
-    *("params", "knobs", "shape", "dtype", "input", "input_hash", "mode", "protocol"),
-    "state",
-    "recorded",
-    "clock",
-    "kernel_s",
-    "q1_s",
-    "q3_s",
-    "n",
-    "gbps",
-    "share",
-    "speedup",
-    "against",
-    "upload_s",
-    "download_s",
-    *(f"{stage}_s" for stage in END_TO_END),
-    "error_max",
-    "tolerance",
-    "ok",
-    "failure",
-    "notes",
-)
-"""Tables with edited kernels have a column for the hash of the edits; tables with simulated rows one for their findings
-and one for each counter; tables of inputs whose noise-free original is known the columns of QUALITY."""
-QUALITY = ("quality_of", *(f"{key}_{side}" for key in CLOSENESS.values() for side in ("before", "after")))
-"""The output that was compared, and each figure of the input and of that output."""
 
 
 class Results(QObject):
     """Rows by their slots, with their states, and what is computed from them. A row of the present choice has the slot
     of its variant on its device, every other row the slot of its own run: RowSlot says why.
 
-    `row_changed(slot)`; `rows_reset`: the rows or their order changed.
+    `row_changed(slot)`; `rows_reset`: the rows or their order changed; `pinned_changed`: the rows to which changes are
+    relative.
     """
 
     row_changed = Signal(object)
     rows_reset = Signal()
     baseline_changed = Signal(object)
+    pinned_changed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -76,6 +44,7 @@ class Results(QObject):
         self._before: dict[RowSlot, State] = {}
         self._recorded: tuple[RowSlot, ...] = ()
         self._baseline: RowSlot | None = None
+        self._pinned: dict[Any, Row] = {}
         self.provenance: dict[str, Any] = {}
 
     # ---------------------------------------------------------------- rows
@@ -249,6 +218,28 @@ class Results(QObject):
             return None
         return speedup(base.timed, entry.timed, stage)
 
+    def pin_times(self) -> int:
+        """Keep the present rows, so that changes from now on are relative to them; returns their number. Recorded and
+        wrong rows are left out."""
+        own = (e.timed for e in self._entries.values() if not e.recorded and e.ok is not False and not e.failure)
+        self._pinned = {subject_of(row): row for row in own if row is not None}
+        self.pinned_changed.emit()
+        return len(self._pinned)
+
+    def unpin_times(self) -> None:
+        self._pinned = {}
+        self.pinned_changed.emit()
+
+    @property
+    def has_pinned(self) -> bool:
+        """Whether rows were pinned."""
+        return bool(self._pinned)
+
+    def pinned(self, entry: Entry) -> Row | None:
+        """The pinned row of the same variant, device and job, whatever its knobs are."""
+        row = None if entry.recorded or entry.timed is None else self._pinned.get(subject_of(entry.timed))
+        return None if row is entry.timed else row
+
     @property
     def end_to_end(self) -> bool:
         """Whether the times of the steps have copies from and to host memory in them."""
@@ -284,43 +275,7 @@ class Results(QObject):
 
     def to_csv(self) -> str:
         """The table in the C locale: seconds, decimal points, one header line."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        counters = self.counters()
-        edited = any(entry.timed.edits for entry in self._entries.values() if entry.timed)
-        compared = any(entry.row.quality for entry in self._entries.values() if entry.row)
-        columns = (*CSV_COLUMNS, *(QUALITY if compared else ()), *(["edits"] if edited else []))
-        columns += ("findings", *counters) if counters else ()
-        writer.writerow(columns)
-        for entry in self._entries.values():
-            if entry.timed is not None:
-                cells = {name: entry.counters.get(name, "") for name in counters} | self._csv_cells(entry, entry.timed)
-                cells |= _quality_cells(entry.row)
-                writer.writerow([cells[name] for name in columns])
-        return text.getvalue()
-
-    def _csv_cells(self, entry: Entry, row: Row) -> dict[str, Any]:
-        kernel, content, ratio = row.stages.get("kernel"), row.to_json(), self.speedup(entry.slot)
-        cells: dict[str, Any] = {name: content.get(name) for name in CSV_COLUMNS}
-        cells |= {name: None for name in ("q1_s", "q3_s", "n", "clock")}
-        cells |= {"q1_s": kernel.q1, "q3_s": kernel.q3, "n": kernel.n, "clock": kernel.clock} if kernel else {}
-        cells |= {"clock": "simulated"} if entry.simulated else {}
-        for stage in ("kernel", "upload", "download", *END_TO_END):
-            cells[f"{stage}_s"] = row.seconds(stage)
-        cells |= {
-            "edits": row.edits,
-            "ok": entry.ok,
-            "state": entry.state,
-            "recorded": entry.recorded,
-            "machine": self.machine(entry),
-        }
-        base = self._baseline
-        cells |= {"speedup": ratio, "against": f"{base.variant} on {base.device}" if ratio and base else None}
-        cells |= job_cells(row)
-        notes = [*([OLDER] if entry.older else []), *row.notes]
-        cells["notes"] = "; ".join([*notes, *(f"{name}: {t.doubt}" for name, t in row.stages.items() if t.doubt)])
-        cells["findings"] = "; ".join(str(f["text"]) for f in entry.findings)
-        return {name: "" if value is None else value for name, value in cells.items()}
+        return rows_csv(self)
 
     def facts(self) -> dict[str, Any]:
         """What the rows share: input, filter, parameters, and the machine. Where this machine has rows, it is they that
@@ -348,6 +303,7 @@ class Results(QObject):
                     mark["age"] = OLDER
                 if entry.state == "stale":
                     mark["stale"] = True
+                mark |= {name: value for name, value in pinned_cells(self, entry).items() if value is not None}
                 rows.append({**entry.timed.to_json(), **mark})
         return rows
 
@@ -361,16 +317,3 @@ def _title(slot: RowSlot, titles: Mapping[str, str]) -> str:
     """The title of a variant; a row that does not follow the choice says so."""
     pinned = "" if slot.follows else QCoreApplication.translate("Results", "pinned")
     return BETWEEN.join(part for part in (titles.get(slot.variant, ""), pinned) if part)
-
-
-def _quality_cells(row: Row | None) -> dict[str, Any]:
-    """The quality of the first output that has one; infinite where nothing differs."""
-    cells: dict[str, Any] = dict.fromkeys(QUALITY, "")
-    if row is None or not row.quality:
-        return cells
-    name, found = next(iter(row.quality.items()))
-    for side, closeness in (("before", found.before), ("after", found.after)):
-        for figure, key in CLOSENESS.items():
-            value = error_json(getattr(closeness, figure))
-            cells[f"{key}_{side}"] = "" if value is None else value
-    return {**cells, "quality_of": name}

@@ -16,6 +16,8 @@ from app.models.experiment.job_cells import job_cells
 from app.models.results.row_differences import BETWEEN, settings_text
 from app.models.timing.sweep_occupancy import CSV_COLUMNS as OCCUPANCY_COLUMNS
 from app.models.timing.sweep_occupancy import Occupied, held_picks
+from gpu_ops.counters import counted_in
+from gpu_ops.device_names import is_simulated
 from gpu_ops.errors import ParamError
 from gpu_ops.input_kinds import INPUT_KINDS, InputKind
 from gpu_ops.params import Param, Values
@@ -38,12 +40,15 @@ from gpu_ops.report.sweeps import (
     sweep_lines,
 )
 from gpu_ops.run_key import Items, RunKey
+from gpu_ops.stages import END_TO_END, STAGES
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Filter, Pick
 
 Where = Literal["", "middle", "noise"]
 """For a sweep over sizes: what the inputs are. "middle" also means the beginning of a signal."""
 MOST_POINTS = 32
+SHOWN_STAGES = ("kernel", *END_TO_END)
+"""The stages that a sweep can show."""
 OF_KERNELS = "cuda"
 """The device of a line of occupancy, which is arithmetic: any GPU of the architecture."""
 LEVELS, MOST_DISTINCT = (1, 2, 4, 16, 64, 256, 4096, 65536), 1 << 16
@@ -83,7 +88,8 @@ class SweepRun:
 class Sweep:
     """Rows over what varies, and where a knob varies how full its blocks make a multiprocessor (`occupied`). `fixed`
     are settings of other quantities; `machine` made a recorded sweep; `failures` are the values without rows, with the
-    reason; `uncounted` variants were left out because they have no time."""
+    reason; `uncounted` variants were left out because they have no time. Lines are of `shown`, a stage or a counter.
+    `ghosts` are recorded GPU rows by machine, of which those of `ghost` are drawn as well."""
 
     filter: Filter
     varied: Varied
@@ -94,6 +100,9 @@ class Sweep:
     failures: dict[int, str] = field(default_factory=dict)
     uncounted: tuple[str, ...] = ()
     occupied: Occupied = field(default_factory=Occupied)
+    shown: str = "kernel"
+    ghosts: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
+    ghost: str = ""
 
     @property
     def kind(self) -> InputKind:
@@ -122,7 +131,8 @@ class Sweep:
 
     def name(self, line: Line) -> str:
         """The title of a line's variant, and what distinguishes it from the variant's other lines."""
-        return _full_name(self.title(line.variant), line.differing)
+        name = _full_name(self.title(line.variant), line.differing)
+        return f"{name} (◉ {line.machine})" if line.machine else name
 
     def names(self) -> list[str]:
         """The name of each row, the same as its line's."""
@@ -132,8 +142,9 @@ class Sweep:
     def lines(self) -> tuple[Line, ...]:
         """A line for every variant that was timed, in the filter's order."""
         order = [v.id for v in self.filter.variants]
-        lines = sweep_lines(self.rows, self.varied, others=self.occupied.values())
-        lines = tuple(line for line in lines if line.variant in order)
+        lines = sweep_lines(self.rows, self.varied, self.shown, self.occupied.values())
+        ghosts = sweep_lines(_keyless(self.ghosts.get(self.ghost, ())), self.varied, self.shown, machine=self.ghost)
+        lines = tuple(line for line in (*lines, *ghosts) if line.variant in order)
         return tuple(sorted(lines, key=lambda line: (order.index(line.variant), line.device)))
 
     def occupied_lines(self) -> tuple[Line, ...]:
@@ -148,8 +159,23 @@ class Sweep:
     def break_even(self) -> tuple[BreakEven, ...]:
         return break_even(self.lines())
 
+    @property
+    def counts(self) -> bool:
+        """Whether a counter is shown, and not a time."""
+        return self.shown not in STAGES
+
+    def figures(self) -> tuple[str, ...]:
+        """What can be shown: the stages that GPU rows have, and the counters that explain simulated ones."""
+        timed = [*self.rows, *(row for rows in self.ghosts.values() for row in rows)]
+        stages = [stage for stage in SHOWN_STAGES if any(stage in row.stages for row in timed if not row.simulated)]
+        counted = counted_in(row.counters for row in self.rows if row.simulated)
+        return (*stages, *(id for id in self.filter.shows if id in counted))
+
     def without_time(self) -> tuple[str, ...]:
-        """Titles of the variants that only a simulated GPU ran: it counts and has no times."""
+        """Titles of the variants that only a simulated GPU ran: it counts and has no times. Of a sweep of counters
+        those that it did not run."""
+        if self.counts:
+            return self.uncounted
         simulated = [self.title(row.variant) for row in self.rows if row.simulated]
         return tuple(dict.fromkeys([*self.uncounted, *simulated]))
 
@@ -199,6 +225,11 @@ class Sweep:
             cells = {"filter": self.filter.id, "variant": variant, **self.occupied.cells(variant, value)}
             writer.writerow(_filled([value, *(cells.get(name) for name in columns)]))
         return text.getvalue()
+
+
+def _keyless(rows: Iterable[Row]) -> list[Row]:
+    """Rows without their knobs, so that those of one variant are one line."""
+    return [replace(row, knobs={}) for row in rows]
 
 
 def _filled(cells: Sequence[Any]) -> list[Any]:
@@ -273,6 +304,8 @@ def plan_runs(
             return _over_knob(filter, option.varied.name, values, params, picks, held)
     if not picks:
         raise ParamError("No ticked variant can be timed; tick one that runs on the CPU or a GPU.")
+    if all(is_simulated(pick.device) for pick in picks):
+        _check_part(option, values, meta)
     if option.varied == SIZE:
         sizes = [_sized(meta, value, option.where) for value in values]
         for size in sizes:
@@ -285,6 +318,13 @@ def plan_runs(
     for one in chosen:
         filter.check(Task.of(meta, one))
     return tuple(SweepRun(value, one, picks) for value, one in zip(values, chosen, strict=True))
+
+
+def _check_part(option: Option, values: Sequence[int], meta: Meta) -> None:
+    """Raises ParamError for a size of which a simulated GPU would only count a part."""
+    part = meta.of_kind.part
+    if option.varied == SIZE and part and max(values) > min(part):
+        raise ParamError(f"A simulated GPU counts up to size {min(part)}; {max(values)} is more, so leave it out.")
 
 
 def _levels(meta: Meta, value: int) -> int:

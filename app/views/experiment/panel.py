@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QSizePolicy, QVBox
 from app.base.tips import set_tip, tip_text
 from app.models.experiment.change import Change
 from app.models.experiment.history import Choice
+from app.models.experiment.refusal import untimed_reason
 from app.models.experiment.session import Session
 from app.models.experiment.steps import title_with_steps
 from app.models.pictures.nonfinite import INFINITE_COLOR, NAN_COLOR, count_words, drawn_words
@@ -63,12 +64,12 @@ class ExperimentPanel(QWidget):
         self.run_button = QPushButton(self.tr("Ru&n"), self)
         self.run_button.clicked.connect(self.run_wanted)
         self.measure_button = QPushButton(self.tr("&Measure"), self)
-        self.measure_button.setToolTip(self.tr("Time every ticked variant with care, and verify every result in full"))
         self.measure_button.clicked.connect(self.measure_wanted)
         self._arrange()
         self._listen()
         self._show_filter(session.filter)
         self.show_devices(())
+        self._offer_measuring()
 
     def _combo(self, combo: QComboBox, name: str, title: str) -> QComboBox:
         combo.setObjectName(name)
@@ -128,6 +129,7 @@ class ExperimentPanel(QWidget):
             self._show_stepped(change.after.input)
         if change.device:
             self._show_device(change.after.device)
+        self._offer_measuring()
         if change.baseline:
             self.variants.set_baseline(change.after.baseline)
 
@@ -154,6 +156,15 @@ class ExperimentPanel(QWidget):
         set_tip(self.devices, "\n".join(reasons) or ("" if kernels else self._missing_gpu))
         self.devices.setEnabled(bool(self._session.devices))
         self._show_device(self._session.device)
+
+    def _offer_measuring(self) -> None:
+        """Enable the button where something can be timed; its tip says why not."""
+        reason = untimed_reason(self._session.shown)
+        self.measure_button.setEnabled(not reason)
+        tip = self.tr("Time every ticked variant with care, and verify every result in full")
+        set_tip(
+            self.measure_button, self.tr("{tip}\nNot now: {reason}").format(tip=tip, reason=reason) if reason else tip
+        )
 
     def _add_device(self, status: DeviceStatus) -> None:
         """Add a device; an unavailable one is disabled and has a reason."""

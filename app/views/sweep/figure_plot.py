@@ -64,7 +64,7 @@ def look_of(drawn: DrawnFigure, series: Series, palette: QPalette) -> LineStyle:
     if series.basis == "published":
         marked = "" if series.tops or series.joined else "d"
         dash = GHOST_DASHES[place % len(GHOST_DASHES)]
-        return Ghost(Stroke(INK, dash), marked, base, dark, bool(series.joined), palette)
+        return Ghost(Stroke(INK, dash), marked, base, dark, bool(series.joined), palette=palette)
     if series.basis == "model":
         return LineStyle(Stroke(INK, MODEL_DASHES[place % len(MODEL_DASHES)]), "", base, dark)
     filter = FILTERS.find(series.filter)

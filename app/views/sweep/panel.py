@@ -23,7 +23,7 @@ from app.views.sweep.legend import SweepLegend
 from app.views.sweep.occupancy_plot import SweepOccupancy
 from app.views.sweep.plot import SweepPlot
 from app.views.sweep.table import SweepTable
-from app.views.sweep.text import findings, heading, option_title, recorded_title
+from app.views.sweep.text import findings, heading, option_title, recorded_title, shown_title
 from app.views.upright import Upright
 from gpu_ops import comment_lines
 
@@ -112,6 +112,11 @@ class SweepPanel(Squeezed):
             self.tr("Time the ticked variants quickly at each value, and verify every result in full")
         )
         self.source = self._combo("sweepSource", self.tr("Sweep to show"), 14)
+        self.figure = self._combo("sweepFigure", self.tr("Time or counter to show"), 12)
+        self.ghost = self._combo("sweepGhost", self.tr("Recorded GPU beside the sweep"), 10)
+        self.ghost.setToolTip(
+            self.tr("Draw GPU times that were recorded elsewhere over your own CPU lines, to see where they cross")
+        )
         self.rows = named(QPushButton(self.tr("Rows"), self), "sweepRows")
         checkable(self.rows)
         self.rows.setToolTip(self.tr("Show the rows as a table instead of the plot"))
@@ -137,13 +142,17 @@ class SweepPanel(Squeezed):
         pairs = (
             (self.tr("Varies"), self.varies, None),
             (self.tr("Values"), self.values, self.button),
+            (self.tr("Figure"), self.figure, None),
             (self.tr("Shown"), self.source, self.rows),
+            (self.tr("Recorded GPU"), self.ghost, None),
         )
         for title, widget, button in pairs:
             label = buddy(title, widget)
             pair = QWidget(self)
             in_row(label, widget, on=pair)
             controls.addWidget(pair)
+            if widget is self.ghost:
+                self._ghosts = pair
             if button is not None:
                 controls.addWidget(button)
         scroll = Upright(self)
@@ -168,6 +177,8 @@ class SweepPanel(Squeezed):
         self.values.returnPressed.connect(self.start)
         self.button.clicked.connect(self.start)
         self.source.activated.connect(self._choose_source)
+        self.figure.activated.connect(lambda place: self.controller.show_figure(self.figure.itemData(place)))
+        self.ghost.activated.connect(lambda place: self.controller.show_ghost(self.ghost.itemData(place)))
         self.rows.toggled.connect(self._show_page)
 
     # User actions
@@ -220,6 +231,7 @@ class SweepPanel(Squeezed):
         for widget in (self.varies, self.values, self.button):
             widget.setEnabled(bool(titles))
         self._list_sources()
+        self._list_figures()
 
     def _list_sources(self) -> None:
         with QSignalBlocker(self.source):
@@ -240,10 +252,28 @@ class SweepPanel(Squeezed):
         view = self.source.view()
         view.setMinimumWidth(view.sizeHintForColumn(0) + 2 * self.fontMetrics().averageCharWidth())
 
+    def _list_figures(self) -> None:
+        """The stages and counters to show, and the machines whose GPU rows can stand beside."""
+        controller, filter = self.controller, self.controller.filter
+        with QSignalBlocker(self.figure):
+            self.figure.clear()
+            for id in controller.figures:
+                self.figure.addItem(shown_title(filter, id), id)
+            self.figure.setCurrentIndex(max(self.figure.findData(controller.figure), 0))
+        ghosts = controller.shown.ghosts if controller.shown is not None and not controller.counting else {}
+        with QSignalBlocker(self.ghost):
+            self.ghost.clear()
+            self.ghost.addItem(self.tr("none"), "")
+            for machine in ghosts:
+                self.ghost.addItem(f"◉ {machine}", machine)
+            self.ghost.setCurrentIndex(max(self.ghost.findData(controller.ghost), 0))
+        self._ghosts.setVisible(bool(ghosts))
+
     @Slot()
     def _show(self) -> None:
         sweep = self.controller.shown
         self._list_sources()
+        self._list_figures()
         self.sheet.show_sweep(sweep)
         self.table.show_sweep(sweep)
         self.laws.show_picture(self.controller.law)

@@ -12,7 +12,7 @@ from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QWidget
 
-from app.base.numbers import seconds
+from app.base.numbers import seconds, short_count
 from app.models.curves.stroke import Stroke, variant_stroke
 from app.models.pictures.plane import Plane
 from app.models.ticks import log_ticks
@@ -21,7 +21,7 @@ from app.views.charts.chart import Chart, Drawn, padded
 from app.views.charts.frame import Frame, Side
 from app.views.parts import is_dark
 from app.views.strokes import colour, pen
-from app.views.sweep.text import Mark, axis_title, line_title, marks, value_text
+from app.views.sweep.text import Mark, axis_title, line_title, marks, shown_title, value_text
 from gpu_ops.report.sweeps import Line
 
 SYMBOLS = ("o", "s", "t", "d", "t1", "p", "star", "h", "+", "x", "t2", "t3")
@@ -33,26 +33,28 @@ CENTRE = int(Qt.AlignmentFlag.AlignCenter)
 @dataclass(frozen=True)
 class LineStyle:
     """The look of a line: stroke and symbol of its variant; the symbol is hollow for the CPU. `joined` points have a
-    line between them."""
+    line between them; a `ghost`, which was recorded elsewhere, is faint and hollow."""
 
     stroke: Stroke
     symbol: str
     filling: QColor
     dark: bool
     joined: bool = True
+    ghost: bool = False
 
     def pen(self, width: float = 2) -> QPen:
-        return pen(self.stroke, self.dark, width)
+        return pen(self.stroke, self.dark, width, faint=self.ghost)
 
     def outline(self) -> QPen:
-        return pen(self.stroke, self.dark, 1.5, dashed=False)
+        return pen(self.stroke, self.dark, 1.5, dashed=False, faint=self.ghost)
 
 
 def look(sweep: Sweep, line: Line, palette: QPalette) -> LineStyle:
     """A variant looks the same in every sweep of its filter."""
     stroke, dark = variant_stroke(sweep.filter, line.variant), is_dark(palette)
-    filling = palette.color(QPalette.ColorRole.Base) if line.cpu else colour(stroke, dark)
-    return LineStyle(stroke, SYMBOLS[sweep.place(line) % len(SYMBOLS)], filling, dark)
+    hollow = line.cpu or bool(line.machine)
+    filling = palette.color(QPalette.ColorRole.Base) if hollow else colour(stroke, dark)
+    return LineStyle(stroke, SYMBOLS[sweep.place(line) % len(SYMBOLS)], filling, dark, ghost=bool(line.machine))
 
 
 class SweepPlot(Chart):
@@ -114,12 +116,17 @@ class SweepPlot(Chart):
     def left(self, frame: Frame) -> Side:
         """Round times, as many as fit."""
         times = log_ticks(10 ** frame.upward[0], 10 ** frame.upward[1], frame.tall) if self.lines else []
-        return Side([(math.log10(time), seconds(time)) for time in times], self._title())
+        return Side([(math.log10(time), self._text(time)) for time in times], self._title())
 
     def _title(self) -> str:
-        copying = self.sweep is not None and self.sweep.filter.end_to_end
-        title: str = self.tr("time, end to end") if copying else self.tr("kernel time")
-        return title
+        if self.sweep is None or (self.sweep.shown == "kernel" and not self.sweep.filter.end_to_end):
+            return str(self.tr("kernel time"))
+        title = shown_title(self.sweep.filter, self.sweep.shown)
+        return title if self.sweep.counts else str(self.tr("time, {what}")).format(what=title)
+
+    def _text(self, value: float) -> str:
+        """A time, or a count."""
+        return short_count(value) if self.sweep is not None and self.sweep.counts else seconds(value)
 
     def least_left(self) -> float:
         """The occupancy below has the same width."""
@@ -146,11 +153,13 @@ class SweepPlot(Chart):
         for line in self.lines:
             assert self.sweep is not None
             for p in line.points:
-                text = self.tr("{title}\n{value}: {time} (quartiles {low} to {high})").format(
+                counts = self.tr("{title}\n{value}: {time}")
+                times = self.tr("{title}\n{value}: {time} (quartiles {low} to {high})")
+                text = (counts if self.sweep.counts else times).format(
                     title=line_title(self.sweep, line),
                     value=value_text(self.sweep, p.value),
-                    time=seconds(p.seconds),
-                    low=seconds(p.q1),
-                    high=seconds(p.q3),
+                    time=self._text(p.seconds),
+                    low=self._text(p.q1),
+                    high=self._text(p.q3),
                 )
                 yield math.log10(p.value), math.log10(p.seconds), text

@@ -9,12 +9,14 @@ from string import ascii_uppercase
 from PySide6.QtCore import QCoreApplication
 
 from app.base.numbers import count
-from app.base.terms import stage_name
+from app.base.terms import counter_name, stage_name
 from app.models.experiment.job_text import value_text as value_words
 from app.models.timing.sweep import Option, Sweep
 from app.views.timing.row_text import clock_name, device_name
 from gpu_ops.input_kinds import InputKind
 from gpu_ops.report.sweeps import DISTINCT, SIZE, WIDTH, BreakEven, Crossing, Line, Varied
+from gpu_ops.stages import STAGES
+from gpu_ops.types import Filter
 
 translate = QCoreApplication.translate
 MOST_FAILURES = 3
@@ -84,8 +86,19 @@ def heading(sweep: Sweep) -> str:
 
 
 def _timed(sweep: Sweep) -> str:
-    """What the times are of."""
-    return stage_name("kernel", end_to_end=True) if sweep.filter.end_to_end else translate("Sweep", "kernel alone")
+    """What the lines are of."""
+    return shown_title(sweep.filter, sweep.shown)
+
+
+def shown_title(filter: Filter, shown: str) -> str:
+    """The name of what a sweep shows."""
+    if shown not in STAGES:
+        return counter_name(shown)
+    if shown == "kernel" and not filter.end_to_end:
+        return translate("Sweep", "kernel alone")
+    if shown == "elapsed":
+        return translate("Sweep", "end to end, pageable")
+    return stage_name(shown, end_to_end=filter.end_to_end)
 
 
 def where_text(sweep: Sweep) -> str:
@@ -149,6 +162,8 @@ def value_text(sweep: Sweep, value: float, with_unit: bool = True) -> str:
 def group_title(line: Line) -> str:
     """The legend's heading for the lines of one device."""
     texts = {"device": device_name(line.device), "clock": clock_name(line.clock)}
+    if line.machine:
+        return translate("Sweep", "◉ recorded on {machine}, {clock}").format(machine=line.machine, clock=texts["clock"])
     if line.cpu:
         return translate("Sweep", "{device}, {clock}, hollow marks").format(**texts)
     return translate("Sweep", "{device}, {clock}, filled marks").format(**texts)
@@ -242,6 +257,8 @@ def _throughout(sweep: Sweep, points: Sequence[BreakEven]) -> list[str]:
 
 def _missing_side(lines: Sequence[Line]) -> list[str]:
     """Why there cannot be a break-even point."""
+    if any(line.clock == "simulated" for line in lines):
+        return [translate("Sweep", "Counts of a simulated GPU say nothing about time.")]
     if lines and all(line.cpu for line in lines):
         return [translate("Sweep", "No GPU variant was timed here, so there is no break-even point.")]
     if lines and not any(line.cpu for line in lines):
@@ -254,11 +271,11 @@ def _left_out(sweep: Sweep) -> list[str]:
     sentences = []
     without = sweep.without_time()
     full = [title for title in without if title in map(sweep.title, sweep.occupied.variants)]
+    none = translate("Sweep", "A simulated GPU counts work and has no times, so these are not drawn: {names}.")
+    counts = translate("Sweep", "These run no kernel on a simulated GPU, so nothing is counted of them: {names}.")
     texts = {
         translate("Sweep", "A simulated GPU counts work, so these have an occupancy and no times: {names}."): full,
-        translate("Sweep", "A simulated GPU counts work and has no times, so these are not drawn: {names}."): [
-            title for title in without if title not in full
-        ],
+        counts if sweep.counts else none: [title for title in without if title not in full],
     }
     sentences += [text.format(names=", ".join(titles)) for text, titles in texts.items() if titles]
     failed = [

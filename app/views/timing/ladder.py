@@ -18,18 +18,19 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPlainTextEdit, QScrollArea, QToolTip, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QScrollArea, QToolTip, QWidget
 
 from app.base.nesting import bounded
-from app.base.terms import counter_name, counter_tip
-from app.base.tips import show_tip, tip_text
+from app.base.tips import show_tip
 from app.models.experiment.slot import RowSlot
 from app.models.results.results import Results
+from app.models.results.rungs import counted_ids, explaining_ids
 from app.views.boxes import in_column, in_row
 from app.views.flow import FlowLayout
 from app.views.labels import buddy, named
-from app.views.parts import Combo, TickBox
+from app.views.parts import TickBox
 from app.views.picture_file import NO_FACTS, Draw, Facts, drawn_image, write_picture
+from app.views.timing.counter_menu import CounterMenu
 from app.views.timing.ladder_layout import Builder, Geometry, Line
 from app.views.timing.ladder_paint import LadderPainter, small_font
 from app.views.timing.row_text import details, fair_text
@@ -51,7 +52,8 @@ class LadderCanvas(QWidget):
         self.setAccessibleName(self.tr("Timing ladder"))
         self.results = results
         self.log = True
-        self.counter = ""
+        self.reasons = True
+        self.counters: tuple[str, ...] = ()
         self.current = -1
         self._geometry: Geometry | None = None
 
@@ -59,12 +61,8 @@ class LadderCanvas(QWidget):
         """The layout at a width."""
         font = self.font()
         small = QFontMetricsF(small_font(font))
-        return Builder(width, QFontMetricsF(font), small, self.results, self.log, self.shown_counter()).build()
-
-    def shown_counter(self) -> str:
-        """The counter of simulated rows: the chosen one, else the most telling."""
-        known = self.results.counters()
-        return self.counter if self.counter in known else known[0] if known else ""
+        shown = self.results, self.log, self.counters, self.reasons
+        return Builder(width, QFontMetricsF(font), small, *shown).build()
 
     def ladder(self) -> Geometry:
         """The present layout."""
@@ -202,12 +200,15 @@ class TimingLadder(QWidget):
         )
         self.log_box.setChecked(True)
         self.log_box.toggled.connect(self.set_log)
-        self.counters = Combo(self)
-        self.counters.setObjectName("ladder_counter")
-        self.counters.setAccessibleName(self.tr("Counted work"))
-        self.counters.setToolTip(self.tr("The counter that compares simulated rows; it says nothing about time"))
-        self.counters.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.counters.activated.connect(self._choose_counter)
+        self.why_box = TickBox(self.tr("Why"), self)
+        self.why_box.setObjectName("ladder_why")
+        self.why_box.setToolTip(
+            self.tr("Say below each simulated kernel what changed from the one before, by what was counted")
+        )
+        self.why_box.setChecked(True)
+        self.why_box.toggled.connect(self.set_reasons)
+        self.counters = CounterMenu(self)
+        self.counters.changed.connect(self._show_counters)
         self.counted = QWidget(self)
         self.counters_label = buddy(self.tr("Counted:"), self.counters)
         self.empty = QLabel(self.tr("No measurements yet: tick variants and choose Run → Measure."), self)
@@ -223,6 +224,7 @@ class TimingLadder(QWidget):
         results.rows_reset.connect(self._refresh)
         results.row_changed.connect(self._refresh)
         results.baseline_changed.connect(self._refresh)
+        results.pinned_changed.connect(self._refresh)
         self._refresh()
 
     def _lay_out(self) -> None:
@@ -230,17 +232,20 @@ class TimingLadder(QWidget):
         in_row(self.counters_label, self.counters, on=self.counted)
         top.addWidget(self.counted)
         top.addWidget(self.log_box)
+        top.addWidget(self.why_box)
         unit = self.fontMetrics().height()
         top.setContentsMargins(unit // 2, unit // 4, unit // 2, 0)
         in_column(top, (self.empty, 1), (self._scroll, 1), self.details, on=self)
-        self.setTabOrder(self.log_box, self.canvas)
+        self.setTabOrder(self.log_box, self.why_box)
+        self.setTabOrder(self.why_box, self.canvas)
         self.setTabOrder(self.canvas, self.details)
 
     @Slot()
     def _refresh(self) -> None:
         filled = len(self._results) > 0
         self._scroll.setVisible(filled)
-        self.log_box.setVisible(filled)
+        self.log_box.setVisible(any(not entry.simulated for entry in self._results.entries()))
+        self.why_box.setVisible(filled)
         self.empty.setVisible(not filled)
         self._list_counters()
         self.canvas.refresh()
@@ -249,19 +254,20 @@ class TimingLadder(QWidget):
         self._tell(lines[place] if 0 <= place < len(lines) else None)
 
     def _list_counters(self) -> None:
-        known = self._results.counters()
-        if known != tuple(self.counters.itemData(i) for i in range(self.counters.count())):
-            self.counters.clear()
-            for name in known:
-                self.counters.addItem(counter_name(name), name)
-                self.counters.setItemData(
-                    self.counters.count() - 1, tip_text(counter_tip(name)), Qt.ItemDataRole.ToolTipRole
-                )
-        self.counters.setCurrentIndex(self.counters.findData(self.canvas.shown_counter()))
-        self.counted.setVisible(bool(known))
+        entries = self._results.entries()
+        self.counters.offer(counted_ids(entries), explaining_ids(entries))
+        self.canvas.counters = self.counters.counters
+        self.counted.setVisible(bool(self.canvas.counters))
 
-    def _choose_counter(self, place: int) -> None:
-        self.canvas.counter = self.counters.itemData(place)
+    @Slot()
+    def _show_counters(self) -> None:
+        self.canvas.counters = self.counters.counters
+        self.canvas.refresh()
+
+    @Slot(bool)
+    def set_reasons(self, shown: bool) -> None:
+        """Show or hide why each row differs from the rung before."""
+        self.canvas.reasons = shown
         self.canvas.refresh()
 
     def _show_details(self, line: Line | None) -> None:

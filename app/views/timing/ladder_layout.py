@@ -5,29 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from PySide6.QtCore import QRectF
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFontMetricsF
 
-from app.base.numbers import NONE, count, number, percent, relative_error, seconds, short_count
-from app.base.terms import counter_name, stage_column, stage_name
+from app.base.numbers import NONE
+from app.base.terms import stage_column, stage_name
 from app.models.results.entry import Entry, FairBar
 from app.models.results.results import Results
+from app.models.results.rungs import rung_sentences
 from app.views.timing.ladder_axis import Axis, axis_for
+from app.views.timing.ladder_counted import Bar, CountedBars
 from app.views.timing.row_text import (
     clock_name,
-    device_name,
+    entry_texts,
+    fair_texts,
     knobs_text,
-    recorded_text,
     speedup_heading,
-    speedup_text,
-    state_text,
+    sub_text,
     translate,
-    verdict,
 )
 from gpu_ops.stages import END_TO_END
 
-COLUMNS = ("kernel", "rate", "share", "speedup", "error", "verdict")
-DROPPED_FIRST = ((), ("error",), ("error", "rate"), ("error", "rate", "share"))
+COLUMNS = ("kernel", "rate", "share", "speedup", "change", "error", "verdict")
+DROPPED_FIRST = ((), ("error",), ("error", "rate"), ("error", "rate", "share"), ("error", "rate", "share", "speedup"))
 JUDGED = ("error", "verdict")
 """Columns that simulated rows have too; the others show times."""
 BAR_STAGES = ("upload", "kernel", "download")
@@ -36,7 +36,8 @@ MARKS = END_TO_END
 
 @dataclass(frozen=True)
 class Line:
-    """One bar with its texts. Either `entry` or `fair` is set."""
+    """One row with its texts; either `entry` or `fair` is set. `counted` are the bars of a simulated row, `reason` is
+    why it differs from the rung before."""
 
     rect: QRectF
     name: QRectF
@@ -46,11 +47,13 @@ class Line:
     texts: Mapping[str, str]
     entry: Entry | None = None
     fair: FairBar | None = None
+    counted: tuple[Bar, ...] = ()
+    reason: QRectF = field(default_factory=QRectF)
 
 
 @dataclass(frozen=True)
 class Section:
-    """Lines that share an axis; `counter` is the counter of a simulated section, empty for times."""
+    """Lines that share an axis of times, or the columns of a simulated section, whose `names` are those of counters."""
 
     title: str
     heading: QRectF
@@ -59,15 +62,8 @@ class Section:
     heads: Mapping[str, QRectF]
     lines: tuple[Line, ...]
     show_axis: bool = True
-    counter: str = ""
-
-    def ticks(self, most: int) -> list[float]:
-        """Round values, at most `most`; counts are whole numbers."""
-        return [t for t in self.axis.ticks(most) if not self.counter or float(t).is_integer()]
-
-    def label(self, value: float) -> str:
-        """A tick in words."""
-        return "0" if not value else short_count(value) if self.counter else seconds(value)
+    names: Mapping[str, QRectF] = field(default_factory=dict)
+    is_counted: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,36 +90,6 @@ class Geometry:
         return tuple(line for section in self.sections for line in section.lines)
 
 
-def entry_texts(entry: Entry, results: Results, counter: str = "") -> dict[str, str]:
-    """The cells of a row; simulated rows show `counter`."""
-    row, counted = entry.timed, entry.counters.get(counter) if entry.simulated else None
-    timed = entry.seconds("kernel") is not None
-    rate, share = (row.gbps, row.share) if timed and row else (None, None)
-    return {
-        "kernel": seconds(entry.seconds("kernel")) if timed else "",
-        "rate": f"{number(rate)} GB/s" if rate is not None else "",
-        "share": percent(share) if share is not None else "",
-        "speedup": speedup_text(entry, results) if timed else "",
-        "counted": "" if counted is None or entry.ok is False else count(counted),
-        "error": relative_error(entry.row.error_max) if entry.row and verdict(entry) and not entry.failure else "",
-        "verdict": verdict(entry),
-    }
-
-
-def fair_texts(bar: FairBar) -> dict[str, str]:
-    if bar.seconds is None or bar.entry is None:
-        return {"kernel": NONE, "who": translate("Rows", "not measured")}
-    who = [bar.variant, clock_name(bar.clock), recorded_text(bar.entry), state_text(bar.entry)]
-    return {"kernel": seconds(bar.seconds), "who": " · ".join(w for w in who if w)}
-
-
-def sub_text(entry: Entry) -> str:
-    """The texts below a name: the device, the state, the machine, the knobs."""
-    return " · ".join(
-        p for p in (device_name(entry.device), state_text(entry), recorded_text(entry), knobs_text(entry.row)) if p
-    )
-
-
 def all_times(entries: Sequence[Entry]) -> list[float]:
     """Every time that a bar, a whisker or a mark shows."""
     found = []
@@ -136,13 +102,21 @@ def all_times(entries: Sequence[Entry]) -> list[float]:
 
 
 class Builder:
-    """Lays the ladder out for a width and a font."""
+    """Lays the ladder out for a width and a font: the rows of `counters` with a bar for each, and where `reasons` are
+    wanted, why each row differs from the rung before."""
 
     def __init__(
-        self, width: float, font: QFontMetricsF, small: QFontMetricsF, results: Results, log: bool, counter: str = ""
+        self,
+        width: float,
+        font: QFontMetricsF,
+        small: QFontMetricsF,
+        results: Results,
+        log: bool,
+        counters: Sequence[str] = (),
+        reasons: bool = True,
     ) -> None:
         self.width, self.font, self.small, self.results, self.log = width, font, small, results, log
-        self.counter = counter
+        self.counters = counters
         self.unit = font.height()
         self.margin = self.unit * 0.6
         self.entries = results.entries()
@@ -150,17 +124,21 @@ class Builder:
         self.simulated = [e for e in self.entries if e.simulated]
         bars = results.fair_bars()
         self.fair = bars if any(b.seconds for b in bars) else ()
-        self.texts = {e.slot: entry_texts(e, results, counter) for e in self.entries}
+        sentences = rung_sentences(self.entries) if reasons else {}
+        self.texts = {e.slot: {**entry_texts(e, results), "reason": sentences.get(e.slot, "")} for e in self.entries}
         self.headings = {
             "kernel": stage_column("kernel", results.end_to_end),
             "rate": translate("Rows", "rate"),
             "share": translate("Rows", "of roof"),
             "speedup": speedup_heading(results),
-            "counted": counter_name(counter),
+            "change": translate("Rows", "vs pinned"),
             "error": translate("Rows", "error"),
             "verdict": translate("Rows", "verdict"),
         }
         self._choose_columns()
+        span = (self.bar_left, self.bar_left + self.bar_width + (0.0 if self.narrow else self.timed + self.unit * 0.5))
+        pinned = {e.slot: row for e in self.simulated if (row := results.pinned(e)) is not None}
+        self.bars = CountedBars(counters, self.simulated, span, self.unit, small, self.narrow, pinned)
 
     # ---------------------------------------------------------------- columns
 
@@ -171,10 +149,6 @@ class Builder:
         if name == "kernel":
             widest = max([widest, *(self.font.horizontalAdvance(fair_texts(b)["kernel"]) for b in self.fair)])
         return max(widest, self._heading_width(name)) + self.unit
-
-    def _counted_width(self) -> float:
-        """Its heading has one line."""
-        return max(self._column_width("counted"), self.small.horizontalAdvance(self.headings["counted"]) + self.unit)
 
     def _heading_width(self, name: str) -> float:
         """The narrowest width at which a heading takes at most two lines; a very long one is shortened."""
@@ -196,9 +170,7 @@ class Builder:
             self.columns = tuple(c for c in COLUMNS if c in filled and c not in dropped)
             self.widths = {c: self._column_width(c) for c in self.columns}
             self.timed = sum(width for c, width in self.widths.items() if c not in JUDGED)
-            # Simulated rows have one figure in place of all times; where it is wider, the columns leave space for it.
-            self.lead = max(0.0, self._counted_width() - self.timed) if self.simulated else 0.0
-            room = self.width - 2 * self.margin - self.name_width - self.lead - sum(self.widths.values())
+            room = self.width - 2 * self.margin - self.name_width - sum(self.widths.values())
             if room >= 11 * self.unit:
                 self.narrow, self.bar_left, self.bar_width = False, self.margin + self.name_width, room - self.unit
                 return
@@ -234,25 +206,10 @@ class Builder:
             x += width + gap
         return tuple(items), top + (self.unit * 1.5 if items else 0.0)
 
-    def _heading(
-        self, title: str, top: float, counted: bool = False
-    ) -> tuple[QRectF, QRectF, dict[str, QRectF], float]:
-        """The title's line, the boxes of axis labels and column heads, and the y where lines start."""
-        titled = self.unit * 1.5 if title else 0.0
-        heading = QRectF(self.margin, top, self.width - 2 * self.margin, titled)
-        top += titled
-        tall = self.unit * (1.3 if self.narrow or counted else 1.3 * self._heading_lines())
-        heads = {} if self.narrow else self._cells(counted, top, tall)
-        axis_box = QRectF(self.bar_left, top + tall - self.unit * 1.3, self.bar_width, self.unit * 1.3)
-        return heading, axis_box, heads, top + tall
-
     def _cells(self, counted: bool, top: float, height: float) -> dict[str, QRectF]:
-        """The boxes of a line's columns: a count takes the place of all times."""
+        """The boxes of a line's columns; the bars of counters take the place of all times."""
         x, gap = self.bar_left + self.bar_width + self.unit, self.unit * 0.5
         cells: dict[str, QRectF] = {}
-        if counted:
-            cells["counted"] = QRectF(x, top, self.lead + self.timed - gap, height)
-        x += self.lead
         for name in self.columns:
             if name in JUDGED or not counted:
                 cells[name] = QRectF(x, top, self.widths[name] - gap, height)
@@ -270,19 +227,24 @@ class Builder:
         return self.bar_left + self.unit * 1.1, self.bar_left + self.bar_width - self.unit * 0.6
 
     def _section(self, entries: Sequence[Entry], top: float) -> tuple[Section, float]:
-        heading, axis_box, heads, top = self._heading("", top)
+        tall = self.unit * 1.3 * (1 if self.narrow else self._heading_lines())
+        heading, heads = QRectF(), {} if self.narrow else self._cells(False, top, tall)
+        axis_box = QRectF(self.bar_left, top + tall - self.unit * 1.3, self.bar_width, self.unit * 1.3)
+        top += tall
         axis = axis_for(all_times(entries), *self._axis_span(), self.log)
         lines, top = self._lines(entries, top)
         return Section("", heading, axis, axis_box, heads, lines), top
 
     def _counted_section(self, top: float) -> tuple[Section, float]:
-        """The section of simulated rows, on an axis of counts from 0 on, which says nothing about time."""
+        """The section of simulated rows, with a bar for each counter, which say nothing about time."""
         title = translate("Rows", "Counted work (simulated)")
-        heading, axis_box, heads, top = self._heading(title, top, counted=True)
-        counts = [e.counters[self.counter] for e in self.simulated if self.counter in e.counters and e.ok is not False]
-        axis = axis_for(counts or [1], *self._axis_span(), False)
-        lines, top = self._lines(self.simulated, top)
-        return Section(title, heading, axis, axis_box, heads, lines, counter=self.counter or "none"), top
+        heading = QRectF(self.margin, top, self.width - 2 * self.margin, self.unit * 1.5)
+        tall = 0.0 if self.narrow else max(self.bars.head_height, self.unit * 1.3)
+        heads = {} if self.narrow else self._cells(True, heading.bottom(), tall)
+        names = self.bars.heads(heading.bottom() + tall - self.bars.head_height)
+        lines, top = self._lines(self.simulated, heading.bottom() + tall)
+        axis = axis_for([], *self._axis_span(), False)
+        return Section(title, heading, axis, QRectF(), heads, lines, False, names, True), top
 
     def _lines(self, entries: Sequence[Entry], top: float) -> tuple[tuple[Line, ...], float]:
         lines = []
@@ -311,21 +273,34 @@ class Builder:
 
     def _wide_line(self, top: float, texts: Mapping[str, str], entry: Entry | None, fair: FairBar | None) -> Line:
         unit = self.unit
-        height = unit * (2.5 if entry else 1.5)
-        rect = QRectF(0, top, self.width, height)
+        simulated = entry is not None and entry.simulated
+        height = max(unit * (2.5 if entry else 1.5), self.bars.height + unit * 0.5 if simulated else 0.0)
+        height -= unit * 0.3 if texts.get("reason") else 0.0
+        reason = self._reason(texts, self.bar_left, top + height)
+        rect = QRectF(0, top, self.width, height + reason.height())
         name_top = top + unit * 0.25
         width = self.name_width - unit * 0.6
         name = QRectF(self.margin, name_top, width, unit)
         sub = QRectF(self.margin, name_top + unit, width, unit if entry else 0)
-        bars = QRectF(self.bar_left, top + unit * 0.25, self.bar_width, height - unit * 0.5)
-        cells = self._cells(entry is not None and entry.simulated, top, height)
+        bars = QRectF(self.bar_left, top + unit * 0.25, self.bar_width, height - unit * 0.4)
+        cells = self._cells(simulated, top, height)
+        counted = self.bars.bars(entry, bars.center().y() - self.bars.height / 2) if entry and simulated else ()
         if not entry:
-            x = self.bar_left + self.bar_width + unit + self.lead
+            x = self.bar_left + self.bar_width + unit
             first = self.widths.get("kernel", 5 * unit)
             cells = {}
             cells["kernel"] = QRectF(x, top, first - unit * 0.5, height)
             cells["who"] = QRectF(x + first, top, self.width - self.margin - x - first, height)
-        return Line(rect, name, sub, bars, cells, texts, entry, fair)
+        return Line(rect, name, sub, bars, cells, texts, entry, fair, counted, reason)
+
+    def _reason(self, texts: Mapping[str, str], left: float, top: float) -> QRectF:
+        """The box of the sentence below a row, as high as it needs."""
+        text = texts.get("reason", "")
+        if not text:
+            return QRectF()
+        room = QRectF(left, top, self.width - self.margin - left, 100 * self.unit)
+        tall = self.small.boundingRect(room, Qt.TextFlag.TextWordWrap, text).height()
+        return QRectF(left, top, room.width(), tall + self.unit * 0.2)
 
     def _narrow_line(self, top: float, texts: Mapping[str, str], entry: Entry | None, fair: FairBar | None) -> Line:
         """Lay out name and verdict, then the row's description with its figures, then the bar."""
@@ -334,7 +309,8 @@ class Builder:
         assert entry is not None
         unit, inner = self.unit, self.width - 2 * self.margin
         name, right = self._ends(top + unit * 0.25, texts.get("verdict", ""))
-        shown = [texts[c] for c in ("kernel", "rate", "share", "speedup", "counted") if texts[c] and texts[c] != NONE]
+        shown = [texts[c] for c in ("kernel", "rate", "share", "speedup") if texts[c] and texts[c] != NONE]
+        shown += [f"{self.headings['change']} {texts['change']}"] if texts["change"] else []
         summary = {**texts, "summary": " · ".join(shown)}
         # If the description leaves no room, even with shortened knobs, the figures get a line of their own.
         figures = min(self.small.horizontalAdvance(summary["summary"]) + 2, inner)
@@ -342,9 +318,12 @@ class Builder:
         sub = QRectF(self.margin, name.bottom(), inner - figures if beside else inner, unit)
         y = sub.top() if beside else sub.bottom()
         cell = QRectF(self.margin + inner - figures, y, figures, unit if shown else 0)
-        bars = QRectF(self.bar_left, max(cell.bottom(), sub.bottom()) + unit * 0.05, self.bar_width, unit * 1.5)
-        rect = QRectF(0, top, self.width, bars.bottom() + unit * 0.15 - top)
-        return Line(rect, name, sub, bars, {"verdict": right, "summary": cell}, summary, entry)
+        y = max(cell.bottom(), sub.bottom()) + unit * 0.05
+        counted = self.bars.bars(entry, y) if entry.simulated else ()
+        bars = QRectF(self.bar_left, y, self.bar_width, self.bars.height if counted else unit * 1.5)
+        reason = self._reason(texts, self.margin, bars.bottom() + unit * 0.2)
+        rect = QRectF(0, top, self.width, max(bars.bottom(), reason.bottom()) + unit * 0.15 - top)
+        return Line(rect, name, sub, bars, {"verdict": right, "summary": cell}, summary, entry, None, counted, reason)
 
     def _narrow_fair(self, top: float, texts: Mapping[str, str], fair: FairBar) -> Line:
         """Lay out title and time, then the variant, then the bar; one line if it was not measured."""

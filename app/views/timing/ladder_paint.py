@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPalette, QPen, QPolygonF
 
+from app.base.numbers import seconds
+from app.base.terms import counter_name
 from app.base.theme import TINT, Colours, Role, colours_of, mix
 from app.models.results.entry import Entry
 from app.views.eliding import elided_text
@@ -16,6 +18,7 @@ from app.views.timing.row_text import device_name, failure_text, knobs_text, rec
 
 SMALL = 0.86
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+LEFT_TOP = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 CENTRE = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignVCenter
 
@@ -98,15 +101,21 @@ class LadderPainter:
             self.p.setFont(bold)
             self.p.setPen(self.text)
             self.p.drawText(section.heading, LEFT | Qt.TextFlag.TextSingleLine, section.title)
-        self._grid(section)
+        if not section.is_counted:
+            self._grid(section)
+        for counter, rect in section.names.items():
+            self._heading(rect, counter_name(counter), Qt.AlignmentFlag.AlignLeft)
         for name, rect in section.heads.items():
-            self.p.setFont(self.small)
-            self.p.setPen(self.colours.muted)
             side = Qt.AlignmentFlag.AlignLeft if name == "verdict" else Qt.AlignmentFlag.AlignRight
-            flags = side | Qt.AlignmentFlag.AlignBottom | Qt.TextFlag.TextWordWrap
-            self.p.drawText(rect.adjusted(0, 0, 0, -self.unit * 0.15), flags, self.geometry.headings[name])
+            self._heading(rect, self.geometry.headings[name], side)
         for line in section.lines:
             self._line(line, section)
+
+    def _heading(self, rect: QRectF, text: str, side: Qt.AlignmentFlag) -> None:
+        self.p.setFont(self.small)
+        self.p.setPen(self.colours.muted)
+        flags = side | Qt.AlignmentFlag.AlignBottom | Qt.TextFlag.TextWordWrap
+        self.p.drawText(rect.adjusted(0, 0, 0, -self.unit * 0.15), flags, text)
 
     def _grid(self, section: Section) -> None:
         axis, box = section.axis, section.axis_box
@@ -115,7 +124,7 @@ class LadderPainter:
         pen = QPen(self.colours.grid, 1)
         pen.setCosmetic(True)
         bottom = section.lines[-1].rect.bottom() if section.lines else box.bottom()
-        for tick in section.ticks(int((axis.right - axis.left) / widest)):
+        for tick in axis.ticks(int((axis.right - axis.left) / widest)):
             x = round(axis.x(tick)) + 0.5
             self.p.setPen(pen)
             for line in section.lines:
@@ -123,7 +132,7 @@ class LadderPainter:
                 if bars.height() > 0:
                     self.p.drawLine(QLineF(x, bars.top(), x, bars.bottom()))
             if section.show_axis:
-                label = section.label(tick)
+                label = seconds(tick) if tick else "0"
                 width = metrics.horizontalAdvance(label) + 2
                 left = min(max(x - width / 2, box.left()), box.right() - width)
                 self._write(QRectF(left, box.top(), width, box.height()), label, CENTRE, self.colours.muted, True)
@@ -143,7 +152,8 @@ class LadderPainter:
         self._write(line.name, title, LEFT, colour)
         if line.entry:
             self._sub(line.sub, line.entry)
-            self._counted(line, line.entry, section) if section.counter else self._bars(line, line.entry, axis)
+            self._counted(line, line.entry) if section.is_counted else self._bars(line, line.entry, axis)
+            self._reason(line)
         elif line.fair:
             self._fair(line, axis)
         for name, rect in line.cells.items():
@@ -151,7 +161,9 @@ class LadderPainter:
                 self._verdict(rect, line, faded)
             else:
                 small, left = name in ("who", "summary"), name == "who" and "kernel" in line.cells
-                shade = self.colours.muted if name in ("who", "error") else colour
+                roles = {"faster": self.colours.ok, "slower": self.colours.error}
+                role = roles.get(line.texts.get("change verdict", "")) if name == "change" and not faded else None
+                shade = role.colour if role else self.colours.muted if name in ("who", "error") else colour
                 self._write(rect, line.texts.get(name, ""), LEFT if left else RIGHT, shade, small=small)
 
     def _sub(self, rect: QRectF, entry: Entry) -> None:
@@ -204,17 +216,29 @@ class LadderPainter:
             if value is not None:
                 self._mark(QPointF(axis.x(value), lane.center().y()), stage, faded)
 
-    def _counted(self, line: Line, entry: Entry, section: Section) -> None:
-        """Draw a bar of counts, or the reason why there is none."""
-        value = entry.counters.get(section.counter)
-        if value is None or entry.ok is False:
-            room = line.bars.adjusted(self.unit * 1.5, 0, 0, 0)
-            self._write(room, failure_text(entry), LEFT, self.colours.muted, small=True)
-            return
-        tall = self.unit * 0.8
-        axis = section.axis
-        box = QRectF(axis.left, line.bars.center().y() - tall / 2, max(1.0, axis.x(value) - axis.left), tall)
-        self._fill(box, self.colours.simulated.colour, entry.recorded, entry.state in ("stale", "running"))
+    def _counted(self, line: Line, entry: Entry) -> None:
+        """Draw a bar for each counter, or the reason why there is none."""
+        if not line.counted:
+            self._write(line.bars, failure_text(entry), LEFT, self.colours.muted, small=True)
+        faded = entry.state in ("stale", "running")
+        for bar in line.counted:
+            self._fill(bar.box, self.colours.simulated.colour, entry.recorded, faded)
+            self._write(
+                bar.place,
+                bar.text,
+                RIGHT if bar.label.height() else LEFT,
+                self.colours.muted if faded else self.text,
+                small=True,
+            )
+            if not bar.label.isEmpty():
+                self._write(bar.label, counter_name(bar.counter), LEFT, self.colours.muted, small=True)
+
+    def _reason(self, line: Line) -> None:
+        """Write why a row differs from the rung before."""
+        if not line.reason.isEmpty():
+            self.p.setFont(self.small)
+            self.p.setPen(self.colours.muted)
+            self.p.drawText(line.reason, LEFT_TOP | Qt.TextFlag.TextWordWrap, line.texts["reason"])
 
     def _kernel_colour(self, entry: Entry) -> QColor:
         return self.colours.cpu if entry.device == "cpu" else self.colours.kernel

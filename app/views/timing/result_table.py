@@ -30,11 +30,14 @@ from app.models.experiment.slot import RowSlot
 from app.models.results.entry import Entry
 from app.models.results.quality import gain, quality_text
 from app.models.results.results import Results
+from app.models.results.rungs import explaining_ids
 from app.views.picture_file import write_text
 from app.views.timing.row_text import (
-    counted_text,
+    change_of,
+    change_text,
     details,
     device_name,
+    figure_text,
     recorded_text,
     speedup_heading,
     speedup_text,
@@ -49,6 +52,7 @@ Index = QModelIndex | QPersistentModelIndex
 SORT = Qt.ItemDataRole.UserRole
 COUNTED = "counted"
 QUALITY = "quality"
+CHANGE = "change"
 Chooser = Callable[[str, str, str], str]
 """Asks for a file to save: title, proposed name, filter. An empty answer means none."""
 
@@ -73,9 +77,16 @@ def _row(name: str) -> Callable[[Entry, Results], Any]:
 
 
 def _counted(entry: Entry, results: Results) -> Any:
-    """The most telling counter of a simulated row; its tool tip has the rest."""
-    names = results.counters()
-    return [entry.counters[names[0]], counted_text(entry, names[0])] if names and names[0] in entry.counters else None
+    """The counter that explains most of a simulated row; its tool tip has the rest."""
+    id = next(iter(explaining_ids(results.entries())), "")
+    value = entry.counted(id)
+    return None if value is None else [value, figure_text(id, value)]
+
+
+def _change(entry: Entry, results: Results) -> Any:
+    """The ratio of the time to the pinned one, and its text."""
+    found = change_of(entry, results)
+    return None if found is None else [found.ratio, change_text(found)]
 
 
 def _error(entry: Entry, results: Results) -> float | None:
@@ -113,7 +124,9 @@ def _count(value: float) -> str:
 def columns() -> tuple[Column, ...]:
     """The columns with headings in the user's language; the model adds the baseline to the speed-up's."""
     return (
-        Column("variant", translate("Rows", "variant"), lambda e, r: e.name, str, False),
+        Column(
+            "variant", translate("Rows", "variant"), lambda e, r: f"◉ {e.name}" if e.recorded else e.name, str, False
+        ),
         Column("device", translate("Rows", "device"), lambda e, r: device_name(e.device), str, False),
         Column("kernel", stage_column("kernel"), _stage("kernel"), seconds),
         Column("q1", translate("Rows", "quartile 1"), _stage("kernel", "q1"), seconds),
@@ -122,6 +135,7 @@ def columns() -> tuple[Column, ...]:
         Column("gbps", translate("Rows", "GB/s"), _row("gbps"), number),
         Column("share", translate("Rows", "of roof"), _row("share"), percent),
         Column("speedup", "", lambda e, r: r.speedup(e.slot), times),
+        Column(CHANGE, translate("Rows", "vs pinned"), _change, lambda found: str(found[1])),
         Column("elapsed", stage_column("elapsed"), _stage("elapsed"), seconds),
         Column("pinned", stage_column("elapsed_pinned"), _stage("elapsed_pinned"), seconds),
         Column("streamed", stage_column("elapsed_streamed"), _stage("elapsed_streamed"), seconds),
@@ -144,6 +158,9 @@ def _explained() -> dict[str, str]:
         "gbps": translate("Rows", "The minimum of bytes that the job must move, divided by the median time"),
         "share": translate("Rows", "The share of the device's measured copy bandwidth"),
         "speedup": translate("Rows", "The speed relative to the baseline"),
+        CHANGE: translate(
+            "Rows", "How the time changed since it was pinned; faster or slower only where the quartiles do not overlap"
+        ),
         "elapsed": stage_tip("elapsed"),
         "pinned": stage_tip("elapsed_pinned"),
         "streamed": stage_tip("elapsed_streamed"),
@@ -170,6 +187,7 @@ class ResultModel(QAbstractTableModel):
         results.rows_reset.connect(self._reset)
         results.row_changed.connect(self._changed)
         results.baseline_changed.connect(self._baseline)
+        results.pinned_changed.connect(self._reset)
 
     @Slot()
     def _reset(self) -> None:
@@ -323,6 +341,7 @@ class ResultTable(QTableView):
         """Make columns as wide as their texts; notes take the rest."""
         entries, ids = self._results.entries(), [c.id for c in self.table_model.columns]
         self.setColumnHidden(ids.index(COUNTED), not any(e.simulated for e in entries))
+        self.setColumnHidden(ids.index(CHANGE), not self._results.has_pinned)
         self.setColumnHidden(ids.index(QUALITY), not any(e.row and e.row.quality for e in entries))
         self.resizeColumnsToContents()
         unit = self.fontMetrics().height()

@@ -11,8 +11,10 @@ from app.models.results.entry import Entry, FairBar
 from app.models.results.quality import quality_lines
 from app.models.results.results import Results
 from app.models.results.row_differences import settings_text
-from gpu_ops.counters import in_order
+from app.models.results.rungs import counted_ids, rung_lines
+from gpu_ops.counters import FIGURES
 from gpu_ops.device_names import device_kind, device_place, is_simulated
+from gpu_ops.report.changes import Change, change
 from gpu_ops.report.rows import Row
 from gpu_ops.run_key import EDITS
 from gpu_ops.stages import STAGES
@@ -44,10 +46,10 @@ def device_name(device: str) -> str:
     return translate("Rows", "GPU {place}").format(place=place) if kind == "cuda" else device
 
 
-def counted_text(entry: Entry, name: str) -> str:
-    """A counter of a simulated row with its value; empty where it was not counted."""
-    found = entry.counters.get(name)
-    return "" if found is None else f"{count(found)} {counter_name(name)}"
+def figure_text(id: str, value: float) -> str:
+    """A counter or figure with its value: "1.58 sectors per load request"."""
+    figure = FIGURES.get(id)
+    return f"{number(value, 3) if figure is not None and figure.over else count(value)} {counter_name(id)}"
 
 
 def state_text(entry: Entry) -> str:
@@ -135,11 +137,14 @@ def details(entry: Entry, results: Results) -> str:
     lines += [_stage_line(text, s) for name, text in names.items() if (s := entry.stage(name))]
     if row is not None and row.gbps is not None:
         lines.append(_rate_line(row, row.gbps))
-    counted = (counted_text(entry, name) for name in in_order(entry.counters))
+    lines += rung_lines(results.entries(), entry)
+    counted = (figure_text(id, value) for id in counted_ids([entry]) if (value := entry.counted(id)) is not None)
     lines += [translate("Rows", "counted, simulated: {work}").format(work=work) for work in counted]
     speedup = results.speedup(entry.slot)
     if speedup is not None:
         lines.append(f"{times(speedup)} {speedup_heading(results).removeprefix('× ')}")
+    if (found := change_of(entry, results)) is not None:
+        lines.append(translate("Rows", "since pinned: {change}").format(change=change_text(found)))
     lines += [*_verdict_lines(entry), *(str(f["text"]) for f in entry.findings)]
     if entry.row is not None and entry.current:
         lines += [line for output, quality in entry.row.quality.items() for line in quality_lines(output, quality)]
@@ -160,6 +165,23 @@ def _printed(entry: Entry) -> list[str]:
     lines = [translate("Rows", "printed: {line}").format(line=line) for line in entry.printed[:MOST_PRINTED]]
     rest = len(entry.printed) - len(lines)
     return [*lines, *([translate("Rows", "and {count} more printed lines").format(count=count(rest))] if rest else [])]
+
+
+def change_of(entry: Entry, results: Results) -> Change | None:
+    """How the kernel's time of a row changed since it was pinned."""
+    before = results.pinned(entry)
+    return change(before, entry.timed) if before is not None and entry.timed is not None else None
+
+
+def change_text(found: Change) -> str:
+    """A change with its verdict, "−12 % faster"; only "unsure" where one of the times is in doubt."""
+    verdicts = {
+        "faster": translate("Rows", "faster"),
+        "slower": translate("Rows", "slower"),
+        "same": translate("Rows", "same"),
+        "unsure": translate("Rows", "unsure"),
+    }
+    return verdicts["unsure"] if found.verdict == "unsure" else f"{found.percent} {verdicts[found.verdict]}"
 
 
 def speedup_text(entry: Entry, results: Results) -> str:
@@ -204,6 +226,37 @@ def _verdict_lines(entry: Entry) -> list[str]:
             tolerance=relative_error(entry.row.tolerance),
         )
     ]
+
+
+def entry_texts(entry: Entry, results: Results) -> dict[str, str]:
+    """The cells of a row."""
+    row, found = entry.timed, change_of(entry, results)
+    timed = entry.seconds("kernel") is not None
+    rate, share = (row.gbps, row.share) if timed and row else (None, None)
+    return {
+        "kernel": seconds(entry.seconds("kernel")) if timed else "",
+        "rate": f"{number(rate)} GB/s" if rate is not None else "",
+        "share": percent(share) if share is not None else "",
+        "speedup": speedup_text(entry, results) if timed else "",
+        "change": change_text(found) if found else "",
+        "change verdict": found.verdict if found else "",
+        "error": relative_error(entry.row.error_max) if entry.row and verdict(entry) and not entry.failure else "",
+        "verdict": verdict(entry),
+    }
+
+
+def fair_texts(bar: FairBar) -> dict[str, str]:
+    if bar.seconds is None or bar.entry is None:
+        return {"kernel": NONE, "who": translate("Rows", "not measured")}
+    who = [bar.variant, clock_name(bar.clock), recorded_text(bar.entry), state_text(bar.entry)]
+    return {"kernel": seconds(bar.seconds), "who": " · ".join(w for w in who if w)}
+
+
+def sub_text(entry: Entry) -> str:
+    """The texts below a name: the device, the state, the machine, the knobs."""
+    return " · ".join(
+        p for p in (device_name(entry.device), state_text(entry), recorded_text(entry), knobs_text(entry.row)) if p
+    )
 
 
 def fair_text(bar: FairBar) -> str:

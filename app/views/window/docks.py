@@ -98,6 +98,10 @@ class Docks(QObject):
     def __getitem__(self, spec: PanelSpec[W]) -> W:
         return cast(W, self._lazy[spec.id].content if spec.lazy else self._panels[spec.id])
 
+    def existing(self, spec: PanelSpec[W]) -> W | None:
+        """A panel, or None where it is lazy and nobody has looked at it yet."""
+        return cast(W, self._lazy[spec.id].made if spec.lazy else self._panels[spec.id])
+
     # User actions
 
     def turn_to(self, spec: PanelSpec[Any]) -> None:

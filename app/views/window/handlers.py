@@ -158,6 +158,13 @@ def keep_difference(parts: WindowParts) -> None:
     messages.show_message("info", text, "", "difference", passing=True)
 
 
+def pin_times(parts: WindowParts) -> None:
+    """Pin the rows' times and counts, and say how many."""
+    count = parts.context.results.pin_times()
+    text = _tr("{count} rows are pinned: run or measure again, with other knobs or kernels, to see what changes.")
+    parts.context.messages.show_message("info", text.format(count=count), "", "pinned", passing=True)
+
+
 def why_no_jump(parts: WindowParts) -> str:
     """Why there is no largest difference to go to; "" where a difference is shown."""
     none = parts.pictures.looked_at.found is None

@@ -16,6 +16,7 @@ from app.controllers.frames import FrameController
 from app.controllers.importing import ImportController
 from app.controllers.look import Appearance
 from app.controllers.playback import Playback
+from app.controllers.recorded import SUBJECT as RECORDED
 from app.controllers.recorded import RecordedRuns, Reports
 from app.controllers.refusal import InputRefusal
 from app.controllers.session import SessionController
@@ -241,9 +242,11 @@ class MainWindow(QMainWindow):
         context.importing.message.connect(lambda kind, text, details, about: show(kind, text, details, about, True))
         self.refusal.found.connect(self._show_refusal)
         self.refusal.gone.connect(lambda: context.messages.settle("refused"))
-        for speaker in (controller, context.recorded, context.playback, context.frames):
+        for speaker in (controller, context.playback, context.frames):
             speaker.message.connect(context.messages.show_message)
             speaker.succeeded.connect(context.messages.settle)
+        context.recorded.missing.connect(self._show_nearest)
+        context.recorded.succeeded.connect(context.messages.settle)
         context.files.list.changed.connect(self._show_title)
         context.sessions.path_changed.connect(self._show_title)
         context.messages.shown.connect(self._log_message)
@@ -326,6 +329,10 @@ class MainWindow(QMainWindow):
     @Slot(str, object)
     def _show_refusal(self, sentence: str, choices: Mapping[str, Callable[[], object]]) -> None:
         self.context.messages.show_message("warning", sentence, "", "refused", choices=choices)
+
+    @Slot(str, object)
+    def _show_nearest(self, sentence: str, choices: Mapping[str, Callable[[], object]]) -> None:
+        self.context.messages.show_message("info", sentence, "", RECORDED, choices=choices)
 
     @Slot(str)
     def _say_not_drawn(self, sentence: str) -> None:

@@ -58,6 +58,7 @@ class WindowActions(QObject):
             *(self._parts.docks.toggled, self._parts.full_screen.changed),
             self._parts.probe.changed,
             self._parts.probe.scale_bar_changed,
+            *(context.results.rows_reset, context.results.pinned_changed),
         ):
             changed.connect(self.refresh)
         context.look.changed.connect(self._show_look)

@@ -54,6 +54,8 @@ from gpu_ops.plan import (
 )
 
 DEFAULT_ARCHITECTURE = "sm_75"
+_OPTIONS_OF: Mapping[How, Mapping[str, Any]] = {"reverse": {"reverse": True}, "counted": {"counters": "full"}}
+"""What the ways to execute a plan change."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,7 +214,7 @@ class SimDevice:
         findings, printed, lines = [], [], []
         traces: list[Any] = []
         counters: Counter[str] = Counter()
-        options = replace(self.options, reverse=True) if mode == "reverse" else self.options
+        options = replace(self.options, **_OPTIONS_OF.get(mode, {}))
         check_order(plan, self.is_pageable)
         for step in plan.steps:
             if isinstance(step, Launch):

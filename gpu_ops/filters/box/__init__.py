@@ -151,5 +151,6 @@ BOX = Filter(
     source="S3",
     claims=CLAIMS,
     picked=("serial", "parallel", "separable", "sliding", "ring"),
+    shows=("l2_bytes", "sectors_per_load", "warp_instructions"),
     variants=(*_hosts(), *_kernels(), *LIBRARIES),
 )

@@ -119,5 +119,6 @@ CONV3X3 = Filter(
     presets=PRESETS,
     claims=CLAIMS,
     picked=("serial", "parallel", "bytes", "packed", "rows"),
+    shows=("l2_bytes", "sectors_per_load", "warp_instructions"),
     variants=_variants(),
 )

@@ -21,6 +21,7 @@ from gpu_ops.task import Successor, Task
 from gpu_ops.types import DTYPES, Filter, Locality, Output, Work
 
 PICKED = ("serial", "parallel", "global", "shared", "registers")
+SHOWS = ("l2_bytes", "bank_conflicts", "launches")
 
 
 def work1d(task: Task) -> Work:
@@ -63,6 +64,7 @@ FFT1D = Filter(
     check=parameters.check1d,
     source="S2",
     finite_only=True,
+    shows=SHOWS,
     picked=PICKED,
     variants=(*host.variants(plan1d), *gpu.variants("signal"), peers.CUPY1D),
 )
@@ -80,6 +82,7 @@ FFT2D = Filter(
     locality=Locality("global"),
     source="S2",
     finite_only=True,
+    shows=SHOWS,
     picked=PICKED,
     variants=(*host.variants(plan2d), *gpu.variants("image"), two_passes.VARIANT, peers.CUPY2D),
 )
@@ -98,6 +101,7 @@ FFT_MASK = Filter(
     check=parameters.check_mask,
     source="S2",
     finite_only=True,
+    shows=SHOWS,
     variants=(*host.variants(plan_mask), *gpu.variants_mask(), peers.CUPY_MASK),
 )
 
@@ -119,6 +123,7 @@ def _batches(kind: Kind, summary: str) -> Filter:
         check=batch.check,
         source="S2",
         finite_only=True,
+        shows=SHOWS,
         picked=("serial", "shared", "registers", "fast"),
         claims=claims.CLAIMS if image else (),
         figures=figures.FIGURES if image else (),

@@ -202,6 +202,7 @@ def _filter(kind: Kind, *more: Param, claims: tuple[Claim, ...] = ()) -> Filter:
         check=check,
         source="S3",
         picked=PICKED,
+        shows=("atomic_collisions", "atomics", "bank_conflicts"),
         contended=True,
         variants=_variants(kind),
         claims=claims,

@@ -225,5 +225,6 @@ LAYOUT = Filter(
     claims=CLAIMS,
     source="S0",
     picked=("serial", "order", "shifted", "stride", "packed", "aligned", "arrays"),
+    shows=("sectors_per_load", "l2_bytes", "bank_conflicts"),
     variants=(*HOSTS, *_kernels()),
 )

@@ -159,6 +159,7 @@ MEAN1D = Filter(
     claims=CLAIMS,
     source="S4",
     picked=PICKED,
+    shows=("l2_bytes", "sectors_per_load", "warp_instructions"),
     variants=_variants("signal", "S4", ON_SIGNALS),
 )
 
@@ -176,5 +177,6 @@ MEAN2D = Filter(
     locality=Locality("halo", lambda task: (task.params["window"] // 2,) * 2),
     source="S1, S4",
     picked=PICKED,
+    shows=("l2_bytes", "sectors_per_load", "warp_instructions"),
     variants=_variants("image", "S1, S4", ON_IMAGES, plans.ROWS_FIT),
 )

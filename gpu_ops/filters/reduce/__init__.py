@@ -226,6 +226,7 @@ def _filter(kind: Kind, claims: tuple[Claim, ...] = ()) -> Filter:
         check=check,
         source="S3",
         picked=PICKED,
+        shows=("active_lanes", "bank_conflicts", "warp_instructions"),
         variants=_variants(kind),
         claims=claims,
         laws=LAWS,

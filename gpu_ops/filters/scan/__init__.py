@@ -126,6 +126,7 @@ def _filter(kind: Kind, along: str, claims: tuple[Claim, ...] = ()) -> Filter:
         locality=Locality("global"),
         claims=claims,
         source="S1",
+        shows=("bank_conflicts", "l2_bytes", "warp_instructions"),
         variants=_variants(kind),
     )
 

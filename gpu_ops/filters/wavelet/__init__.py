@@ -75,6 +75,7 @@ def _filter(
         check=forms.check,
         source="S0",
         finite_only=True,
+        shows=("l2_bytes", "launches", "warp_instructions"),
         variants=(*_host(*short), *variants(kind)),
         claims=claims,
         renamed=RENAMED[kind],

@@ -1,0 +1,113 @@
+"""Writes what the window shows as one HTML file: the view, the ladder, a sweep, kernels, claims and provenance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QCoreApplication
+
+import gpu_ops
+from app.models.background import Background
+from app.models.experiment.steps import title_with_steps
+from app.models.results.entry import Entry
+from app.views.picture_file import sheet_png
+from app.views.window.panels import SWEEP
+from app.views.window.window_parts import WindowParts
+
+if TYPE_CHECKING:
+    from gpu_ops.explaining.page import Page, Picture
+    from gpu_ops.explaining.page_kernels import Kernel
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Report", text)
+
+
+def why_no_report(parts: WindowParts) -> str:
+    """Why there is nothing to report; "" where there is an input."""
+    return "" if parts.context.session.input is not None else _tr("there is no input yet; open a file or a sample")
+
+
+def export_report(parts: WindowParts) -> None:
+    """Ask for a name and write the report, in the background: all recorded reports are read to judge the claims."""
+    files = parts.context.files
+    kinds = _tr("HTML (*.html)")
+    path = files.ask_target(_tr("Save a report as HTML"), files.proposed("report", ".html"), kinds)
+    if not path:
+        return
+    page, claims = page_of(parts), parts.context.session.filter.claims
+
+    def write(stopped: Callable[[], bool]) -> str:
+        judged = gpu_ops.judge_by_reports(claims, gpu_ops.recorded_reports())
+        if not stopped():
+            replace(page, claims=[judgement.as_dict() for judgement in judged]).write(path)
+        return path
+
+    writing = Background(parts.window)
+    writing.finished.connect(files.say_written)
+    writing.failed.connect(files.say_not_written)
+    for ended in (writing.finished, writing.failed):
+        ended.connect(writing.deleteLater)
+    writing.start(write)
+
+
+def page_of(parts: WindowParts) -> Page:
+    """What the window shows as a page, without the claims."""
+    from gpu_ops.explaining.page import Page, png_picture  # templates are not needed to begin
+    from gpu_ops.explaining.page_rows import PageRow, RowsOnPage
+
+    context = parts.context
+    session, results, filter = context.session, context.results, context.session.filter
+    assert session.input is not None
+    entries = [entry for entry in results.entries() if entry.row is not None and entry.current]
+    rows = [
+        PageRow(row, results.machine(e) if e.recorded else "", results.pinned(e))
+        for e in entries
+        if (row := _row(e)) is not None
+    ]
+    slot = results.baseline
+    base = results.entry(slot).timed if slot is not None and slot in results else None
+    size = session.input.array.shape
+    return Page(
+        title=f"{filter.title}: {title_with_steps(session.input)}",
+        lead=filter.summary,
+        facts={"size": " × ".join(map(str, size)), "type": session.input.array.dtype, **context.files.facts()},
+        provenance=dict(results.provenance),
+        rows=RowsOnPage(rows, base, _tr("the pinned times") if results.has_pinned else "", results.provenance),
+        pictures=[png_picture(sheet_png(parts.pictures.view.sheet), caption=_tr("the view, as the window shows it"))],
+        charts=list(_charts(parts)),
+        kernels=list(_kernels(parts, entries)),
+        part=next((note for one in rows for note in one.row.notes if one.row.simulated), ""),
+    )
+
+
+def _row(entry: Entry) -> Any:
+    """The row of an entry with its times: the last timed one while a newer result has none."""
+    return entry.row if entry.simulated else entry.timed
+
+
+def _charts(parts: WindowParts) -> Iterator[Picture]:
+    """The sweep or the laws that the Sweep tab shows."""
+    from gpu_ops.explaining.page import png_picture
+
+    panel = parts.docks.existing(SWEEP)
+    if panel is None or not panel.subject:
+        return
+    law = panel.controller.law is not None
+    sheet = panel.laws if law else panel.sheet
+    title = _tr("Laws") if law else _tr("Sweep")
+    yield png_picture(sheet_png(sheet), title, sheet.heading.text())
+
+
+def _kernels(parts: WindowParts, entries: list[Entry]) -> Iterator[Kernel]:
+    """The kernels of the rows; that of the X-ray panel with its counters."""
+    from gpu_ops.explaining.page_kernels import counted_kernels, plain_kernels
+
+    filter, xray = parts.context.session.filter, parts.context.xray
+    counted: dict[str, Any] = {xray.content["variant"]: xray.content} if xray.state == "shown" else {}
+    for id in dict.fromkeys(entry.variant for entry in entries):
+        variant = next((v for v in filter.variants if v.id == id and v.kernels), None)
+        if variant is not None:
+            yield from counted_kernels(counted[id]) if id in counted else plain_kernels(filter, variant)

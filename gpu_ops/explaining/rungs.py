@@ -1,0 +1,61 @@
+"""Why one row of a simulated GPU differs from the row before: the sentences of an X-ray, from the counters of rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from gpu_ops.counters import ACCESSES, FIGURES
+from gpu_ops.explaining.sentences import Sentence, changes
+from gpu_ops.filters import FILTERS
+from gpu_ops.report.rows import Row
+from gpu_ops.task import Meta, Task
+from gpu_ops.types import Filter
+
+UNCHANGED = "memory"
+"""The rule whose sentence says what did not change: it comes last."""
+
+
+def is_counted(row: Row | None) -> bool:
+    """Whether a simulated GPU counted the accesses of a right result."""
+    return row is not None and row.simulated and ACCESSES in row.counters and row.ok is not False
+
+
+def rung_before(rows: Sequence[Row | None], place: int) -> int | None:
+    """The place of the last row before this one that may be compared with it: it did the same job on the same device,
+    with another variant. None where there is none."""
+    row = rows[place]
+    if row is None or not is_counted(row):
+        return None
+    for before in range(place - 1, -1, -1):
+        other = rows[before]
+        if other is not None and is_counted(other) and (other.job, other.device) == (row.job, row.device):
+            return before if other.variant != row.variant else None
+    return None
+
+
+def why(before: Row, after: Row) -> list[Sentence]:
+    """What changed from one counted row to another of the same job; first what rests on the counters that the filter
+    shows, in their order."""
+    filter = FILTERS.find(after.filter)
+    task = _task(filter, after)
+    outputs = sum(math.prod(output.form(task).shape) for output in filter.given(task.params))
+    sentences = changes(_facts(before, outputs), _facts(after, outputs), filter.unit(task))
+    shown = [FIGURES[id].parts if id in FIGURES else (id,) for id in filter.shows]
+
+    def rank(sentence: Sentence) -> tuple[bool, int]:
+        places = [place for place, counters in enumerate(shown) if {*counters} & {*sentence.evidence}]
+        return sentence.rule == UNCHANGED, min(places, default=len(shown))
+
+    return sorted(sentences, key=rank)
+
+
+def _task(filter: Filter, row: Row) -> Task:
+    return Task.of(Meta(filter.accepts, row.shape, row.dtype), row.params, row.knobs)
+
+
+def _facts(row: Row, outputs: int) -> dict[str, Any]:
+    """Counts for each element of the result."""
+    found: dict[str, Any] = {name: value / outputs for name, value in row.counters.items()}
+    return found | {"least_bytes": row.bytes / outputs, "launches": row.counters.get("launches", 0)}
