@@ -114,7 +114,7 @@ __device__ __forceinline__ C coarse(C w) { return complex_of(coarse(w.x), coarse
     ),
     "fft_batch2d.transposed.missing_barrier": (
         "no barrier between the stores of a stage and the loads of the next",
-        ('#include "fft_lines.cuh"\n', '#define __syncthreads()\n#include "fft_lines.cuh"\n'),
+        ('#include "fft_numbers.cuh"\n', '#define __syncthreads()\n#include "fft_numbers.cuh"\n'),
     ),
     "fft_mask.fused.mask_in_order": (
         "the mask is read in natural order, the points are in reversed order",

@@ -1,0 +1,93 @@
+// What:    an image without some of its frequencies, in three launches: rows, columns and product, rows
+// Idea:    fft_mask_fused on the fast transform, and real images as half as many complex numbers. Two rows are one complex
+//          line; the launch over columns separates them as it loads, transforms, multiplies, transforms back with the
+//          radices in reverse order, so that no exchange lies between, and joins the rows again in the same memory.
+//          Columns beyond width / 2 are the conjugates of others. Radices up to 16 with prime factors up to 13;
+//          convolutions with a chirp of other lengths stay in registers and shared memory
+// Shapes:  x, out (height, width, channels); z (channels, pairs, 2, pitch) complex, see fft_row_pairs.cuh; mask (height,
+//          pitch), its first width / 2 + 1 columns; magnitude (height, width, channels); tables: see Tables
+// Launch:  rows: grid (groups of LINES pairs, channels), columns: grid (groups of LINES columns, channels); LINE_THREADS
+//          per line; shared PARTS real numbers per point
+// Traffic: 1 sample read, 1/2 complex number written, read and written again, 1/2 value of the mask read and 1 magnitude
+//          written, 1/2 complex number read and 1 sample written per point
+// Source:  S2
+constexpr int WIDTH = 64, LOOKUPS = 1;
+#include "fft_row_pairs.cuh"
+
+#if COLUMNS
+typedef Along<ALONG_LINES, ALONG_LINES> AcrossColumns;
+
+extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_mask_fast_columns(
+    C* z, const C* __restrict__ circle, const C* __restrict__ chirp, const C* __restrict__ spectrum,
+    const R* __restrict__ mask, R* __restrict__ magnitude, int width, int pitch, long long pairs, R factor)
+{
+    const Lane lane = lane_of<ALONG_LINES>();
+    const int index = blockIdx.x * LINES + lane.line, channels = gridDim.y;
+    const bool alone = index == 0 || 2 * index == width;
+    const Column column{z + blockIdx.y * pairs * (2 * pitch) + index, pitch, index <= width / 2, alone};
+    const Tables tables{circle, chirp, spectrum};
+    C v[butterflies<FIRST>()][FIRST];
+    load_column(v, column, lane.t);
+    transform<AcrossColumns>(v, lane, tables, [&](C (&v)[butterflies<ENDING>()][ENDING], Lane lane) {
+        each_point<ENDING>(v, lane.t, [&](C& point, int row) {
+            if (!column.inside || row >= LENGTH) return;
+            const C left = scaled(point, mask[(long long)row * pitch + index]);
+            const int opposite = row ? LENGTH - row : 0;
+            R* const size = magnitude + blockIdx.y;
+            const R here = hypot(left.x, left.y) * factor;
+            size[((long long)row * width + index) * channels] = here;
+            if (!alone) size[((long long)opposite * width + width - index) * channels] = here;
+            point = swapped(left);
+        });
+        transform_again<AcrossColumns>(v, lane, tables, [&](C (&v)[butterflies<FIRST>()][FIRST], Lane lane) {
+            store_column(v, column, lane.t, factor);
+        });
+    });
+}
+#else
+typedef Along<ALONG_POINTS, ALONG_POINTS> AlongRows;
+typedef SAMPLE Sample;
+
+#if INVERSE
+extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_mask_fast_inverse(
+    const C* __restrict__ z, Sample* __restrict__ out, const C* __restrict__ circle, const C* __restrict__ chirp,
+    const C* __restrict__ spectrum, int height, int pitch, long long pairs, int apart)
+{
+    const Lane lane = lane_of<ALONG_POINTS>();
+    const long long pair = (long long)blockIdx.x * LINES + lane.line;
+    const int channels = gridDim.y;
+    C v[butterflies<FIRST>()][FIRST] = {};
+    load_pair_swapped(v, z + (blockIdx.y * pairs + pair) * (2 * pitch), pitch, lane.t, pair < pairs);
+    transform<AlongRows>(v, lane, Tables{circle, chirp, spectrum}, [&](C (&v)[butterflies<ENDING>()][ENDING], Lane lane) {
+        if (pair >= pairs) return;
+        const long long upper = upper_row(pair, apart);
+        const bool both = upper + apart < height;
+        each_point<ENDING>(v, lane.t, [&](C& point, int k) {
+            if (k >= LENGTH) return;
+            Sample* to = out + (upper * LENGTH + k) * channels + blockIdx.y;
+            *to = sample_from<Sample>(point.y);
+            if (both) to[(long long)apart * LENGTH * channels] = sample_from<Sample>(point.x);
+        });
+    });
+}
+#else
+extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_mask_fast_rows(
+    const Sample* __restrict__ x, C* __restrict__ z, const C* __restrict__ circle, const C* __restrict__ chirp,
+    const C* __restrict__ spectrum, int height, int pitch, long long pairs, int apart)
+{
+    const Lane lane = lane_of<ALONG_POINTS>();
+    const long long pair = (long long)blockIdx.x * LINES + lane.line, upper = upper_row(pair, apart);
+    const int channels = gridDim.y;
+    const bool both = upper + apart < height;
+    C v[butterflies<FIRST>()][FIRST] = {};
+    each_point<FIRST>(v, lane.t, [&](C& point, int k) {
+        if (k >= LENGTH || pair >= pairs) return;
+        const Sample* from = x + (upper * LENGTH + k) * channels + blockIdx.y;
+        point = complex_of((R)*from, both ? (R)from[(long long)apart * LENGTH * channels] : (R)0);
+    });
+    transform<AlongRows>(v, lane, Tables{circle, chirp, spectrum}, [&](C (&v)[butterflies<ENDING>()][ENDING], Lane lane) {
+        if (pair < pairs) store_pair(v, z + (blockIdx.y * pairs + pair) * (2 * pitch), pitch, lane.t);
+    });
+}
+#endif
+#endif

@@ -1,0 +1,96 @@
+// Real images whose rows were transformed in pairs: two rows are the real and the imaginary part of one complex line,
+// and a transform along columns separates them where it loads its points. The rows of a pair are APART rows apart, the
+// distance of two points of a butterfly of the columns: a thread needs both, from the same two numbers. Pair p has rows
+// p + p / APART * APART and, where the image has it, APART rows further.
+//
+// A pair takes 2 * pitch complex numbers: points 0 ... width / 2 from its beginning, and points width - 1, width - 2 ...
+// from pitch + 1 on, so that neighbouring columns have neighbouring numbers, and so have their opposite ones.
+#pragma once
+#include "fft_any_length.cuh"
+
+// Where the pair has point k of a row.
+__device__ __forceinline__ int place_of(int k, int width, int pitch) { return 2 * k <= width ? k : pitch + width - k; }
+
+__device__ __forceinline__ long long upper_row(long long pair, int apart) { return pair + pair / apart * apart; }
+
+// A column of the half spectrum: number `first` of pair 0, and whether it is its own opposite column.
+struct Column {
+    C* first;
+    int pitch;
+    bool inside, alone;
+
+    __device__ __forceinline__ C* pair(int p) const { return first + (long long)p * (2 * pitch); }
+};
+
+// Separates the rows of the pairs of a column: a thread's points of FIRST.
+__device__ __forceinline__ void load_column(C (&v)[butterflies<FIRST>()][FIRST], const Column& column, int t)
+{
+    constexpr int apart = N / FIRST;
+#pragma unroll
+    for (int c = 0; c < butterflies<FIRST>(); ++c) {
+        const int j = t + c * T;
+        const bool read = column.inside && exists<FIRST>(j);
+#pragma unroll
+        for (int r = 0; r < FIRST; r += 2) {
+            const int row = j + r * apart;
+            C upper = complex_of(0, 0), lower = upper;
+            if (read && (!CHIRPED || row < LENGTH)) {
+                const C* from = column.pair(j + r / 2 * apart);
+                const C a = from[0], b = column.alone ? a : from[column.pitch];
+                upper = complex_of((R)0.5 * (a.x + b.x), (R)0.5 * (a.y - b.y));
+                if (!CHIRPED || row + apart < LENGTH)
+                    lower = complex_of((R)0.5 * (a.y + b.y), (R)0.5 * (b.x - a.x));
+            }
+            v[c][r] = upper;
+            if (r + 1 < FIRST) v[c][r + 1] = lower;
+        }
+    }
+}
+
+// The opposite of load_column: joins the rows of pairs, of results whose parts are swapped, times a factor.
+__device__ __forceinline__ void store_column(C (&v)[butterflies<FIRST>()][FIRST], const Column& column, int t, R factor)
+{
+    constexpr int apart = N / FIRST;
+    if (!column.inside) return;
+#pragma unroll
+    for (int c = 0; c < butterflies<FIRST>(); ++c) {
+        const int j = t + c * T;
+        if (!exists<FIRST>(j)) continue;
+#pragma unroll
+        for (int r = 0; r < FIRST; r += 2) {
+            const int row = j + r * apart;
+            if (CHIRPED && row >= LENGTH) continue;
+            const C upper = scaled(swapped(v[c][r]), factor);
+            C lower = complex_of(0, 0);
+            if (r + 1 < FIRST && (!CHIRPED || row + apart < LENGTH)) lower = scaled(swapped(v[c][r + 1]), factor);
+            C* to = column.pair(j + r / 2 * apart);
+            to[0] = complex_of(upper.x - lower.y, upper.y + lower.x);
+            if (!column.alone) to[column.pitch] = complex_of(upper.x + lower.y, lower.x - upper.y);
+        }
+    }
+}
+
+// The points of a pair's line, or its results, between the thread's registers and memory from `pair` on.
+__device__ __forceinline__ void store_pair(C (&v)[butterflies<ENDING>()][ENDING], C* __restrict__ pair, int pitch, int t)
+{
+    each_point<ENDING>(v, t, [&](C& z, int k) {
+        if (k < LENGTH) pair[place_of(k, LENGTH, pitch)] = z;
+    });
+}
+
+__device__ __forceinline__ void load_pair_swapped(
+    C (&v)[butterflies<FIRST>()][FIRST], const C* __restrict__ pair, int pitch, int t, bool inside)
+{
+    each_point<FIRST>(v, t, [&](C& z, int k) {
+        if (inside && k < LENGTH) z = swapped(pair[place_of(k, LENGTH, pitch)]);
+    });
+}
+
+// A value as a sample: integers are rounded half up and clamped.
+template <typename Sample>
+__device__ __forceinline__ Sample sample_from(R value)
+{
+    if constexpr ((Sample)0.5 != 0) return value;
+    const R whole = floor(value + (R)0.5), most = (R)(Sample)~0ull;
+    return (Sample)(whole < 0 ? 0 : whole > most ? most : whole);
+}
