@@ -13,7 +13,7 @@ from gpu_ops.filters.fft.cpu import batch as batch_host
 from gpu_ops.filters.fft.cpu import host, peers
 from gpu_ops.filters.fft.cpu.plans import plan1d, plan2d, plan_mask
 from gpu_ops.filters.fft.cuda import batch as batch_gpu
-from gpu_ops.filters.fft.cuda import two_passes
+from gpu_ops.filters.fft.cuda import fast_image, two_passes
 from gpu_ops.filters.fft.cuda import variants as gpu
 from gpu_ops.input_kinds import INPUT_KINDS, Kind
 from gpu_ops.params import holds
@@ -81,7 +81,7 @@ FFT2D = Filter(
     source="S2",
     finite_only=True,
     picked=PICKED,
-    variants=(*host.variants(plan2d), *gpu.variants("image"), two_passes.VARIANT, peers.CUPY2D),
+    variants=(*host.variants(plan2d), *gpu.variants("image"), two_passes.VARIANT, fast_image.VARIANT, peers.CUPY2D),
 )
 FFT_MASK = Filter(
     id="fft_mask",

@@ -55,19 +55,11 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_mask_fast_
 {
     const Lane lane = lane_of<ALONG_POINTS>();
     const long long pair = (long long)blockIdx.x * LINES + lane.line;
-    const int channels = gridDim.y;
     C v[butterflies<FIRST>()][FIRST] = {};
     load_pair_swapped(v, z + (blockIdx.y * pairs + pair) * (2 * pitch), pitch, lane.t, pair < pairs);
     transform<AlongRows>(v, lane, Tables{circle, chirp, spectrum}, [&](C (&v)[butterflies<ENDING>()][ENDING], Lane lane) {
-        if (pair >= pairs) return;
-        const long long upper = upper_row(pair, apart);
-        const bool both = upper + apart < height;
-        each_point<ENDING>(v, lane.t, [&](C& point, int k) {
-            if (k >= LENGTH) return;
-            Sample* to = out + (upper * LENGTH + k) * channels + blockIdx.y;
-            *to = sample_from<Sample>(point.y);
-            if (both) to[(long long)apart * LENGTH * channels] = sample_from<Sample>(point.x);
-        });
+        const Rows rows{pair, pairs, apart, height};
+        if (rows.inside) store_rows_swapped(v, out, rows, lane.t);
     });
 }
 #else
@@ -76,17 +68,16 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_mask_fast_
     const C* __restrict__ spectrum, int height, int pitch, long long pairs, int apart)
 {
     const Lane lane = lane_of<ALONG_POINTS>();
-    const long long pair = (long long)blockIdx.x * LINES + lane.line, upper = upper_row(pair, apart);
-    const int channels = gridDim.y;
-    const bool both = upper + apart < height;
+    const long long pair = (long long)blockIdx.x * LINES + lane.line;
+    const Rows rows{pair, pairs, apart, height};
     C v[butterflies<FIRST>()][FIRST] = {};
     each_point<FIRST>(v, lane.t, [&](C& point, int k) {
-        if (k >= LENGTH || pair >= pairs) return;
-        const Sample* from = x + (upper * LENGTH + k) * channels + blockIdx.y;
-        point = complex_of((R)*from, both ? (R)from[(long long)apart * LENGTH * channels] : (R)0);
+        if (k >= LENGTH || !rows.inside) return;
+        const Sample* from = x + rows.place(k);
+        point = complex_of((R)*from, rows.both ? (R)from[rows.distance()] : (R)0);
     });
     transform<AlongRows>(v, lane, Tables{circle, chirp, spectrum}, [&](C (&v)[butterflies<ENDING>()][ENDING], Lane lane) {
-        if (pair < pairs) store_pair(v, z + (blockIdx.y * pairs + pair) * (2 * pitch), pitch, lane.t);
+        if (rows.inside) store_pair(v, z + (blockIdx.y * pairs + pair) * (2 * pitch), pitch, lane.t);
     });
 }
 #endif

@@ -11,7 +11,21 @@
 // Where the pair has point k of a row.
 __device__ __forceinline__ int place_of(int k, int width, int pitch) { return 2 * k <= width ? k : pitch + width - k; }
 
-__device__ __forceinline__ long long upper_row(long long pair, int apart) { return pair + pair / apart * apart; }
+// The rows of a pair in an image of `height` rows of LENGTH pixels and gridDim.y channels, of which block y has one.
+struct Rows {
+    long long upper;
+    int apart;
+    bool inside, both;
+
+    __device__ __forceinline__ Rows(long long pair, long long pairs, int apart, int height)
+        : upper(pair + pair / apart * apart), apart(apart), inside(pair < pairs), both(inside && upper + apart < height)
+    {
+    }
+
+    // The index of a sample of the upper row, and how much further that of the lower one is.
+    __device__ __forceinline__ long long place(int k) const { return (upper * LENGTH + k) * gridDim.y + blockIdx.y; }
+    __device__ __forceinline__ long long distance() const { return (long long)apart * LENGTH * gridDim.y; }
+};
 
 // A column of the half spectrum: number `first` of pair 0, and whether it is its own opposite column.
 struct Column {
@@ -93,4 +107,17 @@ __device__ __forceinline__ Sample sample_from(R value)
     if constexpr ((Sample)0.5 != 0) return value;
     const R whole = floor(value + (R)0.5), most = (R)(Sample)~0ull;
     return (Sample)(whole < 0 ? 0 : whole > most ? most : whole);
+}
+
+// Results whose parts are swapped as the samples of a pair of rows.
+template <typename Sample>
+__device__ __forceinline__ void store_rows_swapped(
+    C (&v)[butterflies<ENDING>()][ENDING], Sample* __restrict__ out, const Rows& rows, int t)
+{
+    each_point<ENDING>(v, t, [&](C& z, int k) {
+        if (k >= LENGTH) return;
+        Sample* to = out + rows.place(k);
+        *to = sample_from<Sample>(z.y);
+        if (rows.both) to[rows.distance()] = sample_from<Sample>(z.x);
+    });
 }

@@ -1,13 +1,10 @@
-"""Lines of any length that a block transforms without global memory, as `kernels/include/fft_any_length.cuh` takes them:
-by stages of small primes, or as a convolution with a chirp by such stages."""
+"""Lines of any length that a block transforms at once, as `kernels/include/fft_any_length.cuh` takes them: by stages of
+small primes, or as a convolution with a chirp by such stages."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from gpu_ops.filters.fft.cuda.passes import circle, room_of
 from gpu_ops.filters.fft.cuda.radices import (

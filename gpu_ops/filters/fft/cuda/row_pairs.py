@@ -1,5 +1,5 @@
-"""Launches over the rows and the columns of real images, as `kernels/include/fft_row_pairs.cuh` takes them: two rows are
-one complex line, and columns beyond the middle of the spectrum are the conjugates of others."""
+"""Launches over the rows and the columns of real images, as `kernels/include/fft_row_pairs.cuh` takes them: two rows
+are one complex line, and columns beyond the middle of the spectrum are the conjugates of others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,12 @@ from gpu_ops.task import Task
 from gpu_ops.types import Rule
 
 BLOCK = Param(
-    "block", 256, choices=(64, 128, 256, 512), tries=(64, 256), unit="threads", help="threads per block of rows"
+    "block",
+    256,
+    choices=(64, 128, 256, 512),
+    tries=(64, 256),
+    unit="threads",
+    help="threads per block of rows; fewer where multiprocessors would be idle",
 )
 STRIP = Param(
     "strip",
@@ -26,7 +31,7 @@ STRIP = Param(
     choices=(1, 2, 4, 8, 16),
     tries=(2, 8),
     unit="columns",
-    help="neighbouring columns per block; fewer where they do not fit",
+    help="neighbouring columns per block; fewer where they do not fit, or where multiprocessors would be idle",
 )
 KNOBS = BLOCK, STRIP, RADIX, TOGETHER
 ALIGNED = 16
@@ -49,16 +54,16 @@ def _too_long(task: Task) -> int:
 
 def lines_fit(other: str) -> Rule:
     """Rows and columns fit a block; `other` is a variant for longer ones."""
-    return Rule(
-        _too_long, f"a block cannot hold lines of {{found}} points with these knobs; use the variant {other}"
-    )
+    return Rule(_too_long, f"a block cannot hold lines of {{found}} points with these knobs; use the variant {other}")
 
 
 def operations(times: int, task: Task) -> int:
     """Of the transforms of half as many lines as there are rows and columns, so often: five a point and stage."""
     lines, others = lines_of(task), reversed(task.meta.shape[:2])
     both = ((line, count) for line, count in zip(lines, others, strict=True) if line)
-    each = (5 * line.passes * line.points * max(line.points.bit_length() - 1, 1) * -(-count // 2) for line, count in both)
+    each = (
+        5 * line.passes * line.points * max(line.points.bit_length() - 1, 1) * -(-count // 2) for line, count in both
+    )
     return times * task.meta.channels * sum(each)
 
 
@@ -111,11 +116,13 @@ class RowPairs:
         """`count` lines of each channel, `wanted` of them per block."""
         task, device = self.work.task, self.work.device
         item = self.work.real.itemsize
-        wanted = min(wanted, 1 << (count - 1).bit_length())
-        lines = line.most_lines(wanted, task.knobs, item, device.limits.shared_bytes)
+        channels, limits = task.meta.channels, device.limits
+        while wanted > 1 and -(-count // wanted) * channels < limits.multiprocessors:
+            wanted //= 2
+        lines = line.most_lines(wanted, task.knobs, item, limits.shared_bytes)
         defines = {**self.work.defines, **line.defines(lines, task.knobs), **defines}
         kernel = device.kernel(self.file, f"{self.kernel}_{part}", defines)
-        grid, block = (-(-count // lines), task.meta.channels, 1), (line.stages.threads * lines, 1, 1)
+        grid, block = (-(-count // lines), channels, 1), (line.stages.threads * lines, 1, 1)
         shared = line.shared(lines, task.knobs, item)
         args = (*arrays, *line.tables(self.work), *more)
         self.work.steps.append(Launch(kernel, grid, block, args, shared, name=what))

@@ -143,10 +143,7 @@ def _magnitude2d(work: Work, z: DeviceArray, plane: Plane, factor: float) -> Non
     task = work.task
     out = work.output("magnitude", forms.values2d(task))
     work.sizes(z, plane, out, factor)
-    work.output("peaks", forms.peaks2d(task))
-    work.output("peak_count", forms.peak_count(task))
-    where = (np.int64(plane.height), np.int64(plane.width), *plane.offsets)
-    work.peaks("image", out, plane.height * plane.width, where, LOBES[task.params["window"]], ())
+    work.image_peaks(plane, out)
 
 
 def _mask(work: Work) -> tuple[DeviceArray, DeviceArray]:

@@ -1,0 +1,119 @@
+// What:    the Fourier transform of a real image of any extents, and what is asked of it, in two launches
+// Idea:    15_spectrum for other results, for channels and for all extents. Means and windows are part of the first
+//          load, magnitudes, levels, densities and the shift of zero frequency part of the last store. Two rows are one
+//          complex line; the launch over columns separates them as it loads, instead of an exchange after the rows, and
+//          stores each result at its frequency and at the opposite one. Radices up to 16 with prime factors up to 13;
+//          other lengths are convolutions with a chirp that stay in registers and shared memory. The round trip
+//          transforms columns back at once, with the radices in reverse order, and stores them where it loaded them
+// Shapes:  x (height, width, channels); z (channels, pairs, 2, pitch) complex, see fft_row_pairs.cuh; out (height, width,
+//          channels), RESULT says of what; window_y (height), window_x (width), means (channels); tables: see Tables
+// Launch:  rows: grid (groups of LINES pairs, channels), columns: grid (groups of LINES columns, channels); LINE_THREADS
+//          per line; shared PARTS real numbers per point
+// Traffic: 1 sample read, 1/2 complex number written and read, 1 result written per point
+// Source:  S2
+constexpr int WIDTH = 64, LOOKUPS = 1;
+#include "fft_level.cuh"
+#include "fft_row_pairs.cuh"
+
+#if COLUMNS
+enum { SPECTRUM, MAGNITUDE, LEVEL, DENSITY, ROUND_TRIP };  // RESULT
+
+typedef Along<ALONG_LINES, ALONG_LINES> AcrossColumns;
+
+// What is stored of a complex number.
+template <int OF>
+__device__ __forceinline__ auto result_of(C z, R factor, R least)
+{
+    if constexpr (OF == MAGNITUDE) return hypot(z.x, z.y) * factor;
+    else if constexpr (OF == LEVEL) return level_of(z, factor, least);
+    else if constexpr (OF == DENSITY) return (z.x * z.x + z.y * z.y) * factor;
+    else return z;
+}
+typedef decltype(result_of<RESULT>(C(), 0, 0)) Result;
+
+__device__ __forceinline__ C opposite_of(C z) { return complex_of(z.x, -z.y); }
+__device__ __forceinline__ R opposite_of(R z) { return z; }
+
+extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_image_columns(
+    C* z, const C* __restrict__ circle, const C* __restrict__ chirp, const C* __restrict__ spectrum,
+    Result* __restrict__ out, int width, int pitch, long long pairs, int down, int right, R factor, R least)
+{
+    const Lane lane = lane_of<ALONG_LINES>();
+    const int index = blockIdx.x * LINES + lane.line, channels = gridDim.y;
+    const bool alone = index == 0 || 2 * index == width;
+    const Column column{z + blockIdx.y * pairs * (2 * pitch) + index, pitch, index <= width / 2, alone};
+    const Tables tables{circle, chirp, spectrum};
+    C v[butterflies<FIRST>()][FIRST];
+    load_column(v, column, lane.t);
+    transform<AcrossColumns>(v, lane, tables, [&](C (&v)[butterflies<ENDING>()][ENDING], Lane lane) {
+        if constexpr (RESULT == ROUND_TRIP) {
+            each_point<ENDING>(v, lane.t, [&](C& point, int) { point = swapped(point); });
+            transform_again<AcrossColumns>(v, lane, tables, [&](C (&v)[butterflies<FIRST>()][FIRST], Lane lane) {
+                store_column(v, column, lane.t, factor);
+            });
+        } else if (column.inside) {
+            const int x = index + right, here = x < width ? x : x - width;
+            const int other_x = width - index + right, there = other_x < width ? other_x : other_x - width;
+            each_point<ENDING>(v, lane.t, [&](C point, int row) {
+                if (row >= LENGTH) return;
+                const int y = row + down, other_y = LENGTH - row + down;
+                const Result result = result_of<RESULT>(point, factor, least);
+                Result* upper = out + (long long)(y < LENGTH ? y : y - LENGTH) * width * channels + blockIdx.y;
+                upper[here * channels] = result;
+                if (alone) return;
+                Result* lower = out + (long long)(other_y < LENGTH ? other_y : other_y - LENGTH) * width * channels + blockIdx.y;
+                lower[there * channels] = opposite_of(result);
+            });
+        }
+    });
+}
+#else
+typedef Along<ALONG_POINTS, ALONG_POINTS> AlongRows;
+typedef SAMPLE Sample;
+
+#if INVERSE
+extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_image_inverse(
+    const C* __restrict__ z, Sample* __restrict__ out, const C* __restrict__ circle, const C* __restrict__ chirp,
+    const C* __restrict__ spectrum, int height, int pitch, long long pairs, int apart)
+{
+    const Lane lane = lane_of<ALONG_POINTS>();
+    const long long pair = (long long)blockIdx.x * LINES + lane.line;
+    C v[butterflies<FIRST>()][FIRST] = {};
+    load_pair_swapped(v, z + (blockIdx.y * pairs + pair) * (2 * pitch), pitch, lane.t, pair < pairs);
+    transform<AlongRows>(v, lane, Tables{circle, chirp, spectrum}, [&](C (&v)[butterflies<ENDING>()][ENDING], Lane lane) {
+        const Rows rows{pair, pairs, apart, height};
+        if (rows.inside) store_rows_swapped(v, out, rows, lane.t);
+    });
+}
+#else
+// A sample minus the mean, times the window. The difference is taken in double: in float a large mean would cancel most
+// digits.
+__device__ __forceinline__ R sample_of(Sample value, const double* __restrict__ means, int detrend, R weight)
+{
+    return (detrend ? (R)((double)value - means[blockIdx.y]) : (R)value) * weight;
+}
+
+extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_image_rows(
+    const Sample* __restrict__ x, C* __restrict__ z, const C* __restrict__ circle, const C* __restrict__ chirp,
+    const C* __restrict__ spectrum, int height, int pitch, long long pairs, int apart, const R* __restrict__ window_y,
+    const R* __restrict__ window_x, const double* __restrict__ means, int windowed, int detrend)
+{
+    const Lane lane = lane_of<ALONG_POINTS>();
+    const long long pair = (long long)blockIdx.x * LINES + lane.line;
+    const Rows rows{pair, pairs, apart, height};
+    const R above = windowed && rows.inside ? window_y[rows.upper] : 1;
+    const R below = windowed && rows.both ? window_y[rows.upper + apart] : 1;
+    C v[butterflies<FIRST>()][FIRST] = {};
+    each_point<FIRST>(v, lane.t, [&](C& point, int k) {
+        if (k >= LENGTH || !rows.inside) return;
+        const Sample* from = x + rows.place(k);
+        const R weight = windowed ? window_x[k] : 1;
+        point.x = sample_of(*from, means, detrend, above * weight);
+        if (rows.both) point.y = sample_of(from[rows.distance()], means, detrend, below * weight);
+    });
+    transform<AlongRows>(v, lane, Tables{circle, chirp, spectrum}, [&](C (&v)[butterflies<ENDING>()][ENDING], Lane lane) {
+        if (rows.inside) store_pair(v, z + (blockIdx.y * pairs + pair) * (2 * pitch), pitch, lane.t);
+    });
+}
+#endif
+#endif
