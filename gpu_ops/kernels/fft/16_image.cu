@@ -86,13 +86,6 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_image_inve
     });
 }
 #else
-// A sample minus the mean, times the window. The difference is taken in double: in float a large mean would cancel most
-// digits.
-__device__ __forceinline__ R sample_of(Sample value, const double* __restrict__ means, int detrend, R weight)
-{
-    return (detrend ? (R)((double)value - means[blockIdx.y]) : (R)value) * weight;
-}
-
 extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_image_rows(
     const Sample* __restrict__ x, C* __restrict__ z, const C* __restrict__ circle, const C* __restrict__ chirp,
     const C* __restrict__ spectrum, int height, int pitch, long long pairs, int apart, const R* __restrict__ window_y,
@@ -108,8 +101,8 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_image_rows
         if (k >= LENGTH || !rows.inside) return;
         const Sample* from = x + rows.place(k);
         const R weight = windowed ? window_x[k] : 1;
-        point.x = sample_of(*from, means, detrend, above * weight);
-        if (rows.both) point.y = sample_of(from[rows.distance()], means, detrend, below * weight);
+        point.x = less_mean(*from, means + blockIdx.y, detrend) * (above * weight);
+        if (rows.both) point.y = less_mean(from[rows.distance()], means + blockIdx.y, detrend) * (below * weight);
     });
     transform<AlongRows>(v, lane, Tables{circle, chirp, spectrum}, [&](C (&v)[butterflies<ENDING>()][ENDING], Lane lane) {
         if (rows.inside) store_pair(v, z + (blockIdx.y * pairs + pair) * (2 * pitch), pitch, lane.t);

@@ -7,6 +7,7 @@
 // from pitch + 1 on, so that neighbouring columns have neighbouring numbers, and so have their opposite ones.
 #pragma once
 #include "fft_any_length.cuh"
+#include "fft_samples.cuh"
 
 // Where the pair has point k of a row.
 __device__ __forceinline__ int place_of(int k, int width, int pitch) { return 2 * k <= width ? k : pitch + width - k; }
@@ -98,15 +99,6 @@ __device__ __forceinline__ void load_pair_swapped(
     each_point<FIRST>(v, t, [&](C& z, int k) {
         if (inside && k < LENGTH) z = swapped(pair[place_of(k, LENGTH, pitch)]);
     });
-}
-
-// A value as a sample: integers are rounded half up and clamped.
-template <typename Sample>
-__device__ __forceinline__ Sample sample_from(R value)
-{
-    if constexpr ((Sample)0.5 != 0) return value;
-    const R whole = floor(value + (R)0.5), most = (R)(Sample)~0ull;
-    return (Sample)(whole < 0 ? 0 : whole > most ? most : whole);
 }
 
 // Results whose parts are swapped as the samples of a pair of rows.

@@ -97,8 +97,7 @@ class Work(Transforms):
     def _on_samples(
         self, name: str, grid: Grid, *args: Any, what: str, shared: int = 0, loops: Mapping[str, int] = NO_LOOPS
     ) -> None:
-        dtype = self.task.dtype
-        defines = {**self.defines, "SAMPLE": CTYPES[dtype.name], "INTEGER": int(dtype.kind == "u")}
+        defines = {**self.defines, "SAMPLE": CTYPES[self.task.dtype.name]}
         kernel = self.device.kernel(SAMPLES, name, defines)
         self.steps.append(Launch(kernel, grid, (self.block, 1, 1), args, shared, name=what, loops=loops))
 
@@ -243,6 +242,14 @@ class Work(Transforms):
         loops = {"pieces of a channel": pieces}
         loops |= {"channels": -(-channels // self.block)} if kind == "signal" else {}
         self._blocks(PEAK_FILE, f"fft_peaks_{kind}_table", (1, 1, 1), 4, *args, what="table of peaks", loops=loops)
+
+    def signal_peaks(self, cut: Cut, values: DeviceArray, doubled: int) -> None:
+        """The outputs peaks and peak_count of the amplitudes or densities of a signal; bins 1 … doubled - 1 count
+        twice."""
+        self.output("peaks", forms.peaks1d(self.task))
+        self.output("peak_count", forms.peak_count(self.task))
+        spacing = (np.float64(cut.rate / cut.length),)
+        self.peaks("signal", values, cut.bins, (np.int64(cut.bins), np.int64(doubled)), LOBES[cut.window], spacing)
 
     def image_peaks(self, plane: Plane, values: DeviceArray) -> None:
         """The outputs peaks and peak_count of the magnitudes of an image."""

@@ -25,7 +25,7 @@ from gpu_ops.filters.fft.cuda.ways import GLOBAL, REGISTERS, SHARED, THREADS, Wa
 from gpu_ops.filters.fft.forms import Cut, complex_type
 from gpu_ops.filters.fft.limits import several_values
 from gpu_ops.filters.fft.mask import transfer
-from gpu_ops.filters.fft.windows import LOBES, window
+from gpu_ops.filters.fft.windows import window
 from gpu_ops.input_kinds import Kind
 from gpu_ops.params import Values
 from gpu_ops.plan import Device, DeviceArray, Launch, Plan
@@ -82,10 +82,7 @@ def _finish1d(work: Work, cut: Cut, z: DeviceArray) -> None:
         work.mean(z, cut, out, _density(cut), doubled)
     else:
         work.sizes(z, plane, out, _density(cut), squared=True, doubled=doubled)
-    work.output("peaks", forms.peaks1d(task))
-    work.output("peak_count", forms.peak_count(task))
-    spacing = (np.float64(cut.rate / cut.length),)
-    work.peaks("signal", out, cut.bins, (np.int64(cut.bins), np.int64(doubled)), LOBES[cut.window], spacing)
+    work.signal_peaks(cut, out, doubled)
 
 
 def _rows(task: Task) -> Lines:
