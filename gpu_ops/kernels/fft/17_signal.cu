@@ -13,28 +13,9 @@
 // Source:  S2
 constexpr int PARTS = 2, WIDTH = 64, LOOKUPS = 1;
 #include "fft_any_length.cuh"
-#include "fft_samples.cuh"
-
-enum { SPECTRUM, MAGNITUDE, DENSITY, SUMS, ROUND_TRIP };  // RESULT
+#include "fft_results.cuh"
 
 typedef Along<ALONG_POINTS, ALONG_POINTS> AlongSegments;
-typedef SAMPLE Sample;
-
-// What is stored of a complex number.
-template <int OF>
-__device__ __forceinline__ auto result_of(C z, R factor)
-{
-    if constexpr (OF == MAGNITUDE) return hypot(z.x, z.y) * factor;
-    else if constexpr (OF == DENSITY) return (z.x * z.x + z.y * z.y) * factor;
-    else if constexpr (OF == SUMS) return (double)(z.x * z.x + z.y * z.y);
-    else if constexpr (OF == ROUND_TRIP) return sample_from<Sample>(z.y * factor);  // of swapped parts
-    else return z;
-}
-typedef decltype(result_of<RESULT>(C(), 0)) Result;
-
-__device__ __forceinline__ C opposite_of(C z) { return complex_of(z.x, -z.y); }
-template <typename Real>
-__device__ __forceinline__ Real opposite_of(Real value) { return value; }
 
 // Bins k of the two segments of a line in shared memory: the line's points k and -k.
 constexpr int ODD = LENGTH | 1;  // points from one line to the next, so that lanes along lines use different banks
@@ -48,7 +29,7 @@ __device__ __forceinline__ Both separated(int line, int k)
     return {complex_of((R)0.5 * (a.x + b.x), (R)0.5 * (a.y - b.y)), complex_of((R)0.5 * (a.y + b.y), (R)0.5 * (b.x - a.x))};
 }
 
-extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_signal_lines(
+extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, RESULT == SUMS ? blocks_of(768) : blocks_of(1024)) fft_signal_lines(
     const Sample* __restrict__ x, Result* __restrict__ out, const C* __restrict__ circle, const C* __restrict__ chirp,
     const C* __restrict__ spectrum, const R* __restrict__ window, const double* __restrict__ means, long long segments,
     long long hop, int windowed, int detrend, R factor, int doubled, int both_sides)
@@ -99,15 +80,14 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_signal_lin
                     const int k = i / (2 * LINES), which = i % (2 * LINES);
                     if (first + which >= segments) continue;
                     const Both two = separated(which / 2, k);
-                    const R own_factor = k > 0 && k < doubled ? 2 * factor : factor;
-                    const Result result = result_of<RESULT>(which % 2 ? two.second : two.first, own_factor);
-                    Result* const bin = out + (first + which) * channels + channel;
-                    bin[k * segments * channels] = result;
-                    if (both_sides && k > 0 && 2 * k < LENGTH) bin[(LENGTH - k) * segments * channels] = opposite_of(result);
+                    Result* const begin = out + (first + which) * channels + channel;
+                    const Bins of{begin, segments * channels, LENGTH, doubled, both_sides, factor};
+                    of.store(k, which % 2 ? two.second : two.first);
                 }
             }
         });
-        __syncthreads();  // the next lines take the same memory
+        if constexpr (RESULT != SUMS) break;  // so that nothing is kept for other segments
+        __syncthreads();                      // the next lines take the same memory
     }
     if constexpr (RESULT == SUMS) {
 #pragma unroll

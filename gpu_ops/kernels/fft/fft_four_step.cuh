@@ -1,6 +1,6 @@
 // The twiddle factors of four-step lines, for the kernels after 11_four_step, which explains them.
 #pragma once
-#include "fft_numbers.cuh"
+#include "fft_lines.cuh"
 
 // W^e of the long line: `high` has every 2^LOW_BITS-th power of W, `low` the first 2^LOW_BITS.
 struct LongTwiddles {

@@ -9,6 +9,14 @@ constexpr int LENGTH = LINE_LENGTH;
 constexpr bool CHIRPED = LENGTH != N;
 constexpr int ENDING = CHIRPED ? FIRST : LAST;  // a thread has the results of a line as the points of this radix
 
+// As many blocks per multiprocessor as have so many threads of floats, or half as many of doubles: 1024 of them have 64
+// registers each.
+__device__ constexpr int blocks_of(int threads)
+{
+    const int blocks = threads * 4 / (int)sizeof(R) / (LINE_THREADS * LINES);
+    return blocks > 0 ? blocks : 1;
+}
+
 // Tables of N twiddle factors, of LENGTH values of the chirp, and of N values of its transform, divided by N.
 struct Tables {
     const C* __restrict__ circle;

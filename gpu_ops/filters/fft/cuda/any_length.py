@@ -18,8 +18,10 @@ from gpu_ops.filters.fft.cuda.radices import (
     stages_of,
 )
 from gpu_ops.filters.fft.cuda.transform import Transforms, chirp, chirp_spectrum
+from gpu_ops.filters.kit.rules import MOST_BLOCKS, beyond
 from gpu_ops.params import Param, Value, Values
 from gpu_ops.plan import DeviceArray
+from gpu_ops.types import Rule
 
 RADIX = Param("radix", 16, choices=(8, 16), unit="points", help="points per butterfly, at most")
 TOGETHER = Param(
@@ -31,6 +33,12 @@ TOGETHER = Param(
 )
 TRIED = 24
 """Lengths of a convolution that are compared."""
+
+
+MANY_CHANNELS = Rule(
+    lambda task: beyond(task.meta.channels, MOST_BLOCKS),
+    f"{{found}} channels are more than the {MOST_BLOCKS} that a grid has in y; use a variant on the CPU",
+)
 
 
 class Line(NamedTuple):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.filters.fft import forms, limits
+from gpu_ops.filters.fft.cuda.any_length import MANY_CHANNELS
 from gpu_ops.filters.fft.cuda.launches import PEAK_FILE, SAMPLES, SPECTRUM, Plane, Work
 from gpu_ops.filters.fft.cuda.row_pairs import KNOBS, RowPairs, lines_fit, operations
 from gpu_ops.filters.fft.limits import several_values
@@ -96,7 +97,7 @@ TRIALS = (
 VARIANT = Variant(
     *("fast", "16 fast transform", IDEA, plan, "cuda", (FILE, SAMPLES, SPECTRUM, PEAK_FILE), KNOBS),
     source="S2",
-    rules=(several_values("image", limits.transformed), lines_fit("global")),
+    rules=(several_values("image", limits.transformed), MANY_CHANNELS, lines_fit("global")),
     largest=limits.largest,
     trials=lambda limits: TRIALS,
     counts=Counts(

@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from gpu_ops.filters.fft import forms, limits
+from gpu_ops.filters.fft.cuda.any_length import MANY_CHANNELS
 from gpu_ops.filters.fft.cuda.launches import Work
 from gpu_ops.filters.fft.cuda.row_pairs import KNOBS, RowPairs, lines_fit, operations
 from gpu_ops.filters.fft.mask import transfer
@@ -46,7 +47,7 @@ TRIALS = (
 VARIANT = Variant(
     *("fast", "3 fast transform", IDEA, plan, "cuda", (FILE,), KNOBS),
     source="S2",
-    rules=(lines_fit("steps"),),
+    rules=(MANY_CHANNELS, lines_fit("steps")),
     largest=limits.largest,
     trials=lambda limits: TRIALS,
     counts=Counts(uncounted="three kernels: one block is not representative of all", operations=partial(operations, 2)),

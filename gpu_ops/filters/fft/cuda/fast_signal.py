@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gpu_ops.devices.launches import grid1d
 from gpu_ops.filters.fft import forms, limits
-from gpu_ops.filters.fft.cuda.any_length import RADIX, Line, line_of
+from gpu_ops.filters.fft.cuda.any_length import MANY_CHANNELS, RADIX, Line, line_of
 from gpu_ops.filters.fft.cuda.launches import PEAK_FILE, SAMPLES, SPECTRUM, Plane, Work
 from gpu_ops.filters.fft.forms import Cut
 from gpu_ops.filters.fft.limits import several_values
@@ -32,6 +34,7 @@ BLOCK = Param(
     unit="threads",
     help="threads per block; fewer where multiprocessors would be idle",
 )
+Store = Callable[[DeviceArray, float, int], None]
 TOGETHER: dict[str, Value] = {"together": 2}
 """A block separates its segments in shared memory, as complex numbers."""
 STORED = {
@@ -71,26 +74,31 @@ def _lines(line: Line, wanted: int, task: Task) -> int:
 
 def plan(device: Device, task: Task) -> Plan:
     """The mean where it is subtracted, the segments, and what needs all results at once."""
-    work, cut, result = Work.of(device, task, "shared"), Cut.of(task), task.params["result"]
+    work, cut = Work.of(device, task, "shared"), Cut.of(task)
+    return plan_of(work, cut, partial(_launch, work, cut), partial(_mean, work, cut))
+
+
+def plan_of(work: Work, cut: Cut, store: Store, mean: Store) -> Plan:
+    """The plan of what the result asks for, by steps that store what the task's result asks for times a factor, or the
+    mean of all segments; bins 1 … doubled - 1 count twice."""
+    task, result = work.task, work.task.params["result"]
     density = 1 / (cut.rate * float((cut.weights**2).sum()))
     if result == "round trip":
-        _launch(work, cut, work.output("signal", forms.like_input(task)), 1 / cut.length)
+        store(work.output("signal", forms.like_input(task)), 1 / cut.length, 0)
     elif result == "spectrum":
-        _launch(work, cut, work.output(result, forms.spectrum1d(task)), 1.0)
+        store(work.output(result, forms.spectrum1d(task)), 1.0, 0)
     elif result == "phase":
         form = forms.values1d(task)
-        values = device.empty(form.shape, work.dtype)
-        _launch(work, cut, values, 1.0)
+        values = work.device.empty(form.shape, work.dtype)
+        store(values, 1.0, 0)
         work.phase(values, Plane(form.shape[0], 1, cut.channels), work.output("phase", form))
     elif result == "spectrogram":
-        _launch(work, cut, work.output(result, forms.spectrogram(task)), density, cut.doubled.stop)
+        store(work.output(result, forms.spectrogram(task)), density, cut.doubled.stop)
     else:
         doubled = cut.doubled.stop if task.params["sides"] == "one" else 0
         out = work.output(result.replace(" ", "_"), forms.values1d(task))
-        if result == "magnitude" or cut.count == 1:
-            _launch(work, cut, out, density if result == "power density" else 1 / float(cut.weights.sum()), doubled)
-        else:
-            _mean(work, cut, out, density, doubled)
+        factor = 1 / float(cut.weights.sum()) if result == "magnitude" else density
+        (mean if cut.count > 1 else store)(out, factor, doubled)
         work.signal_peaks(cut, out, doubled)
     return work.plan()
 
@@ -106,6 +114,18 @@ def _grid(work: Work, cut: Cut) -> tuple[Line, int, int]:
     return line, lines, -(-pairs // lines)
 
 
+def tables_before(work: Work, cut: Cut) -> tuple[DeviceArray, DeviceArray]:
+    """The window, and the means of all segments; nothing where there are none."""
+    means = work.means(cut.count, cut.length, cut.step) if cut.detrend else work.device.empty((1,), np.float64)
+    window = work.weights(cut.weights) if cut.window != "none" else work.device.empty((1,), work.real)
+    return window, means
+
+
+def flags_of(cut: Cut) -> tuple[Any, Any]:
+    """Whether there are a window and means."""
+    return np.int32(cut.window != "none"), np.int32(cut.detrend)
+
+
 def _kernel(work: Work, line: Line, lines: int, name: str, stored: str) -> Any:
     defines = {**work.defines, **line.defines(lines, TOGETHER), "SAMPLE": CTYPES[work.task.dtype.name]}
     del defines["PARTS"]  # a constant of the file
@@ -118,12 +138,10 @@ def _launch(
     """All segments, by so many blocks for each channel; 0: by as many as they fill."""
     task, real = work.task, work.real
     line, lines, most = _grid(work, cut)
-    means = work.means(cut.count, cut.length, cut.step) if cut.detrend else work.device.empty((1,), np.float64)
-    windowed = cut.window != "none"
-    window = work.weights(cut.weights) if windowed else work.device.empty((1,), real)
-    sizes = (np.int64(cut.count), np.int64(cut.step), np.int32(windowed), np.int32(cut.detrend))
-    last = (real.type(factor), np.int32(doubled), np.int32(_two_sided(task)))
-    args = (task.x, out, *line.tables(work), window, means, *sizes, *last)
+    before = tables_before(work, cut)
+    sizes = (np.int64(cut.count), np.int64(cut.step), *flags_of(cut))
+    last = (real.type(factor), np.int32(doubled), np.int32(two_sided(task)))
+    args = (task.x, out, *line.tables(work), *before, *sizes, *last)
     kernel = _kernel(work, line, lines, "fft_signal_lines", stored or STORED[task.params["result"]])
     grid, block = (blocks or most, cut.channels, 1), (line.stages.threads * lines, 1, 1)
     loops = {"segments of a block": -(-most // blocks)} if blocks else {}
@@ -131,7 +149,8 @@ def _launch(
     work.steps.append(Launch(kernel, grid, block, args, shared, name="segments", loops=loops))
 
 
-def _two_sided(task: Task) -> bool:
+def two_sided(task: Task) -> bool:
+    """Whether bins are stored at the opposite frequency as well."""
     return task.params["result"] in SIDED and task.params["sides"] == "two"
 
 
@@ -143,7 +162,7 @@ def _mean(work: Work, cut: Cut, out: DeviceArray, factor: float, doubled: int) -
     sums = work.device.empty((blocks * values,), np.float64)
     _launch(work, cut, sums, 1.0, blocks=blocks, stored="SUMS")
     sizes = (*map(np.int32, (blocks, values, cut.channels)), np.float64(factor / cut.count))
-    args = (sums, out, *sizes, np.int32(doubled), np.int32(_two_sided(work.task)))
+    args = (sums, out, *sizes, np.int32(doubled), np.int32(two_sided(work.task)))
     kernel, loops = _kernel(work, line, lines, "fft_signal_mean", "SUMS"), {"sums of blocks": -(-blocks // SHARES)}
     launch = Launch(kernel, grid1d(values, WARP), (WARP, SHARES, 1), args, name="power density", loops=loops)
     work.steps.append(launch)
@@ -163,7 +182,7 @@ def _too_long(task: Task) -> int:
     return 0 if line is not None and _lines(line, 1, task) else Cut.of(task).length
 
 
-FITS = Rule(_too_long, "a block cannot hold lines of {found} points with these knobs; use the variant registers")
+FITS = Rule(_too_long, "a block cannot hold lines of {found} points with these knobs; use the variant four_step")
 
 
 def _trials(limits: Limits) -> tuple[Trial, ...]:
@@ -180,7 +199,7 @@ def _trials(limits: Limits) -> tuple[Trial, ...]:
 VARIANT = Variant(
     *("fast", "17 fast transform", IDEA, plan, "cuda", (FILE, SAMPLES, SPECTRUM, PEAK_FILE), (BLOCK, RADIX)),
     source="S2",
-    rules=(several_values("signal", limits.transformed), FITS),
+    rules=(several_values("signal", limits.transformed), MANY_CHANNELS, FITS),
     largest=limits.largest,
     trials=_trials,
     counts=Counts(uncounted="one block is not representative of the last one", operations=operations),
