@@ -34,14 +34,13 @@ typedef decltype(result_of<RESULT>(C(), 0, 0)) Result;
 __device__ __forceinline__ C opposite_of(C z) { return complex_of(z.x, -z.y); }
 __device__ __forceinline__ R opposite_of(R z) { return z; }
 
-extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_image_columns(
+extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024)) fft_image_columns(
     C* z, const C* __restrict__ circle, const C* __restrict__ chirp, const C* __restrict__ spectrum,
     Result* __restrict__ out, int width, int pitch, long long pairs, int down, int right, R factor, R least)
 {
     const Lane lane = lane_of<ALONG_LINES>();
-    const int index = blockIdx.x * LINES + lane.line, channels = gridDim.y;
-    const bool alone = index == 0 || 2 * index == width;
-    const Column column{z + blockIdx.y * pairs * (2 * pitch) + index, pitch, index <= width / 2, alone};
+    const Column column{z, (int)blockIdx.x * LINES + lane.line, width, pitch, pairs};
+    const int channels = gridDim.y;
     const Tables tables{circle, chirp, spectrum};
     C v[butterflies<FIRST>()][FIRST];
     load_column(v, column, lane.t);
@@ -52,15 +51,15 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_image_colu
                 store_column(v, column, lane.t, factor);
             });
         } else if (column.inside) {
-            const int x = index + right, here = x < width ? x : x - width;
-            const int other_x = width - index + right, there = other_x < width ? other_x : other_x - width;
+            const int x = column.index + right, here = x < width ? x : x - width;
+            const int other_x = column.opposite + right, there = other_x < width ? other_x : other_x - width;
             each_point<ENDING>(v, lane.t, [&](C point, int row) {
-                if (row >= LENGTH) return;
+                if (!has_point(row)) return;
                 const int y = row + down, other_y = LENGTH - row + down;
                 const Result result = result_of<RESULT>(point, factor, least);
                 Result* upper = out + (long long)(y < LENGTH ? y : y - LENGTH) * width * channels + blockIdx.y;
                 upper[here * channels] = result;
-                if (alone) return;
+                if (column.alone) return;
                 Result* lower = out + (long long)(other_y < LENGTH ? other_y : other_y - LENGTH) * width * channels + blockIdx.y;
                 lower[there * channels] = opposite_of(result);
             });
@@ -72,40 +71,40 @@ typedef Along<ALONG_POINTS, ALONG_POINTS> AlongRows;
 typedef SAMPLE Sample;
 
 #if INVERSE
-extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_image_inverse(
+extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024)) fft_image_inverse(
     const C* __restrict__ z, Sample* __restrict__ out, const C* __restrict__ circle, const C* __restrict__ chirp,
     const C* __restrict__ spectrum, int height, int pitch, long long pairs, int apart)
 {
     const Lane lane = lane_of<ALONG_POINTS>();
-    const long long pair = (long long)blockIdx.x * LINES + lane.line;
+    const Rows rows{(long long)blockIdx.x * LINES + lane.line, pairs, apart, height};
     C v[butterflies<FIRST>()][FIRST] = {};
-    load_pair_swapped(v, z + (blockIdx.y * pairs + pair) * (2 * pitch), pitch, lane.t, pair < pairs);
+    load_pair_swapped(v, rows.of((C*)z, pairs, pitch), pitch, lane.t);
     transform<AlongRows>(v, lane, Tables{circle, chirp, spectrum}, [&](C (&v)[butterflies<ENDING>()][ENDING], Lane lane) {
-        const Rows rows{pair, pairs, apart, height};
         if (rows.inside) store_rows_swapped(v, out, rows, lane.t);
     });
 }
 #else
-extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_image_rows(
+extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024)) fft_image_rows(
     const Sample* __restrict__ x, C* __restrict__ z, const C* __restrict__ circle, const C* __restrict__ chirp,
     const C* __restrict__ spectrum, int height, int pitch, long long pairs, int apart, const R* __restrict__ window_y,
-    const R* __restrict__ window_x, const double* __restrict__ means, int windowed, int detrend)
+    const R* __restrict__ window_x, const double* __restrict__ means)
 {
     const Lane lane = lane_of<ALONG_POINTS>();
-    const long long pair = (long long)blockIdx.x * LINES + lane.line;
-    const Rows rows{pair, pairs, apart, height};
-    const R above = windowed && rows.inside ? window_y[rows.upper] : 1;
-    const R below = windowed && rows.both ? window_y[rows.upper + apart] : 1;
+    const Rows rows{(long long)blockIdx.x * LINES + lane.line, pairs, apart, height};
+    const R above = WINDOWED ? window_y[rows.upper] : 1;
+    const R below = WINDOWED && rows.both ? window_y[rows.upper + apart] : 1;
     C v[butterflies<FIRST>()][FIRST] = {};
     each_point<FIRST>(v, lane.t, [&](C& point, int k) {
-        if (k >= LENGTH || !rows.inside) return;
-        const Sample* from = x + rows.place(k);
-        const R weight = windowed ? window_x[k] : 1;
-        point.x = less_mean(*from, means + blockIdx.y, detrend) * (above * weight);
-        if (rows.both) point.y = less_mean(from[rows.distance()], means + blockIdx.y, detrend) * (below * weight);
+        const int inside = has_point(k) ? k : 0;
+        const Sample* const from = x + rows.place(inside);
+        const Sample upper = from[0], lower = from[rows.distance()];
+        const R weight = WINDOWED ? window_x[inside] : 1;
+        if (!has_point(k)) return;
+        point.x = less_mean(upper, means + blockIdx.y, DETREND) * (above * weight);
+        if (rows.both) point.y = less_mean(lower, means + blockIdx.y, DETREND) * (below * weight);
     });
     transform<AlongRows>(v, lane, Tables{circle, chirp, spectrum}, [&](C (&v)[butterflies<ENDING>()][ENDING], Lane lane) {
-        if (rows.inside) store_pair(v, z + (blockIdx.y * pairs + pair) * (2 * pitch), pitch, lane.t);
+        if (rows.inside) store_pair(v, rows.of(z, pairs, pitch), pitch, lane.t);
     });
 }
 #endif

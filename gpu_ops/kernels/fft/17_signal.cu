@@ -32,7 +32,7 @@ __device__ __forceinline__ Both separated(int line, int k)
 extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, RESULT == SUMS ? blocks_of(768) : blocks_of(1024)) fft_signal_lines(
     const Sample* __restrict__ x, Result* __restrict__ out, const C* __restrict__ circle, const C* __restrict__ chirp,
     const C* __restrict__ spectrum, const R* __restrict__ window, const double* __restrict__ means, long long segments,
-    long long hop, int windowed, int detrend, R factor, int doubled, int both_sides)
+    long long hop, R factor, int doubled, int both_sides)
 {
     constexpr int threads = LINE_THREADS * LINES, bins = LENGTH / 2 + 1, own = (bins + threads - 1) / threads;
     const Lane lane = lane_of<ALONG_POINTS>();
@@ -40,37 +40,43 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, RESULT == SUMS
     const int channels = gridDim.y, channel = blockIdx.y;
     double sums[own] = {};
     for (long long first = 2LL * LINES * blockIdx.x; first < segments; first += 2LL * LINES * gridDim.x) {
-        const long long segment = first + 2 * lane.line;
-        const bool inside = segment < segments, both = segment + 1 < segments;
+        // Lines beyond the last segment load that one.
+        const bool inside = first + 2 * lane.line < segments;
+        const long long segment = inside ? first + 2 * lane.line : segments - 1;
+        const bool both = segment + 1 < segments;
+        const Sample* const begin = x + segment * hop * channels + channel;
+        const long long next = both ? hop * channels : 0;
         const double* const mean = means + segment * channels + channel;
         C v[butterflies<FIRST>()][FIRST] = {};
         each_point<FIRST>(v, lane.t, [&](C& point, int k) {
-            if (k >= LENGTH || !inside) return;
-            const Sample* from = x + (segment * hop + k) * channels + channel;
-            const R weight = windowed ? window[k] : 1;
-            point.x = less_mean(from[0], mean, detrend) * weight;
-            if (both) point.y = less_mean(from[hop * channels], mean + channels, detrend) * weight;
+            const int place = has_point(k) ? k : 0;
+            const Sample* const from = begin + (long long)place * channels;
+            const Sample one = from[0], other = from[next];
+            const R weight = WINDOWED ? window[place] : 1;
+            if (!has_point(k)) return;
+            point.x = less_mean(one, mean, DETREND) * weight;
+            if (both) point.y = less_mean(other, mean + channels, DETREND) * weight;
         });
         transform<AlongSegments>(v, lane, tables, [&](C (&v)[butterflies<ENDING>()][ENDING], Lane lane) {
             if constexpr (RESULT == ROUND_TRIP) {
                 each_point<ENDING>(v, lane.t, [&](C& point, int) { point = swapped(point); });
                 transform_again<AlongSegments>(v, lane, tables, [&](C (&v)[butterflies<FIRST>()][FIRST], Lane lane) {
                     each_point<FIRST>(v, lane.t, [&](C point, int k) {
-                        if (k < LENGTH && inside) ((Sample*)out)[k * channels + channel] = result_of<ROUND_TRIP>(point, factor);
+                        if (has_point(k) && inside) ((Sample*)out)[k * channels + channel] = result_of<ROUND_TRIP>(point, factor);
                     });
                 });
                 return;
             }
             __syncthreads();  // others may still load from the last exchange
             each_point<ENDING>(v, lane.t, [&](C point, int k) {
-                if (k < LENGTH) ((C*)memory)[lane.line * ODD + k] = point;
+                if (has_point(k)) ((C*)memory)[lane.line * ODD + k] = point;
             });
             __syncthreads();
             if constexpr (RESULT == SUMS) {
 #pragma unroll
                 for (int i = 0; i < own; ++i) {
                     const int k = threadIdx.x + i * threads;
-                    for (int line = 0; k < bins && line < LINES; ++line) {
+                    for (int line = 0; k < bins && line < LINES && first + 2 * line < segments; ++line) {
                         const Both two = separated(line, k);
                         sums[i] += result_of<SUMS>(two.first, 1) + result_of<SUMS>(two.second, 1);
                     }

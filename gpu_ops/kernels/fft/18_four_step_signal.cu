@@ -31,26 +31,25 @@ __device__ __forceinline__ C* matrix_of(C* z, int n1, int n2)
 extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024)) fft_long_samples(
     const Sample* __restrict__ x, C* __restrict__ z, const C* __restrict__ circle, const C* __restrict__ low,
     const C* __restrict__ high, const C* __restrict__ chirp, const R* __restrict__ window,
-    const double* __restrict__ means, int n2, long long length, long long hop, int windowed, int detrend)
+    const double* __restrict__ means, int n2, long long length, long long hop)
 {
     const Lane lane = lane_of<ALONG_LINES>();
-    const int column = blockIdx.x * LINES + lane.line, channels = gridDim.y;
+    const int line = blockIdx.x * LINES + lane.line, column = line < n2 ? line : n2 - 1, channels = gridDim.y;
     const double* const mean = means + blockIdx.z * channels + blockIdx.y;
     const Sample* const begin = x + blockIdx.z * hop * channels + blockIdx.y;
     C v[butterflies<FIRST>()][FIRST] = {};
     each_point<FIRST>(v, lane.t, [&](C& point, int a) {
-        const long long m = column + (long long)n2 * a, sample = PACKED ? 2 * m : m;
-        if (column >= n2 || sample >= length) return;
-        point.x = less_mean(begin[sample * channels], mean, detrend);
-        if (windowed) point.x *= window[sample];
-        if constexpr (PACKED) {
-            point.y = less_mean(begin[(sample + 1) * channels], mean, detrend);
-            if (windowed) point.y *= window[sample + 1];
-        }
-        if constexpr (CONVOLVED) point = scaled(chirp[m], point.x);
+        const long long m = column + (long long)n2 * a;
+        const bool read = !CONVOLVED || m < length;  // where not, another address is read instead of a branch
+        const long long sample = !read ? 0 : PACKED ? 2 * m : m, next = PACKED ? sample + 1 : sample;
+        const Sample one = begin[sample * channels], other = begin[next * channels];
+        const R before = WINDOWED ? window[sample] : 1, after = WINDOWED ? window[next] : 1;
+        point.x = less_mean(one, mean, DETREND) * before;
+        if constexpr (PACKED) point.y = less_mean(other, mean, DETREND) * after;
+        if constexpr (CONVOLVED) point = read ? scaled(chirp[sample], point.x) : complex_of(0, 0);
     });
     transform<AcrossColumns>(v, lane, Tables{circle}, [&](C (&v)[butterflies<LAST>()][LAST], Lane lane) {
-        if (column >= n2) return;
+        if (line >= n2) return;
         multiply_by_long_twiddles<LAST>(v, lane.t, column, LongTwiddles{low, high});
         C* const to = matrix_of(z, N, n2) + column;
         each_point<LAST>(v, lane.t, [&](C point, int k1) { to[(long long)k1 * n2] = point; });
@@ -65,12 +64,10 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
 {
     constexpr int PAIRS = LINES / 2, ODD = N | 1;
     const Lane lane = lane_of<ALONG_POINTS>();
-    const int first = blockIdx.x * PAIRS, own = first + lane.line % PAIRS;
+    const int first = blockIdx.x * PAIRS, own = min(first + lane.line % PAIRS, n1 / 2);
     const C* const row = matrix_of((C*)z, n1, N) + (long long)(lane.line < PAIRS || own == 0 ? own : n1 - own) * N;
     C v[butterflies<FIRST>()][FIRST] = {};
-    each_point<FIRST>(v, lane.t, [&](C& point, int b) {
-        if (2 * own <= n1) point = row[b];
-    });
+    each_point<FIRST>(v, lane.t, [&](C& point, int b) { point = row[b]; });
     transform<AlongRows>(v, lane, Tables{circle}, [&](C (&v)[butterflies<LAST>()][LAST], Lane lane) {
         __syncthreads();  // others may still load from the last exchange
         each_point<LAST>(v, lane.t, [&](C point, int k2) { ((C*)memory)[lane.line * ODD + k2] = point; });
@@ -99,20 +96,18 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
     const C* __restrict__ spectrum, int n1)
 {
     const Lane lane = lane_of<ALONG_POINTS>();
-    const int k1 = blockIdx.x * LINES + lane.line;
+    const int line = blockIdx.x * LINES + lane.line, k1 = min(line, n1 - 1);
     C* const row = matrix_of(z, n1, N) + (long long)k1 * N;
     C v[butterflies<FIRST>()][FIRST] = {};
-    each_point<FIRST>(v, lane.t, [&](C& point, int b) {
-        if (k1 < n1) point = row[b];
-    });
+    each_point<FIRST>(v, lane.t, [&](C& point, int b) { point = row[b]; });
     const Tables tables{circle};
     transform<AlongRows>(v, lane, tables, [&](C (&v)[butterflies<LAST>()][LAST], Lane lane) {
         each_point<LAST>(v, lane.t, [&](C& point, int k2) {
-            if (CONVOLVED && k1 < n1) point = product(point, spectrum[(long long)k1 * N + k2]);
+            if (CONVOLVED) point = product(point, spectrum[(long long)k1 * N + k2]);
             point = swapped(point);
         });
         transform_again<AlongRows>(v, lane, tables, [&](C (&v)[butterflies<FIRST>()][FIRST], Lane lane) {
-            if (k1 >= n1) return;
+            if (line >= n1) return;
             multiply_by_long_twiddles<FIRST>(v, lane.t, k1, LongTwiddles{low, high});
             each_point<FIRST>(v, lane.t, [&](C point, int b) { row[b] = point; });
         });
@@ -125,17 +120,15 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
     int length, long long step, long long apart, R factor, int doubled, int both_sides)
 {
     const Lane lane = lane_of<ALONG_LINES>();
-    const int column = blockIdx.x * LINES + lane.line;
+    const int line = blockIdx.x * LINES + lane.line, column = min(line, n2 - 1);
     const C* const from = matrix_of((C*)z, N, n2) + column;
     C v[butterflies<FIRST>()][FIRST] = {};
-    each_point<FIRST>(v, lane.t, [&](C& point, int k1) {
-        if (column < n2) point = from[(long long)k1 * n2];
-    });
+    each_point<FIRST>(v, lane.t, [&](C& point, int k1) { point = from[(long long)k1 * n2]; });
     const Bins bins{out + blockIdx.z * apart + blockIdx.y, step, length, doubled, both_sides, factor};
     transform<AcrossColumns>(v, lane, Tables{circle}, [&](C (&v)[butterflies<LAST>()][LAST], Lane lane) {
         each_point<LAST>(v, lane.t, [&](C point, int a) {
             const long long m = column + (long long)n2 * a;
-            if (column >= n2 || m >= length) return;
+            if (line >= n2 || m >= length) return;
             if constexpr (RESULT == ROUND_TRIP) bins.store(m, point);
             else if (2 * m <= length) bins.store(m, product(swapped(point), chirp[m]));
         });

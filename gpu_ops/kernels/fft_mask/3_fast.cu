@@ -22,22 +22,21 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_mask_fast_
     const R* __restrict__ mask, R* __restrict__ magnitude, int width, int pitch, long long pairs, R factor)
 {
     const Lane lane = lane_of<ALONG_LINES>();
-    const int index = blockIdx.x * LINES + lane.line, channels = gridDim.y;
-    const bool alone = index == 0 || 2 * index == width;
-    const Column column{z + blockIdx.y * pairs * (2 * pitch) + index, pitch, index <= width / 2, alone};
+    const Column column{z, (int)blockIdx.x * LINES + lane.line, width, pitch, pairs};
+    const int channels = gridDim.y;
     const Tables tables{circle, chirp, spectrum};
     C v[butterflies<FIRST>()][FIRST];
     load_column(v, column, lane.t);
     transform<AcrossColumns>(v, lane, tables, [&](C (&v)[butterflies<ENDING>()][ENDING], Lane lane) {
         each_point<ENDING>(v, lane.t, [&](C& point, int row) {
-            if (!column.inside || row >= LENGTH) return;
-            const C left = scaled(point, mask[(long long)row * pitch + index]);
-            const int opposite = row ? LENGTH - row : 0;
+            point = swapped(scaled(point, mask[(long long)(has_point(row) ? row : 0) * pitch + column.index]));
+        });
+        each_point<ENDING>(v, lane.t, [&](C point, int row) {
+            if (!column.inside || !has_point(row)) return;
             R* const size = magnitude + blockIdx.y;
-            const R here = hypot(left.x, left.y) * factor;
-            size[((long long)row * width + index) * channels] = here;
-            if (!alone) size[((long long)opposite * width + width - index) * channels] = here;
-            point = swapped(left);
+            const R here = hypot(point.x, point.y) * factor;
+            size[((long long)row * width + column.index) * channels] = here;
+            if (!column.alone) size[((long long)(row ? LENGTH - row : 0) * width + column.opposite) * channels] = here;
         });
         transform_again<AcrossColumns>(v, lane, tables, [&](C (&v)[butterflies<FIRST>()][FIRST], Lane lane) {
             store_column(v, column, lane.t, factor);
@@ -49,35 +48,33 @@ typedef Along<ALONG_POINTS, ALONG_POINTS> AlongRows;
 typedef SAMPLE Sample;
 
 #if INVERSE
-extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_mask_fast_inverse(
+extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024)) fft_mask_fast_inverse(
     const C* __restrict__ z, Sample* __restrict__ out, const C* __restrict__ circle, const C* __restrict__ chirp,
     const C* __restrict__ spectrum, int height, int pitch, long long pairs, int apart)
 {
     const Lane lane = lane_of<ALONG_POINTS>();
-    const long long pair = (long long)blockIdx.x * LINES + lane.line;
+    const Rows rows{(long long)blockIdx.x * LINES + lane.line, pairs, apart, height};
     C v[butterflies<FIRST>()][FIRST] = {};
-    load_pair_swapped(v, z + (blockIdx.y * pairs + pair) * (2 * pitch), pitch, lane.t, pair < pairs);
+    load_pair_swapped(v, rows.of((C*)z, pairs, pitch), pitch, lane.t);
     transform<AlongRows>(v, lane, Tables{circle, chirp, spectrum}, [&](C (&v)[butterflies<ENDING>()][ENDING], Lane lane) {
-        const Rows rows{pair, pairs, apart, height};
         if (rows.inside) store_rows_swapped(v, out, rows, lane.t);
     });
 }
 #else
-extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_mask_fast_rows(
+extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024)) fft_mask_fast_rows(
     const Sample* __restrict__ x, C* __restrict__ z, const C* __restrict__ circle, const C* __restrict__ chirp,
     const C* __restrict__ spectrum, int height, int pitch, long long pairs, int apart)
 {
     const Lane lane = lane_of<ALONG_POINTS>();
-    const long long pair = (long long)blockIdx.x * LINES + lane.line;
-    const Rows rows{pair, pairs, apart, height};
+    const Rows rows{(long long)blockIdx.x * LINES + lane.line, pairs, apart, height};
     C v[butterflies<FIRST>()][FIRST] = {};
     each_point<FIRST>(v, lane.t, [&](C& point, int k) {
-        if (k >= LENGTH || !rows.inside) return;
-        const Sample* from = x + rows.place(k);
-        point = complex_of((R)*from, rows.both ? (R)from[rows.distance()] : (R)0);
+        const Sample* const from = x + rows.place(has_point(k) ? k : 0);
+        const Sample upper = from[0], lower = from[rows.distance()];
+        if (has_point(k)) point = complex_of((R)upper, rows.both ? (R)lower : 0);
     });
     transform<AlongRows>(v, lane, Tables{circle, chirp, spectrum}, [&](C (&v)[butterflies<ENDING>()][ENDING], Lane lane) {
-        if (rows.inside) store_pair(v, z + (blockIdx.y * pairs + pair) * (2 * pitch), pitch, lane.t);
+        if (rows.inside) store_pair(v, rows.of(z, pairs, pitch), pitch, lane.t);
     });
 }
 #endif

@@ -9,11 +9,12 @@ constexpr int LENGTH = LINE_LENGTH;
 constexpr bool CHIRPED = LENGTH != N;
 constexpr int ENDING = CHIRPED ? FIRST : LAST;  // a thread has the results of a line as the points of this radix
 
-// As many blocks per multiprocessor as have so many threads of floats, or half as many of doubles: 1024 of them have 64
-// registers each.
+// As many blocks per multiprocessor as have so many threads, or half as many of doubles and of convolutions: 1024 of them
+// have 64 registers each.
 __device__ constexpr int blocks_of(int threads)
 {
-    const int blocks = threads * 4 / (int)sizeof(R) / (LINE_THREADS * LINES);
+    const int warps = (LINE_THREADS * LINES + 31) / 32;
+    const int blocks = threads / 32 * 4 / (int)sizeof(R) / (CHIRPED ? 2 : 1) / warps;
     return blocks > 0 ? blocks : 1;
 }
 
@@ -23,6 +24,10 @@ struct Tables {
     const C* __restrict__ chirp;
     const C* __restrict__ spectrum;
 };
+
+// Whether the line has a point: those of a convolution go on beyond its end. Loads take another address where it has
+// not, instead of a branch, so that all loads of a thread are in flight at once.
+__device__ __forceinline__ bool has_point(int k) { return !CHIRPED || k < LENGTH; }
 
 __device__ __forceinline__ C swapped(C z) { return complex_of(z.y, z.x); }
 
@@ -43,7 +48,7 @@ template <int RAD>
 __device__ __forceinline__ void times_chirp(
     C (&v)[butterflies<RAD>()][RAD], int t, const C* __restrict__ chirp)
 {
-    each_point<RAD>(v, t, [&](C& z, int k) { z = k < LENGTH ? product(z, chirp[k]) : complex_of(0, 0); });
+    each_point<RAD>(v, t, [&](C& z, int k) { z = has_point(k) ? product(z, chirp[k]) : complex_of(0, 0); });
 }
 
 // The forward transform of points that a thread has as those of FIRST; `finish` receives the results, as those of

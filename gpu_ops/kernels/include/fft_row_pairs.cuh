@@ -13,27 +13,43 @@
 __device__ __forceinline__ int place_of(int k, int width, int pitch) { return 2 * k <= width ? k : pitch + width - k; }
 
 // The rows of a pair in an image of `height` rows of LENGTH pixels and gridDim.y channels, of which block y has one.
+// Lines beyond the last pair load that one.
 struct Rows {
-    long long upper;
+    bool inside;
+    long long pair, upper;
     int apart;
-    bool inside, both;
+    bool both;
 
-    __device__ __forceinline__ Rows(long long pair, long long pairs, int apart, int height)
-        : upper(pair + pair / apart * apart), apart(apart), inside(pair < pairs), both(inside && upper + apart < height)
+    __device__ __forceinline__ Rows(long long line, long long pairs, int apart, int height)
+        : inside(line < pairs), pair(inside ? line : pairs - 1), upper(pair + pair / apart * apart), apart(apart),
+          both(upper + apart < height)
     {
     }
 
     // The index of a sample of the upper row, and how much further that of the lower one is.
     __device__ __forceinline__ long long place(int k) const { return (upper * LENGTH + k) * gridDim.y + blockIdx.y; }
-    __device__ __forceinline__ long long distance() const { return (long long)apart * LENGTH * gridDim.y; }
+    __device__ __forceinline__ long long distance() const { return both ? (long long)apart * LENGTH * gridDim.y : 0; }
+    // The pair's spectrum.
+    __device__ __forceinline__ C* of(C* z, long long pairs, int pitch) const
+    {
+        return z + (blockIdx.y * pairs + pair) * (2 * pitch);
+    }
 };
 
-// A column of the half spectrum: number `first` of pair 0, and whether it is its own opposite column.
+// A column of the half spectrum: its number of pair 0, and how much further that of the opposite column is. Lines beyond
+// the last column load that one.
 struct Column {
-    C* first;
+    bool inside;
+    int index, opposite;
+    bool alone;  // it is its own opposite column
     int pitch;
-    bool inside, alone;
+    C* first;
 
+    __device__ __forceinline__ Column(C* z, int line, int width, int pitch, long long pairs)
+        : inside(line <= width / 2), index(inside ? line : width / 2), opposite(width - index),
+          alone(index == 0 || index == opposite), pitch(pitch), first(z + blockIdx.y * pairs * (2 * pitch) + index)
+    {
+    }
     __device__ __forceinline__ C* pair(int p) const { return first + (long long)p * (2 * pitch); }
 };
 
@@ -41,23 +57,20 @@ struct Column {
 __device__ __forceinline__ void load_column(C (&v)[butterflies<FIRST>()][FIRST], const Column& column, int t)
 {
     constexpr int apart = N / FIRST;
+    const int opposite = column.alone ? 0 : column.pitch;
 #pragma unroll
     for (int c = 0; c < butterflies<FIRST>(); ++c) {
         const int j = t + c * T;
-        const bool read = column.inside && exists<FIRST>(j);
 #pragma unroll
         for (int r = 0; r < FIRST; r += 2) {
             const int row = j + r * apart;
-            C upper = complex_of(0, 0), lower = upper;
-            if (read && (!CHIRPED || row < LENGTH)) {
-                const C* from = column.pair(j + r / 2 * apart);
-                const C a = from[0], b = column.alone ? a : from[column.pitch];
-                upper = complex_of((R)0.5 * (a.x + b.x), (R)0.5 * (a.y - b.y));
-                if (!CHIRPED || row + apart < LENGTH)
-                    lower = complex_of((R)0.5 * (a.y + b.y), (R)0.5 * (b.x - a.x));
-            }
-            v[c][r] = upper;
-            if (r + 1 < FIRST) v[c][r + 1] = lower;
+            const bool read = exists<FIRST>(j) && has_point(row);
+            const C* const from = column.pair(read ? j + r / 2 * apart : 0);
+            const C a = from[0], b = from[opposite];
+            const C upper = complex_of((R)0.5 * (a.x + b.x), (R)0.5 * (a.y - b.y));
+            const C lower = complex_of((R)0.5 * (a.y + b.y), (R)0.5 * (b.x - a.x));
+            v[c][r] = read ? upper : complex_of(0, 0);
+            if (r + 1 < FIRST) v[c][r + 1] = read && has_point(row + apart) ? lower : complex_of(0, 0);
         }
     }
 }
@@ -74,10 +87,10 @@ __device__ __forceinline__ void store_column(C (&v)[butterflies<FIRST>()][FIRST]
 #pragma unroll
         for (int r = 0; r < FIRST; r += 2) {
             const int row = j + r * apart;
-            if (CHIRPED && row >= LENGTH) continue;
+            if (!has_point(row)) continue;
             const C upper = scaled(swapped(v[c][r]), factor);
             C lower = complex_of(0, 0);
-            if (r + 1 < FIRST && (!CHIRPED || row + apart < LENGTH)) lower = scaled(swapped(v[c][r + 1]), factor);
+            if (r + 1 < FIRST && has_point(row + apart)) lower = scaled(swapped(v[c][r + 1]), factor);
             C* to = column.pair(j + r / 2 * apart);
             to[0] = complex_of(upper.x - lower.y, upper.y + lower.x);
             if (!column.alone) to[column.pitch] = complex_of(upper.x + lower.y, lower.x - upper.y);
@@ -89,15 +102,16 @@ __device__ __forceinline__ void store_column(C (&v)[butterflies<FIRST>()][FIRST]
 __device__ __forceinline__ void store_pair(C (&v)[butterflies<ENDING>()][ENDING], C* __restrict__ pair, int pitch, int t)
 {
     each_point<ENDING>(v, t, [&](C& z, int k) {
-        if (k < LENGTH) pair[place_of(k, LENGTH, pitch)] = z;
+        if (has_point(k)) pair[place_of(k, LENGTH, pitch)] = z;
     });
 }
 
 __device__ __forceinline__ void load_pair_swapped(
-    C (&v)[butterflies<FIRST>()][FIRST], const C* __restrict__ pair, int pitch, int t, bool inside)
+    C (&v)[butterflies<FIRST>()][FIRST], const C* __restrict__ pair, int pitch, int t)
 {
     each_point<FIRST>(v, t, [&](C& z, int k) {
-        if (inside && k < LENGTH) z = swapped(pair[place_of(k, LENGTH, pitch)]);
+        const C point = pair[has_point(k) ? place_of(k, LENGTH, pitch) : 0];
+        z = has_point(k) ? swapped(point) : complex_of(0, 0);
     });
 }
 
@@ -107,7 +121,7 @@ __device__ __forceinline__ void store_rows_swapped(
     C (&v)[butterflies<ENDING>()][ENDING], Sample* __restrict__ out, const Rows& rows, int t)
 {
     each_point<ENDING>(v, t, [&](C& z, int k) {
-        if (k >= LENGTH) return;
+        if (!has_point(k)) return;
         Sample* to = out + rows.place(k);
         *to = sample_from<Sample>(z.y);
         if (rows.both) to[rows.distance()] = sample_from<Sample>(z.x);

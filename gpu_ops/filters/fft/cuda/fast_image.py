@@ -57,7 +57,7 @@ def _rows(image: RowPairs, weights: list[forms.Array], detrend: bool) -> None:
     windowed = any(w.min() < 1 for w in weights)
     means = work.means(1, image.height * image.width, 0) if detrend else work.device.empty((1,), np.float64)
     tables = [work.weights(w) for w in weights] if windowed else [work.device.empty((1,), work.real)] * 2
-    image.over_rows(task.x, *tables, means, np.int32(windowed), np.int32(detrend), what="rows")
+    image.over_rows(task.x, *tables, means, what="rows", WINDOWED=int(windowed), DETREND=int(detrend))
 
 
 def _columns(image: RowPairs, out: DeviceArray, factor: float, moves: tuple[int, int] = (0, 0)) -> None:

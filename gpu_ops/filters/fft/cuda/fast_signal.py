@@ -32,7 +32,7 @@ BLOCK = Param(
     choices=(64, 128, 256, 512, 1024),
     tries=(64, 256),
     unit="threads",
-    help="threads per block; fewer where multiprocessors would be idle",
+    help="threads per block; fewer where most multiprocessors would be idle",
 )
 Store = Callable[[DeviceArray, float, int], None]
 TOGETHER: dict[str, Value] = {"together": 2}
@@ -108,7 +108,7 @@ def _grid(work: Work, cut: Cut) -> tuple[Line, int, int]:
     line, pairs = _line(work.task), -(-cut.count // 2)
     assert line is not None  # the variant supports the length
     wanted = max(work.block // line.stages.threads, 1)
-    while wanted > 1 and -(-pairs // wanted) * cut.channels < work.device.limits.multiprocessors:
+    while wanted > 1 and 2 * -(-pairs // wanted) * cut.channels < work.device.limits.multiprocessors:
         wanted //= 2
     lines = _lines(line, 1 << wanted.bit_length() - 1, work.task)
     return line, lines, -(-pairs // lines)
@@ -121,13 +121,13 @@ def tables_before(work: Work, cut: Cut) -> tuple[DeviceArray, DeviceArray]:
     return window, means
 
 
-def flags_of(cut: Cut) -> tuple[Any, Any]:
-    """Whether there are a window and means."""
-    return np.int32(cut.window != "none"), np.int32(cut.detrend)
+def flags_of(cut: Cut) -> dict[str, Value]:
+    """Whether there are a window and means, as defines."""
+    return {"WINDOWED": int(cut.window != "none"), "DETREND": int(cut.detrend)}
 
 
-def _kernel(work: Work, line: Line, lines: int, name: str, stored: str) -> Any:
-    defines = {**work.defines, **line.defines(lines, TOGETHER), "SAMPLE": CTYPES[work.task.dtype.name]}
+def _kernel(work: Work, cut: Cut, line: Line, lines: int, name: str, stored: str) -> Any:
+    defines = {**work.defines, **flags_of(cut), **line.defines(lines, TOGETHER), "SAMPLE": CTYPES[work.task.dtype.name]}
     del defines["PARTS"]  # a constant of the file
     return work.device.kernel(FILE, name, {**defines, "RESULT": stored})
 
@@ -139,10 +139,10 @@ def _launch(
     task, real = work.task, work.real
     line, lines, most = _grid(work, cut)
     before = tables_before(work, cut)
-    sizes = (np.int64(cut.count), np.int64(cut.step), *flags_of(cut))
+    sizes = (np.int64(cut.count), np.int64(cut.step))
     last = (real.type(factor), np.int32(doubled), np.int32(two_sided(task)))
     args = (task.x, out, *line.tables(work), *before, *sizes, *last)
-    kernel = _kernel(work, line, lines, "fft_signal_lines", stored or STORED[task.params["result"]])
+    kernel = _kernel(work, cut, line, lines, "fft_signal_lines", stored or STORED[task.params["result"]])
     grid, block = (blocks or most, cut.channels, 1), (line.stages.threads * lines, 1, 1)
     loops = {"segments of a block": -(-most // blocks)} if blocks else {}
     shared = _shared(line, lines, real.itemsize)
@@ -163,7 +163,7 @@ def _mean(work: Work, cut: Cut, out: DeviceArray, factor: float, doubled: int) -
     _launch(work, cut, sums, 1.0, blocks=blocks, stored="SUMS")
     sizes = (*map(np.int32, (blocks, values, cut.channels)), np.float64(factor / cut.count))
     args = (sums, out, *sizes, np.int32(doubled), np.int32(two_sided(work.task)))
-    kernel, loops = _kernel(work, line, lines, "fft_signal_mean", "SUMS"), {"sums of blocks": -(-blocks // SHARES)}
+    kernel, loops = _kernel(work, cut, line, lines, "fft_signal_mean", "SUMS"), {"sums of blocks": -(-blocks // SHARES)}
     launch = Launch(kernel, grid1d(values, WARP), (WARP, SHARES, 1), args, name="power density", loops=loops)
     work.steps.append(launch)
 

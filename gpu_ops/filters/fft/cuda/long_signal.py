@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ from gpu_ops.filters.fft.cuda.any_length import MANY_CHANNELS, RADIX, TRIED, Lin
 from gpu_ops.filters.fft.cuda.fast_signal import STORED, TOGETHER, flags_of, plan_of, tables_before, two_sided
 from gpu_ops.filters.fft.cuda.launches import PEAK_FILE, SAMPLES, SPECTRUM, Work
 from gpu_ops.filters.fft.cuda.passes import LOW_BITS, high_turns, low_turns
-from gpu_ops.filters.fft.cuda.radices import MOST_NUMBERS, MOST_PRIME, halves, largest_prime
+from gpu_ops.filters.fft.cuda.radices import MOST_PRIME, MOST_THREADS, largest_prime
 from gpu_ops.filters.fft.cuda.transform import chirp, chirp_spectrum
 from gpu_ops.filters.fft.forms import Cut
 from gpu_ops.filters.fft.limits import several_values
@@ -29,6 +30,10 @@ IDEA = (
     "without a third pass; other lengths are a convolution in three launches."
 )
 STRIP = Param("strip", 8, choices=(2, 4, 8, 16), tries=(2, 8), unit="lines", help="neighbouring lines per block")
+WANTED = 8
+"""Lines that a block shall have: neighbours that fill sectors."""
+MOST_RATIO = 4
+"""Of the length of a matrix' lines and the square root of its size."""
 PACKED, CONVOLVED, NEITHER = "packed", "convolved", "neither"
 """How a line is transformed: pairs of samples as complex numbers, a convolution with a chirp, or, of a round trip,
 samples as they are."""
@@ -65,17 +70,21 @@ def matrix_of(length: int, round_trip: bool, radix: int) -> Matrix | None:
 
 
 def _matrix(length: int, how: str, points: int, radix: int) -> Matrix | None:
-    parts = halves(points, MOST_NUMBERS // 2, radix) if largest_prime(points) <= MOST_PRIME else None
-    lines = [line_of(n, radix) for n in parts or ()]
-    return Matrix(length, how, lines[0], lines[1]) if parts and lines[0] and lines[1] else None
+    if largest_prime(points) > MOST_PRIME:
+        return None
+    root, found = math.isqrt(points), list[Matrix]()
+    for n in range(root, max(root // MOST_RATIO, 1), -1):
+        if points % n == 0 and (one := line_of(n, radix)) and (other := line_of(points // n, radix)):
+            found += [Matrix(length, how, one, other), Matrix(length, how, other, one)]
+    return min(found, key=_cost, default=None)
 
 
 def _cost(matrix: Matrix) -> float:
-    """Points, and those that idle threads have."""
-    columns, rows = matrix.columns, matrix.rows
-    stages = len(columns.stages.radices) * columns.numbers / columns.points
-    stages += len(rows.stages.radices) * rows.numbers / rows.points
-    return matrix.size * (4 + stages)
+    """Moves of a point through global memory and through stages, more where a block has few lines."""
+    lines = matrix.columns, matrix.rows
+    few = sum(max(math.log2(line.stages.threads * WANTED / MOST_THREADS), 0) for line in lines)
+    stages = sum(len(line.stages.radices) * line.numbers / line.points for line in lines)
+    return matrix.size * (4 + stages + 4 * few)
 
 
 def _of(task: Task) -> Matrix | None:
@@ -87,10 +96,12 @@ def _shared(line: Line, lines: int, whole: bool, itemsize: int) -> int:
     return max(line.shared(lines, TOGETHER, itemsize), lines * (line.points | 1) * 2 * itemsize if whole else 0)
 
 
-def _lines(line: Line, task: Task, whole: bool) -> int:
-    """The lines of a block, two at least where they are `whole` in shared memory; 0: none fits."""
-    itemsize, most = forms.real_type(task).itemsize, task.limits.shared_bytes
-    lines = line.most_lines(int(task.knobs["strip"]), TOGETHER, itemsize, most)
+def _lines(line: Line, task: Task, whole: bool, count: int = 0) -> int:
+    """The lines of a block, of so many; two at least where they are `whole` in shared memory; 0: none fits."""
+    itemsize, most, wanted = forms.real_type(task).itemsize, task.limits.shared_bytes, int(task.knobs["strip"])
+    while wanted > 2 and count * 2 < wanted * task.limits.multiprocessors:
+        wanted //= 2
+    lines = line.most_lines(wanted, TOGETHER, itemsize, most)
     while lines and _shared(line, lines, whole, itemsize) > most:
         lines //= 2
     return lines if lines > 1 or not whole else 0
@@ -121,7 +132,7 @@ class Parts:
         work, matrix, result = self.work, self.matrix, stored or STORED[self.work.task.params["result"]]
         places = step or self.cut.count * self.cut.channels, apart or self.cut.channels
         last = (*map(np.int64, places), work.real.type(factor), np.int32(doubled), np.int32(two_sided(work.task)))
-        sizes = (np.int32(self.n2), np.int64(matrix.length), np.int64(self.cut.step), *flags_of(self.cut))
+        sizes = (np.int32(self.n2), np.int64(matrix.length), np.int64(self.cut.step))
         before = (*self.turns[matrix.size], self.chirp, *tables_before(work, self.cut))
         self._launch("samples", 1, matrix.columns, self.n2, result, (work.task.x, self.z), (*before, *sizes))
         if matrix.how == PACKED:
@@ -150,14 +161,15 @@ class Parts:
         """`count` columns or rows of each segment and channel."""
         work, packed = self.work, self.matrix.how == PACKED
         whole = name == "bins"
-        lines = _lines(line, work.task, whole)
+        lines = _lines(line, work.task, whole, count * self.cut.count * self.cut.channels)
         flags: dict[str, Value] = {
             "PART": part,
             "PACKED": int(packed),
             "CONVOLVED": int(self.matrix.how == CONVOLVED),
             "RESULT": result,
         }
-        defines: dict[str, Value] = {**work.defines, **line.defines(lines, TOGETHER), **flags, "LOW_BITS": LOW_BITS}
+        defines: dict[str, Value] = {**work.defines, **line.defines(lines, TOGETHER), **flags, **flags_of(self.cut)}
+        defines["LOW_BITS"] = LOW_BITS
         defines["SAMPLE"] = CTYPES[work.task.dtype.name]
         del defines["PARTS"]  # a constant of the file
         kernel = work.device.kernel(FILE, f"fft_long_{name}", defines)

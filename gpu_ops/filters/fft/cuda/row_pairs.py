@@ -23,7 +23,7 @@ BLOCK = Param(
     choices=(64, 128, 256, 512),
     tries=(64, 256),
     unit="threads",
-    help="threads per block of rows; fewer where multiprocessors would be idle",
+    help="threads per block of rows; fewer where most multiprocessors would be idle",
 )
 STRIP = Param(
     "strip",
@@ -31,7 +31,7 @@ STRIP = Param(
     choices=(1, 2, 4, 8, 16),
     tries=(2, 8),
     unit="columns",
-    help="neighbouring columns per block; fewer where they do not fit, or where multiprocessors would be idle",
+    help="neighbouring columns per block; fewer where they do not fit, or where most multiprocessors would be idle",
 )
 KNOBS = BLOCK, STRIP, RADIX, TOGETHER
 ALIGNED = 16
@@ -117,7 +117,7 @@ class RowPairs:
         task, device = self.work.task, self.work.device
         item = self.work.real.itemsize
         channels, limits = task.meta.channels, device.limits
-        while wanted > 1 and -(-count // wanted) * channels < limits.multiprocessors:
+        while wanted > 1 and 2 * -(-count // wanted) * channels < limits.multiprocessors:
             wanted //= 2
         lines = line.most_lines(wanted, task.knobs, item, limits.shared_bytes)
         defines = {**self.work.defines, **line.defines(lines, task.knobs), **defines}
