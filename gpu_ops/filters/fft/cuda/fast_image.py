@@ -92,8 +92,10 @@ def _finish(image: RowPairs, factor: float) -> None:
 TRIALS = (
     Trial((240, 360), "uint8", "random", {"result": "level", "centred": True}),
     Trial((74, 1001), "float32", "random", {"result": "magnitude", "window": "Hann"}),
+    Trial((520, 512), "float32", "random", {"result": "magnitude", "detrend": "constant"}, {"block": 64}),
 )
-"""Several blocks of rows and of columns; three stages, and lengths with a factor of 37."""
+"""Several blocks of rows and of columns; three stages, and lengths with a factor of 37; values that several blocks add
+up and look through."""
 VARIANT = Variant(
     *("fast", "16 fast transform", IDEA, plan, "cuda", (FILE, SAMPLES, SPECTRUM, PEAK_FILE), KNOBS),
     source="S2",

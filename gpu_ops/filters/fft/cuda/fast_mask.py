@@ -13,7 +13,7 @@ from gpu_ops.filters.fft.cuda.row_pairs import KNOBS, RowPairs, lines_fit, opera
 from gpu_ops.filters.fft.mask import transfer
 from gpu_ops.plan import Device, Plan
 from gpu_ops.task import Task
-from gpu_ops.types import Counts, Trial, Variant
+from gpu_ops.types import Counts, Variant
 
 FILE = "fft_mask/3_fast.cu"
 IDEA = (
@@ -39,16 +39,13 @@ def plan(device: Device, task: Task) -> Plan:
     return work.plan()
 
 
-TRIALS = (
-    Trial((240, 360), "uint8", "random"),
-    Trial((74, 1001), "float32", "random", {"shape": "notch", "fy": 0.13}),
-)
-"""Several blocks of rows and of columns; three stages, and lengths with a factor of 37."""
+SHAPES = (64, 48), (30, 90), (22, 34)
+"""Several stages, odd and even ones first, one length with a prime factor of 17."""
 VARIANT = Variant(
     *("fast", "3 fast transform", IDEA, plan, "cuda", (FILE,), KNOBS),
     source="S2",
     rules=(MANY_CHANNELS, lines_fit("steps")),
     largest=limits.largest,
-    trials=lambda limits: TRIALS,
+    shapes=SHAPES,
     counts=Counts(uncounted="three kernels: one block is not representative of all", operations=partial(operations, 2)),
 )

@@ -46,8 +46,8 @@ STORED = {
     "round trip": "ROUND_TRIP",
 }
 """What the launch stores, by result."""
-BLOCKS = 4
-"""Blocks of a multiprocessor that add up mean densities."""
+BLOCKS, LEAST_BLOCKS = 4, 16
+"""Blocks of a multiprocessor that add up mean densities, and of each channel at least."""
 WARP, SHARES = 32, 8
 """Values of a block that adds the sums of other blocks, and the threads of each."""
 SMALLEST = 64
@@ -157,7 +157,7 @@ def two_sided(task: Task) -> bool:
 def _mean(work: Work, cut: Cut, out: DeviceArray, factor: float, doubled: int) -> None:
     """The mean density of all segments: sums of blocks, and their sum."""
     line, lines, most = _grid(work, cut)
-    blocks = min(most, max(BLOCKS * work.device.limits.multiprocessors // cut.channels, 1))
+    blocks = min(most, max(BLOCKS * work.device.limits.multiprocessors // cut.channels, LEAST_BLOCKS))
     values = cut.bins * cut.channels
     sums = work.device.empty((blocks * values,), np.float64)
     _launch(work, cut, sums, 1.0, blocks=blocks, stored="SUMS")
@@ -186,11 +186,15 @@ FITS = Rule(_too_long, "a block cannot hold lines of {found} points with these k
 
 
 def _trials(limits: Limits) -> tuple[Trial, ...]:
-    """More segments than all blocks that add up take at once; three stages; a prime length."""
+    """More segments than all blocks that add up take at once; more of them than a grid has blocks in y, of more
+    channels than a block has threads; values that several blocks add up and look through; a prime length."""
     mean = {"result": "power density", "segment": 7, "overlap": 75, "detrend": "constant"}
-    samples = 2 * (7 * 2 * BLOCKS * SMALLEST * limits.multiprocessors)
+    samples = 2 * (7 * 2 * BLOCKS * SMALLEST * max(limits.multiprocessors, LEAST_BLOCKS // BLOCKS))
+    least = {"block": SMALLEST}
     return (
-        Trial((samples,), "float32", "random", mean, {"block": SMALLEST}),
+        Trial((samples,), "float32", "random", mean, least),
+        Trial((4000, 70), "float32", "random", mean, least),
+        Trial((10000,), "float32", "random", {"result": "magnitude", "detrend": "constant"}, least),
         Trial((3000,), "uint8", "random", {"result": "spectrogram", "segment": 360, "window": "Hann"}),
         Trial((997, 2), "float32", "random", {"result": "magnitude", "sides": "two"}),
     )

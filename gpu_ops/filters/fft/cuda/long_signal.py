@@ -19,7 +19,7 @@ from gpu_ops.filters.fft.forms import Cut
 from gpu_ops.filters.fft.limits import several_values
 from gpu_ops.filters.kit.planning import CTYPES
 from gpu_ops.filters.kit.rules import MOST_BLOCKS, beyond
-from gpu_ops.params import Param, Value
+from gpu_ops.params import Param, Value, Values
 from gpu_ops.plan import Device, DeviceArray, Launch, Plan
 from gpu_ops.task import Task
 from gpu_ops.types import Counts, Rule, Trial, Variant
@@ -30,6 +30,8 @@ IDEA = (
     "without a third pass; other lengths are a convolution in three launches."
 )
 STRIP = Param("strip", 8, choices=(2, 4, 8, 16), tries=(2, 8), unit="lines", help="neighbouring lines per block")
+THREADS = 64
+"""Threads of a block that looks for peaks."""
 WANTED = 8
 """Lines that a block shall have: neighbours that fill sectors."""
 MOST_RATIO = 4
@@ -182,7 +184,7 @@ class Parts:
 
 def plan(device: Device, task: Task) -> Plan:
     """The mean where it is subtracted, two or three launches, and what needs all results at once."""
-    work, cut = Work.of(device, task.with_knobs(block=256), "shared"), Cut.of(task)
+    work, cut = Work.of(device, task.with_knobs(block=THREADS), "shared"), Cut.of(task)
     parts = Parts(work, cut)
     return plan_of(work, cut, parts.store, parts.mean)
 
@@ -207,15 +209,20 @@ FITS = Rule(
     _unsuitable,
     "{found} samples are no product of two lines that a block can hold, with these knobs; use the variant registers",
 )
+CENTRED: Values = {"detrend": "constant"}
 MANY_SEGMENTS = Rule(
     lambda task: beyond(Cut.of(task).count, MOST_BLOCKS),
     f"{{found}} segments are more than the {MOST_BLOCKS} that a grid has in z; use the variant fast",
 )
 TRIALS = (
-    Trial((7200,), "float32", "random", {"result": "magnitude", "window": "Hann", "detrend": "constant"}),
     Trial((1009, 2), "uint8", "random", {"result": "spectrum", "sides": "two"}),
+    Trial((7200,), "float32", "random", {"result": "magnitude", "window": "Hann", "detrend": "constant"}),
+    Trial((60, 70), "float32", "random", {"result": "magnitude"}),
+    Trial((4000, 35), "float32", "random", {"result": "power density", "segment": 7, "overlap": 75, **CENTRED}),
+    Trial((1 << 20,), "float32", "random", {"result": "magnitude", **CENTRED}),
 )
-"""Several blocks of columns and of rows, packed and as a convolution."""
+"""Several blocks of columns and of rows, packed and as a convolution; more channels than a block has threads; more
+segments than a grid has blocks in y; values that several blocks add up and look through."""
 VARIANT = Variant(
     *("four_step", "18 four-step", IDEA, plan, "cuda", (FILE, SAMPLES, SPECTRUM, PEAK_FILE), (STRIP, RADIX)),
     source="S2",
