@@ -63,7 +63,7 @@ FFT1D = Filter(
     check=parameters.check1d,
     source="S2",
     finite_only=True,
-    picked=PICKED,
+    picked=(*PICKED, "fast", "four_step"),
     variants=(*host.variants(plan1d), *gpu.variants("signal"), fast_signal.VARIANT, long_signal.VARIANT, peers.CUPY1D),
 )
 FFT2D = Filter(
@@ -80,7 +80,7 @@ FFT2D = Filter(
     locality=Locality("global"),
     source="S2",
     finite_only=True,
-    picked=PICKED,
+    picked=(*PICKED, "fast"),
     variants=(*host.variants(plan2d), *gpu.variants("image"), two_passes.VARIANT, fast_image.VARIANT, peers.CUPY2D),
 )
 FFT_MASK = Filter(
