@@ -92,7 +92,7 @@ def test_no_two_kernel_files_have_the_same_code() -> None:
     [
         ("fft_columns_lines", "fft_other_lines", True),
         ("// Load", "// Fetch", True),
-        ('#include "fft_numbers.cuh"', '#include "fft_others.cuh"', True),
+        ('#include "fft_lines.cuh"', '#include "fft_others.cuh"', True),
         ("Along<LANES, LANES>", "Along<ALONG_POINTS, ALONG_LINES>", True),
         ("if (!inside) return;", "if (!inside || lane.t >= N / LAST) return;", False),
     ],

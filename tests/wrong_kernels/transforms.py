@@ -130,7 +130,7 @@ __device__ __forceinline__ C coarse(C w) { return complex_of(coarse(w.x), coarse
     ),
     "fft_batch2d.transposed.missing_barrier": (
         "no barrier between the stores of a stage and the loads of the next",
-        ('#include "fft_numbers.cuh"\n', '#define __syncthreads()\n#include "fft_numbers.cuh"\n'),
+        ('#include "fft_lines.cuh"\n', '#define __syncthreads()\n#include "fft_lines.cuh"\n'),
     ),
     "fft_mask.fast.parts_in_order": (
         "the inverse transform takes the parts of points as they are",

@@ -9,7 +9,7 @@
 // Traffic: 2 complex numbers read and 2 written per point, in whole sectors
 // Source:  S2
 constexpr int PARTS = 2, WIDTH = 64, LOOKUPS = 4;  // as in every kernel before 14_fast
-#include "fft_numbers.cuh"
+#include "fft_lines.cuh"
 
 typedef Along<LANES_IN, LANES_OUT> Lanes;
 

@@ -17,7 +17,6 @@
 #define LINE_THREADS blockDim.y
 #endif
 #include "fft_level.cuh"
-#include "fft_samples.cuh"
 #include "fft_stockham.cuh"
 
 // Separates the transforms of two real lines that were transformed as one complex line: `a` is its point k, `b` its
@@ -78,6 +77,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) fft_spectrum_columns(
 #else
 typedef SAMPLE T;
 
+// A sample minus the mean. The difference is taken in double: in float a large mean would cancel most digits.
+__device__ __forceinline__ R sample_of(T value, const double* __restrict__ means, int detrend)
+{
+    return detrend ? (R)((double)value - means[0]) : (R)value;
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS) fft_spectrum_rows(
     const T* __restrict__ x, C* __restrict__ y, const C* __restrict__ table, const R* __restrict__ window_y,
     const R* __restrict__ window_x, const double* __restrict__ means, int plane, int bits, int windowed, int detrend)
@@ -91,7 +96,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) fft_spectrum_rows(
     for (int i = 0; i < POINTS; ++i) {
         const int k = threadIdx.x + i * blockDim.x;
         v[i] = complex_of(
-            less_mean(x[upper * width + k], means, detrend), less_mean(x[lower * width + k], means, detrend));
+            sample_of(x[upper * width + k], means, detrend), sample_of(x[lower * width + k], means, detrend));
     }
     if (windowed) {
         const R above = window_y[upper], below = window_y[lower];

@@ -1,7 +1,7 @@
 // What:    the Fourier transforms of the segments of a real signal, and what is asked of them, in one launch
 // Idea:    the fast transform for signals: means and windows are part of the first load, amplitudes, densities and the
 //          order of a spectrogram part of the last store. Two segments are one complex line, which is separated in
-//          shared memory; a block has neighbouring segments, whose values lie side by side in a spectrogram. Mean
+//          shared memory; a block has neighbouring segments, whose values are adjacent in a spectrogram. Mean
 //          densities are added up in registers, by blocks that take many segments. Radices up to 16 with prime factors
 //          up to 13; other lengths are convolutions with a chirp that stay in registers and shared memory
 // Shapes:  x (samples, channels), segment s begins at sample s * hop; out (bins, segments, channels), RESULT says of

@@ -8,7 +8,7 @@
 // Traffic: 1 complex number read and 1 written per point and axis, in whole sectors
 // Source:  S2
 constexpr int PARTS = 2, WIDTH = 64, LOOKUPS = 4;  // as in every kernel before 14_fast
-#include "fft_numbers.cuh"
+#include "fft_lines.cuh"
 
 // LANES: lanes run along the points of a row, or across columns.
 typedef Along<LANES, LANES> Lanes;

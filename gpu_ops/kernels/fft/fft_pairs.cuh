@@ -1,6 +1,6 @@
 // The spectrum of real samples that were packed in pairs, for the kernels after 12_packed, which explains it.
 #pragma once
-#include "fft_numbers.cuh"
+#include "fft_lines.cuh"
 
 // `v` has the N points Z of a line; bins 0 ... N of its 2 N samples are stored at `to`. Points are exchanged in natural
 // order.

@@ -8,8 +8,8 @@
 //          two of threads, shared one double per thread; means: 1D grid over segments * CHANNELS
 // Traffic: 1 sample read and 1 complex number written per point; a second read for the means
 // Source:  S2
+#include "fft.cuh"
 #include "block_total.cuh"
-#include "fft_samples.cuh"
 
 typedef SAMPLE T;
 
@@ -42,6 +42,12 @@ extern "C" __global__ void fft_samples_means(
     means[line] = sum / (double)n;
 }
 
+// A sample minus its mean. The difference is taken in double: in float a large mean would cancel most digits.
+__device__ __forceinline__ R sample_of(T value, const double* __restrict__ means, long long line, int detrend)
+{
+    return detrend ? (R)((double)value - means[line]) : (R)value;
+}
+
 extern "C" __global__ void fft_samples_signal(
     const T* __restrict__ x, C* __restrict__ z, const R* __restrict__ window, const double* __restrict__ means,
     long long segments, long long n, long long hop, int channels, int windowed, int detrend)
@@ -51,7 +57,7 @@ extern "C" __global__ void fft_samples_signal(
     const long long segment = t / (n * channels);
     const long long k = t / channels - segment * n;
     const int channel = (int)(t % channels);
-    R value = less_mean(x[(segment * hop + k) * channels + channel], means + segment * channels + channel, detrend);
+    R value = sample_of(x[(segment * hop + k) * channels + channel], means, segment * channels + channel, detrend);
     if (windowed) value *= window[k];
     z[t] = complex_of(value, 0);
 }
@@ -64,7 +70,7 @@ extern "C" __global__ void fft_samples_image(
     if (t >= height * width * channels) return;
     const long long pixel = t / channels;
     const long long row = pixel / width;
-    R value = less_mean(x[t], means + (t - pixel * channels), detrend);
+    R value = sample_of(x[t], means, t - pixel * channels, detrend);
     if (windowed) value *= window_y[row] * window_x[pixel - row * width];
     z[t] = complex_of(value, 0);
 }
@@ -74,5 +80,11 @@ extern "C" __global__ void fft_samples_inverse(const C* __restrict__ z, T* __res
 {
     const long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (t >= n) return;
-    out[t] = sample_from<T>(z[t].x * factor);
+    const R value = z[t].x * factor;
+#if INTEGER
+    const R whole = floor(value + (R)0.5), most = (R)(T)~0;
+    out[t] = (T)(whole < 0 ? 0 : whole > most ? most : whole);
+#else
+    out[t] = value;
+#endif
 }

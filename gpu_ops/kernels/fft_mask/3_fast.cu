@@ -1,7 +1,7 @@
 // What:    an image without some of its frequencies, in three launches: rows, columns and product, rows
 // Idea:    fft_mask_fused on the fast transform, and real images as half as many complex numbers. Two rows are one complex
 //          line; the launch over columns separates them as it loads, transforms, multiplies, transforms back with the
-//          radices in reverse order, so that no exchange lies between, and joins the rows again in the same memory.
+//          radices in reverse order, which needs no exchange in between, and stores pairs of rows in the same memory.
 //          Columns beyond width / 2 are the conjugates of others. Radices up to 16 with prime factors up to 13;
 //          convolutions with a chirp of other lengths stay in registers and shared memory
 // Shapes:  x, out (height, width, channels); z (channels, pairs, 2, pitch) complex, see fft_row_pairs.cuh; mask (height,

@@ -3,6 +3,11 @@
 // product of small primes from 2 LINE_LENGTH - 1 on, points beyond the line are zero, and the inverse transform takes
 // the radices in reverse order (BACKWARD), so that a thread has the same points before and after it.
 #pragma once
+#ifndef SAMPLE
+#define SAMPLE REAL
+#endif
+#define NUMBERS COMPLEX_NUMBERS  // for the loads of batches, which no kernel of lines of any length makes
+#define PAIR_ALIGNED 0
 #include "fft_lines.cuh"
 
 constexpr int LENGTH = LINE_LENGTH;

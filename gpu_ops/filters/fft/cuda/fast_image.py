@@ -1,8 +1,9 @@
-"""The variant of the spectrum of an image on the fast transform: two launches for any extents and results."""
+"""The variants of images on the fast transform: spectra in two launches, frequency masks in three, of any extents."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,20 @@ from gpu_ops.filters.fft.cuda.any_length import MANY_CHANNELS
 from gpu_ops.filters.fft.cuda.launches import PEAK_FILE, SAMPLES, SPECTRUM, Plane, Work
 from gpu_ops.filters.fft.cuda.row_pairs import KNOBS, RowPairs, lines_fit, operations
 from gpu_ops.filters.fft.limits import several_values
+from gpu_ops.filters.fft.mask import transfer
 from gpu_ops.filters.fft.windows import window
 from gpu_ops.plan import Device, DeviceArray, Plan
 from gpu_ops.task import Task
 from gpu_ops.types import Counts, Trial, Variant
 
-FILE = "fft/16_image.cu"
+FILE, MASK_FILE = "fft/16_image.cu", "fft_mask/3_fast.cu"
 IDEA = (
     "Two launches for any extents, channels and results: rows in pairs, half the columns; means and windows are part "
     "of the first load, magnitudes, levels, densities and the shift of zero frequency part of the last store."
+)
+MASK_IDEA = (
+    "Real images are half as many complex numbers; one launch transforms columns, multiplies and transforms back, with "
+    "radices up to 16 in registers, and stores its columns where it loaded them."
 )
 STORED = {
     "spectrum": "SPECTRUM",
@@ -106,4 +112,33 @@ VARIANT = Variant(
         uncounted="two kernels: one block is not representative of both",
         operations=lambda task: operations(2 if task.params["result"] == "round trip" else 1, task),
     ),
+)
+
+
+def plan_mask(device: Device, task: Task) -> Plan:
+    """Rows, columns forward, product and columns inverse, rows inverse."""
+    work = Work.of(device, task, "shared")
+    image = RowPairs(work, MASK_FILE, "fft_mask_fast")
+    height, width = image.height, image.width
+    mask = np.zeros((height, image.pitch))
+    half = np.arange(width // 2 + 1)
+    mask[:, : len(half)] = transfer(task.params, np.arange(height)[:, None], half, height, width)
+    left = work.output("spectrum", forms.values2d(task))
+    image.over_rows(task.x, what="rows")
+    factor = work.real.type(1 / (height * width))
+    image.over_columns(work.weights(mask), left, more=(factor,), what="columns, multiply, inverse")
+    out = work.output("image", forms.like_input(task))
+    image.over_rows(out, what="rows inverse", inverse=True)
+    return work.plan()
+
+
+MASK_SHAPES = (64, 48), (30, 90), (22, 34)
+"""Several stages, odd and even ones first, one length with a prime factor of 17."""
+MASK = Variant(
+    *("fast", "3 fast transform", MASK_IDEA, plan_mask, "cuda", (MASK_FILE,), KNOBS),
+    source="S2",
+    rules=(MANY_CHANNELS, lines_fit("steps")),
+    largest=limits.largest,
+    shapes=MASK_SHAPES,
+    counts=Counts(uncounted="three kernels: one block is not representative of all", operations=partial(operations, 2)),
 )

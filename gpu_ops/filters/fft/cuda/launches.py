@@ -97,7 +97,8 @@ class Work(Transforms):
     def _on_samples(
         self, name: str, grid: Grid, *args: Any, what: str, shared: int = 0, loops: Mapping[str, int] = NO_LOOPS
     ) -> None:
-        defines = {**self.defines, "SAMPLE": CTYPES[self.task.dtype.name]}
+        dtype = self.task.dtype
+        defines = {**self.defines, "SAMPLE": CTYPES[dtype.name], "INTEGER": int(dtype.kind == "u")}
         kernel = self.device.kernel(SAMPLES, name, defines)
         self.steps.append(Launch(kernel, grid, (self.block, 1, 1), args, shared, name=what, loops=loops))
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.filters.fft import forms, limits
-from gpu_ops.filters.fft.cuda import fast_mask
+from gpu_ops.filters.fft.cuda import fast_image
 from gpu_ops.filters.fft.cuda.launches import LEVELS, PEAK_FILE, SAMPLES, SPECTRUM, Plane, Work
 from gpu_ops.filters.fft.cuda.transform import (
     BLUESTEIN,
@@ -294,5 +294,5 @@ def variants_mask() -> tuple[Variant, ...]:
     return (
         variant("steps", "1 separate launches", APART, _multiply, STEPS_FILE, fits),
         variant("fused", "2 fused", FUSED, _fused, FUSED_FILE, COLUMN_FITS, fits),
-        fast_mask.VARIANT,
+        fast_image.MASK,
     )
