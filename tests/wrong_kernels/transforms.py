@@ -5,9 +5,9 @@ TRANSFORMS = {
         "no barriers, neither between stages nor before segments are separated",
         ('#include "fft_any_length.cuh"\n', '#define __syncthreads()\n#include "fft_any_length.cuh"\n'),
     ),
-    "fft1d.fast.second_segment_lost": (
-        "the second of two segments has the results of the first",
-        ("which % 2 ? two.second : two.first", "two.first"),
+    "fft1d.fast.not_mirrored": (
+        "a bin is separated from itself instead of its mirror image",
+        ("points[k ? LENGTH - k : 0]", "points[k]"),
     ),
     "fft1d.four_step.same_row": (
         "a bin is separated from the same bin of the mirrored row",
@@ -43,9 +43,9 @@ __device__ __forceinline__ void stages_without_barrier(C* line, const C* __restr
         ),
         ("    stages_from_reversed(line,", "    stages_without_barrier(line,"),
     ),
-    "fft2d.fast.not_conjugated": (
-        "the opposite frequency has the same complex number",
-        ("return complex_of(z.x, -z.y); }", "return z; }"),
+    "fft2d.fast.row_not_mirrored": (
+        "the opposite frequency is taken to be in the same row",
+        ("other_y = LENGTH - row + down", "other_y = row + down"),
     ),
     "fft2d.global.half_precision": (
         "twiddle factors with the eleven bits of half precision",

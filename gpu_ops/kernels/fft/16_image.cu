@@ -58,10 +58,10 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
                 const int y = row + down, other_y = LENGTH - row + down;
                 const Result result = result_of<RESULT>(point, factor, least);
                 Result* upper = out + (long long)(y < LENGTH ? y : y - LENGTH) * width * channels + blockIdx.y;
-                upper[here * channels] = result;
-                if (column.alone) return;
                 Result* lower = out + (long long)(other_y < LENGTH ? other_y : other_y - LENGTH) * width * channels + blockIdx.y;
-                lower[there * channels] = opposite_of(result);
+                upper[here * channels] = result;
+                *(column.alone ? upper + here * channels : lower + there * channels) =
+                    column.alone ? result : opposite_of(result);
             });
         }
     });

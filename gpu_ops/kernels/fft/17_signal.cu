@@ -8,7 +8,7 @@
 //          what, or of sums (blocks, bins, channels) double; window (LENGTH), means (segments, channels); tables: see
 //          Tables
 // Launch:  lines: grid (groups of LINES pairs of segments, grid-stride for sums; channels), LINE_THREADS per line; shared
-//          a complex number per point and line, or LENGTH + 1; mean: blocks of 32 values by 8 shares of the sums
+//          a complex number per point and line, or LENGTH + 1; mean: blocks of 32 values by SHARES shares of the sums
 // Traffic: 1 sample read per segment and point, 1 result written per bin
 // Source:  S2
 constexpr int PARTS = 2, WIDTH = 64, LOOKUPS = 1;
@@ -104,20 +104,22 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, RESULT == SUMS
     }
 }
 
-// The mean over all segments of `values` bins, from sums of `pieces` blocks: 8 threads a value, which add every eighth.
+constexpr int SHARES = 32;
+
+// The mean over all segments of `values` bins, from sums of `pieces` blocks: SHARES threads per value.
 extern "C" __global__ void fft_signal_mean(
     const double* __restrict__ sums, R* __restrict__ out, int pieces, int values, int channels, double factor,
     int doubled, int both_sides)
 {
-    __shared__ double shares[8][32];
+    __shared__ double shares[SHARES][32];
     const int value = blockIdx.x * 32 + threadIdx.x;
     double sum = 0;
-    for (int piece = threadIdx.y; piece < pieces && value < values; piece += 8)
+    for (int piece = threadIdx.y; piece < pieces && value < values; piece += SHARES)
         sum += sums[(long long)piece * values + value];
     shares[threadIdx.y][threadIdx.x] = sum;
     __syncthreads();
     if (threadIdx.y > 0 || value >= values) return;
-    for (int other = 1; other < 8; ++other) sum += shares[other][threadIdx.x];
+    for (int other = 1; other < SHARES; ++other) sum += shares[other][threadIdx.x];
     const int k = value / channels;
     const R mean = (R)(sum * (k > 0 && k < doubled ? 2 * factor : factor));
     out[value] = mean;

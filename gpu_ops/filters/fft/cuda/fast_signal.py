@@ -32,7 +32,7 @@ BLOCK = Param(
     choices=(64, 128, 256, 512, 1024),
     tries=(64, 256),
     unit="threads",
-    help="threads per block; fewer where most multiprocessors would be idle",
+    help="threads per block; more for long segments of a spectrogram, fewer where most multiprocessors would be idle",
 )
 Store = Callable[[DeviceArray, float, int], None]
 TOGETHER: dict[str, Value] = {"together": 2}
@@ -46,9 +46,11 @@ STORED = {
     "round trip": "ROUND_TRIP",
 }
 """What the launch stores, by result."""
-BLOCKS, LEAST_BLOCKS = 4, 16
+BLOCKS, LEAST_BLOCKS = 4, 64
 """Blocks of a multiprocessor that add up mean densities, and of each channel at least."""
-WARP, SHARES = 32, 8
+FILLED = 4
+"""Pairs of segments whose values fill a sector of a spectrogram."""
+WARP, SHARES = 32, 32
 """Values of a block that adds the sums of other blocks, and the threads of each."""
 SMALLEST = 64
 """Threads of the smallest block."""
@@ -107,7 +109,8 @@ def _grid(work: Work, cut: Cut) -> tuple[Line, int, int]:
     """The line, the lines of a block and the blocks of all segments of a channel."""
     line, pairs = _line(work.task), -(-cut.count // 2)
     assert line is not None  # the variant supports the length
-    wanted = max(work.block // line.stages.threads, 1)
+    side_by_side = FILLED if work.task.params["result"] == "spectrogram" else 1
+    wanted = max(work.block // line.stages.threads, side_by_side)
     while wanted > 1 and 2 * -(-pairs // wanted) * cut.channels < work.device.limits.multiprocessors:
         wanted //= 2
     lines = _lines(line, 1 << wanted.bit_length() - 1, work.task)

@@ -32,8 +32,8 @@ IDEA = (
 STRIP = Param("strip", 8, choices=(2, 4, 8, 16), tries=(2, 8), unit="lines", help="neighbouring lines per block")
 THREADS = 64
 """Threads of a block that looks for peaks."""
-WANTED = 8
-"""Lines that a block shall have: neighbours that fill sectors."""
+WANTED = 4, 8
+"""Columns and rows that a block shall have, so that neighbours fill sectors: half of its rows are mirrored ones."""
 MOST_RATIO = 4
 """Of the length of a matrix' lines and the square root of its size."""
 PACKED, CONVOLVED, NEITHER = "packed", "convolved", "neither"
@@ -84,7 +84,8 @@ def _matrix(length: int, how: str, points: int, radix: int) -> Matrix | None:
 def _cost(matrix: Matrix) -> float:
     """Moves of a point through global memory and through stages, more where a block has few lines."""
     lines = matrix.columns, matrix.rows
-    few = sum(max(math.log2(line.stages.threads * WANTED / MOST_THREADS), 0) for line in lines)
+    threads = (line.stages.threads * most for line, most in zip(lines, WANTED, strict=True))
+    few = sum(max(math.log2(count / MOST_THREADS), 0) for count in threads)
     stages = sum(len(line.stages.radices) * line.numbers / line.points for line in lines)
     return matrix.size * (4 + stages + 4 * few)
 
