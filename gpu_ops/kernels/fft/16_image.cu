@@ -34,16 +34,27 @@ typedef decltype(result_of<RESULT>(C(), 0, 0)) Result;
 __device__ __forceinline__ C opposite_of(C z) { return complex_of(z.x, -z.y); }
 __device__ __forceinline__ R opposite_of(R z) { return z; }
 
-extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024)) fft_image_columns(
+#if COLUMNS == FIRST_PART
+extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024)) fft_image_first(
     C* z, const C* __restrict__ circle, const C* __restrict__ chirp, const C* __restrict__ spectrum,
-    Result* __restrict__ out, int width, int pitch, long long pairs, int down, int right, R factor, R least)
+    const C* __restrict__ turns, int width, int pitch, long long pairs)
 {
     const Lane lane = lane_of<ALONG_LINES>();
-    const Column column{z, (int)blockIdx.x * LINES + lane.line, width, pitch, pairs};
-    const int channels = gridDim.y;
+    const int rows = gridDim.z, row = blockIdx.z;
+    const Column column{z, (int)blockIdx.x * LINES + lane.line, width, pitch, pairs, rows, row};
+    first_part<AcrossColumns>(column, lane, Tables{circle, chirp, spectrum}, turns);
+}
+#else
+extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024)) fft_image_columns(
+    C* z, const C* __restrict__ circle, const C* __restrict__ chirp, const C* __restrict__ spectrum,
+    Result* __restrict__ out, int width, int pitch, long long pairs, int apart, int down, int right, R factor, R least)
+{
+    const Lane lane = lane_of<ALONG_LINES>();
+    const int height = rows_of_column(), channels = gridDim.y;
+    const Column column{z, (int)blockIdx.x * LINES + lane.line, width, pitch, pairs, COLUMNS == SECOND_PART ? N : 1};
     const Tables tables{circle, chirp, spectrum};
-    C v[butterflies<FIRST>()][FIRST];
-    load_column(v, column, lane.t);
+    C v[butterflies<FIRST>()][FIRST] = {};
+    load_points(v, column, lane.t, apart);
     transform<AcrossColumns>(v, lane, tables, [&](C (&v)[butterflies<ENDING>()][ENDING], Lane lane) {
         if constexpr (RESULT == ROUND_TRIP) {
             each_point<ENDING>(v, lane.t, [&](C& point, int) { point = swapped(point); });
@@ -53,12 +64,12 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
         } else if (column.inside) {
             const int x = column.index + right, here = x < width ? x : x - width;
             const int other_x = column.opposite + right, there = other_x < width ? other_x : other_x - width;
-            each_point<ENDING>(v, lane.t, [&](C point, int row) {
-                if (!has_point(row)) return;
-                const int y = row + down, other_y = LENGTH - row + down;
+            each_point<ENDING>(v, lane.t, [&](C point, int k) {
+                if (!has_point(k)) return;
+                const int y = row_of(k) + down, other_y = height - row_of(k) + down;
                 const Result result = result_of<RESULT>(point, factor, least);
-                Result* upper = out + (long long)(y < LENGTH ? y : y - LENGTH) * width * channels + blockIdx.y;
-                Result* lower = out + (long long)(other_y < LENGTH ? other_y : other_y - LENGTH) * width * channels + blockIdx.y;
+                Result* upper = out + (long long)(y < height ? y : y - height) * width * channels + blockIdx.y;
+                Result* lower = out + (long long)(other_y < height ? other_y : other_y - height) * width * channels + blockIdx.y;
                 upper[here * channels] = result;
                 *(column.alone ? upper + here * channels : lower + there * channels) =
                     column.alone ? result : opposite_of(result);
@@ -66,6 +77,7 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
         }
     });
 }
+#endif
 #else
 typedef Along<ALONG_POINTS, ALONG_POINTS> AlongRows;
 typedef SAMPLE Sample;

@@ -17,32 +17,48 @@ constexpr int WIDTH = 64, LOOKUPS = 1;
 #if COLUMNS
 typedef Along<ALONG_LINES, ALONG_LINES> AcrossColumns;
 
-extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_mask_fast_columns(
+#if COLUMNS == FIRST_PART || COLUMNS == LAST_PART
+extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024)) fft_mask_fast_parts(
     C* z, const C* __restrict__ circle, const C* __restrict__ chirp, const C* __restrict__ spectrum,
-    const R* __restrict__ mask, R* __restrict__ magnitude, int width, int pitch, long long pairs, R factor)
+    const C* __restrict__ turns, int width, int pitch, long long pairs, R factor)
 {
     const Lane lane = lane_of<ALONG_LINES>();
-    const Column column{z, (int)blockIdx.x * LINES + lane.line, width, pitch, pairs};
-    const int channels = gridDim.y;
+    const int rows = gridDim.z, row = blockIdx.z;
+    const Column column{z, (int)blockIdx.x * LINES + lane.line, width, pitch, pairs, rows, row};
     const Tables tables{circle, chirp, spectrum};
-    C v[butterflies<FIRST>()][FIRST];
-    load_column(v, column, lane.t);
+    if constexpr (COLUMNS == FIRST_PART) first_part<AcrossColumns>(column, lane, tables, turns);
+    else last_part<AcrossColumns>(column, lane, tables, factor);
+}
+#else
+extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_mask_fast_columns(
+    C* z, const C* __restrict__ circle, const C* __restrict__ chirp, const C* __restrict__ spectrum,
+    const C* __restrict__ turns, const R* __restrict__ mask, R* __restrict__ magnitude, int width, int pitch,
+    long long pairs, int apart, R factor)
+{
+    const Lane lane = lane_of<ALONG_LINES>();
+    const int height = rows_of_column(), channels = gridDim.y;
+    const Column column{z, (int)blockIdx.x * LINES + lane.line, width, pitch, pairs, COLUMNS == SECOND_PART ? N : 1};
+    const Tables tables{circle, chirp, spectrum};
+    C v[butterflies<FIRST>()][FIRST] = {};
+    load_points(v, column, lane.t, apart);
     transform<AcrossColumns>(v, lane, tables, [&](C (&v)[butterflies<ENDING>()][ENDING], Lane lane) {
-        each_point<ENDING>(v, lane.t, [&](C& point, int row) {
-            point = swapped(scaled(point, mask[(long long)(has_point(row) ? row : 0) * pitch + column.index]));
+        each_point<ENDING>(v, lane.t, [&](C& point, int k) {
+            point = swapped(scaled(point, mask[(long long)(has_point(k) ? row_of(k) : 0) * pitch + column.index]));
         });
-        each_point<ENDING>(v, lane.t, [&](C point, int row) {
-            if (!column.inside || !has_point(row)) return;
+        each_point<ENDING>(v, lane.t, [&](C point, int k) {
+            if (!column.inside || !has_point(k)) return;
+            const int row = row_of(k);
             R* const size = magnitude + blockIdx.y;
             const R here = hypot(point.x, point.y) * factor;
             size[((long long)row * width + column.index) * channels] = here;
-            if (!column.alone) size[((long long)(row ? LENGTH - row : 0) * width + column.opposite) * channels] = here;
+            if (!column.alone) size[((long long)(row ? height - row : 0) * width + column.opposite) * channels] = here;
         });
         transform_again<AcrossColumns>(v, lane, tables, [&](C (&v)[butterflies<FIRST>()][FIRST], Lane lane) {
-            store_column(v, column, lane.t, factor);
+            store_points(v, column, lane.t, apart, turns, factor);
         });
     });
 }
+#endif
 #else
 typedef Along<ALONG_POINTS, ALONG_POINTS> AlongRows;
 typedef SAMPLE Sample;

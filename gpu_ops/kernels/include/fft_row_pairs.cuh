@@ -5,7 +5,15 @@
 //
 // A pair takes 2 * pitch complex numbers: points 0 ... width / 2 from its beginning, and points width - 1, width - 2 ...
 // from pitch + 1 on, so that neighbouring columns have neighbouring numbers, and so have their opposite ones.
+//
+// Columns of many rows take two launches more: COLUMNS says what a kernel does of them. A column in parts is a matrix
+// whose element (a, b) is row b + n2 a: the first launch transforms the n1 points of each b, the second one the n2 points
+// of each k1, whose results are rows k1 + n1 k2, and, where columns are transformed back, a last one those of each b again.
 #pragma once
+#define WHOLE_COLUMNS 1
+#define FIRST_PART 2
+#define SECOND_PART 3
+#define LAST_PART 4
 #include "fft_any_length.cuh"
 #include "fft_samples.cuh"
 
@@ -42,15 +50,23 @@ struct Column {
     bool inside;
     int index, opposite;
     bool alone;  // it is its own opposite column
-    int pitch;
+    int pitch, rows;  // a column in two parts takes every so manieth row, from row `row` on
     C* first;
 
-    __device__ __forceinline__ Column(C* z, int line, int width, int pitch, long long pairs)
+    __device__ __forceinline__ Column(
+        C* z, int line, int width, int pitch, long long pairs, int rows = 1, int row = 0)
         : inside(line <= width / 2), index(inside ? line : width / 2), opposite(width - index),
-          alone(index == 0 || index == opposite), pitch(pitch), first(z + blockIdx.y * pairs * (2 * pitch) + index)
+          alone(index == 0 || index == opposite), pitch(pitch), rows(rows),
+          first(z + (blockIdx.y * pairs + row) * (2 * pitch) + index)
     {
     }
-    __device__ __forceinline__ C* pair(int p) const { return first + (long long)p * (2 * pitch); }
+    __device__ __forceinline__ C* pair(int p) const { return first + (long long)p * rows * (2 * pitch); }
+    // Where the number of point k is, of points whose first butterfly has them `apart` points apart.
+    __device__ __forceinline__ C* place(int k, int apart) const
+    {
+        const int r = k / apart;
+        return pair(k - (r + 1) / 2 * apart) + r % 2 * pitch;
+    }
 };
 
 // Separates the rows of the pairs of a column: a thread's points of FIRST.
@@ -95,6 +111,61 @@ __device__ __forceinline__ void store_column(C (&v)[butterflies<FIRST>()][FIRST]
             to[0] = complex_of(upper.x - lower.y, upper.y + lower.x);
             if (!column.alone) to[column.pitch] = complex_of(upper.x + lower.y, lower.x - upper.y);
         }
+    }
+}
+
+// The first of two parts of columns: every gridDim.z-th row from row blockIdx.z on; results are multiplied by the twiddle
+// factors of the column and stored where the points were. `turns` has those of all its rows.
+template <typename Lanes>
+__device__ __forceinline__ void first_part(
+    const Column& column, Lane lane, const Tables& tables, const C* __restrict__ turns)
+{
+    C v[butterflies<FIRST>()][FIRST];
+    load_column(v, column, lane.t);
+    transform<Lanes>(v, lane, tables, [&](C (&v)[butterflies<ENDING>()][ENDING], Lane lane) {
+        each_point<ENDING>(v, lane.t, [&](C point, int k) {
+            if (column.inside) *column.place(k, N / FIRST) = product(point, turns[blockIdx.z * k]);
+        });
+    });
+}
+
+// The opposite of first_part, of points that are multiplied already and whose parts are swapped.
+template <typename Lanes>
+__device__ __forceinline__ void last_part(const Column& column, Lane lane, const Tables& tables, R factor)
+{
+    C v[butterflies<ENDING>()][ENDING] = {};
+    each_point<ENDING>(v, lane.t, [&](C& point, int k) { point = *column.place(k, N / FIRST); });
+    transform_again<Lanes>(v, lane, tables, [&](C (&v)[butterflies<FIRST>()][FIRST], Lane lane) {
+        store_column(v, column, lane.t, factor);
+    });
+}
+
+// The row of result k of a column, of so many rows.
+__device__ __forceinline__ int row_of(int k) { return COLUMNS == SECOND_PART ? blockIdx.z + gridDim.z * k : k; }
+__device__ __forceinline__ int rows_of_column() { return COLUMNS == SECOND_PART ? gridDim.z * N : LENGTH; }
+
+// Points of columns, whole or of the second part, for which the rows of a pair are `apart` rows apart.
+__device__ __forceinline__ void load_points(C (&v)[butterflies<FIRST>()][FIRST], const Column& column, int t, int apart)
+{
+    if constexpr (COLUMNS == SECOND_PART) {
+        const C* const from = column.place(blockIdx.z, apart / N);
+        each_point<FIRST>(v, t, [&](C& point, int b) { point = from[(long long)b * (2 * column.pitch)]; });
+    } else {
+        load_column(v, column, t);
+    }
+}
+
+// And back, of results whose parts are swapped.
+__device__ __forceinline__ void store_points(
+    C (&v)[butterflies<FIRST>()][FIRST], const Column& column, int t, int apart, const C* __restrict__ turns, R factor)
+{
+    if constexpr (COLUMNS == SECOND_PART) {
+        C* const to = column.place(blockIdx.z, apart / N);
+        each_point<FIRST>(v, t, [&](C point, int b) {
+            if (column.inside) to[(long long)b * (2 * column.pitch)] = product(point, turns[blockIdx.z * b]);
+        });
+    } else {
+        store_column(v, column, t, factor);
     }
 }
 

@@ -70,6 +70,7 @@ def _columns(image: RowPairs, out: DeviceArray, factor: float, moves: tuple[int,
     result, real = image.work.task.params["result"], image.work.real.type
     least = forms.least_amplitude(image.work.task) if result == "level" else 0.0
     more: tuple[Any, ...] = (*map(np.int32, moves), real(factor), real(least))
+    image.over_parts("first", what="columns: part 1 of 2", RESULT=STORED[result])
     image.over_columns(out, more=more, what=f"columns, {result}", RESULT=STORED[result])
 
 
@@ -126,7 +127,9 @@ def plan_mask(device: Device, task: Task) -> Plan:
     left = work.output("spectrum", forms.values2d(task))
     image.over_rows(task.x, what="rows")
     factor = work.real.type(1 / (height * width))
-    image.over_columns(work.weights(mask), left, more=(factor,), what="columns, multiply, inverse")
+    image.over_parts("parts", factor, what="columns: part 1 of 2")
+    image.over_columns(image.turns, work.weights(mask), left, more=(factor,), what="columns, multiply, inverse")
+    image.over_parts("parts", factor, what="columns inverse: part 2 of 2", last=True)
     out = work.output("image", forms.like_input(task))
     image.over_rows(out, what="rows inverse", inverse=True)
     return work.plan()
