@@ -1,15 +1,16 @@
-// What:    the Fourier transform of a real image of any extents, and what is asked of it, in two launches
+// What:    the Fourier transform of a real image of any extents, and what is asked of it, in two launches or three
 // Idea:    15_spectrum for other results, for channels and for all extents. Means and windows are part of the first
 //          load, magnitudes, levels, densities and the shift of zero frequency part of the last store. Two rows are one
 //          complex line; the launch over columns separates them as it loads, instead of an exchange after the rows, and
 //          stores each result at its frequency and at the opposite one. Radices up to 16 with prime factors up to 13;
 //          other lengths are convolutions with a chirp that stay in registers and shared memory. The round trip
-//          transforms columns back at once, with the radices in reverse order, and stores them where it loaded them
+//          transforms columns back at once, with the radices in reverse order, and stores them where it loaded them.
+//          Columns of which a block does not hold eight take two launches, so that more neighbours fill whole sectors
 // Shapes:  x (height, width, channels); z (channels, pairs, 2, pitch) complex, see fft_row_pairs.cuh; out (height, width,
 //          channels), RESULT says of what; window_y (height), window_x (width), means (channels); tables: see Tables
-// Launch:  rows: grid (groups of LINES pairs, channels), columns: grid (groups of LINES columns, channels); LINE_THREADS
-//          per line; shared PARTS real numbers per point
-// Traffic: 1 sample read, 1/2 complex number written and read, 1 result written per point
+// Launch:  rows: grid (groups of LINES pairs, channels), columns: grid (groups of LINES columns, channels, parts);
+//          LINE_THREADS per line; shared PARTS real numbers per point
+// Traffic: 1 sample read, 1/2 complex number written and read (twice for columns in parts), 1 result written per point
 // Source:  S2
 constexpr int WIDTH = 64, LOOKUPS = 1;
 #include "fft_level.cuh"

@@ -1,13 +1,14 @@
-// What:    an image without some of its frequencies, in three launches: rows, columns and product, rows
+// What:    an image without some of its frequencies, in three launches (rows, columns and product, rows) or five
 // Idea:    fft_mask_fused on the fast transform, and real images as half as many complex numbers. Two rows are one complex
 //          line; the launch over columns separates them as it loads, transforms, multiplies, transforms back with the
 //          radices in reverse order, which needs no exchange in between, and stores pairs of rows in the same memory.
 //          Columns beyond width / 2 are the conjugates of others. Radices up to 16 with prime factors up to 13;
-//          convolutions with a chirp of other lengths stay in registers and shared memory
+//          convolutions with a chirp of other lengths stay in registers and shared memory. Columns of which a block does
+//          not hold eight take two launches more, so that more neighbours fill whole sectors
 // Shapes:  x, out (height, width, channels); z (channels, pairs, 2, pitch) complex, see fft_row_pairs.cuh; mask (height,
 //          pitch), its first width / 2 + 1 columns; magnitude (height, width, channels); tables: see Tables
-// Launch:  rows: grid (groups of LINES pairs, channels), columns: grid (groups of LINES columns, channels); LINE_THREADS
-//          per line; shared PARTS real numbers per point
+// Launch:  rows: grid (groups of LINES pairs, channels), columns: grid (groups of LINES columns, channels, parts);
+//          LINE_THREADS per line; shared PARTS real numbers per point
 // Traffic: 1 sample read, 1/2 complex number written, read and written again, 1/2 value of the mask read and 1 magnitude
 //          written, 1/2 complex number read and 1 sample written per point
 // Source:  S2

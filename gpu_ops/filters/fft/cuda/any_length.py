@@ -105,17 +105,23 @@ class Line(NamedTuple):
         return twiddles, work.table(chirp, self.length), spectrum
 
 
+def smooth_from(least: int) -> list[int]:
+    """The first TRIED numbers from `least` on without a prime factor above MOST_PRIME, in order."""
+    found = [1]
+    for prime in (p for p in range(2, MOST_PRIME + 1) if largest_prime(p) == p):
+        for n in found:  # which grows
+            if n * prime < 2 * least:
+                found.append(n * prime)
+    return sorted(n for n in found if n >= least)[:TRIED]
+
+
 @lru_cache
 def line_of(length: int, radix: int) -> Line | None:
     """The cheapest way to transform a line; None where it is too long for a block."""
     if largest_prime(length) <= MOST_PRIME:
         return _smooth(length, length, radix)
-    lines: list[Line] = []
-    points = 2 * length - 1
-    while len(lines) < TRIED and points <= MOST_NUMBERS:
-        line = _smooth(length, points, radix) if largest_prime(points) <= MOST_PRIME else None
-        lines += [line] if line else []
-        points += 1
+    found = (_smooth(length, points, radix) for points in smooth_from(2 * length - 1) if points <= MOST_NUMBERS)
+    lines = (line for line in found if line)
     return min(lines, key=lambda line: sum(line.numbers * (1 + STAGE / 16) for _ in line.stages.radices), default=None)
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpu_ops.filters.fft import forms, limits
-from gpu_ops.filters.fft.cuda.any_length import MANY_CHANNELS, RADIX, TRIED, Line, line_of
+from gpu_ops.filters.fft.cuda.any_length import MANY_CHANNELS, RADIX, Line, line_of, smooth_from
 from gpu_ops.filters.fft.cuda.fast_signal import STORED, TOGETHER, flags_of, plan_of, tables_before, two_sided
 from gpu_ops.filters.fft.cuda.launches import PEAK_FILE, SAMPLES, SPECTRUM, Work
 from gpu_ops.filters.fft.cuda.passes import LOW_BITS, high_turns, low_turns
@@ -62,13 +62,8 @@ def matrix_of(length: int, round_trip: bool, radix: int) -> Matrix | None:
         return _matrix(length, NEITHER, length, radix)
     if length % 2 == 0 and (packed := _matrix(length, PACKED, length // 2, radix)):
         return packed
-    found: list[Matrix] = []
-    points = 2 * length - 1
-    while len(found) < TRIED and points < 4 * length + 8:
-        matrix = _matrix(length, CONVOLVED, points, radix)
-        found += [matrix] if matrix else []
-        points += 1
-    return min(found, key=_cost, default=None)
+    found = (_matrix(length, CONVOLVED, points, radix) for points in smooth_from(2 * length - 1))
+    return min((matrix for matrix in found if matrix), key=_cost, default=None)
 
 
 def _matrix(length: int, how: str, points: int, radix: int) -> Matrix | None:
