@@ -69,11 +69,12 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
                 if (!has_point(k)) return;
                 const int y = row_of(k) + down, other_y = height - row_of(k) + down;
                 const Result result = result_of<RESULT>(point, factor, least);
-                Result* upper = out + (long long)(y < height ? y : y - height) * width * channels + blockIdx.y;
-                Result* lower = out + (long long)(other_y < height ? other_y : other_y - height) * width * channels + blockIdx.y;
-                upper[here * channels] = result;
-                *(column.alone ? upper + here * channels : lower + there * channels) =
-                    column.alone ? result : opposite_of(result);
+                const long long upper = y < height ? y : y - height;
+                const long long lower = other_y < height ? other_y : other_y - height;
+                Result* const own = out + (upper * width + here) * channels + blockIdx.y;
+                Result* const other = out + (lower * width + there) * channels + blockIdx.y;
+                *own = result;
+                *(column.alone ? own : other) = column.alone ? result : opposite_of(result);
             });
         }
     });
@@ -92,7 +93,8 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
     const Rows rows{(long long)blockIdx.x * LINES + lane.line, pairs, apart, height};
     C v[butterflies<FIRST>()][FIRST] = {};
     load_pair_swapped(v, rows.of((C*)z, pairs, pitch), pitch, lane.t);
-    transform<AlongRows>(v, lane, Tables{circle, chirp, spectrum}, [&](C (&v)[butterflies<ENDING>()][ENDING], Lane lane) {
+    const Tables tables{circle, chirp, spectrum};
+    transform<AlongRows>(v, lane, tables, [&](C (&v)[butterflies<ENDING>()][ENDING], Lane lane) {
         if (rows.inside) store_rows_swapped(v, out, rows, lane.t);
     });
 }
@@ -116,7 +118,8 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
         point.x = less_mean(upper, means + blockIdx.y, DETREND) * (above * weight);
         if (rows.both) point.y = less_mean(lower, means + blockIdx.y, DETREND) * (below * weight);
     });
-    transform<AlongRows>(v, lane, Tables{circle, chirp, spectrum}, [&](C (&v)[butterflies<ENDING>()][ENDING], Lane lane) {
+    const Tables tables{circle, chirp, spectrum};
+    transform<AlongRows>(v, lane, tables, [&](C (&v)[butterflies<ENDING>()][ENDING], Lane lane) {
         if (rows.inside) store_pair(v, rows.of(z, pairs, pitch), pitch, lane.t);
     });
 }

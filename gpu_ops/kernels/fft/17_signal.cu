@@ -26,10 +26,13 @@ __device__ __forceinline__ Both separated(int line, int k)
 {
     const C* const points = (const C*)memory + line * ODD;
     const C a = points[k], b = points[k ? LENGTH - k : 0];
-    return {complex_of((R)0.5 * (a.x + b.x), (R)0.5 * (a.y - b.y)), complex_of((R)0.5 * (a.y + b.y), (R)0.5 * (b.x - a.x))};
+    const C first = complex_of((R)0.5 * (a.x + b.x), (R)0.5 * (a.y - b.y));
+    return {first, complex_of((R)0.5 * (a.y + b.y), (R)0.5 * (b.x - a.x))};
 }
 
-extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, RESULT == SUMS ? blocks_of(768) : blocks_of(1024)) fft_signal_lines(
+constexpr int THREADS = RESULT == SUMS ? 768 : 1024;
+
+extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(THREADS)) fft_signal_lines(
     const Sample* __restrict__ x, Result* __restrict__ out, const C* __restrict__ circle, const C* __restrict__ chirp,
     const C* __restrict__ spectrum, const R* __restrict__ window, const double* __restrict__ means, long long segments,
     long long hop, R factor, int doubled, int both_sides)
@@ -62,7 +65,8 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, RESULT == SUMS
                 each_point<ENDING>(v, lane.t, [&](C& point, int) { point = swapped(point); });
                 transform_again<AlongSegments>(v, lane, tables, [&](C (&v)[butterflies<FIRST>()][FIRST], Lane lane) {
                     each_point<FIRST>(v, lane.t, [&](C point, int k) {
-                        if (has_point(k) && inside) ((Sample*)out)[k * channels + channel] = result_of<ROUND_TRIP>(point, factor);
+                        const Sample sample = result_of<ROUND_TRIP>(point, factor);
+                        if (has_point(k) && inside) ((Sample*)out)[k * channels + channel] = sample;
                     });
                 });
                 return;

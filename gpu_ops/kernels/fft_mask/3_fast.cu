@@ -73,7 +73,8 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
     const Rows rows{(long long)blockIdx.x * LINES + lane.line, pairs, apart, height};
     C v[butterflies<FIRST>()][FIRST] = {};
     load_pair_swapped(v, rows.of((C*)z, pairs, pitch), pitch, lane.t);
-    transform<AlongRows>(v, lane, Tables{circle, chirp, spectrum}, [&](C (&v)[butterflies<ENDING>()][ENDING], Lane lane) {
+    const Tables tables{circle, chirp, spectrum};
+    transform<AlongRows>(v, lane, tables, [&](C (&v)[butterflies<ENDING>()][ENDING], Lane lane) {
         if (rows.inside) store_rows_swapped(v, out, rows, lane.t);
     });
 }
@@ -90,7 +91,8 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
         const Sample upper = from[0], lower = from[rows.distance()];
         if (has_point(k)) point = complex_of((R)upper, rows.both ? (R)lower : 0);
     });
-    transform<AlongRows>(v, lane, Tables{circle, chirp, spectrum}, [&](C (&v)[butterflies<ENDING>()][ENDING], Lane lane) {
+    const Tables tables{circle, chirp, spectrum};
+    transform<AlongRows>(v, lane, tables, [&](C (&v)[butterflies<ENDING>()][ENDING], Lane lane) {
         if (rows.inside) store_pair(v, rows.of(z, pairs, pitch), pitch, lane.t);
     });
 }
