@@ -129,6 +129,10 @@ class LibraryMissing(DeviceError):
     """A library for comparison is not installed here; the message says what to install."""
 
 
+class PeerMissing(DeviceError):
+    """A device has no second one beside it."""
+
+
 class DeviceLost(DeviceError):
     """A device's context is lost with everything in it; the process cannot use that device any more."""
 

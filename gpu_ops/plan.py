@@ -44,11 +44,11 @@ class Limits:
 
 @dataclass(frozen=True, eq=False)
 class Launch:
-    """One kernel launch. `args` are device arrays and explicit NumPy scalars, checked against the kernel's own
-    parameters; `constants` maps __constant__ symbols to host arrays, copied before the plan first runs. An `early`
-    launch may begin before the launch ahead of it in its stream has ended: its kernel waits for that itself. It is not
-    the first of its plan. Devices before compute capability 9.0 begin it afterwards. `loops` says how often those loops
-    of its kernel run in the busiest thread that small inputs run through once, by name."""
+    """One kernel launch. `args` are device arrays, None for a null pointer, and explicit NumPy scalars, checked against
+    the kernel's own parameters; `constants` maps __constant__ symbols to host arrays, copied before the plan first
+    runs. An `early` launch may begin before the launch ahead of it in its stream has ended: its kernel waits for that
+    itself. It is not the first of its plan. Devices before compute capability 9.0 begin it afterwards. `loops` says how
+    often those loops of its kernel run in the busiest thread that small inputs run through once, by name."""
 
     kernel: Any
     grid: tuple[int, int, int]
@@ -132,12 +132,14 @@ Step = Launch | Call | Copy | Fill | Prefetch | HostTask
 class Plan:
     """Steps over memory that is already allocated. Steps of one stream run in order; `after` of a step names the steps
     of other streams that it waits for. `blocking` streams are those that cudaStreamCreate makes: they synchronise with
-    the default stream. A `graph` is launched as one CUDA graph."""
+    the default stream. A `graph` is launched as one CUDA graph. `peer_streams` are streams of the device's peer; the
+    kernels in them are the peer's."""
 
     steps: tuple[Step, ...]
     outputs: Mapping[str, DeviceArray]
     blocking: bool = False
     graph: bool = False
+    peer_streams: frozenset[int] = frozenset()
 
 
 Severity = Literal["error", "warning"]
@@ -221,7 +223,7 @@ class Trace:
 @dataclass(frozen=True)
 class Span:
     """One step of an execution: when it began and ended, in seconds since the execution began, its stream, the bytes
-    that it copied or filled (0 for kernels and calls), and what carried it out."""
+    that it copied or filled (0 for kernels and calls), what carried it out, and whether that was the device's peer."""
 
     name: str
     start: float
@@ -229,13 +231,21 @@ class Span:
     stream: int
     nbytes: int
     engine: Engine = "kernel"
+    peer: bool = False
 
     @classmethod
-    def of(cls, step: Step, start: float, end: float, is_host: Callable[[Any], bool] = lambda array: False) -> Span:
+    def of(
+        cls,
+        step: Step,
+        start: float,
+        end: float,
+        is_host: Callable[[Any], bool] = lambda array: False,
+        peer: bool = False,
+    ) -> Span:
         """The span of a step; `is_host` says whether an array lies in host memory."""
         array = step.source if isinstance(step, Copy) else getattr(step, "target", None)
         nbytes = 0 if array is None else int(array.nbytes)
-        return cls(step.name, start, end, step.stream, nbytes, engine_of(step, is_host))
+        return cls(step.name, start, end, step.stream, nbytes, engine_of(step, is_host), peer)
 
 
 def engine_of(step: Step, is_host: Callable[[Any], bool]) -> Engine:
@@ -315,6 +325,10 @@ class Device(Protocol):
     def session(self, edits: Mapping[str, str], checks: Checks = "full") -> Device:
         """A view of the device with its own kernel modules, in which `edits` {file: text} replace kernel files.
         `checks` says how thoroughly a simulated GPU looks for faults."""
+
+    def peer(self) -> Device:
+        """Another device of this kind and machine, with the same edits, whose memory copies reach. Raises PeerMissing
+        where there is none."""
 
     def at_work(self) -> AbstractContextManager[None]:
         """Inside, this is the thread's current device, for libraries that are called directly."""

@@ -52,7 +52,7 @@ def rows_of(command: str) -> Iterator[Row]:
         point = dict(zip(axes, values, strict=True))
         checked, params = checked_values(args, filter, point)
         flags = {**flag_values(args), **point}
-        shape = tuple(map(int, flags.get("size", flags.get("length", "")).split("x")))
+        shape = tuple(map(int, reversed(flags.get("size", flags.get("length", "")).split("x"))))
         params = {p.name: p.default for p in filter.params} | params
         for variant in variants:
             knobs = {k.name: k.default for k in variant.knobs} | knobs_of(variant, checked)

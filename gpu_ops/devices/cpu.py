@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gpu_ops.devices.libraries import import_library
-from gpu_ops.errors import DeviceError, DeviceMemoryError, KernelError
+from gpu_ops.errors import DeviceError, DeviceMemoryError, KernelError, PeerMissing
 from gpu_ops.host import free_memory, total_memory
 from gpu_ops.params import Value
 from gpu_ops.plan import (
@@ -118,6 +118,9 @@ class CpuDevice:
 
     def texture(self, array: DeviceArray, border: str = "nearest", linear: bool = False) -> Any:
         raise DeviceError("The CPU has no textures; pick a CUDA device.")
+
+    def peer(self) -> CpuDevice:
+        raise PeerMissing("The CPU has no second device beside it; pick a CUDA device.")
 
     def library(self, name: str) -> ModuleType:
         return import_library(name)

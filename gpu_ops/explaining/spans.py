@@ -78,9 +78,8 @@ class Timeline:
     @property
     def lanes(self) -> list[str]:
         """What has a row of its own: the host, then each stream."""
-        streams = sorted({span.stream for span in self.spans if span.engine != "host"})
-        host = ["host"] if any(span.engine == "host" for span in self.spans) else []
-        return host + [stream_name(stream) for stream in streams]
+        ordered = sorted(self.spans, key=lambda span: (span.engine != "host", span.stream))
+        return list(dict.fromkeys(map(lane_of, ordered)))
 
     def of_lane(self, lane: str) -> list[Span]:
         """The spans of a row, in the order of their beginnings."""
@@ -139,14 +138,12 @@ def _event(span: Span, thread: int, scale: float) -> dict[str, Any]:
     return {"name": span.name, "cat": span.engine, "ph": "X", "pid": 1, "tid": thread, **times, "args": details}
 
 
-def stream_name(stream: int) -> str:
-    """A stream as a row is called."""
-    return "default stream" if stream == DEFAULT_STREAM else f"stream {stream}"
-
-
 def lane_of(span: Span) -> str:
     """The row of a span."""
-    return "host" if span.engine == "host" else stream_name(span.stream)
+    if span.engine == "host":
+        return "host"
+    name = "default stream" if span.stream == DEFAULT_STREAM else f"stream {span.stream}"
+    return f"{name}, second GPU" if span.peer else name
 
 
 def traces(timelines: Iterable[Timeline]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from gpu_ops.device_names import is_simulated
 from gpu_ops.filters import FILTERS
 from gpu_ops.html import VERDICTS, table
 from gpu_ops.input_kinds import Shape
+from gpu_ops.io.steps.samples import with_width_first
 from gpu_ops.params import with_names_of_today
 from gpu_ops.report.row_kinds import (
     ALWAYS,
@@ -52,7 +53,7 @@ from gpu_ops.task import Meta
 from gpu_ops.types import Experiment, Quality, Run, Timing
 
 SCHEMA = "kernelscope-report"
-MAJOR = 1
+MAJOR = 2
 
 
 class Comparable(NamedTuple):
@@ -223,9 +224,10 @@ class Report:
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Report:
         """A report from checked JSON; other keys are ignored."""
-        return cls(
-            content["provenance"], tuple(map(Row.from_json, content["runs"])), tuple(content.get("occupancy", ()))
-        )
+        rows = tuple(map(Row.from_json, content["runs"]))
+        if content.get("schema") == f"{SCHEMA}/1":
+            rows = tuple(replace(row, input=with_width_first(row.input)) for row in rows)
+        return cls(content["provenance"], rows, tuple(content.get("occupancy", ())))
 
     def _repr_html_(self) -> str:
         """What a notebook shows: a row for each run."""

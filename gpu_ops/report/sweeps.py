@@ -308,6 +308,6 @@ def noise_of(input: Input, distinct: int) -> Input:
     """Noise of so many values in the shape and the type of the input. Raises ParamError for more than the type has."""
     kind, shape = input.meta.of_kind, input.array.shape
     sides = kind.spatial(shape)
-    extent = {"size": "x".join(map(str, sides))} if kind.rank > 1 else {"length": sides[0]}
+    extent = {"size": "x".join(map(str, reversed(sides)))} if kind.rank > 1 else {"length": sides[0]}
     options = {"channels": input.meta.channels, "dtype": input.array.dtype.name, "distinct": distinct}
     return sample("levels_image" if kind.rank > 1 else "levels", **extent, **options)

@@ -17,6 +17,7 @@ from gpu_ops.errors import (
     KernelFault,
     KernelscopeError,
     LibraryMissing,
+    PeerMissing,
     plain,
 )
 from gpu_ops.plan import Device, DeviceArray, Execution, How, Plan
@@ -53,7 +54,7 @@ class BandRefused(KernelError):
     """A variant does not take a band, which has fewer rows than the whole."""
 
 
-_UNSUPPORTED, _MEMORY = (BandRefused, LibraryMissing), (DeviceMemoryError, MemoryError)
+_UNSUPPORTED, _MEMORY = (BandRefused, LibraryMissing, PeerMissing), (DeviceMemoryError, MemoryError)
 
 
 DEPENDS_ON_TIMING = "right in one run and wrong in the next: an element is not written, or the result depends on timing"

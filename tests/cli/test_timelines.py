@@ -9,7 +9,7 @@ import pytest
 
 from gpu_ops.cli import main
 
-TRANSFER = ["timeline", "transfer", "pinned", "streams", "--sample", "noise", "--size", "64x48", "--chart-width", "30"]
+TRANSFER = ["timeline", "transfer", "pinned", "streams", "--sample", "noise", "--size", "48x64", "--chart-width", "30"]
 CHUNKS = ["--chunks", "4", "--streams", "4", "--device", "sim"]
 
 

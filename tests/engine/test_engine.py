@@ -104,7 +104,7 @@ class Talk:
             self.client.pool.release(name)
 
     def sample(self, id: str = "noise", **options: Any) -> SharedInput:
-        options = options or {"size": "40x50", "seed": 3}
+        options = options or {"size": "50x40", "seed": 3}
         found = self.do(SampleRequest(self.job(), id, options), release=False)
         assert isinstance(found[-2], Loaded), found[-1]
         return found[-2].input
@@ -213,7 +213,7 @@ def test_a_run_is_what_it_is_in_process(shared: Talk, small: SharedInput) -> Non
     request = shared.request(small, picks)
     found = shared.do(request, release=False)
     updates = [a for a in found if isinstance(a, RunUpdate)]
-    runs = list(run_experiment(Experiment("mean2d", sample("noise", size="40x50", seed=3), PARAMS, picks, "none")))
+    runs = list(run_experiment(Experiment("mean2d", sample("noise", size="50x40", seed=3), PARAMS, picks, "none")))
     assert [(u.row.variant, u.stage, u.row.ok) for u in updates] == [(r.pick.variant, r.stage, r.ok) for r in runs]
     assert [bool(u.outputs) for u in updates] == [True, True, False, False], "all results, then all verdicts"
     for update, run in zip(updates, runs, strict=True):
@@ -396,7 +396,7 @@ def test_a_large_file_is_read_into_the_windows_memory(shared: Talk, tmp_path: Pa
         shared.release(loaded)
 
 
-@pytest.mark.parametrize("options", [{"length": 70_000}, {"size": "300x270"}], ids=["signal", "image"])
+@pytest.mark.parametrize("options", [{"length": 70_000}, {"size": "270x300"}], ids=["signal", "image"])
 def test_the_axes_of_a_simulated_middle_begin_where_it_lies(shared: Talk, options: dict[str, Any]) -> None:
     made = shared.sample(**options)
     filter, params = ("mean1d" if "length" in options else "mean2d"), {"window": 5, "border": "reflect"}
@@ -430,7 +430,7 @@ def test_full_memory_is_a_sentence_and_nothing_is_lost(
     with monkeypatch.context() as patch:
         patch.setattr(segments, "_create", lambda size: None)
         shared.client.pool._drop_free(0)  # nor may it use what others left
-        found = shared.do(SampleRequest(shared.job(), "noise", {"size": "3000x1000"}))[-1]
+        found = shared.do(SampleRequest(shared.job(), "noise", {"size": "1000x3000"}))[-1]
         assert isinstance(found, Failed) and found.kind == "device"
         assert "bytes more; close results or free space" in found.sentence
     np.testing.assert_array_equal(shared.client.pool.array(small.array), before)
@@ -1016,7 +1016,7 @@ def test_a_result_becomes_an_input(shared: Talk) -> None:
 
 
 def test_a_simulated_run_takes_the_middle_and_says_so(shared: Talk) -> None:
-    noise = shared.sample(size="300x500")
+    noise = shared.sample(size="500x300")
     request = shared.request(noise, (Pick("parallel", "cpu"), Pick("shared", "sim")))
     updates = [a for a in shared.do(request, release=False) if isinstance(a, RunUpdate)]
     cpu, sim = (next(u for u in updates if u.row.device == device and u.outputs) for device in ("cpu", "sim"))

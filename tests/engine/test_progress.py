@@ -315,7 +315,7 @@ def test_a_finite_call_that_is_overdue_no_longer_counts(monkeypatch: pytest.Monk
 
 def test_a_reference_goes_with_its_input() -> None:
     filter = find_filter("mean2d")
-    made = sample("noise", size="40x50")
+    made = sample("noise", size="50x40")
     experiment = Experiment("mean2d", made, {"window": 3, "border": "zero"}, (SERIAL,))
     key = id(made)
     task = Task.of(made.meta, experiment.params)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,10 @@ import pytest
 from gpu_ops import FILTERS, Experiment, Pick, from_array, run_experiment, sample
 from gpu_ops.devices import open_device
 from gpu_ops.devices.sim.streams.queues import Queues
+from gpu_ops.errors import KernelError
 from gpu_ops.explaining.spans import Rates
 from gpu_ops.explaining.timeline import timeline
+from gpu_ops.filters.transfer import strategies
 from gpu_ops.plan import DEFAULT_STREAM, Copy, HostTask, Launch, Plan, Prefetch
 from gpu_ops.running.declared import make_plan
 from gpu_ops.running.runner import last_runs
@@ -103,6 +106,52 @@ def test_staging_uses_a_ring_of_pinned_buffers() -> None:
     fills = [step for step in plan.steps if isinstance(step, HostTask) and step.name.startswith("fill")]
     assert len(fills) == 5 and [step.after for step in fills] == [(), (), ("upload 1",), ("upload 2",), ("upload 3",)]
     assert len({step.writes[0].ctypes.data for step in fills}) == 2
+
+
+TALL = np.random.default_rng(1).integers(0, 256, (45, 1 << 20), np.uint8)
+"""Twelve chunks of four rows: six for each of two devices, twice round three streams."""
+
+
+def test_two_devices_work_from_the_middle_outwards_and_exchange_the_halo_there() -> None:
+    plan = plan_of("two_gpus", image=TALL)
+    streams = {step.name: step.stream for step in plan.steps}
+    assert plan.peer_streams == {4, 5, 6} and set(streams.values()) == {1, 2, 3, 4, 5, 6}
+    halos = [step for step in plan.steps if isinstance(step, Copy) and step.name.startswith("halo")]
+    assert [(step.name, step.stream, len(step.source)) for step in halos] == [
+        ("halo to the second GPU", 1, 1),
+        ("halo to the first GPU", 4, 1),
+    ]
+    uploads = {step.name: len(step.source) for step in plan.steps if step.name.startswith("upload")}
+    assert uploads["upload 1"] == uploads["upload 7"] == 5, "its own rows and those at the far side"
+    assert uploads["upload 2"] == 6 and len(uploads) == 12
+    launches = [step for step in plan.steps if isinstance(step, Launch)]
+    assert {step.kernel for step in launches if step.stream < 4} != {
+        step.kernel for step in launches if step.stream > 3
+    }
+
+
+@pytest.mark.parametrize("border", ("reflect", "wrap"))
+def test_two_devices_give_the_filters_own_result_in_many_chunks(border: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(strategies, "CHUNK_BYTES", 4 * IMAGE.shape[1])
+    for rows in (2, 3, 9, 40):
+        found = runs([Pick("serial", "cpu"), Pick("two_gpus", "sim")], IMAGE[:rows], border=border, work="mean2d-naive")
+        assert all(run.ok for run in found), found[1].failure
+        assert np.array_equal(*(run.outputs["mean2d"] for run in found))
+
+
+@pytest.mark.parametrize("name", ("halo to the first GPU", "halo to the second GPU"))
+def test_a_launch_that_does_not_wait_for_its_halo_is_named(name: str) -> None:
+    plan = plan_of("two_gpus")
+    hasty = [replace(s, after=()) if isinstance(s, Launch) and name in s.after else s for s in plan.steps]
+    assert hasty != list(plan.steps)
+    with pytest.raises(KernelError, match=f"{name}.*nothing orders the two"):
+        open_device("sim").session({}).execute(replace(plan, steps=tuple(hasty)))
+
+
+def test_two_devices_take_half_the_time_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(strategies, "CHUNK_BYTES", 1 << 11)
+    one, two = (drawn(id, rates=Rates(10e9, 10e9, 1000e9)) for id in ("fast", "two_gpus"))
+    assert 1.9 < one.elapsed / two.elapsed < 2.0 and two.lanes[-1] == "stream 6, second GPU"
 
 
 def drawn(variant: str, **how: Any) -> Any:

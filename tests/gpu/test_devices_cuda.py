@@ -10,14 +10,15 @@ import pytest
 from gpu_ops import Experiment, Pick, run_experiment, sample
 from gpu_ops.devices import cuda_devices, open_device
 from gpu_ops.filters import find_filter
+from gpu_ops.running.runner import last_runs
 from gpu_ops.types import Input, Run
 
 pytestmark = pytest.mark.gpu
 FILTERS = {
     "mean1d": ("noise", {"length": 5000}),
-    "mean2d": ("noise", {"size": "61x127"}),
-    "conv3x3": ("noise", {"size": "61x127", "channels": 3}),
-    "box": ("noise", {"size": "61x127"}),
+    "mean2d": ("noise", {"size": "127x61"}),
+    "conv3x3": ("noise", {"size": "127x61", "channels": 3}),
+    "box": ("noise", {"size": "127x61"}),
 }
 
 
@@ -27,6 +28,20 @@ def devices(cuda: str) -> list[str]:
     if len(found) < 2:
         pytest.skip("there is one CUDA device")
     return found
+
+
+def only_one(name: str) -> str:
+    return f"{name} is the only CUDA device that is visible, and this needs a second one."
+
+
+def test_two_devices_share_an_image_and_one_says_that_it_is_alone(cuda: str) -> None:
+    image = sample("noise", size="2048x3001", channels=3, dtype="uint8")
+    picks = (Pick("serial", "cpu"), Pick("two_gpus", cuda))
+    alone = sum(d.available for d in cuda_devices()) < 2
+    for border in ("reflect", "wrap"):
+        expected, found = last_runs(run_experiment(Experiment("transfer2d", image, {"border": border}, picks, "none")))
+        assert found.failure == (only_one(cuda) if alone else "")
+        assert alone or np.array_equal(found.outputs["conv3x3"], expected.outputs["conv3x3"])
 
 
 def experiment(filter: str, input: Input, picks: list[tuple[str, str]], protocol: str = "none") -> dict[str, Run]:
@@ -68,7 +83,7 @@ def test_one_experiment_on_all_devices(devices: list[str], filter: str) -> None:
 @pytest.mark.parametrize("mode", ["stream", "cold", "hot"])
 def test_libraries_run_where_they_are_asked_to(devices: list[str], mode: str) -> None:
     pytest.importorskip("cupyx.scipy.ndimage")
-    input = sample("noise", size="61x127")
+    input = sample("noise", size="127x61")
     asked = Experiment("mean2d", input, {}, tuple(Pick("cupyx", name) for name in devices), "quick", mode)  # type: ignore[arg-type]
     last = {run.pick.device: run for run in run_experiment(asked)}
     assert len(last) == len(devices) and all(run.ok and run.timings for run in last.values())

@@ -67,7 +67,7 @@ def test_a_command_runs_what_is_on_the_screen(qtbot, stack: Input, tmp_path: Pat
 
 
 def test_variants_whose_knobs_differ_have_a_line_each(qtbot, tmp_path: Path, capsys) -> None:
-    session = session_of(sample("noise", size="33x47", seed=4))
+    session = session_of(sample("noise", size="47x33", seed=4))
     session.set_devices(("sim",))
     session.set_picks(("naive", "shared", "serial"))
     session.set_knobs("naive", {"block": 128})

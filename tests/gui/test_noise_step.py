@@ -419,7 +419,7 @@ def test_the_noise_of_a_signal_is_drawn_faintly_behind_its_results(window: MainW
 
 # A real engine
 
-SMALL = {"size": "48x64", "dtype": "uint8"}
+SMALL = {"size": "64x48", "dtype": "uint8"}
 
 
 @pytest.fixture(scope="module")

@@ -43,7 +43,7 @@ def window(qtbot: QtBot, engine: Engine) -> Iterator[MainWindow]:
     """Noise, with the parallel mean of window 3."""
     with live_window(qtbot, engine, picks=("parallel",)) as made:
         controller = made.controller
-        settle(qtbot, controller, lambda: controller.open_sample("noise_image", {"size": "96x128"}))
+        settle(qtbot, controller, lambda: controller.open_sample("noise_image", {"size": "128x96"}))
         yield made
 
 
@@ -117,7 +117,7 @@ def test_a_change_runs_the_ticked_variant_alone(
 
 def test_another_input_runs_pinned_results_again(qtbot: QtBot, window: MainWindow) -> None:
     other, controller = pin(qtbot, window, 9), window.controller
-    settle(qtbot, controller, lambda: controller.open_sample("chart", {"size": "64x80", "dtype": "uint8"}))
+    settle(qtbot, controller, lambda: controller.open_sample("chart", {"size": "80x64", "dtype": "uint8"}))
     assert entries(window) == {"parallel": ("fresh", 9, True), other: ("fresh", 3, True)}
     assert pixels(window, other).shape == (64, 80)
     assert np.abs(pixels(window, other).astype(float) - mean(window, 3)).max() <= 1

@@ -179,7 +179,7 @@ def test_report_rows_and_json(results: Results) -> None:
     assert told[1] == rows()[3].to_json() | {"recorded": True, "machine": H200}
     results.mark_stale()
     content = json.loads(results.to_json())
-    assert content["schema"] == "kernelscope-report/1" and content["runs"][0]["stale"] is True
+    assert content["schema"] == "kernelscope-report/2" and content["runs"][0]["stale"] is True
 
 
 def test_a_time_in_doubt_says_so_instead_of_a_speedup() -> None:

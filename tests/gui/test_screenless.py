@@ -118,7 +118,7 @@ def report(window) -> int:
 
 def test_the_device_cpu_ticks_the_variants_for_the_cpu(window, engine) -> None:
     ready(engine, SIM)
-    engine.show(sample("noise", size="20x30"))
+    engine.show(sample("noise", size="30x20"))
     session = window.controller.session
     device = session.device
     Script(window.controller, window, _parse(["--device", "cpu"]))._choose()
@@ -132,14 +132,14 @@ def test_choices_wait_for_the_input(window, engine) -> None:
     script = Script(window.controller, window, _parse(["--sample", "camera", "--filter", "box", "--variant", "ring"]))
     script._next()  # as when the engine is ready
     assert window.controller.session.filter.id != "box" and not window.messages.current()
-    engine.show(sample("noise", size="20x30"))
+    engine.show(sample("noise", size="30x20"))
     script._next()
     assert (window.controller.session.filter.id, window.controller.session.choice.picks) == ("box", ("ring",))
 
 
 def test_the_table_has_times_and_counts_apart(window, engine, capsys) -> None:
     ready(engine, SIM)
-    engine.show(sample("noise", size="20x30"))
+    engine.show(sample("noise", size="30x20"))
     for row in (timed("serial", "cpu", 2e-3), simulated("naive", ok=True)):
         engine.answered.emit(RunUpdate(1, window.controller.queue.generation, "verified", row, {}))
     assert report(window) == 0

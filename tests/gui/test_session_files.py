@@ -201,7 +201,7 @@ def changed(content: dict[str, Any], place: str, value: Any) -> dict[str, Any]:
 
 
 BAD = (
-    ("schema", "kernelscope-session/2", "reads up to kernelscope-session/1: update"),
+    ("schema", "kernelscope-session/3", "reads up to kernelscope-session/2: update"),
     ("schema", "kernelscope-report/1", "It is no session file"),
     ("schema", None, "schema must be text"),
     ("filter", "sharpen", "There is no filter 'sharpen'"),
@@ -310,10 +310,19 @@ def test_what_is_no_file_or_much_too_large(tmp_path: Path) -> None:
 
 def test_what_a_newer_minor_version_adds_is_passed_over() -> None:
     saved = SavedSession(SavedInput("image", ("/x/a.npy",), "", "abc"), CHOICE, output="image")
-    content = json.loads(session_text(saved)) | {"schema": "kernelscope-session/1.7", "mood": "calm"}
+    content = json.loads(session_text(saved)) | {"schema": "kernelscope-session/2.7", "mood": "calm"}
     content["view"]["smell"] = [1]
     content["input"]["options"]["weather"] = "fair"
     assert parse_session(json.dumps(content).encode(), "", OFFERED) == saved
+
+
+def test_a_size_of_the_first_schema_was_height_by_width() -> None:
+    saved = SavedSession(SavedInput("image", (), "noise", "", 6, {"size": "47x33"}), CHOICE, output="image")
+    content = json.loads(session_text(saved)) | {"schema": "kernelscope-session/1"}
+    found = parse_session(json.dumps(content).encode(), "", OFFERED)
+    assert found.input.options["size"] == "33x47"
+    content["schema"] = "kernelscope-session/2"
+    assert parse_session(json.dumps(content).encode(), "", OFFERED).input.options["size"] == "47x33"
 
 
 # Saved and opened again

@@ -304,7 +304,7 @@ def test_without_a_result_there_is_nothing_to_use(window: MainWindow) -> None:
 
 # A real engine
 
-SMALL = {"size": "48x64", "dtype": "uint8"}
+SMALL = {"size": "64x48", "dtype": "uint8"}
 
 
 @pytest.fixture(scope="module")

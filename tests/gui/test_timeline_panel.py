@@ -308,7 +308,7 @@ def test_the_queues_are_kept_in_a_session() -> None:
 
 @pytest.mark.qt_log_ignore("This plugin does not support")
 def test_the_command_draws_the_same_picture(qapp: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["timeline", "transfer", "streams", "--sample", "noise", "--size", "64x48", "--device", "sim"]
+    words = ["timeline", "transfer", "streams", "--sample", "noise", "--size", "48x64", "--device", "sim"]
     assert main([*words, "--picture", str(tmp_path / "t.svg")]) == 0
     drawn = (tmp_path / "t.svg").read_text()
     assert "7 streams" in drawn and "copy to device" in drawn and "stream 2" in drawn

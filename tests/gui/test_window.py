@@ -38,7 +38,7 @@ def controller(window):
 
 def open_small(controller) -> None:
     """An image that takes the engine no time, where it makes no difference which it is."""
-    controller.open_sample("noise", {"size": "160x120", "dtype": "uint8"})
+    controller.open_sample("noise", {"size": "120x160", "dtype": "uint8"})
 
 
 def shown(window, key: str) -> np.ndarray:

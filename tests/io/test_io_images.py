@@ -360,8 +360,8 @@ class TestHostile:
     def test_a_decoder_that_is_kept_busy_is_ended(self, tmp_path, monkeypatch):
         """Every scan of a progressive JPEG goes over the whole picture."""
         monkeypatch.setattr(decoder_process, "here", False)
-        monkeypatch.setattr(decoder_process, "DEADLINE", 1.0)
         load(write(tmp_path, encode(".jpg", picture()), "x.jpg"))  # its start is not counted
+        monkeypatch.setattr(decoder_process, "DEADLINE", 1.0)
         content = encode(".jpg", np.zeros((4000, 6000), np.uint8), progressive=True)
         scan = content[content.rindex(b"\xff\xda") : -2]
         with pytest.raises(InputError, match="its decoder did not respond for 1 s and was ended"):

@@ -90,8 +90,8 @@ class TestGenerators:
     @pytest.mark.parametrize(
         ("options", "low", "high"),
         [({"dtype": "float32"}, -1, 1), ({"dtype": "float64"}, -1, 1), ({"dtype": "uint8"}, 0, 255),
-         ({"dtype": "uint16"}, 0, 65535), ({"dtype": "float32", "size": "300x400"}, 0, 1),
-         ({"dtype": "uint8", "size": "300x400", "channels": 4}, 0, 255)],
+         ({"dtype": "uint16"}, 0, 65535), ({"dtype": "float32", "size": "400x300"}, 0, 1),
+         ({"dtype": "uint8", "size": "400x300", "channels": 4}, 0, 255)],
     )  # fmt: skip
     def test_noise_fills_its_range(self, options, low, high):
         array = sample("noise", length=200_000, **options).array
@@ -102,9 +102,9 @@ class TestGenerators:
 
     def test_noise_shapes(self):
         assert sample("noise", length=5, channels=3).axes == "tc"
-        found = sample("noise", size="5x7", channels=3)
+        found = sample("noise", size="7x5", channels=3)
         assert (found.kind, found.axes, found.array.shape) == ("image", "yxc", (5, 7, 3))
-        assert sample("noise", size=" 5X7 ").array.shape == (5, 7)
+        assert sample("noise", size=" 7X5 ").array.shape == (5, 7)
 
     def test_noise_is_set_by_its_seed(self):
         expected = np.random.Generator(np.random.PCG64(5)).random(100, np.float32) * 2 - 1
@@ -120,7 +120,7 @@ class TestGenerators:
 
     @pytest.mark.parametrize("size", ["5", "5x", "0x3", "3x-1", "axb", "1048577x2", "5x5x3", "2.5x3"])
     def test_bad_sizes(self, size):
-        with pytest.raises(ParamError, match="size must be HxW such as 512x768"):
+        with pytest.raises(ParamError, match="size must be WxH such as 768x512"):
             sample("noise", size=size)
 
     def test_chirp(self):
@@ -164,7 +164,7 @@ class TestGenerators:
         noise, flat = sample("noise_image"), sample("flat_image")
         assert noise.array.shape == flat.array.shape == (512, 512) and noise.array.dtype == flat.array.dtype == np.uint8
         assert np.unique(noise.array).size == 256 and np.unique(flat.array).tolist() == [128]
-        with pytest.raises(ParamError, match="size must be HxW"):
+        with pytest.raises(ParamError, match="size must be WxH"):
             sample("noise_image", size="")
 
     def test_levels_are_as_many_as_asked_for_and_reach_both_ends(self):
@@ -191,7 +191,7 @@ class TestChart:
     @pytest.mark.parametrize("channels", [1, 3])
     @pytest.mark.parametrize("size", ["1x1", "1x7", "7x1", "2x2", "3x5", "17x33", "64x64", "301x200"])
     def test_any_size(self, size, channels):
-        height, width = map(int, size.split("x"))
+        width, height = map(int, size.split("x"))
         array = sample("chart", size=size, channels=channels).array
         assert array.shape == ((height, width) if channels == 1 else (height, width, 3))
         assert array.min() >= 0 and array.max() <= 1 and np.isfinite(array).all()

@@ -52,14 +52,14 @@ def test_the_seed_sets_the_noise() -> None:
 
 
 def test_blocks_leave_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
-    colour = sample("noise", size="33x57", channels=4, dtype="uint8")
+    colour = sample("noise", size="57x33", channels=4, dtype="uint8")
     whole = add_noise(colour, 20).array
     monkeypatch.setattr("gpu_ops.io.steps.noise.BLOCK", 100)
     assert (add_noise(colour, 20).array == whole).all() and BLOCK > 33 * 57
 
 
 def test_alpha_is_left_alone_and_other_channels_are_not() -> None:
-    colour = sample("noise", size="33x57", channels=4, dtype="uint8")
+    colour = sample("noise", size="57x33", channels=4, dtype="uint8")
     noisy = add_noise(colour, 20)
     assert (noisy.array[..., 3] == colour.array[..., 3]).all()
     assert all((noisy.array[..., k] != colour.array[..., k]).mean() > 0.9 for k in range(3))
@@ -137,7 +137,7 @@ def test_a_clean_original_from_before_stays_the_clean_one() -> None:
 
 
 def test_a_file_with_noise_can_be_made_again(tmp_path: Path) -> None:
-    save(tmp_path / "a.png", sample("chart", size="20x30", dtype="uint8").array)
+    save(tmp_path / "a.png", sample("chart", size="30x20", dtype="uint8").array)
     noisy = add_noise(load(tmp_path / "a.png"), 7)
     np.testing.assert_array_equal(again(noisy).array, noisy.array)
 
@@ -149,14 +149,14 @@ ONE = ["--device", "cpu", "--variant", "serial"]
 
 def test_a_run_says_its_noise_and_how_close_it_comes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "r.json"
-    run = ["run", "mean", "--sample", "chart", "--size", "40x50", "--dtype", "uint8"]
+    run = ["run", "mean", "--sample", "chart", "--size", "50x40", "--dtype", "uint8"]
     assert main([*run, "--noise", "20", "--noise-seed", "7", *ONE, "--json", str(path)]) == 0
     told = capsys.readouterr().out
     assert "mean2d of chart + noise σ 20, 50 x 40 uint8" in told
     (row,) = read_report(path).rows
     assert row.input["steps"] == [{"step": "noise", "sigma": 20.0, "seed": 7}]
     made = from_origin(row.input)
-    expected = add_noise(sample("chart", size="40x50", dtype="uint8"), 20, 7)
+    expected = add_noise(sample("chart", size="50x40", dtype="uint8"), 20, 7)
     np.testing.assert_array_equal(made.array, expected.array)
     found = row.quality["image"]
     assert f"{found.before.psnr:.2f} → {found.after.psnr:.2f} dB" in told and f"→ {found.after.ssim:.4f}" in told
@@ -195,6 +195,6 @@ def test_a_seed_without_noise_is_refused(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_an_xray_takes_noise_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert (
-        main(["xray", "mean", "naive", "--sample", "chart", "--size", "20x30", "--dtype", "uint8", "--noise", "3"]) == 0
+        main(["xray", "mean", "naive", "--sample", "chart", "--size", "30x20", "--dtype", "uint8", "--noise", "3"]) == 0
     )
     assert "chart + noise σ 3" in capsys.readouterr().out

@@ -264,7 +264,7 @@ def test_every_step_comes_again_from_its_origin(id: str) -> None:
 
 
 def _colour() -> Input:
-    return sample("noise", size="90x100", channels=3, dtype="uint8", seed=5)
+    return sample("noise", size="100x90", channels=3, dtype="uint8", seed=5)
 
 
 def test_the_clean_original_goes_through_every_step_but_noise() -> None:
@@ -411,6 +411,6 @@ def test_a_mistake_on_the_command_line(flag: str, words: str, capsys: pytest.Cap
 
 
 def test_an_xray_takes_steps_too(capsys: pytest.CaptureFixture[str]) -> None:
-    job = ["xray", "mean", "naive", "--sample", "chart", "--size", "20x30", "--dtype", "uint8"]
+    job = ["xray", "mean", "naive", "--sample", "chart", "--size", "30x20", "--dtype", "uint8"]
     assert main([*job, "--step", "resize factor=0.5"]) == 0
     assert "chart + resize × 0.5, 15 x 10" in capsys.readouterr().out

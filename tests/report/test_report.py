@@ -126,7 +126,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
         ("{", "not JSON"),
         ("[]", "not a report"),
         ('{"schema": "other/1"}', "its schema is 'other/1'"),
-        ('{"schema": "kernelscope-report/2", "runs": [], "provenance": {}}', "update Kernelscope"),
+        ('{"schema": "kernelscope-report/3", "runs": [], "provenance": {}}', "update Kernelscope"),
         ('{"schema": "kernelscope-report/1"}', "runs or provenance are missing"),
     ],
 )
@@ -142,6 +142,16 @@ def test_unknown_keys_are_ignored(tmp_path: Path) -> None:
     path = tmp_path / "later.json"
     path.write_text('{"schema": "kernelscope-report/1", "runs": [], "provenance": {}, "moons": 2}')
     assert reports.read_report(path).rows == ()
+
+
+def test_a_size_of_the_first_schema_was_height_by_width() -> None:
+    content = json.loads((RECORDED / "h200-mean2d.json").read_text())
+    noise = {"generator": "noise", "size": "30x40", "steps": []}
+    for origin, expected in ((noise, "40x30"), ({"result": "image", "of": noise}, "40x30")):
+        rows = [content["runs"][0] | {"input": origin}]
+        first = Report.from_json(content | {"schema": "kernelscope-report/1", "runs": rows}).rows[0].input
+        assert first.get("of", first)["size"] == expected
+        assert Report.from_json(content | {"runs": rows}).rows[0].input == origin
 
 
 @pytest.mark.parametrize("path", sorted(RECORDED.glob("*.json")), ids=lambda path: path.stem)

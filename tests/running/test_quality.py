@@ -171,7 +171,7 @@ def test_progress_never_goes_back_and_ends_at_the_end() -> None:
 
 
 def test_there_is_none_without_an_original() -> None:
-    assert not any(r.quality for r in runs(sample("chart", size="60x80", dtype="uint8")))
+    assert not any(r.quality for r in runs(sample("chart", size="80x60", dtype="uint8")))
 
 
 def test_only_outputs_of_the_inputs_form_count() -> None:

@@ -35,7 +35,7 @@ def result_of(input: Input, filter: str, params: dict[str, Any], output: str, pi
 def twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Input:
     """A file with steps through two filters, with a step between them and one after."""
     monkeypatch.setattr(decoder_process, "here", True)
-    save(tmp_path / "a.tif", sample("noise", size="50x60", seed=2, dtype="uint8").array, pixel=Pixel(0.5, 0.25, "mm"))
+    save(tmp_path / "a.tif", sample("noise", size="60x50", seed=2, dtype="uint8").array, pixel=Pixel(0.5, 0.25, "mm"))
     first = result_of(
         apply_steps(load(tmp_path / "a.tif"), NOISY), "mean2d", {"window": 5}, "image", Pick("parallel", "cpu")
     )
@@ -65,7 +65,7 @@ def test_a_signal_keeps_its_rate() -> None:
 
 
 def test_the_middle_of_a_simulated_result() -> None:
-    whole, pick = sample("noise", size="300x280", seed=1), Pick("naive", "sim", {"block": 128})
+    whole, pick = sample("noise", size="280x300", seed=1), Pick("naive", "sim", {"block": 128})
     part, place = affordable(whole)
     (run,) = last_runs(run_experiment(Experiment("mean2d", part, {"window": 7}, (pick,), "none", checks="off")))
     task = Task.of(part.meta, run.params, pick.knobs)

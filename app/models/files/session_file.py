@@ -27,10 +27,11 @@ from gpu_ops import FILTERS, SAMPLES, KernelscopeError, __version__, check_step,
 from gpu_ops.errors import InputError, NonFiniteError, plain, shortened
 from gpu_ops.input_kinds import INPUT_KINDS, Kind
 from gpu_ops.io.opening import CHOICES
+from gpu_ops.io.steps.samples import with_width_first
 from gpu_ops.params import check_values, nearest, with_names_of_today
 from gpu_ops.types import Filter, Pick, Variant
 
-SCHEMA, MAJOR = "kernelscope-session", 1
+SCHEMA, MAJOR = "kernelscope-session", 2
 LARGEST = 1 << 22
 """Bytes of a session file at most: it holds names and numbers only."""
 DEVICE = re.compile(r"|cuda:[0-9]{1,3}|sim(:sm_[0-9]{2,3})?")
@@ -193,8 +194,8 @@ def parse_session(data: bytes, folder: str, offered: Offered) -> SavedSession:
         text = _tr("It is damaged, or no session file ({reason}).")
         raise InputError(text.format(reason=plain(error, 120))) from None
     fields = Fields(content)
-    _check_schema(fields)
-    input = _read_input(fields.fields("input", needed=True), folder)
+    schema = _check_schema(fields)
+    input = _read_input(fields.fields("input", needed=True), folder, schema)
     filter = FILTERS.find(fields.text("filter"))
     params = check_values(filter.params, fields.values("params"), filter.id)
     picks = [new for id in fields.texts("variants") for new in _todays(filter, id)]
@@ -229,7 +230,8 @@ def _with_todays(filter: Filter, view: View) -> View:
     return replace(view, pair=(first, second), xray=xray, against=against)
 
 
-def _check_schema(fields: Fields) -> None:
+def _check_schema(fields: Fields) -> int:
+    """The major version of the file's schema."""
     schema = fields.text("schema", "")
     match = re.fullmatch(rf"{SCHEMA}/([0-9]{{1,6}})(\.[0-9]{{1,6}})?", schema)
     if match is None:
@@ -238,9 +240,10 @@ def _check_schema(fields: Fields) -> None:
     if int(match[1]) > MAJOR:
         text = _tr("It has the schema {schema}, and this version reads up to {expected}: update Kernelscope.")
         raise InputError(text.format(schema=schema, expected=f"{SCHEMA}/{MAJOR}"))
+    return int(match[1])
 
 
-def _read_input(fields: Fields, folder: str) -> SavedInput:
+def _read_input(fields: Fields, folder: str, schema: int) -> SavedInput:
     kind = cast(Kind, fields.one_of("kind", tuple(INPUT_KINDS)))
     options, nbytes = fields.values("options"), fields.count("bytes", 0)
     if fields.has("sample"):
@@ -248,6 +251,7 @@ def _read_input(fields: Fields, folder: str) -> SavedInput:
         if id not in samples:
             text = _tr("There is no sample {id}; choose from {names}.")
             raise InputError(text.format(id=plain(repr(id) + nearest(id, list(samples))), names=", ".join(samples)))
+        options = with_width_first(options) if schema == 1 else options
         return SavedInput(kind, (), id, "", nbytes, check_values(samples[id].params, options, f"sample {id}"))
     near, absolute = fields.text("path", ""), fields.text("absolute", "")
     paths = tuple(dict.fromkeys(os.path.abspath(os.path.join(folder, path)) for path in (near, absolute) if path))

@@ -10,7 +10,8 @@ from app.base.numbers import number, seconds
 from app.controllers.timeline import Timelines
 from app.models.timing.timelines import GB, Lane, Lanes, Look, Piece
 from app.views.results.reading import with_unit
-from gpu_ops.explaining.spans import Timeline, stream_name
+from gpu_ops.explaining.spans import Timeline
+from gpu_ops.plan import DEFAULT_STREAM, Span
 
 translate = QCoreApplication.translate
 HOST = "host"
@@ -45,17 +46,17 @@ def _rows(one: Timeline, title: str) -> Iterator[Lane]:
     yield Lane(title, heading=True, notes=figures(one))
     for lane in one.lanes:
         spans = one.of_lane(lane)
-        stream = spans[0].stream if spans else 0
         pieces = (Piece(s.start, s.end, s.nbytes, s.engine, s.name) for s in spans)
-        yield Lane(_lane_title(lane, stream), tuple(pieces))
+        yield Lane(_lane_title(spans[0]), tuple(pieces))
 
 
-def _lane_title(lane: str, stream: int) -> str:
-    if lane == HOST:
+def _lane_title(span: Span) -> str:
+    if span.engine == "host":
         return translate("Timeline", "host")
-    if lane != stream_name(stream) or stream < 0:
+    if span.stream == DEFAULT_STREAM:
         return translate("Timeline", "default stream")
-    return translate("Spans", "stream {number}").format(number=number(stream))
+    text = translate("Spans", "stream {number}, second GPU") if span.peer else translate("Spans", "stream {number}")
+    return text.format(number=number(span.stream))
 
 
 def basis_text(shown: Timelines) -> str:

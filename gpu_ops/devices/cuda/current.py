@@ -60,6 +60,23 @@ def free_on_device(index: int, free: Callable[[], Any]) -> None:
         free()
 
 
+def enable_access(*devices: int) -> None:
+    """Let kernels and copies of each of two devices reach the memory of the other one directly, where their link allows
+    that. Elsewhere the driver copies through the host."""
+    import cupy
+    from cupy.cuda import runtime
+
+    for one, other in (devices, devices[::-1]):
+        if runtime.deviceCanAccessPeer(one, other):
+            with cupy.cuda.Device(one):
+                try:
+                    runtime.deviceEnablePeerAccess(other)
+                except runtime.CUDARuntimeError as error:
+                    if error.status != _ALREADY_ENABLED:
+                        raise
+
+
+_ALREADY_ENABLED = 704
 # Codes of cudaError_t and CUresult that a kernel causes while it runs.
 FAULTS = {
     700: "an illegal memory access",

@@ -12,15 +12,15 @@ from typing import Any, Literal
 import numpy as np
 
 from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel, nvrtc_version, supported_architectures
-from gpu_ops.devices.cuda.current import AtWork, DeviceObjects, on_its_device
-from gpu_ops.devices.cuda.memory import DRIVER_CALLS, allocate, allocate_pitched, host_view
-from gpu_ops.devices.cuda.prepare import Prepared, is_host, wait_for
+from gpu_ops.devices.cuda.current import AtWork, DeviceObjects, enable_access, on_its_device
+from gpu_ops.devices.cuda.memory import DRIVER_CALLS, allocate, allocate_pitched, host_view, transfer_abilities
+from gpu_ops.devices.cuda.prepare import Prepared, wait_for
 from gpu_ops.devices.cuda.sampling import CudaSampler, Hold
 from gpu_ops.devices.cuda.texture import Texture, make_texture
 from gpu_ops.devices.instruments import HOLD, READ
 from gpu_ops.devices.launches import grid1d
 from gpu_ops.devices.libraries import import_library
-from gpu_ops.errors import DeviceError, DeviceMemoryError, KernelError
+from gpu_ops.errors import DeviceError, DeviceMemoryError, KernelError, PeerMissing
 from gpu_ops.params import Value
 from gpu_ops.plan import (
     DEFAULT_STREAM,
@@ -35,7 +35,6 @@ from gpu_ops.plan import (
     Mode,
     Plan,
     Sampler,
-    Span,
 )
 
 
@@ -64,6 +63,7 @@ class _Shared:
 
     architecture: str
     streams: dict[tuple[int, bool], Any] = field(default_factory=dict)
+    peer: _Shared | None = None
     hold: Hold | None = None
     flush: Prepared | None = None
 
@@ -83,6 +83,7 @@ class CudaDevice:
         self._modules: dict[str, DeviceObjects] = {}
         self._constants: dict[tuple[int, str], bytes] = {}
         self._index = index
+        self._peer: CudaDevice | None = None
         with self.at_work():
             properties = cupy.cuda.runtime.getDeviceProperties(index)
             self.limits = _limits(properties, cupy.cuda.runtime.memGetInfo()[1])
@@ -94,6 +95,17 @@ class CudaDevice:
 
     def session(self, edits: Mapping[str, str], checks: Checks = "full") -> CudaDevice:
         return CudaDevice(self._index, self._shared, edits)
+
+    def peer(self) -> CudaDevice:
+        count = self._cupy.cuda.runtime.getDeviceCount()
+        if count < 2:
+            raise PeerMissing(f"{self.name} is the only CUDA device that is visible, and this needs a second one.")
+        if self._peer is None:
+            self._peer = CudaDevice((self._index + 1) % count, self._shared.peer, self._edits)
+            if self._shared.peer is None:
+                self._shared.peer = self._peer._shared
+                enable_access(self._index, self._peer._index)
+        return self._peer
 
     @property
     def architecture(self) -> str:
@@ -208,16 +220,22 @@ class CudaDevice:
     @on_its_device
     def prepare(self, plan: Plan, trace: bool = False) -> Prepared:
         """A plan with packed arguments, and its constants on the device."""
-        streams = partial(self.stream, blocking=True) if plan.blocking else self.stream
-        prepared = Prepared(plan, streams, self.limits, trace)
+        own = partial(self.stream, blocking=True) if plan.blocking else self.stream
+        peer = self.peer() if plan.peer_streams else None
+
+        def streams(number: int) -> Any:
+            return peer.stream(number) if peer is not None and number in plan.peer_streams else own(number)
+
+        prepared = Prepared(plan, streams, self.limits, trace, peer)
         for launch in prepared.constants:
-            self._set_constants(launch)
+            (self.peer() if launch.stream in plan.peer_streams else self)._set_constants(launch)
         self.stream(0).synchronize()
         if plan.graph and not trace:
             graph = self.capture(prepared, 1)
             prepared.operations = [partial(graph.launch, self.stream(0))]
         return prepared
 
+    @on_its_device
     def _set_constants(self, launch: Launch) -> None:
         for symbol, value in launch.constants.items():
             data = np.ascontiguousarray(value)
@@ -245,9 +263,8 @@ class CudaDevice:
             prepared.enqueue()
         end.record(stream)
         wait_for(end)
-        since = self._cupy.cuda.get_elapsed_time
-        spans = tuple(Span.of(s, since(begin, b) * 1e-3, since(begin, e) * 1e-3, is_host) for s, b, e in prepared.spans)
-        return Execution(since(begin, end) * 1e-3, (*prepared.host_clock.spans, *spans))
+        elapsed = self._cupy.cuda.get_elapsed_time(begin, end) * 1e-3
+        return Execution(elapsed, (*prepared.host_clock.spans, *prepared.spans_since(begin)))
 
     @on_its_device
     def capture(self, prepared: Prepared, times: int) -> Any:
@@ -311,6 +328,7 @@ class CudaDevice:
             "multiprocessors": int(properties["multiProcessorCount"]),
             "driver_cuda": runtime.driverGetVersion(),
             "runtime_cuda": runtime.runtimeGetVersion(),
+            "transfers": transfer_abilities(self._index),
             "cupy": self._cupy.__version__,
             "nvrtc": ".".join(map(str, nvrtc_version())),
             **nvml_state(self._index),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -44,10 +45,18 @@ def wait_for(event: Any) -> None:
 class Prepared:
     """A plan as a list of functions that enqueue its steps. It keeps everything alive that they point at."""
 
-    def __init__(self, plan: Plan, streams: Callable[[int], Any], limits: Limits, trace: bool = False) -> None:
-        self.plan = plan
+    def __init__(
+        self,
+        plan: Plan,
+        streams: Callable[[int], Any],
+        limits: Limits,
+        trace: bool = False,
+        peer: Any = None,
+    ) -> None:
+        self.plan, self._peer = plan, peer
         self.capturable = not any(isinstance(step, Call | HostTask) for step in plan.steps)
-        self.spans: list[tuple[Step, Any, Any]] = []
+        self._spans: list[tuple[Step, Any, Any]] = []
+        self._peer_begin: Any = None
         self.host_clock = HostClock()
         self._keep: list[Any] = []
         self.operations: list[Callable[[], Any]] = []
@@ -59,52 +68,80 @@ class Prepared:
         for operation in self.operations:
             operation()
 
-    def _add_steps(self, steps: Sequence[Step], streams: Callable[[int], Any], limits: Limits, trace: bool) -> None:
+    def spans_since(self, begin: Any) -> tuple[Span, ...]:
+        """The spans of a traced execution that began with this event of the device. Events of two devices have no time
+        between them: the peer's spans count from the moment when its first stream learns of the beginning, a few
+        microseconds later."""
         import cupy
 
+        since, found = cupy.cuda.get_elapsed_time, list[Span]()
+        for step, first, last in self._spans:
+            peer = step.stream in self.plan.peer_streams
+            zero = self._peer_begin if peer else begin
+            found.append(Span.of(step, since(zero, first) * 1e-3, since(zero, last) * 1e-3, is_host, peer))
+        return tuple(found)
+
+    def _at(self, number: int) -> AbstractContextManager[Any]:
+        """Inside, the device of a stream is the current one."""
+        return self._peer.at_work() if number in self.plan.peer_streams else nullcontext()
+
+    def _event(self, number: int, timing: bool = False) -> Any:
+        """An event that a stream can record."""
+        import cupy
+
+        with self._at(number):
+            return cupy.cuda.Event(disable_timing=not timing)
+
+    def _add(self, number: int, *operations: Callable[[], Any]) -> None:
+        """Operations on a stream, while its device is the current one."""
+        at_peer = number in self.plan.peer_streams
+        self.operations += [partial(_call_at, self._peer, o) if at_peer else o for o in operations]
+
+    def _add_steps(self, steps: Sequence[Step], streams: Callable[[int], Any], limits: Limits, trace: bool) -> None:
         used = sorted({step.stream for step in steps if not isinstance(step, HostTask)} - {0, DEFAULT_STREAM})
         names = {step.name for step in steps}
         names_awaited = {name for step in steps for name in step.after}
         if names_awaited - names:
             missing = sorted(names_awaited - names)[0]
             raise KernelError(f"A step waits for {missing!r}, which the plan does not have; name a step of the plan.")
-        events = {name: cupy.cuda.Event(disable_timing=True) for name in names_awaited}
-        self._fork(streams, used)
+        events = {step.name: self._event(step.stream) for step in steps if step.name in names_awaited}
+        self._fork(streams, used, trace)
         for step in steps:
             if isinstance(step, HostTask):
                 self.operations += [events[name].synchronize for name in step.after]
                 self.operations.append(self.host_clock.timed(step) if trace else partial(step.function, *step.args))
                 continue
             stream = streams(step.stream)
-            for name in step.after:
-                self.operations.append(partial(stream.wait_event, events[name]))
+            add = partial(self._add, step.stream)
+            add(*(partial(stream.wait_event, events[name]) for name in step.after))
+            with self._at(step.stream):
+                operation = self._operation(step, stream, limits)
             if trace:
-                begin, end = cupy.cuda.Event(), cupy.cuda.Event()
-                self.spans.append((step, begin, end))
-                self.operations += [partial(begin.record, stream), self._operation(step, stream, limits)]
-                self.operations.append(partial(end.record, stream))
+                begin, end = self._event(step.stream, True), self._event(step.stream, True)
+                self._spans.append((step, begin, end))
+                add(partial(begin.record, stream), operation, partial(end.record, stream))
             else:
-                self.operations.append(self._operation(step, stream, limits))
+                add(operation)
             if step.name in events:
-                self.operations.append(partial(events[step.name].record, stream))
+                add(partial(events[step.name].record, stream))
         self._join(streams, used)
 
-    def _fork(self, streams: Callable[[int], Any], used: list[int]) -> None:
+    def _fork(self, streams: Callable[[int], Any], used: list[int], trace: bool) -> None:
         """Other streams wait for stream 0 at the start, which also brings them into a graph capture."""
-        import cupy
-
         if used:
-            fork = cupy.cuda.Event(disable_timing=True)
-            self.operations.append(partial(fork.record, streams(0)))
-            self.operations += [partial(streams(i).wait_event, fork) for i in used]
+            fork = self._event(0)
+            self._add(0, partial(fork.record, streams(0)))
+        for i in used:
+            self._add(i, partial(streams(i).wait_event, fork))
+            if trace and self._peer_begin is None and i in self.plan.peer_streams:
+                self._peer_begin = self._event(i, True)
+                self._add(i, partial(self._peer_begin.record, streams(i)))
 
     def _join(self, streams: Callable[[int], Any], used: list[int]) -> None:
-        import cupy
-
         for i in used:
-            joined = cupy.cuda.Event(disable_timing=True)
-            self.operations.append(partial(joined.record, streams(i)))
-            self.operations.append(partial(streams(0).wait_event, joined))
+            joined = self._event(i)
+            self._add(i, partial(joined.record, streams(i)))
+            self._add(0, partial(streams(0).wait_event, joined))
 
     def _operation(self, step: Step, stream: Any, limits: Limits) -> Callable[[], Any]:
         if isinstance(step, Launch):
@@ -204,6 +241,12 @@ def is_host(array: Any) -> bool:
     return isinstance(array, np.ndarray)
 
 
+def _call_at(device: Any, operation: Callable[[], Any]) -> None:
+    """A function and no method: a plan that refers to itself would keep its memory until the next collection."""
+    with device.at_work():
+        operation()
+
+
 def _in_stream(stream: Any, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
     with stream:
         function(*args, **kwargs)
@@ -223,6 +266,8 @@ def _rows(name: str, array: Any) -> tuple[int, int]:
 
 def _packed(arg: Any) -> Any:
     """A ctypes object that holds the argument's bytes."""
+    if arg is None:
+        return ctypes.c_uint64(0)
     if isinstance(arg, np.generic):
         return ctypes.create_string_buffer(arg.tobytes(), arg.nbytes)
     return ctypes.c_uint64(arg.pointer if hasattr(arg, "pointer") else arg.data.ptr)

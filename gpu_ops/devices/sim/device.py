@@ -102,10 +102,17 @@ class SimDevice:
         self._memory = memory or Memory(self.limits.memory_bytes)
         self._edits = dict(edits or {})
         self._modules: dict[str, tuple[dict[str, Region], tuple[Any, ...]]] = {}
+        self._peer: SimDevice | None = None
 
     def session(self, edits: Mapping[str, str], checks: Checks = "full") -> SimDevice:
         options = self.options if checks == "full" else replace(self.options, checks=checks)
         return SimDevice(self.architecture, options, self._memory, edits, self._assemble)
+
+    def peer(self) -> SimDevice:
+        """A second GPU, whose memory kernels of the first one reach as well."""
+        if self._peer is None:
+            self._peer = SimDevice(self.architecture, self.options, self._memory, self._edits, self._assemble)
+        return self._peer
 
     def at_work(self) -> AbstractContextManager[None]:
         return nullcontext()

@@ -43,18 +43,29 @@ DEVICE_ALLOCATION = "Device memory is allocated and set behind each chunk: the d
 CARVEOUT = "The share of shared memory in L1 is switched behind each chunk: kernels with another one wait."
 PAGEABLE_STREAMS = "The same streams with pageable memory: every copy keeps the host waiting, so nothing overlaps."
 GRAPH = "The same streams as one CUDA graph: the driver enqueues all steps by one call."
+BOTH = "Two GPUs share the rows, each with a bus of its own; at the boundary they exchange the halo."
 FAST = "Chunks of 4 MiB in three streams as one graph: each copy runs at full speed, and only two run alone."
 
 
+_TOO_MANY = "{chunks} chunks need as many rows, this input has {meta.shape[0]}; choose fewer"
+_FEW_CHUNKS = Rule(lambda task: task.knobs["chunks"] > task.meta.shape[0], _TOO_MANY)
+_ONE_ROW = "two GPUs share at least two rows, this input has one"
+_TWO_ROWS = Rule(lambda task: task.meta.shape[0] < 2, _ONE_ROW, {"shape": ((1,), (1, 1), (1, 7))})
+
+
 def _variant(
-    workloads: Workloads, id: str, title: str, idea: str, strategy: Strategy, *knobs: Param, chunked: bool = False
+    workloads: Workloads,
+    id: str,
+    title: str,
+    idea: str,
+    strategy: Strategy,
+    *knobs: Param,
+    rules: tuple[Rule, ...] = (),
 ) -> Variant:
     def plan(device: Device, task: Task) -> Plan:
         return strategy(device, task, workloads.of(task))
 
-    too_many = "{chunks} chunks need as many rows, this input has {meta.shape[0]}; choose fewer"
-    few = Rule(lambda task: task.knobs["chunks"] > task.meta.shape[0], too_many)
-    rules = (*((few,) if chunked else ()), Rule(workloads.refusal, "{found}"))
+    rules = (*rules, Rule(workloads.refusal, "{found}"))
     return Variant(id, title, idea, plan, "cuda", (), knobs, source="S1", rules=rules, largest=workloads.largest)
 
 
@@ -72,7 +83,7 @@ def _host(workloads: Workloads, id: str, title: str, idea: str) -> Variant:
 
 def _variants(workloads: Workloads) -> tuple[Variant, ...]:
     make, streamed = partial(_variant, workloads), strategies.streamed
-    chunked = partial(make, chunked=True)
+    chunked = partial(make, rules=(_FEW_CHUNKS,))
     knobs = STREAMS, CHUNKS
     return (
         _host(workloads, "serial", "CPU, one core", "No copies: the plain loop on one core."),
@@ -100,6 +111,7 @@ def _variants(workloads: Workloads) -> tuple[Variant, ...]:
         chunked("pageable_streams", "8 pageable streams", PAGEABLE_STREAMS, streamed("pageable"), *knobs),
         chunked("graph", "9 graph", GRAPH, streamed(graph=True), *knobs),
         make("fast", "10 fast", FAST, strategies.fast),
+        make("two_gpus", "11 two GPUs", BOTH, strategies.both, rules=(_TWO_ROWS,)),
     )
 
 

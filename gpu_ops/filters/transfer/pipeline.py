@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.filters.kit.bands import Band, part_task, split_at
+from gpu_ops.filters.kit.bands import Band, part_task
 from gpu_ops.filters.transfer.workload import Workload
 from gpu_ops.plan import Copy, Device, DeviceArray, MemoryKind, Plan, Step
 from gpu_ops.task import Task
@@ -35,21 +35,22 @@ class Chunk:
 
 @dataclass
 class Pipeline:
-    """The chunks of a task on a device, which end before the rows `stops`; by default one. They take turns on `slots`
+    """The chunks of a task on a device: `bands` of its rows, by default one of all. They take turns on `slots`
     parts of the device's memory, one for each stream, so that a chunk's memory is free when the steps before it in its
-    stream have ended."""
+    stream have ended. `first` is the number of the first chunk."""
 
     device: Device
     task: Task
     workload: Workload
-    stops: Sequence[int] = ()
+    bands: Sequence[Band] = ()
     slots: int = 1
+    first: int = 1
     inner: Task = field(init=False)
     chunks: list[Chunk] = field(init=False)
 
     def __post_init__(self) -> None:
         self.inner = self.workload.task(self.task)
-        bands = split_at(self.workload.filter, self.inner, self.stops or [self.task.meta.shape[0]])
+        bands = self.bands or self.workload.bands(self.task, 1)
         memory: dict[tuple[int, int], tuple[DeviceArray, Plan]] = {}
         self.chunks = []
         for place, band in enumerate(bands):
@@ -57,7 +58,7 @@ class Pipeline:
             if key not in memory:
                 memory[key] = self._slot(key[1])
             x, plan = memory[key]
-            self.chunks.append(Chunk(place + 1, band, x, plan, plan.outputs[self.workload.output.id]))
+            self.chunks.append(Chunk(place + self.first, band, x, plan, plan.outputs[self.workload.output.id]))
 
     def _slot(self, rows: int) -> tuple[DeviceArray, Plan]:
         x = self.device.empty((rows, *self.task.meta.shape[1:]), self.task.dtype)
@@ -68,18 +69,24 @@ class Pipeline:
         source, target = (self.device.allocate(kind, self.task.meta.shape, self.task.dtype) for _ in range(2))
         return self.device.download(self.task.x, out=source), target
 
-    def upload(self, chunk: Chunk, source: Array, stream: int) -> list[Step]:
-        """Copy a chunk's rows to the device. With the border wrap, rows beyond an edge are those of the other."""
-        band, steps = chunk.band, list[Step]()
-        for to, where in pieces(band.low, band.high, len(source)):
+    def upload(
+        self, chunk: Chunk, source: Array, stream: int, low: int | None = None, high: int | None = None
+    ) -> list[Step]:
+        """Copy a chunk's rows to the device, or those from `low` to `high`. With the border wrap, rows beyond an edge
+        are those of the other."""
+        low, high = chunk.band.low if low is None else low, chunk.band.high if high is None else high
+        rows, steps = chunk.x[low - chunk.band.low :], list[Step]()
+        for to, where in pieces(low, high, len(source)):
             name = chunk.named("upload") + (f" part {len(steps) + 1}" if steps else "")
-            steps.append(Copy(chunk.x[to], source[where], name, stream))
+            steps.append(Copy(rows[to], source[where], name, stream))
         return steps
 
-    def launches(self, chunk: Chunk, stream: int) -> list[Step]:
-        """The kernel's launches on a chunk, as often as the task asks for."""
+    def launches(self, chunk: Chunk, stream: int, after: tuple[str, ...] = ()) -> list[Step]:
+        """The kernel's launches on a chunk, as often as the task asks for; the first one waits for the steps in
+        `after`."""
         many = self.task.params["repeats"]
-        return [step for k in range(many) for step in in_stream(chunk.plan.steps, stream, self._namer(chunk, k, many))]
+        steps = [step for k in range(many) for step in in_stream(chunk.plan.steps, stream, self._namer(chunk, k, many))]
+        return [replace(steps[0], after=after), *steps[1:]]
 
     def _namer(self, chunk: Chunk, place: int, many: int) -> Name:
         again = f" launch {place + 1}" if many > 1 else ""
@@ -98,12 +105,6 @@ class Pipeline:
 def in_stream(steps: Sequence[Step], stream: int, name: Name) -> list[Step]:
     """Steps of a plan in one stream, with other names."""
     return [replace(step, name=name(step.name), stream=stream, after=()) for step in steps]
-
-
-def even(rows: int, count: int) -> list[int]:
-    """Where `count` chunks of as many rows end, the last one of what is left."""
-    each = -(-rows // count)
-    return [*range(each, rows, each), rows]
 
 
 def pieces(low: int, high: int, count: int) -> Iterator[tuple[slice, slice]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.filters.transfer.pipeline import Array, Chunk, Pipeline, even, in_stream, pieces
+from gpu_ops.filters.transfer.pipeline import Array, Chunk, Pipeline, in_stream, pieces
 from gpu_ops.filters.transfer.workload import Workload
 from gpu_ops.plan import DEFAULT_STREAM, Copy, Device, DeviceArray, Fill, HostTask, MemoryKind, Plan, Prefetch, Step
 from gpu_ops.task import Task
@@ -39,7 +39,7 @@ def streamed(kind: MemoryKind = "pinned", graph: bool = False, interruption: Int
 
     def plan(device: Device, task: Task, workload: Workload) -> Plan:
         count, streams = task.knobs["chunks"], task.knobs["streams"]
-        pipeline = Pipeline(device, task, workload, even(task.meta.shape[0], count), streams)
+        pipeline = Pipeline(device, task, workload, workload.bands(task, count), streams)
         source, target = pipeline.host(kind)
         order = _breadth_first if task.knobs.get("order") == "breadth first" else _depth_first
         steps = list(order(pipeline, source, target, streams, interruption))
@@ -51,11 +51,58 @@ def streamed(kind: MemoryKind = "pinned", graph: bool = False, interruption: Int
 
 def fast(device: Device, task: Task, workload: Workload) -> Plan:
     """Chunks of CHUNK_BYTES in three streams, as one graph; an input of two chunks or less whole."""
-    rows, count = task.meta.shape[0], -(-task.meta.nbytes // CHUNK_BYTES)
-    stops = even(rows, min(count, rows)) if count > 2 else [rows]
-    pipeline = Pipeline(device, task, workload, stops, STREAMS)
+    count = _chunks(task)
+    pipeline = Pipeline(device, task, workload, workload.bands(task, count if count > 2 else 1), STREAMS)
     source, target = pipeline.host("pinned")
     return pipeline.plan(list(_depth_first(pipeline, source, target, STREAMS)), target, graph=True)
+
+
+def _chunks(task: Task) -> int:
+    """How many chunks of CHUNK_BYTES a task has."""
+    return max(1, min(-(-task.meta.nbytes // CHUNK_BYTES), task.meta.shape[0]))
+
+
+def both(device: Device, task: Task, workload: Workload) -> Plan:
+    """The upper half on a device and the lower one on its peer, from the middle outwards: chunks of CHUNK_BYTES, and on
+    each device three streams. Both chunks in the middle take their halo from the other device, all others from the
+    host."""
+    bands = workload.bands(task, max(2, _chunks(task)))
+    half = len(bands) // 2
+    upper = Pipeline(device, task, workload, bands[:half][::-1], STREAMS)
+    lower = Pipeline(device.peer(), task, workload, bands[half:], STREAMS, first=half + 1)
+    source, target = upper.host("pinned")
+    steps = list(_middle(upper, lower, source, target))
+    for place in range(1, len(bands) - half):
+        for pipeline, base in ((upper, 1), (lower, STREAMS + 1)):
+            for chunk in pipeline.chunks[place : place + 1]:
+                steps += _one(pipeline, chunk, source, target, base + place % STREAMS)
+    peer_streams = frozenset(range(STREAMS + 1, 2 * STREAMS + 1))
+    return upper.plan(steps, target, peer_streams=peer_streams)
+
+
+def _middle(upper: Pipeline, lower: Pipeline, source: Array, target: Array) -> Iterator[Step]:
+    """The chunks above and below the middle: each device uploads its own rows, and sends what the other one needs."""
+    above, below, mine, other = upper.chunks[0], lower.chunks[0], 1, STREAMS + 1
+    middle, last, first = below.band.start, above.band.high, below.band.low
+    yield from upper.upload(above, source, mine, high=middle)
+    yield from lower.upload(below, source, other, low=middle)
+    down, up = "halo to the second GPU", "halo to the first GPU"
+    if first < middle < last:
+        sent = above.x[first - above.band.low : middle - above.band.low]
+        yield Copy(below.x[: middle - first], sent, down, mine)
+        sent = below.x[middle - first : last - first]
+        yield Copy(above.x[middle - above.band.low :], sent, up, other)
+    yield from upper.launches(above, mine, (up,) if middle < last else ())
+    yield from lower.launches(below, other, (down,) if first < middle else ())
+    yield upper.download(above, target, mine)
+    yield lower.download(below, target, other)
+
+
+def _one(pipeline: Pipeline, chunk: Chunk, source: Array, target: Array, stream: int) -> Iterator[Step]:
+    """All steps of a chunk, in one stream."""
+    yield from pipeline.upload(chunk, source, stream)
+    yield from pipeline.launches(chunk, stream)
+    yield pipeline.download(chunk, target, stream)
 
 
 def _depth_first(
@@ -104,7 +151,7 @@ def staged(device: Device, task: Task, workload: Workload) -> Plan:
     rows, buffers = task.meta.shape[0], task.knobs["buffers"]
     row_bytes = max(task.meta.nbytes // rows, 1)
     count = max(1, -(-rows // max(task.knobs["chunk"] * (1 << 20) // row_bytes, 1)))
-    pipeline = Pipeline(device, task, workload, even(rows, min(count, rows)), buffers)
+    pipeline = Pipeline(device, task, workload, workload.bands(task, min(count, rows)), buffers)
     source, target = pipeline.host("pageable")
     return pipeline.plan(list(Staging(pipeline, source, target, buffers, task.knobs["threads"]).steps()), target)
 

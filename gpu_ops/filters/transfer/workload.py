@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.filters.kit.bands import reach
+from gpu_ops.filters.kit.bands import Band, reach, split_at
 from gpu_ops.params import Param
 from gpu_ops.task import Task
 from gpu_ops.types import Filter, Output, Variant, Work
@@ -31,6 +31,12 @@ class Workload:
         """The same inputs with the filter's own parameters and the variant's knobs, all but the border by default."""
         params = {p.name: p.default for p in self.filter.params} | {"border": task.params["border"]}
         return replace(task, params=params, knobs={knob.name: knob.default for knob in self.variant.knobs})
+
+    def bands(self, task: Task, count: int) -> list[Band]:
+        """As many bands of equally many rows, the last one of what is left."""
+        rows = task.meta.shape[0]
+        each = -(-rows // count)
+        return split_at(self.filter, self.task(task), [*range(each, rows, each), rows])
 
     @property
     def output(self) -> Output:

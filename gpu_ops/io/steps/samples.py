@@ -80,10 +80,20 @@ def _shape(values: Options) -> tuple[Kind, tuple[int, ...]]:
 
 def _parse_size(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"(\d{1,7})x(\d{1,7})", text.strip().lower())
-    height, width = (int(n) for n in match.groups()) if match else (0, 0)
+    width, height = (int(n) for n in match.groups()) if match else (0, 0)
     if not (1 <= height <= LARGEST_SIDE and 1 <= width <= LARGEST_SIDE):
-        raise ParamError(f"size must be HxW such as 512x768, both from 1 to {LARGEST_SIDE}, not {plain(text, 60)!r}.")
+        raise ParamError(f"size must be WxH such as 768x512, both from 1 to {LARGEST_SIDE}, not {plain(text, 60)!r}.")
     return height, width
+
+
+def with_width_first(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options or the origin of a sample from a file of the first schema, where a size was height x width."""
+    found = dict(options)
+    if isinstance(size := found.get("size"), str):
+        found["size"] = "x".join(reversed(size.split("x")))
+    if isinstance(before := found.get("of"), Mapping):
+        found["of"] = with_width_first(before)
+    return found
 
 
 def _store(values: Array, low: float, dtype: str) -> Array:
@@ -254,13 +264,18 @@ SEED = Param("seed", 0, 0, 2**32 - 1, help="the same seed gives the same values"
 DTYPE = Param("dtype", "float32", choices=DTYPES, help="type of the values; integers take their full range")
 FLOAT = Param("dtype", "float64", choices=("float32", "float64"), help="type of the values")
 RATE = Param("rate", 44100.0, 1e-3, 1e12, unit="Hz", help="samples per second")
-SIZE = Param("size", "", help="HxW makes an image; empty makes a signal of length samples")
+SIZE = Param("size", "", help="width x height makes an image, such as 768x512; empty makes a signal of length samples")
 TONES_RATE = replace(RATE, default=1000.0)
 CHANNELS = Param("channels", 1, choices=IMAGE_CHANNELS, help="values per sample or pixel")
 IMAGE_DTYPE = replace(DTYPE, default="uint8", help="type of the values, which stay 0 to 255")
-CHART_SIZE = replace(SIZE, default="512x512", help="HxW in pixels")
+CHART_SIZE = replace(SIZE, default="512x512", help="width x height in pixels, such as 768x512")
 
-NOISE_IMAGE = (replace(SIZE, default="512x512", help="HxW in pixels"), CHANNELS, SEED, replace(DTYPE, default="uint8"))
+NOISE_IMAGE = (
+    replace(SIZE, default="512x512", help="width x height in pixels, such as 768x512"),
+    CHANNELS,
+    SEED,
+    replace(DTYPE, default="uint8"),
+)
 LEVELS = Param("distinct", 16, 1, 1 << 16, help="different values, each as likely as the others")
 FLAT_IMAGE = (NOISE_IMAGE[0], CHANNELS, Param("level", 128.0), replace(DTYPE, default="uint8"))
 

@@ -60,7 +60,8 @@ class Timeline:
         """The spans in the order of the steps."""
         done: list[_Operation] = [self._do(step) for step in self._plan.steps]
         self._wait_for(self._issued)
-        return tuple(Span.of(o.step, o.start, o.end, self._is_host) for o in done)
+        peers = self._plan.peer_streams
+        return tuple(Span.of(o.step, o.start, o.end, self._is_host, o.step.stream in peers) for o in done)
 
     def _do(self, step: Step) -> _Operation:
         """The host comes to a step."""
@@ -69,7 +70,7 @@ class Timeline:
             self._wait_for(self._issued if step.synchronizes else self._named(step.after))
             start, self._host = self._host, self._host + self._cost(step, engine)
             return _Operation(step, engine, "host", [], start, start, self._host)
-        operation = _Operation(step, engine, self._queue(engine), list(self._needs(step)), self._host)
+        operation = _Operation(step, engine, self._queue(engine, step.stream), list(self._needs(step)), self._host)
         self._issued.append(operation)
         self._waiting.append(operation)
         pageable = isinstance(step, Copy) and (self._is_pageable(step.source) or self._is_pageable(step.target))
@@ -77,10 +78,11 @@ class Timeline:
             self._wait_for([operation])
         return operation
 
-    def _queue(self, engine: Engine) -> str:
-        if engine == "device":
-            return "kernel"
-        return "copy" if self._queues.copy_engines < 2 and engine in ("upload", "download") else engine
+    def _queue(self, engine: Engine, stream: int) -> str:
+        """What a step waits in; a peer has engines of its own."""
+        shared = self._queues.copy_engines < 2 and engine in ("upload", "download")
+        queue = "kernel" if engine == "device" else "copy" if shared else engine
+        return f"{queue} of the peer" if stream in self._plan.peer_streams else queue
 
     def _needs(self, step: Step) -> Iterator[_Operation]:
         """What must end before a step begins."""

@@ -33,7 +33,7 @@ def _shape(filter: Filter, side: int) -> tuple[int, ...]:
 
 def _input(filter: Filter, *sides: int) -> str:
     """The flags of an image of complex numbers or of a signal cut into lines, or of images of several sizes."""
-    shapes = ["x".join(map(str, _shape(filter, side))) for side in sides]
+    shapes = ["x".join(map(str, reversed(_shape(filter, side)))) for side in sides]
     if len(shapes) > 1:
         return f"--sample noise_image --over size={','.join(shapes)} --dtype float32 {NUMBERS}"
     if filter.accepts == "image":
