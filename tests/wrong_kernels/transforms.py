@@ -1,6 +1,18 @@
 """Faults of transforms: filter.variant.fault, what is wrong, and edits of the shipped text."""
 
 TRANSFORMS = {
+    "fft1d.fast.missing_barrier": (
+        "no barriers, neither between stages nor before segments are separated",
+        ('#include "fft_any_length.cuh"\n', '#define __syncthreads()\n#include "fft_any_length.cuh"\n'),
+    ),
+    "fft1d.fast.not_mirrored": (
+        "a bin is separated from itself instead of its mirror image",
+        ("points[k ? LENGTH - k : 0]", "points[k]"),
+    ),
+    "fft1d.four_step.same_row": (
+        "a bin is separated from the same bin of the mirrored row",
+        ("k1 ? N - 1 - k2 :", "k1 ? k2 :"),
+    ),
     "fft1d.registers.missing_barrier": (
         "no barriers between the stores of a stage and the loads of the next",
         ('#include "fft_stockham.cuh"\n', '#define __syncthreads()\n#include "fft_stockham.cuh"\n'),
@@ -30,6 +42,10 @@ __device__ __forceinline__ void stages_without_barrier(C* line, const C* __restr
 """,
         ),
         ("    stages_from_reversed(line,", "    stages_without_barrier(line,"),
+    ),
+    "fft2d.fast.row_not_mirrored": (
+        "the opposite frequency is taken to be in the same row",
+        ("other_y = LENGTH - row + down", "other_y = row + down"),
     ),
     "fft2d.global.half_precision": (
         "twiddle factors with the eleven bits of half precision",
@@ -115,6 +131,10 @@ __device__ __forceinline__ C coarse(C w) { return complex_of(coarse(w.x), coarse
     "fft_batch2d.transposed.missing_barrier": (
         "no barrier between the stores of a stage and the loads of the next",
         ('#include "fft_lines.cuh"\n', '#define __syncthreads()\n#include "fft_lines.cuh"\n'),
+    ),
+    "fft_mask.fast.parts_in_order": (
+        "the inverse transform takes the parts of points as they are",
+        ("point = swapped(scaled(", "point = (scaled("),
     ),
     "fft_mask.fused.mask_in_order": (
         "the mask is read in natural order, the points are in reversed order",

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.devices.launches import grid1d
-from gpu_ops.filters.fft import limits
+from gpu_ops.filters.fft import forms, limits
 from gpu_ops.filters.fft.cuda.transform import Transforms
 from gpu_ops.filters.fft.forms import PEAKS, Cut, complex_type, least_amplitude, pieces_of, real_type
+from gpu_ops.filters.fft.windows import LOBES
 from gpu_ops.filters.kit.planning import CTYPES, NO_LOOPS
 from gpu_ops.filters.kit.rules import MOST_BLOCKS
 from gpu_ops.output_kinds import Form
@@ -242,3 +243,18 @@ class Work(Transforms):
         loops = {"pieces of a channel": pieces}
         loops |= {"channels": -(-channels // self.block)} if kind == "signal" else {}
         self._blocks(PEAK_FILE, f"fft_peaks_{kind}_table", (1, 1, 1), 4, *args, what="table of peaks", loops=loops)
+
+    def signal_peaks(self, cut: Cut, values: DeviceArray, doubled: int) -> None:
+        """The outputs peaks and peak_count of the amplitudes or densities of a signal; bins 1 … doubled - 1 count
+        twice."""
+        self.output("peaks", forms.peaks1d(self.task))
+        self.output("peak_count", forms.peak_count(self.task))
+        spacing = (np.float64(cut.rate / cut.length),)
+        self.peaks("signal", values, cut.bins, (np.int64(cut.bins), np.int64(doubled)), LOBES[cut.window], spacing)
+
+    def image_peaks(self, plane: Plane, values: DeviceArray) -> None:
+        """The outputs peaks and peak_count of the magnitudes of an image."""
+        self.output("peaks", forms.peaks2d(self.task))
+        self.output("peak_count", forms.peak_count(self.task))
+        where = (np.int64(plane.height), np.int64(plane.width), *plane.offsets)
+        self.peaks("image", values, plane.height * plane.width, where, LOBES[self.task.params["window"]], ())

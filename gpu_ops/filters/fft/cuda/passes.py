@@ -1,4 +1,4 @@
-"""Launches over many lines of one length, as `kernels/fft/fft_lines.cuh` takes them."""
+"""Launches over many lines of one length, as `kernels/include/fft_lines.cuh` takes them."""
 
 from __future__ import annotations
 

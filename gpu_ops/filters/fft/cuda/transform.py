@@ -63,11 +63,11 @@ def chirp(n: int) -> Array:
     return np.asarray(np.exp(-1j * np.pi * (k * k % (2 * n) / n)))
 
 
-def chirp_spectrum(n: int) -> Array:
-    """The transform of the conjugate chirp, from both ends of m = `padded(n)` points, divided by m."""
+def chirp_spectrum(n: int, m: int = 0) -> Array:
+    """The transform of the conjugate chirp, from both ends of m points, divided by m; without m of `padded(n)`."""
     from scipy import fft
 
-    around = np.zeros(padded(n), np.complex128)
+    around = np.zeros(m or padded(n), np.complex128)
     around[:n] = np.conj(chirp(n))
     around[1 - n :] = around[n - 1 : 0 : -1]
     return np.asarray(fft.fft(around, norm="forward", workers=-1))

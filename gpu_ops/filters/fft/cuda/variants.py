@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.filters.fft import forms, limits
+from gpu_ops.filters.fft.cuda import fast_image
 from gpu_ops.filters.fft.cuda.launches import LEVELS, PEAK_FILE, SAMPLES, SPECTRUM, Plane, Work
 from gpu_ops.filters.fft.cuda.transform import (
     BLUESTEIN,
@@ -24,7 +25,7 @@ from gpu_ops.filters.fft.cuda.ways import GLOBAL, REGISTERS, SHARED, THREADS, Wa
 from gpu_ops.filters.fft.forms import Cut, complex_type
 from gpu_ops.filters.fft.limits import several_values
 from gpu_ops.filters.fft.mask import transfer
-from gpu_ops.filters.fft.windows import LOBES, window
+from gpu_ops.filters.fft.windows import window
 from gpu_ops.input_kinds import Kind
 from gpu_ops.params import Values
 from gpu_ops.plan import Device, DeviceArray, Launch, Plan
@@ -81,10 +82,7 @@ def _finish1d(work: Work, cut: Cut, z: DeviceArray) -> None:
         work.mean(z, cut, out, _density(cut), doubled)
     else:
         work.sizes(z, plane, out, _density(cut), squared=True, doubled=doubled)
-    work.output("peaks", forms.peaks1d(task))
-    work.output("peak_count", forms.peak_count(task))
-    spacing = (np.float64(cut.rate / cut.length),)
-    work.peaks("signal", out, cut.bins, (np.int64(cut.bins), np.int64(doubled)), LOBES[cut.window], spacing)
+    work.signal_peaks(cut, out, doubled)
 
 
 def _rows(task: Task) -> Lines:
@@ -142,10 +140,7 @@ def _magnitude2d(work: Work, z: DeviceArray, plane: Plane, factor: float) -> Non
     task = work.task
     out = work.output("magnitude", forms.values2d(task))
     work.sizes(z, plane, out, factor)
-    work.output("peaks", forms.peaks2d(task))
-    work.output("peak_count", forms.peak_count(task))
-    where = (np.int64(plane.height), np.int64(plane.width), *plane.offsets)
-    work.peaks("image", out, plane.height * plane.width, where, LOBES[task.params["window"]], ())
+    work.image_peaks(plane, out)
 
 
 def _mask(work: Work) -> tuple[DeviceArray, DeviceArray]:
@@ -299,4 +294,5 @@ def variants_mask() -> tuple[Variant, ...]:
     return (
         variant("steps", "1 separate launches", APART, _multiply, STEPS_FILE, fits),
         variant("fused", "2 fused", FUSED, _fused, FUSED_FILE, COLUMN_FITS, fits),
+        fast_image.MASK,
     )

@@ -1,0 +1,229 @@
+"""The variant of the spectrum of a signal that is too long for a block: the four-step method, on the fast transform."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gpu_ops.filters.fft import forms, limits
+from gpu_ops.filters.fft.cuda.any_length import MANY_CHANNELS, RADIX, Line, line_of, smooth_from
+from gpu_ops.filters.fft.cuda.fast_signal import STORED, TOGETHER, flags_of, plan_of, tables_before, two_sided
+from gpu_ops.filters.fft.cuda.launches import PEAK_FILE, SAMPLES, SPECTRUM, Work
+from gpu_ops.filters.fft.cuda.passes import LOW_BITS, high_turns, low_turns
+from gpu_ops.filters.fft.cuda.radices import MOST_PRIME, MOST_THREADS, largest_prime
+from gpu_ops.filters.fft.cuda.transform import chirp, chirp_spectrum
+from gpu_ops.filters.fft.forms import Cut
+from gpu_ops.filters.fft.limits import several_values
+from gpu_ops.filters.kit.planning import CTYPES
+from gpu_ops.filters.kit.rules import MOST_BLOCKS, beyond
+from gpu_ops.params import Param, Value, Values
+from gpu_ops.plan import Device, DeviceArray, Launch, Plan
+from gpu_ops.task import Task
+from gpu_ops.types import Counts, Rule, Trial, Variant
+
+FILE = "fft/18_four_step_signal.cu"
+IDEA = (
+    "Four-step FFT of signals: an even length packs pairs of samples, and rows k and n1 - k in one block make bins "
+    "without a third pass; other lengths are a convolution in three launches."
+)
+STRIP = Param("strip", 8, choices=(2, 4, 8, 16), tries=(2, 8), unit="lines", help="neighbouring lines per block")
+THREADS = 64
+"""Threads of a block that looks for peaks."""
+WANTED = 4, 8
+"""Columns and rows that a block shall have, so that neighbours fill sectors: half of its rows are mirrored ones."""
+MOST_RATIO = 4
+"""Of the length of a matrix' lines and the square root of its size."""
+PACKED, CONVOLVED, NEITHER = "packed", "convolved", "neither"
+"""How a line is transformed: pairs of samples as complex numbers, a convolution with a chirp, or, of a round trip,
+samples as they are."""
+
+
+class Matrix(NamedTuple):
+    """A line of `length` samples as a matrix of n1 by n2 complex numbers, whose columns and rows are lines."""
+
+    length: int
+    how: str
+    columns: Line
+    rows: Line
+
+    @property
+    def size(self) -> int:
+        """Its complex numbers."""
+        return self.columns.points * self.rows.points
+
+
+@lru_cache
+def matrix_of(length: int, round_trip: bool, radix: int) -> Matrix | None:
+    """The cheapest matrix; None where there is none."""
+    if round_trip:
+        return _matrix(length, NEITHER, length, radix)
+    if length % 2 == 0 and (packed := _matrix(length, PACKED, length // 2, radix)):
+        return packed
+    found = (_matrix(length, CONVOLVED, points, radix) for points in smooth_from(2 * length - 1))
+    return min((matrix for matrix in found if matrix), key=_cost, default=None)
+
+
+def _matrix(length: int, how: str, points: int, radix: int) -> Matrix | None:
+    if largest_prime(points) > MOST_PRIME:
+        return None
+    root, found = math.isqrt(points), list[Matrix]()
+    for n in range(root, max(root // MOST_RATIO, 1), -1):
+        if points % n == 0 and (one := line_of(n, radix)) and (other := line_of(points // n, radix)):
+            found += [Matrix(length, how, one, other), Matrix(length, how, other, one)]
+    return min(found, key=_cost, default=None)
+
+
+def _cost(matrix: Matrix) -> float:
+    """Moves of a point through global memory and through stages, more where a block has few lines."""
+    lines = matrix.columns, matrix.rows
+    threads = (line.stages.threads * most for line, most in zip(lines, WANTED, strict=True))
+    few = sum(max(math.log2(count / MOST_THREADS), 0) for count in threads)
+    stages = sum(len(line.stages.radices) * line.numbers / line.points for line in lines)
+    return matrix.size * (4 + stages + 4 * few)
+
+
+def _of(task: Task) -> Matrix | None:
+    return matrix_of(Cut.of(task).length, task.params["result"] == "round trip", int(task.knobs["radix"]))
+
+
+def _shared(line: Line, lines: int, whole: bool, itemsize: int) -> int:
+    """Bytes of so many lines: of their stages, and, where they are `whole` there, of their points once more."""
+    return max(line.shared(lines, TOGETHER, itemsize), lines * (line.points | 1) * 2 * itemsize if whole else 0)
+
+
+def _lines(line: Line, task: Task, whole: bool, count: int = 0) -> int:
+    """The lines of a block, of so many; two at least where they are `whole` in shared memory; 0: none fits."""
+    itemsize, most, wanted = forms.real_type(task).itemsize, task.limits.shared_bytes, int(task.knobs["strip"])
+    while wanted > 2 and count * 2 < wanted * task.limits.multiprocessors:
+        wanted //= 2
+    lines = line.most_lines(wanted, TOGETHER, itemsize, most)
+    while lines and _shared(line, lines, whole, itemsize) > most:
+        lines //= 2
+    return lines if lines > 1 or not whole else 0
+
+
+class Parts:
+    """The launches of all segments in a plan."""
+
+    def __init__(self, work: Work, cut: Cut) -> None:
+        self.work, self.cut = work, cut
+        matrix = _of(work.task)
+        assert matrix is not None  # the variant supports the length
+        self.matrix, self.n1, self.n2 = matrix, matrix.columns.points, matrix.rows.points
+        self.z = work.take(cut.count * cut.channels * matrix.size)
+        packed = matrix.how == PACKED
+        points = matrix.length if packed else matrix.size
+        self.turns = {n: (self._upload(low_turns, n), self._upload(high_turns, n)) for n in (matrix.size, points)}
+        self.chirp = work.table(chirp, matrix.length) if matrix.how == CONVOLVED else self.turns[matrix.size][0]
+
+    def _upload(self, make: Any, n: int) -> DeviceArray:
+        return self.work.device.upload(make(n).astype(self.work.dtype))
+
+    def store(
+        self, out: DeviceArray, factor: float, doubled: int, step: int = 0, apart: int = 0, stored: str = ""
+    ) -> None:
+        """What is stored of all bins, `step` values apart, and of segments, `apart` values apart; without these as
+        outputs have them."""
+        work, matrix, result = self.work, self.matrix, stored or STORED[self.work.task.params["result"]]
+        places = step or self.cut.count * self.cut.channels, apart or self.cut.channels
+        last = (*map(np.int64, places), work.real.type(factor), np.int32(doubled), np.int32(two_sided(work.task)))
+        sizes = (np.int32(self.n2), np.int64(matrix.length), np.int64(self.cut.step))
+        before = (*self.turns[matrix.size], self.chirp, *tables_before(work, self.cut))
+        self._launch("samples", 1, matrix.columns, self.n2, result, (work.task.x, self.z), (*before, *sizes))
+        if matrix.how == PACKED:
+            turns = self.turns[matrix.length]
+            self._launch("bins", 2, matrix.rows, self.n1, result, (self.z, out), (*turns, np.int32(self.n1), *last))
+            return
+        spectrum = self.chirp
+        if matrix.how == CONVOLVED:
+            values = chirp_spectrum(matrix.length, matrix.size).reshape(self.n2, self.n1).T
+            spectrum = work.device.upload(np.ascontiguousarray(values).astype(work.dtype))
+        rows = (*self.turns[matrix.size], spectrum, np.int32(self.n1))
+        self._launch("rows", 2, matrix.rows, self.n1, result, (self.z,), rows)
+        columns = (self.chirp, np.int32(self.n2), np.int32(matrix.length), *last)
+        self._launch("columns", 3, matrix.columns, self.n2, result, (self.z, out), columns)
+
+    def mean(self, out: DeviceArray, factor: float, doubled: int) -> None:
+        """The mean density of all segments, from their spectra."""
+        channels, length = self.cut.channels, self.cut.length
+        spectra = self.work.device.empty((self.cut.count * length * channels,), self.work.dtype)
+        self.store(spectra, 1.0, 0, channels, length * channels, "SPECTRUM")
+        self.work.mean(spectra, self.cut, out, factor, doubled)
+
+    def _launch(
+        self, name: str, part: int, line: Line, count: int, result: str, arrays: tuple[Any, ...], more: tuple[Any, ...]
+    ) -> None:
+        """`count` columns or rows of each segment and channel."""
+        work, packed = self.work, self.matrix.how == PACKED
+        whole = name == "bins"
+        lines = _lines(line, work.task, whole, count * self.cut.count * self.cut.channels)
+        flags: dict[str, Value] = {
+            "PART": part,
+            "PACKED": int(packed),
+            "CONVOLVED": int(self.matrix.how == CONVOLVED),
+            "RESULT": result,
+        }
+        defines: dict[str, Value] = {**work.defines, **line.defines(lines, TOGETHER), **flags, **flags_of(self.cut)}
+        defines["LOW_BITS"] = LOW_BITS
+        defines["SAMPLE"] = CTYPES[work.task.dtype.name]
+        del defines["PARTS"]  # a constant of the file
+        kernel = work.device.kernel(FILE, f"fft_long_{name}", defines)
+        blocks = -(-(count // 2 + 1) // (lines // 2)) if whole else -(-count // lines)
+        grid, block = (blocks, self.cut.channels, self.cut.count), (line.stages.threads * lines, 1, 1)
+        args = (*arrays, line.tables(work)[0], *more)
+        shared = _shared(line, lines, whole, work.real.itemsize)
+        work.steps.append(Launch(kernel, grid, block, args, shared, name=name))
+
+
+def plan(device: Device, task: Task) -> Plan:
+    """The mean where it is subtracted, two or three launches, and what needs all results at once."""
+    work, cut = Work.of(device, task.with_knobs(block=THREADS), "shared"), Cut.of(task)
+    parts = Parts(work, cut)
+    return plan_of(work, cut, parts.store, parts.mean)
+
+
+def operations(task: Task) -> int:
+    """Of all transforms of the matrix: five a point and stage."""
+    matrix, cut = _of(task), Cut.of(task)
+    if matrix is None:
+        return 0
+    times = (1 if matrix.how == PACKED else 2) * cut.count * cut.channels
+    return times * 5 * matrix.size * max(matrix.size.bit_length() - 1, 1)
+
+
+def _unsuitable(task: Task) -> int:
+    """The length that no matrix of lines has which fit a block; 0: it has."""
+    matrix = _of(task)
+    fits = matrix and _lines(matrix.columns, task, False) and _lines(matrix.rows, task, matrix.how == PACKED)
+    return 0 if fits else Cut.of(task).length
+
+
+FITS = Rule(
+    _unsuitable,
+    "{found} samples are no product of two lines that a block can hold, with these knobs; use the variant registers",
+)
+CENTRED: Values = {"detrend": "constant"}
+MANY_SEGMENTS = Rule(
+    lambda task: beyond(Cut.of(task).count, MOST_BLOCKS),
+    f"{{found}} segments are more than the {MOST_BLOCKS} that a grid has in z; use the variant fast",
+)
+TRIALS = (
+    Trial((1009, 2), "uint8", "random", {"result": "spectrum", "sides": "two"}),
+    Trial((7200,), "float32", "random", {"result": "magnitude", "window": "Hann", "detrend": "constant"}),
+    Trial((60, 70), "float32", "random", {"result": "magnitude"}),
+    Trial((4000, 35), "float32", "random", {"result": "power density", "segment": 7, "overlap": 75, **CENTRED}),
+    Trial((1 << 20,), "float32", "random", {"result": "magnitude", **CENTRED}),
+)
+"""Several blocks of columns and of rows, packed and as a convolution; more channels than a block has threads; more
+segments than a grid has blocks in y; values that several blocks add up and look through."""
+VARIANT = Variant(
+    *("four_step", "18 four-step", IDEA, plan, "cuda", (FILE, SAMPLES, SPECTRUM, PEAK_FILE), (STRIP, RADIX)),
+    source="S2",
+    rules=(several_values("signal", limits.transformed), MANY_CHANNELS, MANY_SEGMENTS, FITS),
+    largest=limits.largest,
+    trials=lambda limits: TRIALS,
+    counts=Counts(uncounted="two kernels or three: one block is not representative of all", operations=operations),
+)
