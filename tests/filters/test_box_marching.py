@@ -17,8 +17,9 @@ from gpu_ops.devices import open_device
 from gpu_ops.devices.limits import SHARED_KIB, limits_of
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import KernelError
-from gpu_ops.filters.box import BOX, limits, marching
-from gpu_ops.filters.box.marching import BYTES_RADIUS, Shape, choose, segment_rows
+from gpu_ops.filters.box import BOX, limits
+from gpu_ops.filters.kit import marching
+from gpu_ops.filters.kit.marching import BYTES_RADIUS, Shape, choose, segment_rows
 from gpu_ops.filters.box.reference import reference
 from gpu_ops.plan import Launch
 from gpu_ops.task import Meta, Task

@@ -1,7 +1,8 @@
 """Plans of the mean kernels that load vectors of 16 bytes, and which tasks they take.
 
 The signal's `vector` and the image's `rows` and `packed` work in registers, which a short window fits into; the
-signal's `scan` takes differences of running sums, for which no window is too long.
+signal's `scan` takes differences of running sums, and the image's `ring` running sums along both axes: for these no
+window is too long.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.devices.launches import grid1d, grid2d
+from gpu_ops.filters.kit import marching
+from gpu_ops.filters.kit.march_limits import march_exactness, march_largest, segments_fit
 from gpu_ops.filters.kit.planning import PlanContext, block_shape
 from gpu_ops.filters.kit.ranges import top
 from gpu_ops.filters.kit.registers import VECTOR_BYTES, halo_fits, launch_bound, rows_aligned, vector_of
@@ -70,6 +73,19 @@ PACKED_RULES = (
     not_of("uint16", "float32", "float64", words="it adds bytes in pairs, not {meta.dtype}"),
     Rule(lambda task: window_of(task) != 3, "it is made for window 3, not {window}", {"param window": (13, 63)}),
     _BLOCKS_FIT,
+)
+
+
+def ring(ctx: PlanContext) -> Plan:
+    """An image by running sums, with a ring buffer of row sums."""
+    return marching.plan("values", ctx, ctx.params["window"] // 2)
+
+
+RING_EXACTNESS = march_exactness(window_of)
+ring_largest = march_largest(window_of)
+RING_RULES = (
+    finite_only("its running sums propagate NaN and infinity to the end of a segment"),
+    segments_fit(window_of, "choose a larger window"),
 )
 
 
