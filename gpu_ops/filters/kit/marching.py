@@ -201,7 +201,7 @@ def resident(shape: Shape, shared: int, values: Values, limits: Limits) -> int:
     architecture = f"sm_{limits.capability[0]}{limits.capability[1]}"
     if not is_known(architecture):
         return 1
-    registers = PIXEL_REGISTERS if values.planes > 1 or values.pack > 1 or values.word > 4 else SINGLE_REGISTERS
+    registers = PIXEL_REGISTERS if values.planes > 1 or values.word > 4 else SINGLE_REGISTERS
     # The kernel computes the numbers of its barriers, so the assembler reserves all barriers of a block.
     return max(1, occupancy(architecture, shape.threads, registers, shared, BLOCK_BARRIERS).blocks)
 
