@@ -17,7 +17,7 @@ from gpu_ops.filters.kit.march_limits import march_exactness, march_largest, seg
 from gpu_ops.filters.kit.planning import PlanContext, block_shape
 from gpu_ops.filters.kit.ranges import top
 from gpu_ops.filters.kit.registers import VECTOR_BYTES, halo_fits, launch_bound, rows_aligned, vector_of
-from gpu_ops.filters.kit.rules import blocks_fit, finite_only, not_of, one_channel, shared_fits
+from gpu_ops.filters.kit.rules import blocks_fit, finite_only, not_of, shared_fits
 from gpu_ops.filters.mean.plans import defines, window_of
 from gpu_ops.params import Param
 from gpu_ops.plan import Launch, Plan
@@ -31,8 +31,10 @@ VECTOR_HALO = 64
 ROWS_HALO = 48
 """The same for images, where a thread keeps several rows."""
 ROWS_WINDOWS = (3, 5, 7)
-STEPS = (4, 8, 16)
-"""Vectors a thread of the scan: as few as leave half of a tile to outputs."""
+STEPS = (1, 2, 4, 8, 16)
+"""Pieces a thread of the scan: as few as leave half of a tile to outputs, and at least LOADS vectors of 16 bytes."""
+LOADS = 4
+SCAN_CHANNELS = 4
 
 
 def vector(ctx: PlanContext) -> Plan:
@@ -113,17 +115,20 @@ def _reach(vector: int, window: int) -> int:
 
 
 def scan_steps(task: Task) -> int:
-    """Vectors a thread: the fewest of STEPS with which a window reaches over at most half of a tile; else 0."""
-    reach = _reach(vector_of(task.meta.itemsize), task.params["window"])
-    return next((s for s in STEPS if 2 * reach <= task.knobs["block"] * s), 0)
+    """Pieces a thread: the fewest of STEPS with which a window reaches over at most half of a tile; else 0."""
+    reach, channels = _reach(vector_of(task.meta.itemsize), task.params["window"]), task.meta.channels
+    fit = (s for s in STEPS if 2 * reach <= task.knobs["block"] * s and s * channels >= LOADS)
+    return next(fit, 0)
 
 
 def scan_bytes(task: Task) -> int:
-    """Shared bytes of a tile, its prefixes with an element of padding every 128 bytes, and the warps' sums."""
-    block, prefix_bytes = task.knobs["block"], 8 if task.dtype.kind == "f" else 4
+    """Shared bytes of a tile, its prefixes with an element of padding every 128 bytes, and the warps' sums, of each
+    channel; of several channels also a vector a thread to arrange results."""
+    block, channels, prefix_bytes = task.knobs["block"], task.meta.channels, 8 if task.dtype.kind == "f" else 4
     tile = block * scan_steps(task)
     prefixes = tile + tile // (128 // prefix_bytes) + 1 + block // 32
-    return int(tile * VECTOR_BYTES + prefixes * prefix_bytes)
+    arranged = block if channels > 1 else 0
+    return int(channels * ((tile + arranged) * VECTOR_BYTES + prefixes * prefix_bytes))
 
 
 def scan_work(task: Task) -> int:
@@ -132,7 +137,10 @@ def scan_work(task: Task) -> int:
 
 
 SCAN_RULES = (
-    one_channel("signal", "its running sums are of one channel, this signal has {meta.channels}"),
+    Rule(
+        lambda task: task.meta.channels > SCAN_CHANNELS,
+        f"its pieces have up to {SCAN_CHANNELS} channels, this signal has {{meta.channels}}",
+    ),
     finite_only("its prefix sums propagate NaN and infinity to the end of a tile"),
     Rule(
         lambda task: not scan_steps(task),
@@ -143,7 +151,7 @@ SCAN_RULES = (
 
 
 def _tile(task: Task) -> int:
-    """Samples of a tile."""
+    """Samples of a channel in a tile."""
     return int(task.knobs["block"] * scan_steps(task) * vector_of(task.meta.itemsize))
 
 
