@@ -139,7 +139,7 @@ def scan_work(task: Task) -> int:
 SCAN_RULES = (
     Rule(
         lambda task: task.meta.channels > SCAN_CHANNELS,
-        f"its pieces have up to {SCAN_CHANNELS} channels, this signal has {{meta.channels}}",
+        f"it takes up to {SCAN_CHANNELS} channels, not {{meta.channels}}",
     ),
     finite_only("its prefix sums propagate NaN and infinity to the end of a tile"),
     Rule(
