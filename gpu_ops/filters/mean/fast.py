@@ -25,7 +25,7 @@ from gpu_ops.task import Task
 from gpu_ops.types import Exactness, Rule
 
 VECTORS = Param("vectors", 2, choices=(1, 2, 4), help="16-byte vectors per thread")
-SCAN_BLOCK = Param("block", 512, choices=(128, 256, 512, 1024), unit="threads", help="threads per block")
+SCAN_BLOCK = Param("block", 256, choices=(128, 256, 512, 1024), unit="threads", help="threads per block")
 VECTOR_HALO = 64
 """Bytes beside a vector of a signal that fit into registers."""
 ROWS_HALO = 48

@@ -7,27 +7,60 @@
 // drift. Integers are exact: where their windows have many blocks, they are the difference of two prefix sums.
 #pragma once
 
-// Four samples in one load; the compiler would split the load of a struct into four.
-template <typename Sample> struct Vector;
-template <> struct Vector<float> { typedef float4 Four; };
-template <> struct Vector<unsigned int> { typedef uint4 Four; };
-template <> struct Vector<unsigned short> { typedef ushort4 Four; };
-template <> struct Vector<unsigned char> { typedef uchar4 Four; };
-template <> struct Vector<double> { struct Four { double x, y, z, w; }; };
+// Four neighbouring samples of a row, or of both rows of a pair, as they are in the image: nothing waits for a load until
+// they are unpacked.
+struct Loaded {
+    static constexpr int WORDS = PAIRS ? 2 : sizeof(T);
+    unsigned int v[WORDS];
 
-template <typename Four> __device__ __forceinline__ Four four_at(const void* at, size_t k)
-{
-    return __ldg((const Four*)at + k);
-}
-template <> __device__ __forceinline__ Vector<double>::Four four_at<Vector<double>::Four>(const void* at, size_t k)
-{
-    const double2* pairs = (const double2*)at + 2 * k;
-    const double2 first = __ldg(pairs), second = __ldg(pairs + 1);
-    return {first.x, first.y, second.x, second.y};
-}
+    // From an aligned address.
+    __device__ __forceinline__ void load(const T* from)
+    {
+        if constexpr (WORDS == 1) {
+            v[0] = __ldg((const unsigned int*)from);
+        } else if constexpr (WORDS == 2) {
+            const uint2 words = __ldg((const uint2*)from);
+            v[0] = words.x, v[1] = words.y;
+        } else {
+            #pragma unroll
+            for (int k = 0; k < WORDS; k += 4) {
+                const uint4 words = __ldg((const uint4*)from + k / 4);
+                v[k] = words.x, v[k + 1] = words.y, v[k + 2] = words.z, v[k + 3] = words.w;
+            }
+        }
+    }
+
+    // Sets sample c of values that are still zero.
+    __device__ __forceinline__ void put(int c, T value)
+    {
+        if constexpr (sizeof(T) < 4) {
+            v[c * sizeof(T) / 4] |= (unsigned int)value << 8 * sizeof(T) * c % 32;
+        } else {
+            *(T*)(v + c * sizeof(T) / 4) = value;
+        }
+    }
+
+    __device__ __forceinline__ Samples samples() const
+    {
+#if PAIRS
+        return {{__byte_perm(v[0], v[1], 0x5140), __byte_perm(v[0], v[1], 0x7362)}}; // the bytes of both, side by side
+#else
+        Samples samples;
+        #pragma unroll
+        for (int c = 0; c < 4; ++c) {
+            if constexpr (sizeof(T) == 1)
+                samples.v[c] = (Word)__byte_perm(v[0], 0, 0x4440 + c);
+            else if constexpr (sizeof(T) == 2)
+                samples.v[c] = (Word)__byte_perm(v[c / 2], 0, c % 2 ? 0x4432 : 0x4410);
+            else
+                samples.v[c] = *(const T*)(v + c * sizeof(T) / 4);
+        }
+        return samples;
+#endif
+    }
+};
 
 struct Rows {
-    typedef Vector<T>::Four Four;
     static constexpr int FETCHES = (LENGTH / 4 + LANES - 1) / LANES;
     static constexpr int SLIDES = OUTPUTS - GROUP; // outputs that are no first ones
     // Quads of leaving and of entering values, at least whole blocks.
@@ -39,6 +72,11 @@ struct Rows {
     static constexpr int EACH = (2 * LANES + WHOLE - 1) / LANES; // blocks per lane of the prefix sums
 
     struct __align__(16) Positions { int v[4]; };
+#if PAIRS
+    typedef unsigned short Kept; // a sample in shared memory
+#else
+    typedef Word Kept;
+#endif
 
     Memory& memory;
     const T* x;
@@ -48,7 +86,8 @@ struct Rows {
     int batch_row, ahead; // its row in a batch of the ring, and among the entering rows
     int base;        // slot of the next batch
     bool interior;   // whether the strip and its halo are inside the image
-    Samples next[FETCHES];
+    bool copies;     // whether values outside the image are copies of values that the same row has in shared memory
+    Loaded next[FETCHES];
 
     // `image` is the channel's first value; the block's first row of outputs is `begin_row`.
     __device__ __forceinline__ Rows(
@@ -59,6 +98,8 @@ struct Rows {
         task = (threadIdx.x - 32 * COLUMN_WARPS) / LANES;
         lane = threadIdx.x % LANES;
         interior = ALIGNED && left >= 0 && left + LENGTH <= columns;
+        const int last = min(left + LENGTH, columns); // of the row's values, the first one outside
+        copies = BORDER == 0 || (BORDER != 3 && GROUP - left <= last && columns - REACH - GROUP - 4 >= left);
         batch_row = task % TASKS;
         // Without a ring, the second half of a team sums the rows that leave.
         ahead = batch_row < BATCH ? batch_row : batch_row - BATCH - LAG;
@@ -81,7 +122,7 @@ struct Rows {
         for (int p = 0; p < PACK; ++p) rows[p] = row_at(i * PACK + p);
         // Zeroed before the test for the row, because zeroing in a branch costs a tenth of the speed.
         #pragma unroll
-        for (int j = 0; j < FETCHES; ++j) next[j] = Samples{};
+        for (int j = 0; j < FETCHES; ++j) next[j] = Loaded{};
         if (!rows[0] && !rows[PACK - 1]) return;
         if (interior && rows[0] && rows[PACK - 1]) {
             #pragma unroll
@@ -94,34 +135,68 @@ struct Rows {
         }
     }
 
+    // Whether all of values k to k + 3 are outside the image, and copied where any window needs them.
+    __device__ __forceinline__ bool outside(int k) const { return left + k + 4 <= 0 || left + k >= columns; }
+
+    // Fills the values outside the image with copies, at the latency of shared memory: strips at the edges must not delay
+    // the end of the launch.
+    __device__ __forceinline__ void copy_border(Samples* row) const
+    {
+        #pragma unroll 1
+        for (int k = 4 * lane; k < LENGTH; k += 4 * LANES) {
+            if (!outside(k) || left + k >= columns + REACH) continue;
+            const Positions positions = *(const Positions*)(memory.positions + k);
+            Kept* samples = (Kept*)row;
+            #pragma unroll
+            for (int c = 0; c < 4; ++c) samples[k + c] = samples[positions.v[c] / STRIDE - left];
+        }
+        __syncwarp();
+    }
+
+    __device__ __forceinline__ Loaded loaded(const T* const (&rows)[PACK], int k) const
+    {
+        Loaded four;
 #if PAIRS
-    // Of two words with four bytes each: the bytes of both rows, side by side.
-    __device__ __forceinline__ static Samples paired(unsigned int upper, unsigned int lower)
-    {
-        return {{__byte_perm(upper, lower, 0x5140), __byte_perm(upper, lower, 0x7362)}};
+        four.v[0] = __ldg((const unsigned int*)(rows[0] + left) + k);
+        four.v[1] = __ldg((const unsigned int*)(rows[1] + left) + k);
+#else
+        four.load(rows[0] + left + 4 * k);
+#endif
+        return four;
     }
 
-    __device__ __forceinline__ Samples loaded(const T* const (&rows)[PACK], int k) const
+    // Values k to k + 3 of a row in shared memory. Most are inside the image, even in its outer strips; looking up
+    // every value there would delay the end of the launch.
+    __device__ __forceinline__ Loaded quad(const T* const (&rows)[PACK], int k) const
     {
-        return paired(four_at<unsigned int>(rows[0] + left, k), four_at<unsigned int>(rows[1] + left, k));
-    }
-
-    // Values k to k + 3 of both rows. Most are inside the image, even in its outer strips; looking up every value there
-    // would delay the end of the launch.
-    __device__ __forceinline__ Samples quad(const T* const (&rows)[PACK], int k) const
-    {
-        unsigned int words[PACK] = {};
+        Loaded four = {};
+        if (copies && outside(k)) return four;
+#if PAIRS
         #pragma unroll
         for (int p = 0; p < PACK; ++p)
-            if (rows[p]) words[p] = four_bytes(rows[p], k);
-        return paired(words[0], words[1]);
+            if (rows[p]) four.v[p] = four_bytes(rows[p], k);
+#else
+        if (ALIGNED && left + k >= 0 && left + k + 4 <= columns) {
+            four.load(rows[0] + left + k);
+            return four;
+        }
+        const Positions positions = *(const Positions*)(memory.positions + k);
+        #pragma unroll
+        for (int c = 0; c < 4; ++c) {
+            // Unconditional: four loads in flight at once, and no branch.
+            const T value = rows[0][max(positions.v[c], 0)];
+            four.put(c, BORDER == 0 && positions.v[c] < 0 ? (T)0 : value);
+        }
+#endif
+        return four;
     }
 
+#if PAIRS
     // In rows that are not aligned, from the two aligned words that contain the four bytes.
     __device__ __forceinline__ unsigned int four_bytes(const T* row, int k) const
     {
         const int first = left + k;
-        if (ALIGNED && first >= 0 && first + 4 <= columns) return four_at<unsigned int>(row + first, 0);
+        if (ALIGNED && first >= 0 && first + 4 <= columns) return __ldg((const unsigned int*)(row + first));
         if (STRIDE == 1 && first >= 4 && first + 8 <= columns) {
             const int phase = (size_t)(row + first) & 3;
             const unsigned int* words = (const unsigned int*)(row + first - phase);
@@ -135,28 +210,6 @@ struct Rows {
             word |= (BORDER == 0 && positions.v[c] < 0 ? 0 : value) << 8 * c;
         }
         return word;
-    }
-#else
-    __device__ __forceinline__ Samples loaded(const T* const (&rows)[PACK], int k) const
-    {
-        const Four four = four_at<Four>(rows[0] + left, k);
-        return {{(Word)four.x, (Word)four.y, (Word)four.z, (Word)four.w}};
-    }
-
-    // Values k to k + 3 of a row in shared memory. Most are inside the image, even in its outer strips; looking up
-    // every value there would delay the end of the launch.
-    __device__ __forceinline__ Samples quad(const T* const (&rows)[PACK], int k) const
-    {
-        if (ALIGNED && left + k >= 0 && left + k + 4 <= columns) return loaded(rows, k / 4);
-        const Positions positions = *(const Positions*)(memory.positions + k);
-        Samples quad;
-        #pragma unroll
-        for (int c = 0; c < 4; ++c) {
-            // Unconditional: four loads in flight at once, and no branch.
-            const Word w = (Word)rows[0][max(positions.v[c], 0)];
-            quad.v[c] = BORDER == 0 && positions.v[c] < 0 ? (Word)0 : w;
-        }
-        return quad;
     }
 #endif
 
@@ -173,10 +226,11 @@ struct Rows {
         __syncwarp(); // all lanes have read the row before
         #pragma unroll
         for (int j = 0; j < FETCHES; ++j)
-            if (inside(j)) row[lane + LANES * j] = next[j];
+            if (inside(j)) row[lane + LANES * j] = next[j].samples();
         // The loads of the team's next batch are in flight while it sums this batch and the other team works.
         fetch(i + TEAMS * BATCH + ahead);
         __syncwarp();
+        if (BORDER != 0 && copies && !interior) copy_border(row);
         sums(row);
         base = slot(base + TEAMS * TASKS);
     }
