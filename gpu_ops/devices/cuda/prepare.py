@@ -266,6 +266,8 @@ def _rows(name: str, array: Any) -> tuple[int, int]:
 
 def _packed(arg: Any) -> Any:
     """A ctypes object that holds the argument's bytes."""
+    if arg is None:
+        return ctypes.c_uint64(0)
     if isinstance(arg, np.generic):
         return ctypes.create_string_buffer(arg.tobytes(), arg.nbytes)
     return ctypes.c_uint64(arg.pointer if hasattr(arg, "pointer") else arg.data.ptr)
