@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gpu_ops.types import Filter
 
-COMMANDS = ("list", "run", "bench", "sweep", "claims", "figures", "tables", "compile", "doctor", "xray", "timeline")
-DRAWN = "figures", "timeline"
+COMMANDS = (
+    *("list", "run", "bench", "sweep", "claims", "figures", "tables", "compile", "doctor"),
+    *("xray", "timeline", "transfers"),
+)
+DRAWN = "figures", "timeline", "transfers"
 """Commands that draw pictures."""
 WINDOW_BENCH = "window-bench"
 WINDOW_SIDES = 100, 16384
@@ -30,6 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(args: Sequence[str]) -> int:
     from gpu_ops.cli import guarded
+    from gpu_ops.processes import importing
 
     if args and args[0] == WINDOW_BENCH:
         from app.shell.benchmark import main as window_bench
@@ -47,7 +51,8 @@ def _run(args: Sequence[str]) -> int:
 
     def ask() -> int:
         parsed = _parse(args)
-        _check(parsed)
+        with importing():
+            _check(parsed)
         parsed_args.append(parsed)
         return 0
 
@@ -222,6 +227,7 @@ def open_window(args: argparse.Namespace) -> int:
     """Open the window and run until it closes; without a display, run the same experiment in the terminal. If something
     is missing, print one sentence about it."""
     from gpu_ops import screen_fault, window_fault
+    from gpu_ops.processes import importing
 
     if args.screenshot is not None:
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -234,8 +240,9 @@ def open_window(args: argparse.Namespace) -> int:
     if fault:
         print(f"kernelscope: {fault}", file=sys.stderr)
         return 4
-    from app.shell.faults import quieten_qt
-    from app.shell.window import show
+    with importing():
+        from app.shell.faults import quieten_qt
+        from app.shell.window import show
 
     quieten_qt()
     return show(args)

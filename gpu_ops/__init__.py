@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from gpu_ops.report.files import read_report, report_of, write_report
     from gpu_ops.report.provenance import machine
     from gpu_ops.running.applying import apply, forget_plans
+    from gpu_ops.running.quality import structural_similarity
     from gpu_ops.running.remaking import from_origin
     from gpu_ops.running.runner import default_picks, run_experiment
     from gpu_ops.types import Experiment, Input, Pick, Run
@@ -102,6 +103,7 @@ _HOMES = {
     "read_report": "report.files",
     "report_of": "report.files",
     "run_experiment": "running.runner",
+    "structural_similarity": "running.quality",
     "from_origin": "running.remaking",
     "judge_by_reports": "explaining.judging",
     "machine": "report.provenance",
@@ -164,6 +166,7 @@ __all__ = [
     "save",
     "screen_fault",
     "step_words",
+    "structural_similarity",
     "window_fault",
     "write_report",
     "write_step",

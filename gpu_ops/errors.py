@@ -125,6 +125,17 @@ class DeviceMemoryError(DeviceError):
     """An allocation does not fit; the message gives needed and free bytes."""
 
 
+class PinnedMemoryError(DeviceMemoryError):
+    """The system grants no more page-locked memory of the host; the message says what to do."""
+
+    def __init__(self, needed: int, free: int) -> None:
+        super().__init__(
+            f"The system grants no {needed:,} bytes of pinned (page-locked) host memory, with {free:,} bytes of memory "
+            "free: a limit of the container, or of locked memory (ulimit -l), may be lower. Raise it, end other "
+            "programs that pin memory, or use a smaller input."
+        )
+
+
 class LibraryMissing(DeviceError):
     """A library for comparison is not installed here; the message says what to install."""
 

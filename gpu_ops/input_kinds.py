@@ -73,6 +73,10 @@ class InputKind:
         starts = [(max(0, (n - side) // 2), min(n, side)) for n, side in cut]
         return tuple(slice(start, start + side) for start, side in starts)
 
+    def middle_extents(self, shape: Shape) -> Shape:
+        """The extents of the part of an array that a simulated GPU takes while a person waits."""
+        return tuple(cut.stop - cut.start for cut in self.middle(shape, self.part))
+
     def noise(self, size: int) -> dict[str, Any]:
         """The options of the sample "noise" for an input of that size."""
         return {"size": f"{size}x{size}"} if self.rank == 2 else {"length": size}

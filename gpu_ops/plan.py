@@ -25,6 +25,8 @@ where it is accessed (managed)."""
 Engine = Literal["host", "upload", "kernel", "download", "device"]
 """What carries out a step: the host, the copy engine of one direction, the multiprocessors, or for copies within the
 device either of the two."""
+Where = Callable[[Any], bool]
+"""Whether an array is in a kind of memory."""
 DEFAULT_STREAM = -1
 """The number of the legacy default stream, with which streams of a `blocking` plan synchronise."""
 
@@ -234,21 +236,14 @@ class Span:
     peer: bool = False
 
     @classmethod
-    def of(
-        cls,
-        step: Step,
-        start: float,
-        end: float,
-        is_host: Callable[[Any], bool] = lambda array: False,
-        peer: bool = False,
-    ) -> Span:
+    def of(cls, step: Step, start: float, end: float, is_host: Where = lambda array: False, peer: bool = False) -> Span:
         """The span of a step; `is_host` says whether an array lies in host memory."""
         array = step.source if isinstance(step, Copy) else getattr(step, "target", None)
         nbytes = 0 if array is None else int(array.nbytes)
         return cls(step.name, start, end, step.stream, nbytes, engine_of(step, is_host), peer)
 
 
-def engine_of(step: Step, is_host: Callable[[Any], bool]) -> Engine:
+def engine_of(step: Step, is_host: Where) -> Engine:
     """What carries out a step; `is_host` says whether an array lies in host memory."""
     if isinstance(step, HostTask):
         return "host"
@@ -327,8 +322,7 @@ class Device(Protocol):
         `checks` says how thoroughly a simulated GPU looks for faults."""
 
     def peer(self) -> Device:
-        """Another device of this kind and machine, with the same edits, whose memory copies reach. Raises PeerMissing
-        where there is none."""
+        """Another device of this machine, with the same edits, whose memory copies reach. Raises PeerMissing."""
 
     def at_work(self) -> AbstractContextManager[None]:
         """Inside, this is the thread's current device, for libraries that are called directly."""
@@ -341,7 +335,10 @@ class Device(Protocol):
 
     def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> Any:
         """Uninitialised memory of that kind: a host array if it is pageable, pinned or registered, else an array that
-        kernels take. Raises DeviceMemoryError with needed and free bytes."""
+        kernels take. Raises DeviceMemoryError with needed and free bytes, PinnedMemoryError."""
+
+    def is_pageable(self, array: np.ndarray[Any, Any]) -> bool:
+        """Whether this host memory is not page-locked, so that the driver copies it twice; never on a CPU."""
 
     def host_view(self, array: DeviceArray) -> np.ndarray[Any, Any]:
         """The host's view of mapped or managed memory."""
@@ -350,17 +347,13 @@ class Device(Protocol):
         """Uninitialised memory of the device: short for `allocate("device", …)`. Raises DeviceMemoryError."""
 
     def pitched(self, rows: int, columns: int, dtype: Any) -> DeviceArray:
-        """Uninitialised memory (rows, columns) with the pitch that the driver chooses: strides[0], in bytes. Raises
-        DeviceMemoryError."""
+        """Memory (rows, columns) with the driver's pitch, strides[0] in bytes. Raises DeviceMemoryError."""
 
     def copy(self, target: DeviceArray, source: DeviceArray) -> None:
         """Copy between arrays of one shape and dtype, in stream order."""
 
     def fill(self, target: DeviceArray, value: float) -> None:
         """Set every element, in stream order."""
-
-    def free(self, array: DeviceArray) -> None:
-        """Free the memory; the array must not be used again."""
 
     def driver_call(self, what: str) -> None:
         """Make a call of the driver beside which no other work begins: "pinned allocation", "device allocation", or

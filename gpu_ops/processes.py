@@ -3,6 +3,7 @@ downloaded pictures would be executed there."""
 
 from __future__ import annotations
 
+import gc
 import json
 import mmap
 import os
@@ -46,6 +47,19 @@ def safe_path() -> Iterator[None]:
                 del os.environ[SAFE]
             else:
                 os.environ[SAFE] = before
+
+
+@contextmanager
+def importing() -> Iterator[None]:
+    """For imports at the start of a process: what modules hold stays until its end, and the garbage collector would
+    visit it again and again while hundreds of modules are loaded."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 Lines = queue.SimpleQueue[dict[str, Any] | None]

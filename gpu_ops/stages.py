@@ -48,11 +48,20 @@ STAGES: Mapping[str, Stage] = {
             "pinned",
             "End to end with pinned memory, from which the GPU copies directly.",
         ),
+        Stage(
+            "elapsed_streamed",
+            "end to end, streamed",
+            "streamed",
+            "End to end with pinned memory in chunks of 4 MiB in three streams, so that uploads, kernels and downloads "
+            "overlap.",
+        ),
         Stage("enqueue", "enqueue", "enqueue", "The host time to enqueue one step."),
         Stage("compile", "compile", "compile", "Compiling the kernels, which happens once."),
     )
 }
 """Every stage by id, in the order in which they are shown."""
+END_TO_END = ("elapsed", "elapsed_pinned", "elapsed_streamed")
+"""The stages that include the copies, by the host memory and by how they overlap."""
 
 
 def stage_name(id: str, device: str = "", end_to_end: bool = False) -> str:

@@ -78,8 +78,9 @@ class Law:
         return tuple(dict.fromkeys([*((n, self.processors(n)) for n in self.sizes), *chosen]))
 
 
-Basis = Literal["published", "model", "measured"]
-"""What the points of a series are: the source's own, a model's, or those of a report."""
+Basis = Literal["published", "model", "predicted", "measured"]
+"""What the points of a series are: the source's own, a model's over all values or at those of measured points
+("predicted"), or those of a report."""
 
 
 @dataclass(frozen=True)

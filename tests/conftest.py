@@ -11,18 +11,19 @@ import signal
 import sys
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
-from lanes import DAY
+from lanes import DAY, UNASKED, unasked
 from small_machine import make_small
 
-from gpu_ops.devices import compiler
+from gpu_ops.devices import compiler, nvrtc
 from gpu_ops.io import decoder_process
+from gpu_ops.processes import importing
 
 ROOT = Path(__file__).parent.parent
 CALM = {"OPENBLAS_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive"}
@@ -43,6 +44,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """The modules of the product are compiled once, before the workers begin: a hundred processes of the tests would
     each compile them again in a new checkout, wherever Python writes no bytecode of its own. All of them have the same
     day, by which some tests are chosen, and libraries whose threads do not wait busily for those of other processes."""
+    if not any("::" in arg for arg in config.args):  # who names a test reads that it is deselected
+        UNASKED.update(unasked(config.getoption("-m")))
     if not hasattr(config, "workerinput"):
         for name, value in {DAY: str(date.today().toordinal()), **CALM}.items():
             os.environ.setdefault(name, value)
@@ -123,13 +126,13 @@ def compiled_once(request: pytest.FixtureRequest) -> Iterator[None]:
     on. A sixth of the time goes to it otherwise."""
     real, folder = compiler._made, _compiled(request.config) if hasattr(request.config, "cache") else None
 
-    def made(isolated: bool, *program: Any) -> compiler.Made:
+    def made(isolated: bool, *program: Any) -> nvrtc.Made:
         assert folder is not None
-        name = hashlib.sha256(repr((program, compiler.nvrtc_version())).encode()).hexdigest()
+        name = hashlib.sha256(repr((program, nvrtc.nvrtc_version())).encode()).hexdigest()
         path = folder / name
         with suppress(FileNotFoundError):
             os.utime(path)
-            return compiler.Made(*pickle.loads(zlib.decompress(path.read_bytes())))
+            return nvrtc.Made(*pickle.loads(zlib.decompress(path.read_bytes())))
         answer = real(False, *program)  # a process for each worker would compile no less
         part = path.with_suffix(f".{os.getpid()}")
         part.write_bytes(zlib.compress(pickle.dumps(tuple(answer)), 1))
@@ -157,22 +160,46 @@ def small_machine() -> Iterator[None]:
         yield
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(name: str, obj: object) -> list[pytest.Item] | None:
+    """The cases of a test that this run leaves out are not made."""
+    marks = getattr(obj, "pytestmark", ()) if name.startswith("test") else ()
+    return [] if any(mark.name in UNASKED for mark in marks) else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, pytest.CollectReport, Any]:
+    """Two workers begin at either end: the asserts of each file are rewritten by the one that comes first, and the
+    other finds them made."""
+    report = yield
+    worker = getattr(collector.config, "workerinput", {"workerid": "gw0"})["workerid"]
+    if isinstance(collector, (pytest.Session, pytest.Directory)) and int(worker.removeprefix("gw")) % 2:
+        report.result.reverse()
+    return report
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest orders what shares a fixture
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What takes long is there only when it is asked for: with -m full, or -m thorough as .ci/run does. A thorough test
     with a value that only the full lane has belongs to that."""
-    asked = config.getoption("-m") or ""
-    unasked = set() if "full" in asked else {"full"} if "thorough" in asked else {"full", "thorough"}
     # Markers and not keywords, which have the names of folders as well.
-    left_out = [item for item in items if any(item.get_closest_marker(mark) for mark in unasked)]
+    lanes = unasked(config.getoption("-m"))
+    left_out = {item for item in items if any(item.get_closest_marker(mark) for mark in lanes)}
     if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not any(item.get_closest_marker(mark) for mark in unasked)]
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: item.path.parts)  # stable: the same order for all workers
 
 
-def pytest_collection_finish() -> None:
-    """Thousands of tests are objects that no collection of garbage need look at again."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Thousands of tests are objects that no collection of garbage need look at, now or later."""
+    with importing():
+        found = yield
     gc.collect()
     gc.freeze()
+    return found
 
 
 @pytest.hookimpl(optionalhook=True)

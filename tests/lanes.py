@@ -17,9 +17,16 @@ from gpu_ops.types import Filter, Variant
 DAY = "KERNELSCOPE_TEST_DAY"
 """The variable of the environment that says which day it is, as a number: one for all processes of the tests, even
 around midnight."""
+UNASKED: set[str] = set()
+"""Lanes whose tests are not made, once pytest has begun: thousands that this run would leave out."""
 STRIDE = 389
 """Places between two values that have their turn one after the other: neighbours are much alike. A prime, so that it
 comes to all of them."""
+
+
+def unasked(expression: str) -> set[str]:
+    """The lanes that pytest's -m does not ask for."""
+    return set() if "full" in expression else {"full"} if "thorough" in expression else {"full", "thorough"}
 
 
 def few(values: Iterable[Any], *usual: Any, more: int | None = None) -> list[Any]:
@@ -48,8 +55,9 @@ def todays(values: Sequence[Any], count: int, name: Callable[[Any], str], more: 
     and the thorough lane `more` of the others, or all where it is None: other ones tomorrow, so that all have their
     turn. The full lane tries the rest. The name of a test says which value it tried, and that test can be run on any
     day."""
-    marks = _marks(len(values), count, more)
-    return [pytest.param(*_tuple(value), id=name(value), marks=m) for value, m in zip(values, marks, strict=True)]
+    marked = list(zip(values, _marks(len(values), count, more), strict=True))
+    asked = [(value, marks) for value, marks in marked if not any(mark.name in UNASKED for mark in marks)]
+    return [pytest.param(*_tuple(value), id=name(value), marks=marks) for value, marks in asked or marked[:1]]
 
 
 def choices_today(count: int, *axes: Iterable[Any]) -> list[Any]:

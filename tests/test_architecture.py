@@ -69,8 +69,8 @@ def test_cupy_only_under_cuda() -> None:
 
 
 def test_nvrtc_only_in_the_compiler() -> None:
-    assert _importing("cuda.bindings.nvrtc") == {"gpu_ops/devices/compiler.py"}
-    others = _importing("cuda.bindings") - {"gpu_ops/devices/compiler.py"}
+    assert _importing("cuda.bindings.nvrtc") == {"gpu_ops/devices/nvrtc.py"}
+    others = _importing("cuda.bindings") - {"gpu_ops/devices/nvrtc.py"}
     assert all(name.startswith("gpu_ops/devices/cuda/") for name in others), others
 
 
@@ -191,8 +191,10 @@ ALONE = {
     "app/__main__.py": "it is a command",
     "app/shell/session_specs.py": "the list of all actions is full",
     "gpu_ops/__main__.py": "it is a command",
+    "gpu_ops/devices/cuda/activity.py": "it calls CUPTI, where that is installed",
     "gpu_ops/cli/result_tables.py": "it is a command, which is imported when it runs",
     "gpu_ops/engine/statistics_numba.py": "it loads Numba, when large outputs need it",
+    "gpu_ops/filters/kit/host_copy.py": "it loads Numba, when pinned buffers are filled",
     "gpu_ops/running/host_memory.py": "it loads Numba, when the memory of the host is measured",
     "gpu_ops/running/intake.py": "it loads Numba, when large floats are copied",
 }

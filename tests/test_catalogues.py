@@ -98,7 +98,7 @@ def test_a_run_has_stages_and_counters_of_the_catalogues() -> None:
 
 def test_recorded_runs_of_a_gpu_have_the_stages_of_the_catalogue() -> None:
     found = {stage for report in recorded_reports().values() for row in report.rows for stage in row.stages}
-    assert found == set(STAGES)
+    assert set(STAGES) - found <= {"elapsed_streamed"} and found <= set(STAGES)  # which is newer than the recordings
 
 
 ASKS_FOR_A_STAGE = {

@@ -78,6 +78,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "doctor": ("--skip-roofs",),
     "xray": ("mean1d", "naive", "--sample", "noise", "--length", "64"),
     "timeline": ("transfer", "streams", "--sample", "noise", "--length", "64", "--trace", "trace.json"),
+    "transfers": ("registering", "--h2d", "12", "--d2h", "12", "--kernel-rate", "400", "--json", "sweep.json"),
 }
 WINDOW = ("a.tif", "--variant", "serial", "--screenshot", "w.png")
 SCRIPT = """
@@ -103,7 +104,7 @@ def _start(folder: Path, *command: str) -> None:
 def test_no_other_module_starts_python() -> None:
     sources = {p: p.read_text() for package in ("app", "gpu_ops") for p in (ROOT / package).rglob("*.py")}
     starting = [p for p, text in sources.items() if "sys.executable" in text or "import multiprocessing" in text]
-    assert {p.name for p in starting} == {"processes.py", "benchmark.py", "child.py"}
+    assert {p.name for p in starting} == {"processes.py", "benchmark.py", "child.py", "blocked.py"}
     assert all("environment()" in sources[p] or "with safe_path()" in sources[p] for p in starting)
 
 

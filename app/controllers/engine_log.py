@@ -28,6 +28,7 @@ from gpu_ops.engine.messages import (
     StepsRequest,
     SurveyRequest,
     TimelinesRequest,
+    TransfersRequest,
     XRayRequest,
 )
 from gpu_ops.engine.shared import SharedInput
@@ -123,11 +124,21 @@ def _xray(request: XRayRequest) -> str:
 
 def _timelines(request: TimelinesRequest) -> str:
     picks = ", ".join(f"{p.variant} on {p.device}{_values(p.knobs)}" for p in request.picks)
-    order = ", in order" if request.in_order else ""
-    rates = request.rates
-    speeds = f", at {rates.upload:g}, {rates.download:g} and {rates.kernel:g} B/s" if rates else ""
     job = f"{request.filter}{_values(request.params)} of {_array(request.input)}"
-    return f"timelines of {job}; {picks}; {request.copy_engines} copy engines{order}{speeds}"
+    blocking = ", launch blocking" if request.launch_blocking else ""
+    return f"timelines of {job}; {picks}; {_model(request)}{blocking}"
+
+
+def _transfers(request: TransfersRequest) -> str:
+    subject = f" of {_array(request.input)}{_values(request.params)}" if request.input else ""
+    return f"{request.sweep} of transfers{subject} on {request.device}; {_model(request)}"
+
+
+def _model(request: TimelinesRequest | TransfersRequest) -> str:
+    """The queues and the rates of a simulated GPU."""
+    rates, order = request.rates, ", in order" if request.in_order else ""
+    speeds = f", at {rates.upload:g}, {rates.download:g} and {rates.kernel:g} B/s" if rates else ""
+    return f"{request.copy_engines} copy engines{order}{speeds}"
 
 
 def _save(request: SaveRequest) -> str:
@@ -158,6 +169,7 @@ _DESCRIPTIONS: Mapping[type, Callable[[Any], str]] = {
     RunRequest: _run,
     XRayRequest: _xray,
     TimelinesRequest: _timelines,
+    TransfersRequest: _transfers,
     SaveRequest: _save,
     FramesRequest: lambda r: f"run {r.filter} {r.pick.variant} over all frames of {r.input.name} into {r.path}",
     DoctorRequest: lambda r: "examine this machine",

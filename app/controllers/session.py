@@ -52,6 +52,7 @@ from gpu_ops.engine.messages import (
     Stepped,
     Surveyed,
     TimelinesAnswer,
+    TransfersAnswer,
     XRayAnswer,
 )
 from gpu_ops.output_kinds import OUTPUT_KINDS
@@ -279,7 +280,7 @@ class SessionController(QObject):
         else:
             self.inputs.take_loaded(loaded, self.loading if self.loading and self.loading.job == loaded.job else None)
 
-    def _take_demanded(self, answer: XRayAnswer | TimelinesAnswer) -> None:
+    def _take_demanded(self, answer: XRayAnswer | TimelinesAnswer | TransfersAnswer) -> None:
         kind = self.queue.jobs.get(answer.job)
         if kind is not None:
             self.demanded.emit(kind, answer)
@@ -355,6 +356,7 @@ _OF_JOBS: Mapping[type, Callable[[SessionController, Any], None]] = {
     DoctorAnswer: lambda controller, answer: controller.doctor_answered.emit(answer.content),
     XRayAnswer: SessionController._take_demanded,
     TimelinesAnswer: SessionController._take_demanded,
+    TransfersAnswer: SessionController._take_demanded,
     Failed: SessionController._take_failure,
     Finished: SessionController._take_end,
 }

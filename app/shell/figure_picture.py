@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gpu_ops import window_fault
 from gpu_ops.errors import DeviceError
 from gpu_ops.explaining.spans import Timeline
+from gpu_ops.explaining.transfers.sweep import TransferSweep
 
 if TYPE_CHECKING:
+    from app.views.timeline.grid_sheet import GridSheet
     from app.views.timeline.sheet import TimelineSheet
     from app.views.timing.figures_page import FigureSheet
     from gpu_ops import DrawnFigure
@@ -20,9 +22,10 @@ PASSES = 4
 """Each part may ask for another height once it knows its width."""
 
 
-def draw(drawn: DrawnFigure | tuple[Timeline, ...], path: str) -> None:
-    """Write the picture of a figure, or of timelines of one filter, an SVG where the name ends so and else a PNG.
-    Raises DeviceError where the window lacks something, InputError where the file cannot be written."""
+def draw(drawn: DrawnFigure | tuple[Timeline, ...] | tuple[TransferSweep, str], path: str) -> None:
+    """Write the picture of a figure, of timelines of one filter, or of a part of a sweep over streams and chunks: an
+    SVG where the name ends so, else a PNG. Raises DeviceError where the window lacks something, InputError where the
+    file cannot be written."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     fault = window_fault()
     if fault:
@@ -37,7 +40,7 @@ def draw(drawn: DrawnFigure | tuple[Timeline, ...], path: str) -> None:
     app = QApplication.instance() or QApplication(["kernelscope"])
     assert isinstance(app, QApplication)
     theme.apply(app, Qt.ColorScheme.Light)
-    sheet = _timelines(drawn) if isinstance(drawn, tuple) else _figure(drawn)
+    sheet = _sheet(drawn)
     sheet.resize(WIDTH * sheet.fontMetrics().height(), 1)
     sheet.show()
     for _ in range(PASSES):
@@ -45,6 +48,20 @@ def draw(drawn: DrawnFigure | tuple[Timeline, ...], path: str) -> None:
         app.processEvents()
     sheet.export(path)
     sheet.close()
+
+
+def _sheet(drawn: Any) -> FigureSheet | TimelineSheet | GridSheet:
+    if not isinstance(drawn, tuple):
+        return _figure(drawn)
+    return _grid(*drawn) if isinstance(drawn[0], TransferSweep) else _timelines(drawn)
+
+
+def _grid(sweep: TransferSweep, part: str) -> GridSheet:
+    from app.views.timeline.grid_sheet import GridSheet
+
+    sheet = GridSheet()
+    sheet.show_sweep(sweep, part)
+    return sheet
 
 
 def _figure(drawn: DrawnFigure) -> FigureSheet:

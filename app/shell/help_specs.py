@@ -51,6 +51,14 @@ HELP = (
         do=lambda parts: parts.pages.present("figures"),
     ),
     ActionSpec(
+        "streams_exercise",
+        QT_TRANSLATE_NOOP("Actions", "Streams &exercise"),
+        "help",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Convolve a large image with and without streams, and compare the timelines"),
+        do=handlers.open_streams_exercise,
+    ),
+    ActionSpec(
         "layouts",
         QT_TRANSLATE_NOOP("Actions", "&Memory layouts"),
         "help",

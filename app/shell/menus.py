@@ -24,6 +24,6 @@ TOOLBAR: tuple[str, ...] = (
     *("open", "save", ""),
     *("undo", "redo", ""),
     *("run", "measure", "cancel", ""),
-    *("fit", "one_to_one", "region", "profile", "swap", "play", "xray"),
+    *("fit", "one_to_one", "full_screen", "region", "profile", "swap", "play", "xray"),
 )
 """What the toolbar shows; an empty name is a separator."""

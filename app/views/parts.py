@@ -64,8 +64,10 @@ def mark_texts(origin: Origin, shape: tuple[int, ...] | None) -> tuple[str, str]
     if not origin.simulated:
         return "", ""
     short = translate("Parts", "simulated")
-    if origin.part:
-        return short, translate("Parts", "simulated · from the centre crop")
+    if origin.part and not origin.start:
+        size = " × ".join(map(number, reversed(origin.part)))  # noqa: RUF001 - the sign of times
+        text = translate("Parts", "of the middle {size}").format(size=size)
+        return text, translate("Parts", "simulated · {text}").format(text=text)
     if not origin.start or shape is None:
         return short, short
     if len(origin.start) == 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -27,11 +27,17 @@ from gpu_ops.progress import Cancelled, quiet, stop_request
 from gpu_ops.report.about import about_run
 from gpu_ops.report.files import row
 from gpu_ops.report.provenance import machine
-from gpu_ops.running.parts import Merged, Parts, Report
+from gpu_ops.running.frames import Frames
+from gpu_ops.running.parts import Merged, Report
 from gpu_ops.running.runner import run_experiment
 from gpu_ops.running.verify import full_meta
 from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Filter, Input, Pick, Run
+
+First = tuple[Run, Experiment]
+"""The run of the first frame, and its experiment."""
+Add = Callable[[int, int, Mapping[str, Array], First], None]
+"""Takes the number of a frame, its rows and its outputs, and the run of the first one."""
 
 
 class Wanted(NamedTuple):
@@ -93,23 +99,44 @@ def write_frames(
     check_frames_target(path, FILTERS.find(wanted.filter).output(wanted.output).kind)
     written, write = list[Written](), list[Write]()
 
-    def add(frame: int, result: tuple[Run, Experiment]) -> None:
-        run, experiment = result
-        array = np.ascontiguousarray(run.outputs[wanted.output])
-        this = Written((count, *array.shape), array.dtype.name, run.ok is not None)
+    def add(frame: int, rows: int, outputs: Mapping[str, Array], first: First) -> None:
+        array = np.ascontiguousarray(outputs[wanted.output])
+        this = Written((count, *array.shape), array.dtype.name, first[0].ok is not None)
         if frame == 0:
             written.append(this)
-            write.append(_begin(file, path, this, wanted.output, run, experiment))
-        elif this[:2] != (first := written[0])[:2]:
+            write.append(_begin(file, path, this, wanted.output, *first))
+        elif this[:2] != written[0][:2]:
             raise InputError(
                 f"The result of frame {frame} is {array.shape} of {array.dtype} and that of frame 0 is "
-                f"{first.shape[1:]} of {first.dtype}; one stack holds results of one size: save them one by one."
+                f"{written[0].shape[1:]} of {written[0].dtype}; one stack holds results of one size: save them one by "
+                "one."
             )
         _write(write[0], array)
 
     with replacing(path, token=token) as file:
-        Parts(range(count), partial(_run_frame, read, wanted), add).run(report)
+        _run_all(read, count, wanted, add, report)
     return written[0]
+
+
+def _run_all(read: Callable[[int], Input], count: int, wanted: Wanted, add: Add, report: Report) -> First:
+    """Give the outputs of each frame to `add`, with the run of the first one and its experiment, which are returned.
+    The first one is compared with the reference; the others overlap."""
+    report(0, count)
+    first = _run_frame(read, wanted, 0)
+    add(0, first[0].shape[0], first[0].outputs, first)
+    run, experiment = first
+    frames = Frames(
+        FILTERS.find(wanted.filter, experiment.input.kind),
+        run.pick,
+        run.params,
+        partial(_read_frame, read),
+        lambda frame, rows, outputs: add(frame, rows, outputs, first),
+        lambda frame, input: _run_frame(lambda _: input, wanted, frame)[0].outputs,
+        lambda frame: f"{_place(frame)} of {experiment.input.name}: {run.pick.variant} on {run.pick.device}",
+        lambda frame: report(frame, count),
+    )
+    frames.run(1, count)
+    return first
 
 
 def _begin(
@@ -140,7 +167,8 @@ def merge_frames(
     read: Callable[[int], Input], count: int, wanted: Wanted, report: Report = lambda done, total: None
 ) -> tuple[Run, Experiment]:
     """Run a mergeable filter on the frames read(0) to read(count - 1), as if they were one picture: histograms add up,
-    and so do sums. The run of the last frame, with the outputs of all, and its experiment.
+    and so do sums. The run of the first frame, with the outputs of all, and its
+    experiment.
 
     `wanted.output` does not matter. `report(done, total)` comes before each frame. Raises ParamError where results of
     frames cannot be merged, and what `write_frames` raises.
@@ -148,15 +176,14 @@ def merge_frames(
     filter = FILTERS.find(wanted.filter)
     merged = list[Merged]()
 
-    def add(frame: int, result: tuple[Run, Experiment]) -> None:
-        run, experiment = result
+    def add(frame: int, rows: int, outputs: Mapping[str, Array], first: First) -> None:
         if frame == 0:
-            task = Task.of(full_meta(experiment.input), check_values(filter.params, wanted.params, filter.id))
+            task = Task.of(full_meta(first[1].input), check_values(filter.params, wanted.params, filter.id))
             check_merging(filter, task)
             merged.append(Merged(filter, task))
-        merged[0].add({name: np.ascontiguousarray(array) for name, array in run.outputs.items()}, run.shape[0])
+        merged[0].add({name: np.array(array, order="C") for name, array in outputs.items()}, rows)
 
-    run, experiment = Parts(range(count), partial(_run_frame, read, wanted), add).run(report)
+    run, experiment = _run_all(read, count, wanted, add, report)
     return replace(run, outputs=merged[0].outputs()), experiment
 
 
@@ -172,15 +199,20 @@ def check_merging(filter: Filter, task: Task) -> None:
         raise ParamError(f"The results of frames cannot be merged: {reason}.")
 
 
-def _run_frame(read: Callable[[int], Input], wanted: Wanted, frame: int) -> tuple[Run, Experiment]:
-    """The run of one frame. The first one is compared with the reference."""
+def _place(frame: int) -> str:
+    return f"Frame {frame}"
 
-    def one() -> Input:
-        try:
-            return read(frame)
-        except NonFiniteError as error:
-            raise InputError(
-                f"Frame {frame}: {error.problem}; open the stack so that these are kept or become 0, and run again."
-            ) from None
 
-    return run_part(wanted, one, f"Frame {frame}", check=frame == 0)
+def _read_frame(read: Callable[[int], Input], frame: int) -> Input:
+    """A frame, with its number in what it raises."""
+    try:
+        return read(frame)
+    except NonFiniteError as error:
+        raise InputError(
+            f"{_place(frame)}: {error.problem}; open the stack so that these are kept or become 0, and run again."
+        ) from None
+
+
+def _run_frame(read: Callable[[int], Input], wanted: Wanted, frame: int) -> First:
+    """The run of one frame by itself. The first one is compared with the reference."""
+    return run_part(wanted, partial(_read_frame, read, frame), _place(frame), check=frame == 0)

@@ -13,6 +13,7 @@ from typing import Any
 
 from gpu_ops.cli import stopping, streams
 from gpu_ops.errors import BAD_INPUT, FINE, STOPPED, WRONG, KernelFault, KernelscopeError, plain, shortened
+from gpu_ops.processes import importing
 from gpu_ops.progress import has_abandoned_calls
 
 NOT_WRITTEN = "Standard output cannot be written ({}); redirect it to a file on a disk with free space."
@@ -29,7 +30,8 @@ def main(argv: Sequence[str] | None = None, draw: Callable[[Any, str], None] | N
         return BAD_INPUT
 
     def command() -> int:
-        from gpu_ops.cli.parser import parse
+        with importing():
+            from gpu_ops.cli.parser import parse
 
         args = parse(list(sys.argv[1:] if argv is None else argv))
         args.draw = draw

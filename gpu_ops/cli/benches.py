@@ -14,7 +14,7 @@ from typing import Any
 
 from gpu_ops.batch.choosing import devices_of
 from gpu_ops.batch.file_lock import locked
-from gpu_ops.cli import occupied, streams, tables
+from gpu_ops.cli import occupied, parts, streams, tables
 from gpu_ops.cli.inputs import flag_values, make_experiment, read_input, todays_ids
 from gpu_ops.cli.measure import emit, exit_code, title
 from gpu_ops.devices import open_device
@@ -122,7 +122,8 @@ def _axis(text: str) -> tuple[str, list[str]]:
 
 def _bench_experiment(args: argparse.Namespace, point: dict[str, str]) -> Experiment:
     protocol = "quick" if args.quick else "careful"
-    experiment = make_experiment(args, point, protocol=protocol, mode=args.mode)
+    limit = parts.device_bytes(args)
+    experiment = make_experiment(args, point, protocol=protocol, mode=args.mode, memory=limit)
     filter = FILTERS.find(experiment.filter)
     (args.baseline,) = todays_ids(args, filter, [args.baseline], experiment.input.meta, experiment.params)
     filter.variant(args.baseline)  # raises, and names the variants
@@ -207,7 +208,7 @@ def _print_bench(args: argparse.Namespace, experiment: Experiment, rows: Sequenc
     print(f"\n{title(experiment)}; {timing}")
     print(tables.bench_table(rows, _claim_for(filter, rows), args.baseline))
     bars = tables.fair_table(rows)
-    print(f"\nFive bars\n{bars}" if bars else "", end="\n" if bars else "")
+    print(f"\nThe fair comparison\n{bars}" if bars else "", end="\n" if bars else "")
     notes = tables.footnotes(rows)
     print(f"\n{notes}" if notes else "", end="\n" if notes else "")
 

@@ -12,9 +12,10 @@ import numpy as np
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align
 from gpu_ops.devices import device_statuses
-from gpu_ops.devices.compiler import ARCHITECTURES, compile_kernel, supported_architectures
+from gpu_ops.devices.compiler import ARCHITECTURES, compile_kernel
 from gpu_ops.devices.instruments import INSTRUMENTS
 from gpu_ops.devices.kernel_source import header_fields, read_source
+from gpu_ops.devices.nvrtc import supported_architectures
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.doctor.machine import examine, transfers_text
 from gpu_ops.errors import DeviceError, ParamError, plain

@@ -11,7 +11,7 @@ from gpu_ops.batch.choosing import knobs_of
 from gpu_ops.cli.inputs import check_flags, make_job, todays_ids
 from gpu_ops.cli.tables import align, seconds
 from gpu_ops.devices import device_statuses
-from gpu_ops.devices.compiler import supported_architectures
+from gpu_ops.devices.nvrtc import supported_architectures
 from gpu_ops.devices.occupancy import MULTIPROCESSORS, LaunchOccupancy, is_known
 from gpu_ops.errors import DeviceError, ParamError
 from gpu_ops.explaining.occupancies import launch_occupancy

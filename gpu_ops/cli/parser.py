@@ -9,12 +9,26 @@ from contextlib import suppress
 from typing import Any
 
 from gpu_ops import __version__
-from gpu_ops.cli import batch, benches, figures, info, measure, outputs, parts, result_tables, timelines, xray
+from gpu_ops.cli import (
+    batch,
+    benches,
+    figures,
+    info,
+    measure,
+    models,
+    outputs,
+    parts,
+    result_tables,
+    timelines,
+    transfers,
+    xray,
+)
 from gpu_ops.cli.limits import KERNEL_MIB, positive
 from gpu_ops.cli.streams import Parser
 from gpu_ops.devices.coalescing import RULES
 from gpu_ops.devices.compiler import ARCHITECTURES
 from gpu_ops.errors import ParamError, plain
+from gpu_ops.explaining.transfers.catalogue import FAMILY, KINDS
 from gpu_ops.filters import FILTERS
 from gpu_ops.io import CHOICES, NOISE, SAMPLES, STEPS
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE
@@ -40,9 +54,13 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     for name, help in MEASURING.items():
         _add_measuring(commands.add_parser(name, help=help, description=help), name, _named_filters(argv))
     _add_xray(commands, _named_filters(argv))
-    _add_timeline(commands, _named_filters(argv))
+    moving = FILTERS.named(FAMILY)
+    _add_timeline(commands, _named_filters(argv, moving))
+    _add_transfers(commands, moving)
     _add_info(commands)
-    args = parser.parse_args(_filter_first(argv))
+    args, unknown = parser.parse_known_args(_filter_first(argv))
+    if unknown:
+        commands.choices[args.name].error(f"unrecognized arguments: {' '.join(unknown)}")
     if args.name == "run":
         _settle_run(args)
     if args.json is not None and args.json != "-":
@@ -78,10 +96,10 @@ def _budget(text: str) -> float:
     raise argparse.ArgumentTypeError(f"must be a number of seconds from 0 on, not {plain(text, 60)!r}")
 
 
-def _named_filters(argv: Sequence[str]) -> list[Filter]:
-    """The filters that the arguments name, whose parameters become flags; all of them before one is named."""
+def _named_filters(argv: Sequence[str], others: Iterable[Filter] = FILTERS) -> list[Filter]:
+    """The filters that the arguments name, whose parameters become flags; the others before one is named."""
     matches = [f for f in FILTERS if f.id in argv[1:] or f.family in argv[1:]]
-    return matches or list(FILTERS)
+    return matches or list(others)
 
 
 def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Filter]) -> None:
@@ -111,6 +129,7 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
     )
     parser.add_argument("--quick", action="store_true", help="fewer samples, as in live use")
     parser.add_argument("--budget", type=_budget, metavar="SECONDS", help="stop after this long; --json FILE resumes")
+    parts.add_arguments(parser)
     parser.add_argument("--baseline", default="serial", metavar="ID", help="speed-ups are against it (default: serial)")
     if name == "sweep":
         parser.add_argument(
@@ -143,7 +162,8 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--frames",
         choices=("all", "merged"),
-        help="over all frames of a stack: the results become one .npy or .tif, or one result (histogram, reduce)",
+        help="over all frames of a stack: the results become one .npy or .tif, or one result (histogram, reduce); on a "
+        "GPU three at a time, in pinned memory of the host",
     )
     parser.add_argument(
         "--kernel", metavar="FILE.cu", help="test this kernel against the contract instead of a variant's first"
@@ -183,17 +203,18 @@ def _add_input(parser: argparse.ArgumentParser, many: bool = False) -> None:
     _add_flags(group, (*CHOICES, *(p for s in SAMPLES for p in s.params if p.name != "dtype")))
 
 
-def _add_values(parser: argparse.ArgumentParser, filters: list[Filter]) -> None:
+def _add_values(parser: argparse.ArgumentParser, filters: list[Filter], knobs: bool = True) -> None:
     """The filters' parameters, their presets, and the knobs of their variants."""
     group, params = parser.add_argument_group("parameters"), [p for f in filters for p in f.params]
-    knobs, named = [k for f in filters for v in f.variants for k in v.knobs], {p.name for p in params}
-    _add_flags(group, (*params, *(k for k in knobs if k.name in named)))  # a name may be a knob of another filter
+    own, named = [k for f in filters for v in f.variants for k in v.knobs if knobs], {p.name for p in params}
+    _add_flags(group, (*params, *(k for k in own if k.name in named)))  # a name may be a knob of another filter
     names = ", ".join(dict.fromkeys(name for f in filters for name in f.presets))
     if names:
         group.add_argument(
             "--preset", metavar="NAME", help=f"a named set of parameters: {names}; single flags take precedence"
         )
-    _add_flags(parser.add_argument_group("knobs"), (k for k in knobs if k.name not in named))
+    if knobs:
+        _add_flags(parser.add_argument_group("knobs"), (k for k in own if k.name not in named))
 
 
 def _add_flags(group: argparse._ActionsContainer, params: Iterable[Param]) -> None:
@@ -248,25 +269,33 @@ def _add_timeline(commands: argparse._SubParsersAction[Parser], filters: list[Fi
     parser.add_argument("--device", metavar="DEVICE", help="cuda:N, sim or sim:sm_90 (default: a GPU where one is)")
     _add_input(parser)
     _add_values(parser, filters)
-    model = parser.add_argument_group("the model of a simulated GPU")
-    model.add_argument("--copy-engines", type=int, choices=(1, 2), default=2, help="engines for copies (default 2)")
-    model.add_argument(
-        "--in-order",
-        action="store_true",
-        help="an engine begins steps in the order of enqueueing, as before compute capability 3.5",
+    models.add_model(parser)
+    parser.add_argument(
+        "--launch-blocking", action="store_true", help="the host waits for each kernel, as with CUDA_LAUNCH_BLOCKING=1"
     )
-    model.add_argument(
-        "--launch-blocking",
-        action="store_true",
-        help="the host waits for each kernel; on a GPU, set CUDA_LAUNCH_BLOCKING=1 for the command",
-    )
-    for name, what in (("h2d", "copies to the device"), ("d2h", "copies to the host"), ("kernel-rate", "kernels")):
-        model.add_argument(f"--{name}", type=positive, metavar="GB/s", help=f"predict times with this rate of {what}")
-    model.add_argument("--host-rate", type=positive, metavar="GB/s", help="rate of host tasks (10)")
-    model.add_argument("--latency", type=positive, metavar="µs", help="of every step (default 5)")
     parser.add_argument("--trace", metavar="FILE.json", help="write a trace here, which ui.perfetto.dev opens")
     parser.add_argument("--picture", metavar="FILE", help="draw the timelines as PNG or SVG")
     parser.add_argument("--chart-width", type=int, default=72, metavar="N", help="columns of a drawn line (default 72)")
+    parser.add_argument("--json", metavar="FILE", help="write the result here as JSON; - for standard output")
+
+
+def _add_transfers(commands: argparse._SubParsersAction[Parser], filters: list[Filter]) -> None:
+    help = "sweeps of transfers: kinds of memory, streams × chunks, residency, registering, locked memory"
+    about = "Measured on a GPU, or predicted by a model of its queues; pinning is an experiment on the host."
+    parser = commands.add_parser("transfers", help=help, description=f"{help}. {about}")
+    parser.set_defaults(command=transfers.run)
+    what = "; ".join(f"{kind.id}: {kind.title}" for kind in KINDS.values())
+    parser.add_argument("sweep", choices=tuple(KINDS), metavar="SWEEP", help=what)
+    parts = "; ".join(f"{kind.id}: {', '.join(kind.parts)}" for kind in KINDS.values() if kind.parts)
+    parser.add_argument("--only", metavar="NAME", help=f"only this part – {parts}")
+    parser.add_argument("--device", metavar="DEVICE", help="cuda:N, sim or sim:sm_90 (default: a GPU where one is)")
+    _add_input(parser)
+    _add_values(parser, filters, knobs=False)
+    models.add_model(parser)
+    parser.add_argument(
+        "--report", metavar="NAME", help="show a recorded sweep instead: of a machine such as h100, or of a FILE.json"
+    )
+    parser.add_argument("--picture", metavar="FILE", help="draw the sweep, or the part that is named, as PNG or SVG")
     parser.add_argument("--json", metavar="FILE", help="write the result here as JSON; - for standard output")
 
 

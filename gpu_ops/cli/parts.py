@@ -35,13 +35,14 @@ from gpu_ops.types import Experiment, Filter, Input, Pick
 MIB = 1 << 20
 
 
-def add_arguments(group: argparse._ArgumentGroup) -> None:
+def add_arguments(group: argparse._ActionsContainer) -> None:
     """The flag that limits the memory on a device."""
     group.add_argument(
         "--device-memory",
         type=positive,
         metavar="MIB",
-        help="memory that a variant may use on its device; larger inputs go in bands (default: all free memory)",
+        help="memory that a variant may use on its device; larger inputs go in bands, which take as much pinned memory "
+        "of a GPU's host (default: all free memory)",
     )
 
 

@@ -12,7 +12,9 @@ import sys
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, TextIO, cast
+from typing import Any, NoReturn, TextIO, cast
+
+from gpu_ops.errors import BAD_INPUT
 
 PLAIN = "kernelscope.plain"
 """The encoding of text: signs that a terminal does not have become plain ones, any others become their code."""
@@ -41,7 +43,12 @@ def _encode_plain(error: UnicodeError) -> tuple[str | bytes, int]:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that raises OSError where its help cannot be written; argparse ignores it."""
+    """A parser that raises OSError where its help cannot be written; argparse ignores it. A mistake is one sentence,
+    without the list of all flags before it."""
+
+    def error(self, message: str) -> NoReturn:
+        say(f"{message[:1].upper()}{message[1:]}. All flags: {self.prog} --help")
+        raise SystemExit(BAD_INPUT)
 
     def _print_message(self, message: str, file: Any = None) -> None:
         if file is not None and file is sys.stdout:

@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from gpu_ops.counters import counter_name, in_order
 from gpu_ops.explaining.sentences import number
 from gpu_ops.report.rows import Row
-from gpu_ops.report.standing import five_bars
+from gpu_ops.report.standing import fair_bars
 from gpu_ops.run_key import EDITS, differences
-from gpu_ops.stages import STAGES, stage_column, stage_name
+from gpu_ops.stages import END_TO_END, STAGES, stage_column, stage_name
 from gpu_ops.types import REFERENCE, Claim, Quality
 
 BARS = {
@@ -19,6 +19,7 @@ BARS = {
     "gpu_kernel": "GPU, kernel",
     "gpu_pageable": "GPU, from pageable memory",
     "gpu_pinned": "GPU, from pinned memory",
+    "gpu_streamed": "GPU, pinned and streamed",
 }
 """The names of the bars of the fair comparison."""
 
@@ -87,20 +88,20 @@ def _setting(item: tuple[str, object]) -> str:
 def bench_table(rows: Sequence[Row], claim: Claim | None, baseline: str) -> str:
     """A comparison: time, spread, bandwidth, share of roof, speed-up, end-to-end times, error, verdict, published."""
     kernel = stage_column("kernel", any(row.end_to_end for row in rows))
-    pageable, pinned = (stage_column(id) for id in ("elapsed", "elapsed_pinned"))
+    whole = [stage_column(id) for id in END_TO_END]
     heading = ["variant", "device", kernel, "q1 … q3", "n", "GB/s", "share", f"× {baseline}"]
-    heading += [pageable, pinned, "error", "verdict"]
+    heading += [*whole, "error", "verdict"]
     if claim:
         heading.append(f"{claim.source} published")
     lines = [heading]
     for name, row in zip(names(rows), rows, strict=True):
         line = [name, row.device, *_timing_cells(row)]
-        line += [_time(row, "elapsed"), _time(row, "elapsed_pinned")]
+        line += [_time(row, stage) for stage in END_TO_END]
         line += [error_text(row), verdict(row)]
         if claim:
             line.append(_published(row, claim, baseline))
         lines.append(line)
-    return align_filled(lines, {kernel, "n", "GB/s", "share", f"× {baseline}", pageable, pinned, "error"})
+    return align_filled(lines, {kernel, "n", "GB/s", "share", f"× {baseline}", *whole, "error"})
 
 
 def _timing_cells(row: Row) -> list[str]:
@@ -188,6 +189,6 @@ def fair_table(rows: Sequence[Row]) -> str:
     row_names = names(rows)
     return "\n".join(
         f"  {BARS[bar.id]:26}{seconds(bar.timing.median):>10}  {row_names[bar.place]}"
-        for bar in five_bars(rows)
+        for bar in fair_bars(rows)
         if bar.place is not None and bar.timing is not None
     )

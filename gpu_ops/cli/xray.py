@@ -14,9 +14,9 @@ from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align, value_text
 from gpu_ops.counters import COLUMNS, COUNTERS, Counter
 from gpu_ops.devices.coalescing import RULES
-from gpu_ops.devices.compiler import supported_architectures
 from gpu_ops.devices.kernel_source import compiled_with
 from gpu_ops.devices.limits import limits_of
+from gpu_ops.devices.nvrtc import supported_architectures
 from gpu_ops.errors import FINE, WRONG, DeviceError, KernelError, ParamError, counted, shortened
 from gpu_ops.explaining.comparison import sentences_json, side_by_side
 from gpu_ops.explaining.sentences import Sentence, compare, explain, number

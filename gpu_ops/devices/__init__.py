@@ -41,7 +41,7 @@ def open_device(name: str) -> Device:
 
 def _simulated(architecture: str | None) -> Device:
     """A simulated GPU. Raises DeviceError if NVRTC is missing or does not know the architecture."""
-    from gpu_ops.devices.compiler import supported_architectures
+    from gpu_ops.devices.nvrtc import supported_architectures
     from gpu_ops.devices.sim.device import DEFAULT_ARCHITECTURE, SimDevice
 
     architecture = architecture or DEFAULT_ARCHITECTURE
@@ -59,7 +59,7 @@ def device_statuses() -> tuple[DeviceStatus, ...]:
 
 
 def _simulated_status() -> DeviceStatus:
-    from gpu_ops.devices.compiler import supported_architectures
+    from gpu_ops.devices.nvrtc import supported_architectures
 
     try:
         newest = supported_architectures()[-1]

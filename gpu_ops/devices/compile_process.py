@@ -9,9 +9,10 @@ import queue
 import threading
 import time
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from gpu_ops import processes
+from gpu_ops.devices.nvrtc import Made, call_nvrtc
 from gpu_ops.errors import DeviceError, KernelError
 from gpu_ops.progress import advance, finite
 
@@ -25,16 +26,6 @@ _SIMPLER = "Look for macros or templates that expand without end, for deep nesti
 
 _one = threading.Lock()
 _child: processes.LineProcess | None = None
-
-
-class Made(NamedTuple):
-    """The result of NVRTC: whether it succeeded, the log, and without an error PTX and cubin."""
-
-    right: bool
-    log: str
-    ptx: str
-    cubin: bytes
-    seconds: float
 
 
 def make(source: str, text: str, headers: Mapping[str, str], flags: tuple[str, ...], assemble: bool) -> Made:
@@ -98,8 +89,6 @@ def _wait(child: processes.LineProcess, source: str) -> dict[str, Any]:
 
 def serve() -> None:
     """Answer requests until the caller is gone."""
-    from gpu_ops.devices.compiler import call_nvrtc
-
     requests, answers = processes.serving()
     while True:
         request = requests.get()

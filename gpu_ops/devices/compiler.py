@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from typing import Any
 
-from gpu_ops.devices.compile_process import Made, make
+from gpu_ops.devices.compile_process import make
 from gpu_ops.devices.kernel_source import check_files, flags_of, included_headers, read_source
+from gpu_ops.devices.nvrtc import Made, call_nvrtc, nvrtc_version, supported_architectures
 from gpu_ops.errors import DeviceError, Diagnostic, KernelError, LimitReached, shortened
 from gpu_ops.params import Value
-from gpu_ops.progress import interruptible
 
 FLAGS = ("-std=c++17", "-lineinfo", "-ftz=false", "-fmad=true")
 ASSEMBLER_FLAGS = ("--ptxas-options=-v",)
@@ -140,45 +137,6 @@ def _made(
     return (make if isolated else call_nvrtc)(source, text, headers, flags, assemble)
 
 
-def call_nvrtc(source: str, text: str, headers: Mapping[str, str], flags: Sequence[str], assemble: bool) -> Made:
-    """Call NVRTC in this process."""
-    nvrtc = _nvrtc()
-    contents = [t.encode() for t in headers.values()]
-    names = [n.encode() for n in headers]
-    program = _call(nvrtc.nvrtcCreateProgram(text.encode(), source.encode(), len(names), contents, names))
-    options = [f.encode() for f in (*flags, *_available("--no-cache"), *_available("--no-source-include"))]
-    status, seconds = interruptible(lambda: _timed_compile(nvrtc, program, options))
-    try:  # an abandoned compilation still needs its program, so this begins after it
-        log = _text(_blob(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program))
-        if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
-            return Made(False, log, "", b"", seconds)
-        ptx = _text(_blob(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program))
-        cubin = _blob(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program) if assemble else b""
-    finally:
-        nvrtc.nvrtcDestroyProgram(program)
-    return Made(True, log, ptx, cubin, seconds)
-
-
-def _timed_compile(nvrtc: Any, program: Any, options: Sequence[bytes]) -> tuple[Any, float]:
-    start = time.thread_time()  # other compilations may run at the same time
-    (status,) = nvrtc.nvrtcCompileProgram(program, len(options), options)
-    return status, time.thread_time() - start
-
-
-@cache
-def _available(flag: str) -> tuple[str, ...]:
-    """A flag that later versions of NVRTC have, if this one has it. --no-cache stops it from using the driver's cache:
-    an answer from there has no assembler log, and its compile time means nothing. --no-source-include stops it from
-    looking for headers in the current folder."""
-    nvrtc = _nvrtc()
-    program = _call(nvrtc.nvrtcCreateProgram(b"", b"", 0, [], []))
-    try:
-        (status,) = nvrtc.nvrtcCompileProgram(program, 1, [flag.encode()])
-    finally:
-        nvrtc.nvrtcDestroyProgram(program)
-    return (flag,) if status == nvrtc.nvrtcResult.NVRTC_SUCCESS else ()
-
-
 def _compile_error(source: str, diagnostics: tuple[Diagnostic, ...], log: str) -> KernelError:
     errors = [d for d in diagnostics if d.severity != "warning"]
     if not errors:
@@ -249,53 +207,5 @@ def _resources(name: str, log: str) -> dict[str, int]:
     return resources
 
 
-@cache
-def _nvrtc() -> Any:
-    try:
-        from cuda.bindings import nvrtc
-    except ImportError as error:
-        raise DeviceError(
-            f"NVRTC is not available here ({error}); on Linux or Windows install nvidia-cuda-nvrtc and cuda-bindings."
-        ) from None
-    try:
-        nvrtc.nvrtcVersion()
-    except RuntimeError as error:
-        raise DeviceError(f"NVRTC's library does not load ({error}); install nvidia-cuda-nvrtc.") from None
-    return nvrtc
-
-
-@cache
-def nvrtc_version() -> tuple[int, int]:
-    """(major, minor). Raises DeviceError if NVRTC is not installed."""
-    major, minor = _call(_nvrtc().nvrtcVersion())
-    return int(major), int(minor)
-
-
 def _version_text() -> str:
     return ".".join(map(str, nvrtc_version()))
-
-
-@cache
-def supported_architectures() -> tuple[str, ...]:
-    """The architectures that NVRTC compiles for here, oldest first: sm_75, …"""
-    return tuple(f"sm_{a}" for a in _call(_nvrtc().nvrtcGetSupportedArchs()))
-
-
-def _call(result: tuple[Any, ...]) -> Any:
-    """The values that a call of the binding returns. Raises DeviceError if NVRTC itself fails (not a kernel)."""
-    status, *values = result
-    if int(status) != 0:
-        raise DeviceError(f"NVRTC failed: {status.name}.")
-    return values[0] if len(values) == 1 else values
-
-
-def _blob(size: Any, get: Any, program: Any) -> bytes:
-    length = int(_call(size(program)))
-    # NVRTC writes into this object, so nobody else may share it: Python has one object for all equal single bytes.
-    buffer = bytes(length + 1)
-    _call(get(program, buffer))
-    return buffer[:length]
-
-
-def _text(blob: bytes) -> str:
-    return blob.decode(errors="replace").rstrip("\0\n")

@@ -94,11 +94,11 @@ class CpuDevice:
     def fill(self, target: DeviceArray, value: float) -> None:
         target.fill(value)
 
-    def free(self, array: DeviceArray) -> None:
-        """NumPy frees memory without references."""
-
     def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
         return self.empty(shape, dtype)  # a CPU has one kind of memory
+
+    def is_pageable(self, array: np.ndarray[Any, Any]) -> bool:
+        return False
 
     def host_view(self, array: DeviceArray) -> np.ndarray[Any, Any]:
         view: np.ndarray[Any, Any] = array

@@ -15,6 +15,7 @@ PACKAGES = {
     "numba": "numba",
     "cucim": "cucim-cu13, or cucim-cu12 beside cupy-cuda12x (Linux only)",
     "cupy": "cupy-cuda13x[ctk], or kernelscope[cuda13]",
+    "cupti": "cupti-python, or kernelscope[trace] (Linux only)",
     "cupyx": "cupy-cuda13x[ctk], or kernelscope[cuda13]",
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,23 @@ from gpu_ops.errors import DeviceMemoryError
 from gpu_ops.plan import Device, DeviceArray, MemoryKind
 
 
+@dataclass
+class Allowance:
+    """The bytes that sessions may allocate together, and how many of them are left."""
+
+    nbytes: int
+    left: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.left = self.nbytes
+
+
 class LimitedSession:
     """Behaves like the session that it wraps, and counts what is allocated. Nothing is counted as freed: it lives as
     long as one plan, and a plan keeps its memory."""
 
-    def __init__(self, session: Device, nbytes: int) -> None:
-        self._session = session
-        self._left = self._limit = nbytes
+    def __init__(self, session: Device, allowance: Allowance) -> None:
+        self._session, self._allowance = session, allowance
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._session, name)
@@ -43,9 +54,10 @@ class LimitedSession:
 
     def _take(self, shape: tuple[int, ...], dtype: Any) -> None:
         needed = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
-        if needed > self._left:
+        allowed = self._allowance
+        if needed > allowed.left:
             raise DeviceMemoryError(
-                f"{self._session.name} may hold {self._limit:,} bytes, of which {self._left:,} are left, and this "
+                f"{self._session.name} may hold {allowed.nbytes:,} bytes, of which {allowed.left:,} are left, and this "
                 f"needs {needed:,} more. Use a smaller input, or allow more."
             )
-        self._left -= needed
+        allowed.left -= needed

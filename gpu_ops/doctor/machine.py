@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpu_ops.devices import device_statuses, open_device
-from gpu_ops.devices.compiler import nvrtc_version, supported_architectures
+from gpu_ops.devices.nvrtc import nvrtc_version, supported_architectures
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.doctor.window_needs import faults
 from gpu_ops.errors import DeviceError

@@ -22,6 +22,7 @@ from gpu_ops.engine.messages import (
     StepsRequest,
     SurveyRequest,
     TimelinesRequest,
+    TransfersRequest,
     XRayRequest,
 )
 from gpu_ops.errors import plain
@@ -47,6 +48,8 @@ def activity(request: Request) -> str:
             return f"profiled {request.pick.variant}{beside} of {request.filter}"
         case TimelinesRequest():
             return f"drew timelines of {request.filter}"
+        case TransfersRequest():
+            return f"swept transfers ({request.sweep})"
         case SaveRequest():
             return f"saved {plain(PurePath(request.path).name)}"
         case FramesRequest():
@@ -61,6 +64,8 @@ def segments_of_request(request: Request) -> Iterator[str]:
     """Names of the segments that a request reads."""
     if isinstance(request, StepsRequest | RunRequest | XRayRequest | TimelinesRequest):
         yield from request.input.segments
+    elif isinstance(request, TransfersRequest):
+        yield from request.input.segments if request.input else ()
     elif isinstance(request, SaveRequest | ResultRequest):
         yield request.result.array.segment
 

@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from typing import Any
 
-from gpu_ops.processes import safe_path
+from gpu_ops.processes import importing, safe_path
 
 PATIENCE = 5.0
 """Seconds to wait for what the system does at once, unless a driver hangs."""
@@ -92,6 +92,7 @@ def _how(code: int) -> str:
 
 def _serve(connection: Connection) -> None:
     """The child's main. The import is here so that only the child loads the code that computes."""
-    from gpu_ops.engine.server import serve
+    with importing():
+        from gpu_ops.engine.server import serve
 
     serve(connection)

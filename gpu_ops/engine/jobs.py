@@ -31,6 +31,8 @@ from gpu_ops.engine.messages import (
     StepsRequest,
     TimelinesAnswer,
     TimelinesRequest,
+    TransfersAnswer,
+    TransfersRequest,
     XRayAnswer,
     XRayRequest,
 )
@@ -38,10 +40,13 @@ from gpu_ops.engine.shared import SharedArray, SharedInput, SharedResult
 from gpu_ops.engine.statistics import statistics
 from gpu_ops.errors import DeviceError, InputError, KernelError, KernelscopeError, ParamError, plain
 from gpu_ops.explaining import comparison
+from gpu_ops.explaining.blocked import any_timeline
 from gpu_ops.explaining.occupancies import launch_occupancy
 from gpu_ops.explaining.sentences import explain
 from gpu_ops.explaining.spans import Timeline
-from gpu_ops.explaining.timeline import timeline
+from gpu_ops.explaining.transfers.catalogue import KINDS
+from gpu_ops.explaining.transfers.making import sweep
+from gpu_ops.explaining.transfers.subject import Subject
 from gpu_ops.explaining.xray import XRay, as_dict, xray
 from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
@@ -82,6 +87,8 @@ def work(channel: JobChannel, job: Job) -> None:
                 _xray(channel, job)
             case TimelinesRequest():
                 _timelines(channel, job)
+            case TransfersRequest():
+                _transfers(channel, job)
             case SaveRequest():
                 channel.progress(f"saving {plain(job.path)}")
                 result, array = job.result, channel.array(job.result.array)
@@ -314,15 +321,27 @@ def _timelines(channel: JobChannel, request: TimelinesRequest) -> None:
     """The timelines of all picks: one that fails leaves the others theirs."""
     whole, filter = channel.input(request.input), FILTERS.find(request.filter)
     found, reasons = dict[str, Timeline](), dict[str, str]()
-    queues = Queues(request.copy_engines, request.in_order)
+    queues = Queues(request.copy_engines, request.in_order, request.launch_blocking)
     for place, pick in enumerate(request.picks):
         channel.announce(f"planning {pick.variant} on {pick.device}")
         about = (filter, filter.variant(pick.variant), pick.device, whole, request.params, pick.knobs)
         try:
             with stage(place, len(request.picks)):
-                found[pick.variant] = timeline(*about, request.rates, queues, pick.edits)
+                found[pick.variant] = any_timeline(*about, request.rates, queues, pick.edits)
         except FOR_ALL:
             raise
         except KernelscopeError as error:
             reasons[pick.variant] = str(error)
     channel.send(TimelinesAnswer(request.job, found, reasons))
+
+
+def _transfers(channel: JobChannel, request: TransfersRequest) -> None:
+    kind = KINDS[request.sweep]
+    channel.announce(f"sweeping transfers on {request.device}")
+    subject = None
+    if kind.of_input:
+        assert request.input is not None
+        subject = Subject.of(channel.input(request.input), request.filter, request.params)
+    queues = Queues(request.copy_engines, request.in_order)
+    found = sweep(request.sweep, request.device, subject, request.rates, queues)
+    channel.send(TransfersAnswer(request.job, found))

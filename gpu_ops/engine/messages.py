@@ -14,6 +14,7 @@ from gpu_ops.devices.occupancy import LaunchOccupancy
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.shared import SharedInput, SharedResult
 from gpu_ops.explaining.spans import Rates, Timeline
+from gpu_ops.explaining.transfers.sweep import TransferSweep
 from gpu_ops.filters.own import OwnVariant
 from gpu_ops.io.opening import Survey
 from gpu_ops.io.part_files import part_of
@@ -22,7 +23,7 @@ from gpu_ops.report.rows import Row
 from gpu_ops.run_key import RunKey
 from gpu_ops.types import Facts, Pick, RunStage
 
-PROTOCOL = 8
+PROTOCOL = 9
 
 
 # Requests of the window. `job` numbers grow; an answer names its job.
@@ -122,6 +123,7 @@ class XRayRequest:
 class TimelinesRequest:
     """Find when the steps of the picks begin and end. Those of a simulated GPU have queues with so many `copy_engines`,
     which begin steps `in_order` of their enqueueing before compute capability 3.5; with `rates` times are predicted.
+    With `launch_blocking` the host waits for each kernel.
     """
 
     job: int
@@ -129,6 +131,22 @@ class TimelinesRequest:
     filter: str
     params: Mapping[str, Any]
     picks: tuple[Pick, ...]
+    copy_engines: int = 2
+    in_order: bool = False
+    rates: Rates | None = None
+    launch_blocking: bool = False
+
+
+@dataclass(frozen=True)
+class TransfersRequest:
+    """Make a `sweep` of transfers by its id, of an input or of none. The model is as in a TimelinesRequest."""
+
+    job: int
+    sweep: str
+    device: str
+    input: SharedInput | None
+    filter: str
+    params: Mapping[str, Any]
     copy_engines: int = 2
     in_order: bool = False
     rates: Rates | None = None
@@ -334,6 +352,14 @@ class TimelinesAnswer:
 
 
 @dataclass(frozen=True)
+class TransfersAnswer:
+    """The answer to TransfersRequest."""
+
+    job: int
+    content: TransferSweep
+
+
+@dataclass(frozen=True)
 class Finished:
     """A job is done."""
 
@@ -365,8 +391,10 @@ class Failed:
 
 
 Read = LoadRequest | SurveyRequest | SampleRequest | StepsRequest | ResultRequest
-Job = Read | RunRequest | XRayRequest | TimelinesRequest | SaveRequest | FramesRequest | DoctorRequest
+Job = (
+    Read | RunRequest | XRayRequest | TimelinesRequest | TransfersRequest | SaveRequest | FramesRequest | DoctorRequest
+)
 Request = Job | CancelRequest
 Made = Loaded | Surveyed | Stepped | ResultSaved | RunUpdate | OccupancyAnswer
-Found = XRayAnswer | TimelinesAnswer | DoctorAnswer
+Found = XRayAnswer | TimelinesAnswer | TransfersAnswer | DoctorAnswer
 Answer = Ready | Progress | Made | Found | Finished | Failed

@@ -37,6 +37,7 @@ class DrawnFigure:
     report: str = ""
     machine: str = ""
     commands: tuple[str, ...] = ()
+    marks: tuple[tuple[float, float, str], ...] = ()
 
     @property
     def measured(self) -> tuple[Series, ...]:
@@ -46,7 +47,7 @@ class DrawnFigure:
     @property
     def missing(self) -> str:
         """Why nothing measured is drawn, and what measures it; "" where something is."""
-        if self.measured:
+        if self.measured or any(one.basis == "predicted" for one in self.series):
             return ""
         if not self.commands:
             return "There are no recorded points yet, and no variant has the knob that varies here."

@@ -16,6 +16,7 @@ from gpu_ops.report.kernel_age import of_older_code
 from gpu_ops.report.machines import device_model
 from gpu_ops.report.rows import Report, Row
 from gpu_ops.report.standing import speedup
+from gpu_ops.stages import END_TO_END
 
 OLDER = "†"
 """The mark of a time whose kernel has changed since it was recorded."""
@@ -201,12 +202,18 @@ def _grid(table: Grid) -> list[list[str]]:
     return [heading, *([_title(every[id]), *(_cell(rows.get(id)) for _, rows in found)] for id in ids)]
 
 
+HOST_MEMORY = dict(zip(END_TO_END, ("pageable", "pinned", "streamed"), strict=True))
+"""What a stage end to end is called where the heading says that it is one."""
+
+
 def _details(job: Recorded) -> list[list[str]]:
     rows = _rows(job)
-    lines = [["variant", "kernel", "share of roof", "× one core", "end to end, pageable / pinned", "error"]]
+    whole_stages = [s for s in END_TO_END if any(s in row.stages for row in rows.values())]
+    memory = " / ".join(HOST_MEMORY[stage] for stage in whole_stages)
+    lines = [["variant", "kernel", "share of roof", "× one core", f"end to end, {memory}", "error"]]
     for row in rows.values():
         ratio = speedup(rows["serial"], row) if "serial" in rows else None
-        whole = [duration(t) for stage in ("elapsed", "elapsed_pinned") if (t := row.seconds(stage)) is not None]
+        whole = [duration(t) for stage in whole_stages if (t := row.seconds(stage)) is not None]
         share = "" if row.share is None or row.device == "cpu" else f"{row.share:.3f}"
         error = "" if row.error_max is None else f"{row.error_max:.1e}"
         times = "" if row.device == "cpu" else " / ".join(whole)

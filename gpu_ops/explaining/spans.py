@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from gpu_ops.devices.sim.streams.queues import busy, overlap
-from gpu_ops.plan import DEFAULT_STREAM, Copy, Engine, HostTask, Launch, Span, Step
+from gpu_ops.devices.sim.streams.queues import KindOf, busy, overlap
+from gpu_ops.plan import DEFAULT_STREAM, Copy, Engine, HostTask, Launch, MemoryKind, Span, Step
 
 Basis = Literal["measured", "predicted", "order"]
 """Measured by events; predicted from rates; or the order alone, with every step as long as the others."""
@@ -26,34 +26,53 @@ MARKS = ", ".join(f"{SYMBOLS[e]} {name}" for e, name in ENGINES.items())
 @dataclass(frozen=True)
 class Rates:
     """How fast the parts of a machine are: bytes per second of each, and the seconds that a step takes beside its
-    bytes. A kernel's bytes are those of the arrays that it is given."""
+    bytes. A kernel's bytes are those of the arrays that it is given. `host`: one thread copies; `threads`: several do;
+    `migration`: pages of managed memory migrate on access; `locking`: pages are locked. `machine` is the one that they
+    were recorded on, "" where a person chose them."""
 
     upload: float
     download: float
     kernel: float
     host: float = 10e9
+    threads: float = 20e9
     latency: float = 5e-6
+    migration: float = 5e9
+    locking: float = 10e9
+    machine: str = ""
 
-    def cost(self, step: Step, engine: Engine) -> float:
+    def cost(self, step: Step, engine: Engine, kind_of: KindOf) -> float:
         """The seconds that a step keeps its engine busy."""
-        rates = {"upload": self.upload, "download": self.download, "host": self.host}
-        return self.latency + _bytes_of(step) / rates.get(engine, self.kernel)
+        return self.latency + sum(nbytes / rate for nbytes, rate in self._parts(step, engine, kind_of))
 
+    def _parts(self, step: Step, engine: Engine, kind_of: KindOf) -> Iterator[tuple[int, float]]:
+        """The bytes that a step moves, each with its rate."""
+        if isinstance(step, Launch):
+            arrays = (arg for arg in step.args if getattr(arg, "ndim", 0))
+            yield from ((int(array.nbytes), self._access(kind_of(array))) for array in arrays)
+        elif isinstance(step, HostTask):
+            managed = [array for array in (*step.reads, *step.writes) if kind_of(array) == "managed"]
+            yield from ((int(array.nbytes), self.migration) for array in managed)
+            yield from ((int(a.nbytes), self.threads) for a in step.writes if kind_of(a) in ("pageable", "pinned"))
+        else:
+            array = step.source if isinstance(step, Copy) else getattr(step, "target", None)
+            nbytes = 0 if array is None else int(array.nbytes)
+            yield nbytes, {"upload": self.upload, "download": self.download}.get(engine, self.kernel)
+            if isinstance(step, Copy) and "pageable" in (kind_of(step.source), kind_of(step.target)):
+                yield nbytes, self.host  # through a pinned buffer of the driver, which a thread of the host copies
 
-def _bytes_of(step: Step) -> int:
-    if isinstance(step, Launch):
-        return sum(int(arg.nbytes) for arg in step.args if getattr(arg, "ndim", 0))
-    if isinstance(step, HostTask):
-        return sum(int(array.nbytes) for array in step.writes)
-    array = step.source if isinstance(step, Copy) else getattr(step, "target", None)
-    return 0 if array is None else int(array.nbytes)
+    def _access(self, kind: MemoryKind) -> float:
+        """How fast a kernel accesses a kind of memory."""
+        bus = min(self.upload, self.download)
+        return {"mapped": bus, "managed": self.migration}.get(kind, self.kernel)
 
 
 @dataclass(frozen=True)
 class Timeline:
     """The spans of a variant on a device, in seconds, or in steps where only the order is known. `elapsed` is the time
     in all, without the events around each step where it was measured, as the median of so many `runs`.
-    Predicted times have their `rates`."""
+    Predicted times have their `rates`. `launch_blocking`: the host waited for each kernel that was measured.
+    `checked` has, for engines, the time in which one was busy by events and by CUPTI's records of the same execution;
+    `unchecked` is the reason why there are none."""
 
     filter: str
     variant: str
@@ -63,6 +82,9 @@ class Timeline:
     elapsed: float
     runs: int = 0
     rates: Rates | None = None
+    launch_blocking: bool = False
+    checked: tuple[tuple[Engine, float, float], ...] = ()
+    unchecked: str = ""
 
     @property
     def overlap(self) -> float:
@@ -109,7 +131,8 @@ class Timeline:
             "device": self.device,
             "basis": self.basis,
         }
-        what |= {"unit": self.unit, "runs": self.runs}
+        what |= {"unit": self.unit, "runs": self.runs, "launch_blocking": self.launch_blocking}
+        what |= {"checked_by_records": [list(one) for one in self.checked]} if self.checked else {}
         return {**what, "elapsed": self.elapsed, "overlap": self.overlap, "spans": spans}
 
     @property
@@ -152,6 +175,25 @@ def traces(timelines: Iterable[Timeline]) -> dict[str, Any]:
     for number, one in enumerate(timelines, start=1):
         events += [{**event, "pid": number} for event in one.trace()["traceEvents"]]
     return {"traceEvents": events, "displayTimeUnit": "ns"}
+
+
+def check_text(one: Timeline) -> str:
+    """How the times of events differ from CUPTI's records, or why that is not known; "" where nothing was measured on
+    a GPU."""
+    if one.unchecked:
+        return f"Not checked against CUPTI's activity records: {one.unchecked}"
+    parts = []
+    for engine, events, records in one.checked:
+        times = f"{events * 1e3:.4g} ms by events, {records * 1e3:.4g} ms by records"
+        parts.append(f"{ENGINES[engine]} {times} ({events / records - 1:+.1%})")
+    return f"{one.variant}, checked against CUPTI's activity records: {'; '.join(parts)}." if parts else ""
+
+
+def rates_text(rates: Rates) -> str:
+    """The rates of a prediction, and where they come from."""
+    upload, download, kernel = (f"{rate / 1e9:.4g}" for rate in (rates.upload, rates.download, rates.kernel))
+    where = f"recorded on {rates.machine}" if rates.machine else "given"
+    return f"from {upload} GB/s to the device, {download} GB/s to the host, {kernel} GB/s for kernels ({where})"
 
 
 def timelines_json(timelines: Iterable[Timeline]) -> dict[str, Any]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import statistics
+import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from gpu_ops.devices import open_device
 from gpu_ops.devices.sim.device import SimDevice
-from gpu_ops.devices.sim.streams.queues import Queues
-from gpu_ops.errors import ParamError
-from gpu_ops.explaining.spans import Basis, Rates, Timeline
+from gpu_ops.devices.sim.streams.queues import Queues, busy
+from gpu_ops.errors import DeviceError, DeviceLost, LibraryMissing, ParamError
+from gpu_ops.explaining.spans import ENGINES, Basis, Rates, Timeline
 from gpu_ops.params import Values, check_values
-from gpu_ops.plan import Plan, Span
+from gpu_ops.plan import Engine, Plan, Span
 from gpu_ops.progress import advance
 from gpu_ops.running.declared import make_plan
 from gpu_ops.running.suitable import check_input
@@ -20,9 +23,15 @@ from gpu_ops.running.verify import full_meta
 from gpu_ops.task import Task
 from gpu_ops.types import Filter, Input, Variant
 
+BLOCKING = "CUDA_LAUNCH_BLOCKING"
 REPEATS = 7
 AFFORDED = 1.0
 """Seconds for the repeats of a plan: a longer one runs only once with events and once without."""
+
+
+def is_blocking() -> bool:
+    """Whether the host waits for each kernel in this process."""
+    return os.environ.get(BLOCKING) == "1"
 
 
 def timeline(
@@ -60,7 +69,9 @@ def timeline(
         basis: Basis = "order" if rates is None else "predicted"
         return Timeline(filter.id, variant.id, device, basis, spans, max((s.end for s in spans), default=0.0), 0, rates)
     spans, elapsed, runs = _measured(session, plan)
-    return Timeline(filter.id, variant.id, device, "measured", spans, elapsed, runs)
+    checked, unchecked = _checked(session, plan) if session.kind == "cuda" else ((), "")
+    found = Timeline(filter.id, variant.id, device, "measured", spans, elapsed, runs)
+    return replace(found, launch_blocking=is_blocking(), checked=checked, unchecked=unchecked)
 
 
 def _measured(session: Any, plan: Plan) -> tuple[tuple[Span, ...], float, int]:
@@ -74,4 +85,16 @@ def _measured(session: Any, plan: Plan) -> tuple[tuple[Span, ...], float, int]:
         traced.append(session.execute(plan, trace=True))
         advance(2 * done + 2, 2 * runs)
     traced.sort(key=lambda one: float(one.elapsed))
-    return traced[runs // 2].spans, statistics.median(plain), runs
+    return traced[runs // 2].spans, float(np.median(plain)), runs
+
+
+def _checked(session: Any, plan: Plan) -> tuple[tuple[tuple[Engine, float, float], ...], str]:
+    """The time in which each engine is busy by events, and by CUPTI's records; or the reason why there are none."""
+    try:
+        execution, records = session.recorded(plan)
+    except (LibraryMissing, DeviceError) as error:
+        if isinstance(error, DeviceLost):
+            raise
+        return (), str(error)
+    by_events, by_records = busy(execution.spans), busy(records)
+    return tuple((e, by_events[e], by_records[e]) for e in ENGINES if by_events.get(e) and by_records.get(e)), ""

@@ -9,7 +9,6 @@ import subprocess
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +48,8 @@ def machine(device_names: Sequence[str], with_roofs: bool = True) -> dict[str, A
 
 def library_versions() -> dict[str, str]:
     """Installed versions of the libraries that compute here."""
+    from importlib.metadata import PackageNotFoundError, version
+
     versions = {}
     for name in LIBRARIES:
         try:

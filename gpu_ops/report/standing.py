@@ -1,4 +1,4 @@
-"""Rows compared with one another: speed-ups, and the five bars of the fair comparison."""
+"""Rows compared with one another: speed-ups, and the bars of the fair comparison."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import NamedTuple
 from gpu_ops.report.row_kinds import Speedup
 from gpu_ops.report.rows import Comparable, Row
 from gpu_ops.run_key import differences
+from gpu_ops.stages import END_TO_END
 from gpu_ops.types import Timing
 
-STAGES = ("kernel", "elapsed", "elapsed_pinned")
+STAGES = ("kernel", *END_TO_END)
 """The stages whose times are compared with the time of the baseline's kernel."""
 
 
@@ -62,12 +63,13 @@ _BARS: tuple[tuple[str, str, Callable[[Row], bool]], ...] = (
     ("gpu_kernel", "kernel", lambda row: row.device != "cpu"),
     ("gpu_pageable", "elapsed", lambda row: row.device != "cpu"),
     ("gpu_pinned", "elapsed_pinned", lambda row: row.device != "cpu"),
+    ("gpu_streamed", "elapsed_streamed", lambda row: row.device != "cpu"),
 )
-"""One core of the CPU, the best of the CPU, the GPU's kernel alone, and the GPU with copies from and to host memory,
-pageable or pinned."""
+"""One core of the CPU, the best of the CPU, the GPU's kernel alone, and the GPU with copies from and to host memory:
+pageable, pinned, or pinned with chunks that overlap."""
 
 
-def five_bars(rows: Sequence[Row]) -> tuple[FairBar, ...]:
+def fair_bars(rows: Sequence[Row]) -> tuple[FairBar, ...]:
     """The fair comparison of rows of one job on one machine: for each bar the fastest row that is right. There is none
     of transfers, whose time has their copies in it."""
     if any(row.end_to_end for row in rows):

@@ -39,11 +39,13 @@ INPUT_OVERWRITTEN = "the input was overwritten"
 
 class Bands(Protocol):
     """An attempt that runs in bands. `run` gives the outputs of the whole, computed over memory of which every byte is
-    `byte`; `faults` are what was then seen of the memory."""
+    `byte`, and with `inspect` looks at the input of each band afterwards; `faults` are what was then seen of the
+    memory. `timed` is a plan of all bands from and to pinned memory, and a function that gives its results."""
 
     @property
     def faults(self) -> Mapping[str, None]: ...
-    def run(self, byte: int, how: How = "direct") -> dict[str, np.ndarray[Any, Any]]: ...
+    def run(self, byte: int, how: How = "direct", inspect: bool = False) -> dict[str, np.ndarray[Any, Any]]: ...
+    def timed(self) -> tuple[Plan, Callable[[], dict[str, np.ndarray[Any, Any]]]]: ...
 
 
 FOR_ALL = (KernelFault, DeviceLost, Cancelled)
@@ -58,6 +60,7 @@ _UNSUPPORTED, _MEMORY = (BandRefused, LibraryMissing, PeerMissing), (DeviceMemor
 
 
 DEPENDS_ON_TIMING = "right in one run and wrong in the next: an element is not written, or the result depends on timing"
+WRONG_IN_CHUNKS = "right as a whole and wrong in chunks, in streams: an element depends on more than its neighbours"
 DEPENDS_ON_ORDER = "right in one order of blocks and wrong in another: the result depends on the schedule"
 
 
@@ -110,9 +113,7 @@ class Attempt:
         """The run that an exception ended. The other attempts go on."""
         if isinstance(error, KernelError):
             self.run = replace(self.run, findings=(*self.run.findings, *error.findings))
-        reason = str(error)
-        if not isinstance(error, KernelscopeError):
-            reason = f"{self.variant.id} failed: {type(error).__name__} {plain(error)}"
+        reason = reason_of(self.variant, error)
         if isinstance(error, _UNSUPPORTED):
             return self.fail(reason, "unsupported")
         return self.fail(reason, "memory" if isinstance(error, _MEMORY) else "kernel")
@@ -149,7 +150,7 @@ class Attempt:
         how: How = "reverse" if simulated else "direct"
         try:
             if self.bands is not None:
-                again = self.bands.run(0, how)
+                again = self.bands.run(0, how, inspect=True)
             else:
                 poison = {name: with_bits_inverted(array) for name, array in self.run.outputs.items()}
                 again = self.execute(poison, how)
@@ -159,9 +160,13 @@ class Attempt:
             self.run = replace(self.run, findings=(*self.run.findings, *error.findings))
             self.condemn(str(error))
             return
-        errors = self.errors_of(again)
+        self.check_again(again)
+
+    def check_again(self, outputs: Mapping[str, np.ndarray[Any, Any]]) -> None:
+        """Verify the outputs of a later execution."""
+        errors = self.errors_of(outputs)
         if not all(e.ok for e in errors.values()):
-            self.condemn(DEPENDS_ON_ORDER if simulated else DEPENDS_ON_TIMING)
+            self.condemn(DEPENDS_ON_ORDER if self.device.clock == "simulated" else DEPENDS_ON_TIMING)
             self.run = replace(self.run, errors=errors)
 
     def verify_memory(self, x: DeviceArray) -> None:
@@ -172,9 +177,20 @@ class Attempt:
             self.condemn(INPUT_OVERWRITTEN)
             self.session.upload(self.input.array, out=x)
 
+    def add_note(self, note: str) -> None:
+        """Add a sentence to the run, once."""
+        self.run = replace(self.run, notes=tuple(dict.fromkeys((*self.run.notes, note))))
+
     def condemn(self, note: str) -> None:
         """The result is wrong after all, and its times say nothing."""
         self.run = replace(self.run, ok=False, timings={}, notes=(*self.run.notes, note))
+
+
+def reason_of(variant: Variant, error: Exception) -> str:
+    """Why a variant failed, as a sentence."""
+    if isinstance(error, KernelscopeError):
+        return str(error)
+    return f"{variant.id} failed: {type(error).__name__} {plain(error)}"
 
 
 @dataclass

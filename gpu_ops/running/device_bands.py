@@ -2,151 +2,198 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, cast
+from functools import partial
+from typing import Any, cast
 
 import numpy as np
 
 from gpu_ops.devices.guarded import GuardedSession
-from gpu_ops.devices.limited import LimitedSession
-from gpu_ops.errors import DeviceMemoryError
+from gpu_ops.devices.limited import Allowance, LimitedSession
+from gpu_ops.errors import DeviceMemoryError, PinnedMemoryError
 from gpu_ops.filters.kit import bands
-from gpu_ops.filters.kit.bands import Band
 from gpu_ops.filters.kit.borders import padded
+from gpu_ops.filters.kit.pipeline import STREAMS, Chunk, chunks_of
+from gpu_ops.filters.kit.staging import copied
 from gpu_ops.host import free_memory
-from gpu_ops.plan import Device, DeviceArray, How, Plan
-from gpu_ops.progress import quiet
+from gpu_ops.plan import Device, DeviceArray, Fill, HostTask, How, MemoryKind, Plan, Step
+from gpu_ops.progress import advance, quiet
 from gpu_ops.running.attempt import INPUT_OVERWRITTEN, OUTSIDE_WRITTEN, Attempt, BandRefused, same_bytes
-from gpu_ops.running.declared import make_plan, mistakes
-from gpu_ops.running.parts import Merged, Parts
+from gpu_ops.running.chunked import Results, chunked, planned, steps_of
+from gpu_ops.running.declared import mistakes
 from gpu_ops.task import Task
 
 Array = np.ndarray[Any, Any]
-
-
-class _BandMemory(NamedTuple):
-    """Memory for bands of one size: the session, the input, and the plan on it."""
-
-    session: Device
-    x: DeviceArray
-    plan: Plan
+BAND_BYTES = 64 << 20
+"""Bytes of a band's input at most: larger ones are no faster, and the first upload and the last download, beside which
+nothing runs, take longer."""
 
 
 @dataclass
 class DeviceBands:
-    """The bands of an attempt: `rows` rows each, halved until one fits. `faults` are what the kernel did to memory that
-    is not its own."""
+    """The bands of an attempt: `rows` rows each, of which `slots` are at work at a time. There are fewer rows, and then
+    fewer slots, where they do not fit. `faults` are what the kernel did to memory that is not its own."""
 
     attempt: Attempt
-    rows: int
     nbytes: int
+    slots: int
+    rows: int = field(init=False)
     faults: dict[str, None] = field(default_factory=dict)
-    _memory_of_band: _BandMemory | None = None
+
+    def __post_init__(self) -> None:
+        self.rows = self._most_rows()
 
     @classmethod
     def of(cls, attempt: Attempt) -> DeviceBands:
         """Bands as large as the device has space for. Raises DeviceMemoryError with needed and free bytes where the
         filter needs its whole input, or where not even one row fits."""
-        filter, task, name = attempt.filter, attempt.task, attempt.device.name
-        free = attempt.device.free_bytes()
-        allowed = attempt.experiment.memory
+        filter, task, device = attempt.filter, attempt.task, attempt.device
+        free, allowed = device.free_bytes(), attempt.experiment.memory
         nbytes = min(free - free // 4, free if allowed is None else allowed)  # scattered memory is no whole piece
-        if reason := bands.whole_reason(filter, task):
-            words = "" if name == "cpu" else f" and this machine {free_memory():,} (--device cpu)"
+        reason = bands.whole_reason(filter, task)
+        if reason is None and filter.end_to_end and device.kind != "cpu":
+            reason = "its plan has host memory for the whole"
+        if reason:
+            words = "" if device.kind == "cpu" else f" and this machine {free_memory():,} (--device cpu)"
             raise DeviceMemoryError(
                 f"{filter.id} needs its whole input at once, because {reason}: {bands.footprint(filter, task):,} bytes "
-                f"for input and outputs, and {name} has {min(free, nbytes):,} free{words}. Use a smaller input."
+                f"for input and outputs, and {device.name} has {min(free, nbytes):,} free{words}. Use a smaller input."
             )
-        rows = bands.rows_within(filter, task, nbytes)
-        if rows < 1:
-            raise too_narrow(attempt, nbytes)
-        return cls(attempt, rows, nbytes)
+        found = cls(attempt, nbytes, 1 if device.kind == "cpu" else STREAMS)
+        while found.rows < 1:
+            found._take_less()
+        return found
+
+    def _most_rows(self) -> int:
+        """Rows of a band of which `slots` fit, with the last one of another size where there is one."""
+        filter, task = self.attempt.filter, self.attempt.task
+        parts = self.slots + (self._merges and self.slots > 1)
+        most = max(BAND_BYTES // bands.part_task(task, 1).meta.nbytes, 8 * bands.reach(filter, task), 1)
+        return min(bands.rows_within(filter, task, self.nbytes // parts), most)
+
+    def _take_less(self) -> None:
+        """Take half the rows, or with one row fewer slots. Raises DeviceMemoryError where there is nothing less."""
+        if self.rows > 1:
+            self.rows //= 2
+        elif self.slots > 1:
+            self.slots -= 1
+            self.rows = self._most_rows()
+        else:
+            raise too_narrow(self.attempt, self.nbytes)
 
     @property
     def note(self) -> str:
-        """How it ran, in words."""
+        """How it runs, in words, with the memory that it takes."""
         attempt, count = self.attempt, len(bands.split(self.attempt.filter, self.attempt.task, self.rows))
         whole = bands.footprint(attempt.filter, attempt.task)
         words = bands.in_words(attempt.task, count, self.rows)
         has = f"{attempt.device.name} has {self.nbytes:,} bytes free"
-        return f"in {words}: {has}, and input and outputs need {whole:,} or more"
+        return f"in {words}: {has}, and input and outputs need {whole:,} or more{self._beside}"
 
-    def run(self, byte: int, how: How = "direct") -> dict[str, Array]:
-        """The outputs of the whole, computed over memory of which every byte is `byte`. Raises what a plan raises."""
+    @property
+    def _beside(self) -> str:
+        """The bands that are at work at a time, and their buffers on the host; "" for a CPU, which has none."""
+        attempt = self.attempt
+        if attempt.device.kind == "cpu":
+            return ""
+        each = bands.footprint(attempt.filter, attempt.task, self.rows + 2 * bands.reach(attempt.filter, attempt.task))
+        return (
+            f"; {self.slots} of them at a time, in {self.slots * each:,} bytes on the device and as many of pinned "
+            "host memory"
+        )
+
+    def run(self, byte: int, how: How = "direct", inspect: bool = False) -> dict[str, Array]:
+        """The outputs of the whole, computed over memory of which every byte is `byte`; `inspect` the input of every
+        band afterwards. Raises what a plan raises."""
+        targets = None if self._merges else outputs_on_host(self.attempt)
         while True:
             try:
-                return self._run(byte, how)
+                return self._run(targets, byte, how, inspect)
+            except PinnedMemoryError:
+                raise
             except DeviceMemoryError:
-                if self.rows == 1:
-                    raise too_narrow(self.attempt, self.nbytes) from None
-                self.rows //= 2
-            finally:
-                self._memory_of_band = None
+                self._take_less()
 
-    def _run(self, byte: int, how: How) -> dict[str, Array]:
-        attempt = self.attempt
-        places = bands.split(attempt.filter, attempt.task, self.rows)
-        merged = Merged(attempt.filter, attempt.task) if attempt.filter.locality.kind == "mergeable" else None
-        whole = _empty(attempt) if merged is None else {}
+    def _run(self, targets: Mapping[str, Array] | None, byte: int, how: How, inspect: bool) -> dict[str, Array]:
+        attempt, guards = self.attempt, list[GuardedSession]()
 
-        def put(band: Band, part: Mapping[str, Array]) -> None:
-            for name, array in whole.items():
-                array[band.start : band.stop] = part[name][band.inner]
-            if merged is not None:
-                with mistakes(attempt.filter, attempt.variant):
-                    merged.add(part, band.stop - band.start)
+        def work(chunk: Chunk) -> list[Step]:
+            steps = [*_filled(chunk, byte), *steps_of(chunk)]
+            check = HostTask(self._inspect, (chunk,), chunk.named("inspect"), (steps[-1].name,))
+            return [*steps, check] if inspect and attempt.guarded else steps
 
-        Parts(places, lambda band: self._outputs(band, byte, how), put).run()
-        with mistakes(attempt.filter, attempt.variant):
-            return whole if merged is None else merged.outputs()
+        chunks = self._chunks(guards if attempt.guarded else None)
+        results = Results(attempt.filter, attempt.variant, attempt.task, targets)
+        done = partial(advance, total=len(chunks))
+        found = chunked(attempt.device, chunks, attempt.input.array, results, work, done)
+        attempt.keep(attempt.device.session({}, attempt.experiment.checks).execute(found.plan, how))
+        if any(guarded.damaged() for guarded in guards):
+            self.faults[OUTSIDE_WRITTEN] = None
+        return found.results.outputs()
 
-    def _outputs(self, band: Band, byte: int, how: How) -> dict[str, Array]:
-        """The outputs of one band, with its halo."""
+    def timed(self) -> tuple[Plan, Callable[[], dict[str, Array]]]:
+        """The plan of all bands from and to pinned memory, with nothing but what the results take, and a function that
+        gives these once it has run. Raises what a plan raises, PinnedMemoryError."""
+        attempt, source = self.attempt, self.attempt.input.array
+        if attempt.device.is_pageable(source):
+            source = attempt.device.allocate("pinned", source.shape, source.dtype)
+            copied([(source, attempt.input.array)])
+        targets = None if self._merges else outputs_on_host(attempt, "pinned")
+        results = Results(attempt.filter, attempt.variant, attempt.task, targets)
+        return chunked(attempt.device, self._chunks(None), source, results).plan, results.outputs
+
+    @property
+    def _merges(self) -> bool:
+        return self.attempt.filter.locality.kind == "mergeable"
+
+    def _chunks(self, guards: list[GuardedSession] | None) -> list[Chunk]:
+        """All bands with their memory and plans. Their sessions share what they may allocate; where there are `guards`,
+        these get what watches over each."""
+        attempt, allowance = self.attempt, Allowance(self.nbytes)
+        filter, task = attempt.filter, attempt.task
+
+        def make(rows: int) -> tuple[DeviceArray, Plan]:
+            with mistakes(filter, attempt.variant):
+                reason = attempt.variant.refusal(bands.part_task(task, rows))
+            if reason:
+                raise BandRefused(f"{self.note}; of a band, {reason}")
+            session = attempt.device.session(attempt.run.pick.edits, attempt.experiment.checks)
+            x = LimitedSession(session, allowance).empty((rows, *task.meta.shape[1:]), task.dtype)
+            if guards is not None:
+                guards.append(GuardedSession(session))
+                session = cast(Device, guards[-1])
+            return planned(attempt, x, cast(Device, LimitedSession(session, allowance)))
+
+        return chunks_of(bands.split(filter, task, self.rows, alike=True), self.slots, make, is_cut=not self._merges)
+
+    def _inspect(self, chunk: Chunk) -> None:
+        """Compare a band's input on the device with what was copied there."""
         border = str(self.attempt.task.params.get("border", "zero"))
-        strip = padded(self.attempt.input.array, (slice(band.low, band.high),), border)
-        memory = self._memory(strip)
-        for out in memory.plan.outputs.values():
-            wrong = np.full(out.nbytes, byte, np.uint8).view(out.dtype).reshape(out.shape)
-            memory.session.upload(wrong, out=out)
-        self.attempt.keep(memory.session.execute(memory.plan, how))
-        if self.attempt.guarded:
-            if cast(GuardedSession, memory.session).damaged():
-                self.faults[OUTSIDE_WRITTEN] = None
-            with quiet():
-                same = same_bytes(memory.session.download(memory.x), strip)
-            if not same:
+        strip = padded(self.attempt.input.array, (slice(chunk.band.low, chunk.band.high),), border)
+        with quiet():
+            if not same_bytes(self.attempt.device.download(chunk.x), strip):
                 self.faults[INPUT_OVERWRITTEN] = None
-        return {name: memory.session.download(out) for name, out in memory.plan.outputs.items()}
-
-    def _memory(self, strip: Array) -> _BandMemory:
-        """A band on the device with a plan for it: the last plan where its size is the same, else a new one."""
-        reusable = not self.attempt.filter.end_to_end  # such a plan has the samples in memory of its own
-        if reusable and self._memory_of_band is not None and self._memory_of_band.x.shape == strip.shape:
-            self._memory_of_band.session.upload(strip, out=self._memory_of_band.x)
-            return self._memory_of_band
-        self._memory_of_band = None
-        attempt = self.attempt
-        task = bands.part_task(attempt.task, len(strip))
-        with mistakes(attempt.filter, attempt.variant):
-            reason = attempt.variant.refusal(task)
-        if reason:
-            raise BandRefused(f"{self.note}; of a band, {reason}")
-        session = attempt.device.session(attempt.run.pick.edits, attempt.experiment.checks)
-        guarded = cast(Device, GuardedSession(session)) if attempt.guarded else session
-        limited = cast(Device, LimitedSession(guarded, self.nbytes))
-        x = limited.upload(strip)
-        plan = make_plan(attempt.filter, attempt.variant, limited, task.on(x), attempt.run.pick.edits)
-        self._memory_of_band = _BandMemory(limited, x, plan)
-        return self._memory_of_band
 
 
-def _empty(attempt: Attempt) -> dict[str, Array]:
-    """Host memory for all outputs. Raises DeviceMemoryError where it has too little."""
+def _filled(chunk: Chunk, byte: int) -> list[Step]:
+    """Steps that set every byte of a chunk's outputs."""
+    outputs = chunk.plan.outputs.items()
+    return [Fill(as_bytes(out), byte, chunk.named(f"poison {name}"), chunk.stream) for name, out in outputs]
+
+
+def as_bytes(array: DeviceArray) -> DeviceArray:
+    """The bytes of an array; of pitched rows those in the rows alone."""
+    return (array.reshape(-1) if array.flags.c_contiguous else array).view(np.uint8)
+
+
+def outputs_on_host(attempt: Attempt, kind: MemoryKind = "pageable") -> dict[str, Array]:
+    """Host memory of a kind for all outputs. Raises DeviceMemoryError where it has too little."""
     task: Task = replace(attempt.task, arrays={})
     try:
         forms = {o.id: o.form(task) for o in attempt.filter.given(task.params)}
-        return {name: np.empty(form.shape, form.dtype) for name, form in forms.items()}
+        allocate = np.empty if kind == "pageable" else partial(attempt.device.allocate, kind)
+        return {name: allocate(form.shape, form.dtype) for name, form in forms.items()}
     except MemoryError:
         needed = bands.footprint(attempt.filter, task) - task.meta.nbytes
         raise DeviceMemoryError(

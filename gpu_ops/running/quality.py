@@ -17,8 +17,9 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -26,7 +27,7 @@ import numpy as np
 from gpu_ops.input_kinds import IMAGE, INPUT_KINDS
 from gpu_ops.output_kinds import Array, colours
 from gpu_ops.params import Values
-from gpu_ops.progress import advance, collect, quiet
+from gpu_ops.progress import Cancelled, advance, collect, listening, quiet
 from gpu_ops.types import Closeness, Filter, Input, Quality
 
 SIGMA = 1.5
@@ -81,6 +82,21 @@ def compare(clean: Array, other: Array, image: bool) -> Closeness:
         return Closeness(None, None, None)
     ssim = _ssim(right, values, span) if image and span and min(right.shape[:2]) > 2 * REACH else None
     return Closeness(_decibels(power, error), _decibels(span * span * right.size, error), ssim)
+
+
+def structural_similarity(
+    one: Array, other: Array, span: float, stop: Callable[[], bool] = lambda: False
+) -> float | None:
+    """The SSIM of two images of one shape, (H, W) or (H, W, C), of real numbers, with R = `span`. None where it is not
+    defined: with NaN or infinity, for a span of 0 and for images smaller than its window; and when `stop` returned True
+    before it was known."""
+    a, b = np.ascontiguousarray(colours(one)), np.ascontiguousarray(colours(other))
+    finite = all(bool(np.isfinite(x).all()) for x in (a, b))
+    if not finite or not span or min(a.shape[:2]) <= 2 * REACH:
+        return None
+    with listening(stop), suppress(Cancelled):
+        return _ssim(a, b, span)
+    return None
 
 
 def _span(clean: Array, values: Array) -> float:

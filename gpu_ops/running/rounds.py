@@ -8,14 +8,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gpu_ops.errors import DeviceMemoryError
+from gpu_ops.errors import DeviceMemoryError, PinnedMemoryError
+from gpu_ops.filters.kit.bands import footprint
 from gpu_ops.plan import Copy, Device, DeviceArray, Mode, Plan, Sampler
 from gpu_ops.progress import listening
-from gpu_ops.running.attempt import FOR_ALL, Attempt, Watch
+from gpu_ops.running.attempt import FOR_ALL, WRONG_IN_CHUNKS, Attempt, Watch
+from gpu_ops.running.chunked import streamed, uncut_reason
 from gpu_ops.running.load import Others
 from gpu_ops.running.timing import RULES, TRANSFERS, check_stop, measure_interleaved, once
 from gpu_ops.types import Run, Timing
 
+Array = np.ndarray[Any, Any]
 ROTATION_BYTES = 256 << 20
 """Inputs and outputs rotate over at least this much, and over four times the last-level cache."""
 MOST_COPIES = 64
@@ -38,8 +41,32 @@ def time_attempts(attempts: list[Attempt], x: DeviceArray, watch: Watch) -> Iter
         if waiting:
             note = "measured in groups, because the variants do not fit in memory together"
             for attempt in attempts:
-                attempt.run = replace(attempt.run, notes=tuple(dict.fromkeys((*attempt.run.notes, note))))
+                attempt.add_note(note)
         yield from _time_group(attempts, samplers, shared, x, watch)
+
+
+def time_bands(attempt: Attempt, watch: Watch) -> Run:
+    """Time an attempt in bands end to end, from and to pinned memory, and verify its results once more."""
+    assert attempt.bands is not None
+    needed = footprint(attempt.filter, attempt.task)
+    attempt.add_note(f"timed end to end alone, from and to {needed:,} bytes of pinned host memory")
+    watch.say(f"{attempt.name}: {attempt.run.notes[-1]}")
+    try:
+        plan, outputs = attempt.bands.timed()
+        samplers = {"elapsed_streamed": attempt.device.sampler([plan], "wall")}
+        timings = dict(attempt.timings)
+        how: dict[str, Any] = {"stop": watch.stop, "report": watch.report, "others": Others().share}
+        for stage, timing in measure_interleaved(samplers, TRANSFERS, deadline=watch.deadline, **how):
+            timings[stage] = replace(timing, stage=stage)
+        attempt.run = replace(attempt.run, stage="timed", timings=timings)
+        if attempt.experiment.checks != "off":
+            with listening(watch.stop):
+                attempt.check_again(outputs())
+    except FOR_ALL:
+        raise
+    except Exception as error:
+        attempt.fail_by(error)
+    return attempt.run
 
 
 def _nothing() -> Plan:
@@ -122,37 +149,73 @@ def _finish(attempt: Attempt, timings: Mapping[str, Timing], sampler: Sampler, x
         timings["enqueue"] = once("enqueue", host)
     if shared:
         timings.update(_time_elapsed(attempt, x, watch))
-    attempt.run = replace(attempt.run, stage="timed", timings=timings)
-    if attempt.experiment.checks != "off":
+    is_right = attempt.run.ok is not False
+    attempt.run = replace(attempt.run, stage="timed", timings=timings if is_right else {})
+    if is_right and attempt.experiment.checks != "off":
         with listening(watch.stop):
             attempt.verify_again()
 
 
 def _time_elapsed(attempt: Attempt, x: DeviceArray, watch: Watch) -> dict[str, Timing]:
-    """Time upload, plan and download as one, from pageable memory and from pinned memory."""
-    assert attempt.plan is not None
-    kinds: dict[str, Literal["pageable", "pinned"]] = {"elapsed": "pageable", "elapsed_pinned": "pinned"}
-    samplers = {
-        stage: attempt.session.sampler([wrap_host(attempt.session, attempt.plan, attempt.input.array, x, kind)], "wall")
-        for stage, kind in kinds.items()
-    }
+    """Time upload, plan and download as one: from pageable memory, from pinned memory, and from pinned memory in chunks
+    that overlap. A note says which of these there is not, and why."""
+    plans = {"elapsed": wrap_host(attempt, x, *_host(attempt, "pageable"))}
+    try:
+        source, results = _host(attempt, "pinned")
+        plans["elapsed_pinned"] = wrap_host(attempt, x, source, results)
+        if (found := _streamed(attempt, source, results, watch)) is not None:
+            plans["elapsed_streamed"] = found
+    except PinnedMemoryError as error:
+        attempt.add_note(f"not timed end to end from pinned memory: {error}")
+    if attempt.run.ok is False:
+        return {}
+    samplers = {stage: attempt.session.sampler([plan], "wall") for stage, plan in plans.items()}
     timings = {}
     for stage, timing in measure_interleaved(samplers, TRANSFERS, stop=watch.stop, others=Others().share):
         timings[stage] = replace(timing, stage=stage)
     return timings
 
 
-def wrap_host(
-    device: Device, plan: Plan, array: np.ndarray[Any, Any], x: DeviceArray, kind: Literal["pageable", "pinned"]
-) -> Plan:
-    """The plan with its input copied in and its outputs copied out. The host buffers are new ones of that kind:
-    pageable memory is not registered with the driver."""
+def _streamed(attempt: Attempt, source: Array, results: dict[str, Array], watch: Watch) -> Plan | None:
+    """The plan in chunks, after its results were found right. None where there is none, with a note that says why."""
+    if reason := uncut_reason(attempt.filter, attempt.variant, attempt.task):
+        attempt.add_note(f"not timed in chunks: {reason}")
+        return None
+    try:
+        found = streamed(attempt, source, results)
+        for array in results.values():
+            array.reshape(-1).view(np.uint8).fill(0xFF)
+        attempt.session.execute(found.plan)
+    except PinnedMemoryError:
+        raise
+    except DeviceMemoryError as error:
+        attempt.add_note(f"not timed in chunks: {error}")
+        return None
+    if attempt.experiment.checks != "off":
+        with listening(watch.stop):
+            errors = attempt.errors_of(found.results.outputs())
+        if not all(error.ok for error in errors.values()):
+            attempt.condemn(WRONG_IN_CHUNKS)
+            return None
+    return found.plan
+
+
+def _host(attempt: Attempt, kind: Literal["pageable", "pinned"]) -> tuple[Array, dict[str, Array]]:
+    """New host memory of that kind, one with the input and one for each output: pageable memory is not registered with
+    the driver."""
+    assert attempt.plan is not None
+    device, array = attempt.session, attempt.input.array
     source = device.allocate(kind, array.shape, array.dtype)
     np.copyto(source, array)
-    results = {name: device.allocate(kind, out.shape, out.dtype) for name, out in plan.outputs.items()}
+    return source, {name: device.allocate(kind, out.shape, out.dtype) for name, out in attempt.plan.outputs.items()}
+
+
+def wrap_host(attempt: Attempt, x: DeviceArray, source: Array, results: dict[str, Array]) -> Plan:
+    """The attempt's plan with its input copied in from `source` and its outputs copied out to `results`."""
+    assert attempt.plan is not None
     upload = Copy(x, source, name="upload")
-    downloads = tuple(Copy(results[name], out, name=f"download {name}") for name, out in plan.outputs.items())
-    return Plan((upload, *plan.steps, *downloads), results)
+    downloads = (Copy(results[name], out, name=f"download {name}") for name, out in attempt.plan.outputs.items())
+    return Plan((upload, *attempt.plan.steps, *downloads), results)
 
 
 def time_transfers(

@@ -13,7 +13,7 @@ from gpu_ops.device_names import device_kind
 from gpu_ops.devices import open_device
 from gpu_ops.devices.guarded import GuardedSession
 from gpu_ops.devices.kernel_source import source_hash
-from gpu_ops.devices.limited import LimitedSession
+from gpu_ops.devices.limited import Allowance, LimitedSession
 from gpu_ops.errors import DeviceMemoryError, ParamError
 from gpu_ops.filters import FILTERS
 from gpu_ops.filters.kit.bands import footprint, whole_reason
@@ -24,7 +24,7 @@ from gpu_ops.running.attempt import FOR_ALL, INPUT_OVERWRITTEN, Attempt, Watch, 
 from gpu_ops.running.declared import mistakes
 from gpu_ops.running.device_bands import DeviceBands
 from gpu_ops.running.quality import quality
-from gpu_ops.running.rounds import time_attempts
+from gpu_ops.running.rounds import time_attempts, time_bands
 from gpu_ops.running.suitable import check_input, check_type
 from gpu_ops.running.timing import once
 from gpu_ops.running.verify import full_meta
@@ -45,12 +45,12 @@ def run_experiment(
     the first is verified.
 
     A pick that its variant does not support, that does not compile, lacks its library or does not fit in memory yields
-    a run with its `failure`; the others go on. Where nothing is timed, a pick that does not fit runs in bands if its
-    filter allows it, and a note says so; a right result is computed and verified `again`, on a simulated GPU in another
-    order. `deadline` is a time of `time.perf_counter`. It calls `stop` between
-    steps, samples and pieces of long work on the host, and `progress(text, done, total)` before each step and now and
-    then within it. Raises ParamError and DeviceError before anything runs, KernelFault when a kernel dies, Cancelled
-    when `stop` returns true.
+    a run with its `failure`; the others go on. Where nothing is timed, and on a GPU where the experiment limits the
+    memory, a pick that does not fit runs in bands if its filter allows it, and a note says so; such a pick is timed end
+    to end only. Where nothing is timed, a right result is computed and verified `again`, on a simulated GPU in another
+    order. `deadline` is a time of `time.perf_counter`. It calls `stop` between steps, samples and pieces of long work
+    on the host, and `progress(text, done, total)` before each step and now and then within it. Raises ParamError and
+    DeviceError before anything runs, KernelFault when a kernel dies, Cancelled when `stop` returns true.
     """
     filter, experiment = _check(experiment)
     attempts = [_begin(filter, experiment, pick) for pick in experiment.picks]
@@ -71,14 +71,21 @@ def run_experiment(
         yield from _compare(attempts, watch)
     if live:
         return
-    timed = [j for j in attempts if j.plan is not None and j.run.ok is not False]
+    yield from _time([j for j in attempts if j.computed and j.run.ok is not False], resident, watch)
+
+
+def _time(timed: list[Attempt], resident: Mapping[str, DeviceArray], watch: Watch) -> Iterator[Run]:
+    """Time the attempts of each device together, and those in bands by themselves."""
     for name in dict.fromkeys(j.device.name for j in timed):
         group = [j for j in timed if j.device.name == name]
         watch.begin(f"timing {', '.join(dict.fromkeys(j.variant.id for j in group))} on {name}", len(group))
         if group[0].device.clock == "simulated":
             yield from _count(group, watch)
-        else:
-            yield from time_attempts(group, resident[name], watch)
+            continue
+        if whole := [j for j in group if j.plan is not None]:
+            yield from time_attempts(whole, resident[name], watch)
+        for attempt in (j for j in group if j.bands is not None):
+            yield time_bands(attempt, watch)
 
 
 def last_runs(runs: Iterable[Run]) -> list[Run]:
@@ -170,7 +177,7 @@ def _begin(filter: Filter, experiment: Experiment, pick: Pick) -> Attempt:
     if experiment.protocol == "none" and experiment.checks != "off":
         session = cast(Device, GuardedSession(session))
     if experiment.memory is not None:
-        session = cast(Device, LimitedSession(session, experiment.memory - experiment.input.array.nbytes))
+        session = cast(Device, LimitedSession(session, Allowance(experiment.memory - experiment.input.array.nbytes)))
     task = Task.of(experiment.input.meta, run.params, run.pick.knobs, device.limits)
     return Attempt(filter, experiment, variant, device, run, session, task)
 
@@ -212,13 +219,13 @@ def _outputs(
         return _whole_outputs(attempt, resident, watch)
     except DeviceMemoryError as error:
         attempt.plan, attempt.session = None, attempt.device  # the guards of the failed plan would hold its memory
-        if attempt.experiment.protocol != "none":
+        if attempt.experiment.protocol != "none" and (memory is None or attempt.device.kind == "cpu"):
             advice = "" if whole_reason(attempt.filter, attempt.task) else " A run that is not timed goes in bands."
             raise DeviceMemoryError(f"{error}{advice}") from None
     if not in_use:
         resident.pop(attempt.device.name, None)  # bands need the memory
     in_bands = DeviceBands.of(attempt)
-    watch.say(f"computing {attempt.name} in bands")
+    watch.say(f"computing {attempt.name} {in_bands.note}")
     with watch.listening():
         outputs = in_bands.run(0xFF)
     attempt.bands = in_bands

@@ -24,7 +24,7 @@ from gpu_ops.progress import Cancelled, listening
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Facts, FrameAxes, Pick, Pixel
 
-MEAN = Wanted("mean2d", {"window": 3}, Pick("serial", "cpu"), "image")
+MEAN = Wanted("mean2d", {"window": 3}, Pick("scipy", "cpu"), "image")
 
 
 @pytest.fixture
@@ -172,7 +172,7 @@ def test_a_wrong_result_of_the_first_frame_stops_it(tmp_path, stack, monkeypatch
             yield replace(run, ok=None if run.ok is None else False)
 
     monkeypatch.setattr(all_frames, "run_experiment", wrong)
-    with pytest.raises(WrongResult, match="serial on cpu gave a wrong result; choose another variant"):
+    with pytest.raises(WrongResult, match="scipy on cpu gave a wrong result; choose another variant"):
         write_frames(lambda k: load(stack, frame=k), 7, MEAN, tmp_path / "out.npy")
     assert left(tmp_path) == ["stack.npy"]
 
@@ -198,7 +198,7 @@ class TestCommandLine:
         assert "frame 0 was compared with the reference" in said
 
     def test_flags_of_the_input_hold_for_every_frame(self, tmp_path, stack, stored):
-        flags = "--input", stack, "--dtype", "float32", "--variant", "serial", "--window", 3
+        flags = "--input", stack, "--dtype", "float32", "--variant", "scipy", "--window", 3
         assert self.run(*flags, "--output", tmp_path / "out.npy") == 0
         result = np.load(tmp_path / "out.npy")
         assert result.dtype == np.float32 and np.abs(result - means(stored)).max() < 1

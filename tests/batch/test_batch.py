@@ -18,6 +18,8 @@ from gpu_ops.cli import main
 from gpu_ops.io import load, save
 
 CPU = ("--device", "cpu")
+SCIPY = "--variant", "scipy"
+"""Takes every type of samples and compiles nothing."""
 RANDOM = np.random.default_rng(3)
 
 
@@ -39,7 +41,7 @@ Call = Callable[..., tuple[int, str, str]]
 @pytest.fixture
 def call(capsys: pytest.CaptureFixture[str]) -> Call:
     def call(*args: str, output: str = "out") -> tuple[int, str, str]:
-        code = main(["run", "mean", *CPU, "--output-dir", output, *args])
+        code = main(["run", "mean", *CPU, *(() if "--variant" in args else SCIPY), "--output-dir", output, *args])
         captured = capsys.readouterr()
         return code, captured.out, captured.err
 

@@ -97,7 +97,7 @@ def test_bench_prints_the_table_with_published_figures(capsys: pytest.CaptureFix
     code, out, err = call(capsys, "bench", "mean", *args, "--variant", "serial", "parallel", "--quick")
     assert code == 0, err
     assert "S4 published" in out and "215 ms" in out
-    assert "Five bars" in out and "CPU, one core" in out
+    assert "The fair comparison" in out and "CPU, one core" in out
     assert "× serial" in out
 
 

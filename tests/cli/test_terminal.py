@@ -33,6 +33,8 @@ CALLS = [
     ["sweep", *ONE, "--over", f"{EVIL}=3"],
     ["timeline", "transfer", EVIL],
     ["timeline", "transfer", "pinned", "--sample", "noise", "--length", "64", "--trace", f"missing{EVIL}/a.json"],
+    ["transfers", EVIL],
+    ["transfers", "memory", "--report", f"{EVIL}.json"],
     ["list", EVIL],
     ["claims", "--report", MISSING],
     ["figures", EVIL],

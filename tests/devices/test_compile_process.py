@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gpu_ops.devices import compile_process, compiler
+from gpu_ops.devices import compile_process, compiler, nvrtc
 from gpu_ops.devices.compile_process import make
 from gpu_ops.errors import DeviceError, KernelError
 from gpu_ops.progress import Cancelled, listening
@@ -26,14 +26,14 @@ def ended() -> Iterator[None]:
     compile_process.close()
 
 
-def compiled() -> compile_process.Made:
+def compiled() -> nvrtc.Made:
     return make("own.cu", PLAIN, HEADERS, FLAGS, False)
 
 
 def test_it_makes_the_same_as_nvrtc_here() -> None:
     for assemble in (False, True):
         flags = FLAGS if assemble else ("-arch=compute_75", *compiler.FLAGS)
-        here = compiler.call_nvrtc("own.cu", PLAIN, HEADERS, flags, assemble)
+        here = nvrtc.call_nvrtc("own.cu", PLAIN, HEADERS, flags, assemble)
         there = make("own.cu", PLAIN, HEADERS, flags, assemble)
         lines = [[s for s in m.ptx.splitlines() if ".file" not in s] for m in (here, there)]  # the folder is another
         assert lines[0] == lines[1] and here.right and there.right and here.log == there.log

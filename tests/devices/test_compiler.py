@@ -13,9 +13,10 @@ from lanes import todays, variants_today
 from tasks import planned
 from wrong import WRONG, Wrong
 
-from gpu_ops.devices.compiler import compile_kernel, nvrtc_version, parse_log
+from gpu_ops.devices.compiler import compile_kernel, parse_log
 from gpu_ops.devices.kernel_source import source_hash
 from gpu_ops.devices.launches import check_arguments, check_constants, check_launch, grid1d, grid2d
+from gpu_ops.devices.nvrtc import nvrtc_version
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import DeviceError, KernelError
 from gpu_ops.filters import FILTERS, find_filter

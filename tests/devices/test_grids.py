@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from lanes import variants_today
 from recording import Recording, plan_of
 
 from gpu_ops.devices.launches import GRID_LIMITS
@@ -16,7 +17,6 @@ from gpu_ops.params import Param, Value
 from gpu_ops.plan import Launch
 from gpu_ops.running.contract import Case, takes, values_of
 from gpu_ops.types import Filter, Variant
-from tests.lanes import variants_today
 
 PAIRS = [(f, v) for f in FILTERS for v in f.variants if v.device == "cuda" and not v.library]
 A_DAY = 20

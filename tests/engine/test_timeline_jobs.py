@@ -10,11 +10,14 @@ import pytest
 from gpu_ops.engine import jobs
 from gpu_ops.engine.about import activity
 from gpu_ops.engine.messages import TimelinesRequest
-from gpu_ops.errors import DeviceLost
+from gpu_ops.errors import DeviceError, DeviceLost, ParamError
+from gpu_ops.explaining import blocked
 from gpu_ops.explaining import timeline as timelines
-from gpu_ops.explaining.spans import Rates, timelines_json, traces
-from gpu_ops.io import from_array
+from gpu_ops.explaining.spans import Rates, Timeline, timelines_json, traces
+from gpu_ops.filters import FILTERS
+from gpu_ops.io import from_array, sample
 from gpu_ops.plan import Execution, Span
+from gpu_ops.progress import Cancelled, listening
 from gpu_ops.types import Pick
 
 PARAMS = {"work": "mean2d-naive"}
@@ -74,7 +77,7 @@ def test_a_lost_device_is_no_reason_of_one_variant(monkeypatch: pytest.MonkeyPat
     def lost(*_: Any) -> Any:
         raise DeviceLost("The device is gone.")
 
-    monkeypatch.setattr(jobs, "timeline", lost)
+    monkeypatch.setattr(jobs, "any_timeline", lost)
     with pytest.raises(DeviceLost):
         answer(Pick("pinned", "sim"))
 
@@ -98,3 +101,38 @@ def test_a_long_plan_runs_fewer_times(seconds: float, runs: int) -> None:
     assert (count, device.plain, device.traced) == (runs, runs, runs + 1)
     assert spans[0].end == pytest.approx(seconds * (1 + 0.1 * (2 + runs // 2))), "the median after the first"
     assert seconds < elapsed < seconds * (1 + 0.1 * (runs + 2))
+
+
+def test_launch_blocking_on_a_gpu_is_measured_in_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[Any, ...]] = []
+
+    def measured(*about: Any) -> Any:
+        asked.append(about)
+        return Timeline("transfer2d", "pinned", "cuda:0", "measured", (), 1.0, 7, launch_blocking=True)
+
+    monkeypatch.setattr(blocked, "blocked_timeline", measured)
+    monkeypatch.delenv(blocked.BLOCKING, raising=False)
+    found = answer(Pick("pinned", "cuda:0"), launch_blocking=True)
+    assert found.timelines["pinned"].launch_blocking and asked[0][2] == "cuda:0"
+    simulated = answer(Pick("streams", "sim", {"chunks": 4, "streams": 4}), launch_blocking=True)
+    assert len(asked) == 1 and simulated.timelines["streams"].elapsed > 6, "a simulated GPU has the model of it"
+
+
+@pytest.mark.thorough  # two processes that load the product
+def test_that_process_answers_or_says_why_not() -> None:
+    mean, signal = FILTERS.find("mean1d"), sample("noise", length=64)
+    found = blocked.blocked_timeline(mean, mean.variant("serial"), "cpu", signal, {}, {})
+    assert found.launch_blocking and found.basis == "measured" and found.elapsed > 0
+    with pytest.raises(ParamError, match="window must be an integer from 3"):
+        blocked.blocked_timeline(mean, mean.variant("serial"), "cpu", signal, {"window": 4}, {})
+
+
+def test_a_process_that_dies_is_an_error_and_one_that_is_cancelled_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    mean, signal = FILTERS.find("mean1d"), sample("noise", length=64)
+    about = (mean, mean.variant("serial"), "cpu", signal, {}, {})
+    monkeypatch.setattr(blocked, "SERVE", "raise SystemExit(3)")
+    with pytest.raises(DeviceError, match="ended with code 3 and no answer"):
+        blocked.blocked_timeline(*about)
+    monkeypatch.setattr(blocked, "SERVE", "import time; time.sleep(600)")
+    with pytest.raises(Cancelled), listening(lambda: True):
+        blocked.blocked_timeline(*about)

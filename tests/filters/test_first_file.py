@@ -25,7 +25,7 @@ from gpu_ops.task import Meta
 from gpu_ops.types import Experiment, Filter, Input, Pick, Variant
 
 NONSENSE = "This is no CUDA C."
-KERNELS = variants_today([(f, v) for f in FILTERS for v in f.variants if v.kernels], 36)
+KERNELS = variants_today([(f, v) for f in FILTERS for v in f.variants if v.kernels], 24)
 IMAGE = np.random.default_rng(3).normal(size=(72, 144)).astype(np.float32)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lanes import todays
 from tasks import on
 
 from gpu_ops.devices.offline import OfflineDevice
@@ -173,18 +174,23 @@ def test_variances_by_cupy_are_taken_in_float64(dtype: str) -> None:
         assert right["figures"].ok, (dtype, out)
 
 
-def test_nan_and_infinity_go_into_the_figures_as_in_numpy() -> None:
-    nan, inf = np.nan, np.inf
-    for odd in ([nan], [inf], [-inf], [inf, -inf], [nan, inf]):
-        array = RANDOM.random((301, 2)).astype(np.float32)
-        array[100 : 100 + len(odd), 0] = odd
-        with np.errstate(invalid="ignore"):
-            expected = [[f(c) for f in (np.sum, np.min, np.max, np.mean, np.var)] for c in array.T.astype(np.float64)]
-        for params in ({}, {"compensated": "pairs"}):
-            for one in run(array, *HOSTS, "sequential", "warp_shuffle", "one_pass", statistic="all", **params):
-                assert one.ok, (odd, one.pick, one.outputs, one.errors)
-                assert np.allclose(one.outputs["figures"].T, expected, rtol=1e-6, equal_nan=True)
-    (alone,) = run(np.array([inf]), "sequential", statistic="all")
+ODD = [[np.nan], [np.inf], [-np.inf], [np.inf, -np.inf], [np.nan, np.inf]]
+
+
+@pytest.mark.parametrize("odd", todays(ODD, 2, str))
+def test_nan_and_infinity_go_into_the_figures_as_in_numpy(odd: list[float]) -> None:
+    array = RANDOM.random((301, 2)).astype(np.float32)
+    array[100 : 100 + len(odd), 0] = odd
+    with np.errstate(invalid="ignore"):
+        expected = [[f(c) for f in (np.sum, np.min, np.max, np.mean, np.var)] for c in array.T.astype(np.float64)]
+    for params in ({}, {"compensated": "pairs"}):
+        for one in run(array, *HOSTS, "sequential", "warp_shuffle", "one_pass", statistic="all", **params):
+            assert one.ok, (odd, one.pick, one.outputs, one.errors)
+            assert np.allclose(one.outputs["figures"].T, expected, rtol=1e-6, equal_nan=True)
+
+
+def test_the_variance_of_one_infinity_is_nan() -> None:
+    (alone,) = run(np.array([np.inf]), "sequential", statistic="all")
     assert np.isnan(alone.outputs["figures"][4]) and alone.ok
 
 

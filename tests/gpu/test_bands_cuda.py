@@ -20,7 +20,7 @@ from gpu_ops.types import Experiment, Pick, Run
 
 pytestmark = pytest.mark.gpu
 
-LOCAL = [f for f in FILTERS if f.locality.kind != "global"]
+LOCAL = [f for f in FILTERS if f.locality.kind != "global" and not f.end_to_end]
 SHAPES = {"signal": (1_000_003,), "image": (1201, 803)}
 
 

@@ -17,6 +17,7 @@ import PySide6.QtWidgets  # noqa: E402, F401, I001 - before pyqtgraph, which tak
 import pyqtgraph as pg  # noqa: E402
 import short_series  # noqa: E402
 from fake_engine import make  # noqa: E402
+from live import pause  # noqa: E402
 from PySide6.QtCore import Qt  # noqa: E402
 from PySide6.QtWidgets import QApplication  # noqa: E402
 from pytestqt.qtbot import QtBot  # noqa: E402
@@ -33,8 +34,6 @@ PATIENCE_MS = 60_000
 """How long a state that stays, or a signal, may take to come on a machine that does other work."""
 QUIET_MS = 20
 """The pause after the last change, which each settled state of a window waits for: no test needs a longer one."""
-ROUNDS = 5
-"""Turns of Qt's loop after which what a change of size or content leads to has come, however long each turn takes."""
 
 
 class PatientBot(QtBot):
@@ -51,9 +50,7 @@ class PatientBot(QtBot):
         return super().waitExposed(widget, timeout=timeout)
 
     def wait(self, ms: int) -> None:
-        super().wait(ms)
-        for _ in range(ROUNDS):
-            QApplication.processEvents()
+        pause(ms)
 
 
 @pytest.fixture

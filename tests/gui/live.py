@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.base.worker import Engine
@@ -16,6 +17,8 @@ from app.views.window.main_window import MainWindow
 
 PATIENCE = 120_000
 """Milliseconds until a test gives up on the engine."""
+ROUNDS = 5
+"""Turns of Qt's loop after which what a change of size or content leads to has come, however long each turn takes."""
 
 
 @contextmanager
@@ -59,3 +62,10 @@ def settle(qtbot, controller: SessionController, do: Callable[[], object]) -> No
     with qtbot.waitSignal(controller.settled, timeout=PATIENCE):
         do()
     qtbot.waitUntil(lambda: not controller.busy, timeout=PATIENCE)
+
+
+def pause(ms: int = 30) -> None:
+    """Wait so long, and for what a change leads to."""
+    QTest.qWait(ms)
+    for _ in range(ROUNDS):
+        QApplication.processEvents()

@@ -7,14 +7,17 @@ from multiprocessing.connection import Connection
 
 from small_machine import make_small
 
+from gpu_ops.processes import importing
+
 SHORTER = 60
 """How many times sooner a series ends than its rule says; what the rules themselves say is tested without a window."""
 
 
 def serve(connection: Connection) -> None:
     """The main of the engine's process."""
-    from gpu_ops.engine.server import serve
-    from gpu_ops.running import timing
+    with importing():
+        from gpu_ops.engine.server import serve
+        from gpu_ops.running import timing
 
     make_small()
     for name, rule in timing.RULES.items():

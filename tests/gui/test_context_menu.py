@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from fake_engine import FakeEngine, make
+from live import pause
 from made_results import RATE, Made, bring, picture, wave
 from PySide6.QtCore import QLocale, QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent
@@ -40,7 +41,7 @@ def window(qtbot: Any) -> Iterator[MainWindow]:
     controller.session.set_filter("mean2d")
     controller.session.set_picks(("serial", "parallel"))
     bring(window, "serial", {"image": Made("image", picture() // 2, AXES)})
-    QTest.qWait(30)
+    pause()
     yield window
     window.context_menus.menu.close()
 
@@ -108,7 +109,7 @@ def test_the_menu_key_opens_the_menu_of_the_focus(window: MainWindow) -> None:
 
 def test_comparisons_have_the_menu_too(window: MainWindow) -> None:
     window.actions_by_id["compare_difference"].trigger()
-    QTest.qWait(30)
+    pause()
     found = ask(window, window.panes.compare, QPoint(60, 60))
     assert {"swap", "compare_side_by_side"} <= set(found) and not any("Hide" in name for name in found)
 
@@ -125,7 +126,7 @@ def test_curves_have_a_menu_and_the_right_button_does_not_drag(window: MainWindo
     controller.session.set_filter("mean1d")
     controller.session.set_picks(("serial",))
     bring(window, "serial", {"signal": Made("signal", wave(), (Axis("time", "s", 0, 1 / RATE),), image=False)})
-    QTest.qWait(30)
+    pause()
     pane = window.signal_pane
     viewport, before = pane.plot.viewport(), pane.view_range()
     QTest.mouseMove(viewport, QPoint(150, 80))

@@ -30,10 +30,10 @@ from app.models.results.origin import Origin
 from app.models.results.view_data import ViewData
 from app.shell.action_specs import ACTIONS
 from app.shell.window import Script
+from app.views.comparing.difference_pane import DifferencePane
 from app.views.dialogs.offers import palette_offers
 from app.views.pictures.clipboard import chosen_layer
 from app.views.pictures.clipboard import picture as copied
-from app.views.pictures.difference_pane import DifferencePane
 from app.views.pictures.panes import PaneGrid
 from app.views.pictures.sketch import sketch_of
 from app.views.pictures.spectrum_paint import draw_frequencies
@@ -103,7 +103,7 @@ def test_it_follows_both_and_keeps_levels_set_by_hand(qtbot: QtBot) -> None:
     assert pane.layer.tone.high == 3
     grid.set_array("a", array.copy(), None, "Newer a")
     settled(qtbot, grid)
-    assert pane.canvas.notes == "the pictures are equal" and pane.canvas.legend is None
+    assert pane.canvas.notes == "equal in every pixel" and pane.canvas.legend is None
 
 
 def test_it_says_when_a_side_is_of_an_earlier_setting(qtbot: QtBot) -> None:
@@ -131,7 +131,7 @@ def test_a_pane_without_a_picture_says_why(qtbot: QtBot) -> None:
     grid.set_array("b", np.zeros((60, 80), np.uint8), None, "again")
     assert pane.canvas.missing == "Computing the difference…"
     settled(qtbot, grid)
-    assert pane.canvas.missing == "" and pane.canvas.notes == "the pictures are equal"
+    assert pane.canvas.missing == "" and pane.canvas.notes == "equal in every pixel"
 
 
 def test_nothing_is_computed_that_nobody_sees(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -665,7 +665,9 @@ def test_views_without_pictures_say_that_they_have_none(window: MainWindow) -> N
 
 
 def test_every_reason_is_said_of_an_action_that_is_disabled(window: MainWindow) -> None:  # noqa: F811
-    assert {spec.id for spec in ACTIONS if spec.why is not None} == {"keep_difference", "use_result", "pin"}
+    assert {spec.id for spec in ACTIONS if spec.why is not None} == {
+        *("keep_difference", "jump_to_largest", "use_result", "pin")
+    }
 
 
 # Session files

@@ -99,7 +99,7 @@ def test_wide_shows_columns_narrow_shows_one_line(ladder: TimingLadder) -> None:
 
 def test_the_fair_bars_stand_below(ladder: TimingLadder) -> None:
     rowed, fair = ladder.canvas.geometry_for(1000).sections
-    assert [line.fair.id for line in fair.lines if line.fair][0] == "cpu_one" and len(fair.lines) == 5
+    assert [line.fair.id for line in fair.lines if line.fair][0] == "cpu_one" and len(fair.lines) == 6
     assert fair.lines[0].rect.top() > rowed.lines[-1].rect.bottom()
     assert fair.axis is rowed.axis
 
@@ -174,7 +174,7 @@ def test_keys_move_and_details_name_every_clock(ladder: TimingLadder, qtbot) -> 
     assert any(line.startswith("kernel 58.5 µs") and "event clock" in line for line in lines)
     assert any(line.startswith("end to end, pinned 2.96 ms") and "wall clock" in line for line in lines)
     qtbot.keyClick(ladder.canvas, Qt.Key.Key_End)
-    assert told[-1] is None and "GPU, from pinned memory" in ladder.details.toPlainText()
+    assert told[-1] is None and "GPU, pinned and streamed" in ladder.details.toPlainText()
     qtbot.keyClick(ladder.canvas, Qt.Key.Key_Home)
     qtbot.keyClick(ladder.canvas, Qt.Key.Key_Up)
     assert told[-1] == SERIAL

@@ -18,6 +18,7 @@ from app.models.pictures.display import Display
 from app.views.parts import number
 from app.views.pictures.histogram import HistogramBar
 from app.views.pictures.panes import PaneGrid
+from app.views.pictures.pixel_values import value_text
 from app.views.results.tiles import best_columns
 
 
@@ -88,7 +89,46 @@ def test_more_panes_than_fit_stand_on_pages_and_all_can_be_compared(qtbot: QtBot
     assert [layer.title for layer in grid.compare.layers] == ["Result a", "Result h"]
     grid.set_mode("side by side")
     grid.set_panes(list("iabc"))
-    assert seen() == "iabc" and not grid.pager.isVisible()
+    assert seen() == "iabc" and grid.pager.isVisible() and not grid.pager.words.text()
+    grid.set_panes(["i"])
+    assert seen() == "i" and not grid.pager.isVisible(), "of one pane there is nothing to choose"
+
+
+def test_how_many_panes_there_are_and_which_is_chosen(qtbot: QtBot) -> None:
+    grid, pager = (made := shown(qtbot, list("iabcdefgh"))), made.pager
+
+    def seen() -> str:
+        return "".join(key for key in grid.keys if grid.pane(key).isVisible())
+
+    def choose(text: str) -> None:
+        pager.menu.aboutToShow.emit()
+        next(action for action in pager.menu.actions() if action.text() == text).trigger()
+
+    choose("4 panes at once")
+    assert seen() == "iabc" and pager.words.text() == "results 1–3 of 8"
+    pager.turn(1)
+    assert seen() == "idef"
+    choose("2 panes at once")
+    assert seen() == "id" and pager.words.text() == "results 4–4 of 8", "what was visible first stays"
+    choose("One pane at once")
+    assert len(seen()) == 1
+    choose("9 panes at once")
+    assert seen() == "iabcdefgh" and not pager.words.text()
+    choose("Result b")
+    choose("Result i")
+    assert seen() == "acdefgh" and pager.words.text() == "2 left out"
+    choose("6 panes at once")
+    assert seen() == "acdefg" and pager.words.text() == "results 1–6 of 7 · 2 left out"
+    choose("Show every pane")
+    assert seen() == "iabcde" and pager.words.text() == "results 1–5 of 8"
+    for key in "abcdefgh":
+        pager.leave_out(key, True)
+    pager.leave_out("i", True)
+    assert seen() == "i", "the last pane stays"
+    with pytest.raises(ValueError, match="1, 2, 4, 6, 9 panes at once, not 5"):
+        pager.set_most(5)
+    with qtbot.waitSignal(pager.reference_wanted):
+        choose("Show the reference too")
 
 
 def test_swipe(qtbot: QtBot) -> None:
@@ -168,8 +208,9 @@ def test_difference(qtbot: QtBot) -> None:
     assert layer.tone == canvas.legend and (layer.tone.low, layer.tone.high) == (-40, 40)
     assert canvas.notes.splitlines() == [
         "Result a − Result b",
-        "± 40, blue below, yellow above",
         "largest -40 at x 0, y 0",
+        "4740 of 4800 pixels differ (99 %)",
+        "± 40, blue below, red above",
     ]
     assert "± 40" in canvas.accessibleName()
     image = canvas.grab().toImage()
@@ -192,7 +233,7 @@ def test_one_outlier_leaves_no_difference_white(qtbot: QtBot) -> None:
     image = grid.compare.grab().toImage()
     colours = {image.pixel(grid.compare.screen_at(x + 0.5, 50.5).toPoint()) for x in range(0, 80, 2)}
     assert len(colours) > 20
-    assert grid.compare.notes.splitlines()[1].startswith(
+    assert grid.compare.notes.splitlines()[3].startswith(
         f"up to ± {number(grid.difference.distance.most)}; full colour"
     )
     assert figures is not None and sum(figures.histogram) == one.size
@@ -233,7 +274,7 @@ def test_levels_of_a_difference_are_set_as_others(qtbot: QtBot) -> None:
 )
 def test_the_typical_difference(values: list[float], figures: tuple[float, float]) -> None:
     found = figures_of(np.array([values], np.float32), figures[1])
-    assert found is not None and (found.typical, found.most) == figures
+    assert found is not None and (found.typical(99.5), found.most) == figures
 
 
 def test_difference_of_equal_pictures_and_of_new_results(qtbot: QtBot) -> None:
@@ -242,7 +283,7 @@ def test_difference_of_equal_pictures_and_of_new_results(qtbot: QtBot) -> None:
     levels = grid.display.low, grid.display.high
     grid.display.zoom_at(3, 20, 20)
     kept = grid.display.centre, grid.display.scale
-    assert grid.compare.notes.splitlines()[1] == "the pictures are equal" and grid.compare.legend is None
+    assert grid.compare.notes.splitlines()[1] == "equal in every pixel" and grid.compare.legend is None
     other = same.copy()
     other[7, 9] += 3
     grid.set_array("a", other, None, "Newer a")
@@ -332,3 +373,82 @@ def test_distance_of_colours_is_of_the_channel_that_differs_most() -> None:
     found = distance(a, b)
     assert found is not None and found.values[0, :2].tolist() == [5, -7] and np.isnan(found.values[0, 2])
     assert found.most == 7 and found.undefined == 1
+
+
+# Two in one place
+
+
+def test_the_divider_of_a_swipe_lies_level_where_that_is_chosen(qtbot: QtBot) -> None:
+    grid = shown(qtbot, ["a", "b"])
+    grid.display.set_levels(0, 255)
+    grid.set_array("b", np.full((60, 80), 200, np.uint8), None, "Result b")
+    grid.set_mode("swipe")
+    qtbot.mouseClick(grid.bar.level, Qt.MouseButton.LeftButton)
+    QApplication.processEvents()
+    canvas = grid.compare
+    middle = canvas.height() // 2
+
+    def column() -> list[int]:
+        drawn = canvas.grab().toImage()
+        return [drawn.pixelColor(canvas.width() // 4, y).red() for y in range(canvas.height())]
+
+    assert column()[middle - 20] == 0 and column()[middle + 20] == 200
+    at = canvas.width() // 3
+    qtbot.mousePress(canvas, Qt.MouseButton.LeftButton, pos=QPoint(at, middle))
+    qtbot.mouseMove(canvas, QPoint(at, middle + 60))
+    qtbot.mouseRelease(canvas, Qt.MouseButton.LeftButton, pos=QPoint(at, middle + 60))
+    assert column()[middle + 40] == 0 and column()[middle + 80] == 200
+    assert canvas.cursor().shape() == Qt.CursorShape.SplitVCursor
+
+
+def test_options_stay_as_they_are_left(qtbot: QtBot) -> None:
+    grid = shown(qtbot, ["a", "b"], (800, 900))
+    assert not grid.bar.options.isVisible()
+    grid.set_mode("swipe")
+    assert grid.limits.isVisible() and not grid.styles.isVisible()
+    grid.set_mode("difference")
+    assert grid.limits.isVisible() and grid.styles.isVisible()
+    qtbot.mouseClick(grid.bar.options, Qt.MouseButton.LeftButton)
+    grid.set_mode("swipe")
+    assert not grid.limits.isVisible() and grid.bar.options.isVisible()
+    low = shown(qtbot, ["a", "b"], (800, 300))
+    low.set_mode("difference")
+    assert not low.styles.isVisible() and not low.bar.options.isChecked(), "a low window leaves the room to the picture"
+
+
+# Values in pixels
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [(0, "0"), (255, "255"), (-3, "−3"), (0.12345, "0.123"), (1e-9, "1e−09"), (np.nan, "NaN"), (2.5e7, "2.5e+07")],
+)
+def test_values_in_few_letters(value: float, text: str) -> None:
+    assert value_text(value) == text
+
+
+def test_large_pixels_have_their_values(qtbot: QtBot) -> None:
+    grid = shown(qtbot, ["a"])
+    grid.display.set_levels(0, 255)
+    values = np.full((60, 80), 250, np.uint8)
+    grid.set_array("a", values, None, "Result a")
+    canvas = grid.pane("a").canvas
+
+    def inks(scale: float) -> int:
+        grid.display._go(40.5, 30.5, scale)
+        grid.display.following = False
+        drawn, at = canvas.grab().toImage(), canvas.screen_at(40, 30).toPoint()
+        side = round(1 / scale)
+        box = [drawn.pixelColor(at.x() + x, at.y() + y).red() for x in range(2, side - 2) for y in range(2, side - 2)]
+        return sum(red < 100 for red in box)
+
+    assert inks(1 / 60) > 10, "dark letters on a light pixel"
+    assert inks(1 / 12) == 0
+    grid.set_array("a", np.zeros((60, 80), np.uint8), None, "Result a")
+    grid.display._go(40.5, 30.5, 1 / 60)
+    drawn, at = canvas.grab().toImage(), canvas.screen_at(40, 30).toPoint()
+    light = sum(drawn.pixelColor(at.x() + x, at.y() + y).red() > 150 for x in range(60) for y in range(60))
+    assert light > 10, "light letters on a dark pixel"
+    grid.set_array("a", np.zeros((60, 80, 3), np.float32), None, "Result a")
+    grid.display._go(79.5, 0.5, 1 / 60)
+    canvas.grab()  # a pixel at the edge, of three values

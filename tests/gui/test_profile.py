@@ -11,6 +11,7 @@ import numpy as np
 import pixels
 import pytest
 from fake_engine import FakeEngine, act, make
+from live import pause
 from made_results import Made, bring, picture
 from PySide6.QtCore import QLocale, Qt
 from PySide6.QtTest import QTest
@@ -124,7 +125,7 @@ def show(window: MainWindow, image: np.ndarray[Any, Any], facts: Facts) -> None:
     controller.session.set_filter("mean2d")
     controller.session.set_picks(("serial",))
     bring(window, "serial", {"image": Made("image", (image // 2).astype(image.dtype), AXES)})
-    QTest.qWait(30)
+    pause()
 
 
 def canvas_of(window: MainWindow, key: str = INPUT) -> ImageCanvas:
@@ -137,7 +138,7 @@ def drag(canvas: ImageCanvas, begin: tuple[float, float], end: tuple[float, floa
     for point in (points[0] + (points[1] - points[0]) / 2, points[1]):
         QTest.mouseMove(canvas, point)
     QTest.mouseRelease(canvas, Qt.MouseButton.LeftButton, pos=points[1])
-    QTest.qWait(30)
+    pause()
 
 
 def test_a_line_shows_the_values_of_input_and_results_in_their_colours(window: MainWindow) -> None:
@@ -164,7 +165,7 @@ def test_a_line_shows_the_values_of_input_and_results_in_their_colours(window: M
 def test_ends_and_the_whole_line_can_be_moved(window: MainWindow) -> None:
     probe, canvas = window.probing.probe, canvas_of(window, "serial")
     act(window, "profile")
-    QTest.qWait(30)
+    pause()
     probe.set_line(Line(5.0, 5.0, 25.0, 5.0))
     drag(canvas, (25, 5), (25, 15))
     assert probe.line == pytest.approx((5, 5, 25, 15), abs=0.2)
@@ -185,15 +186,15 @@ def test_the_profile_follows_results_and_inputs(window: MainWindow) -> None:
     bar, probe = window.probing.bar, window.probing.probe
     act(window, "profile")
     probe.set_line(Line(0.5, 3.5, 31.5, 3.5))
-    QTest.qWait(30)
+    pause()
     bring(window, "serial", {"image": Made("image", picture() // 4, AXES)})
-    QTest.qWait(30)
+    pause()
     assert bar.plot is not None and np.array_equal(bar.plot.values[:, 1], picture()[3] // 4)
     show(window, picture()[::-1].copy(), Facts())
     assert np.array_equal(bar.plot.values[:, 0], picture()[::-1][3])
     assert bar.plot.pane.axis() == ("distance", "px")
     window.controller.session.set_picks(())
-    QTest.qWait(30)
+    pause()
     assert bar.plot.names == ["waves"]
     show(window, picture()[:9, :9].copy(), Facts())
     assert probe.line is None and bar.pages.currentWidget() is bar.hint
@@ -204,7 +205,7 @@ def test_the_cursor_of_the_profile_is_marked_on_the_line(window: MainWindow) -> 
     bar, probe = window.probing.bar, window.probing.probe
     act(window, "profile")
     probe.set_line(Line(0.5, 0.5, 30.5, 15.5))
-    QTest.qWait(30)
+    pause()
     assert bar.plot is not None and probe.line is not None and probe.mark is None
     bar.plot.pane.set_cursor(bar.plot.axis.at((steps(probe.line) - 1) / 2))
     assert probe.mark is not None and probe.mark == pytest.approx((15.5, 8.0), abs=0.6)
@@ -212,24 +213,24 @@ def test_the_cursor_of_the_profile_is_marked_on_the_line(window: MainWindow) -> 
     assert probe.mark is None
     bar.plot.pane.set_cursor(bar.plot.axis.at(3))
     probe.set_line(Line(0.5, 9.5, 30.5, 15.5))
-    QTest.qWait(30)
+    pause()
     assert probe.mark is None  # it belonged to the line before
 
 
 def test_region_and_profile_take_turns(window: MainWindow) -> None:
     bar, probe = window.probing.bar, window.probing.probe
     act(window, "region")
-    QTest.qWait(30)
+    pause()
     drag(canvas_of(window), (4.4, 4.4), (12.6, 12.6))
     act(window, "profile")
     drag(canvas_of(window), (5, 20), (25, 25))
     assert probe.region is not None and probe.line is not None and bar.pages.currentWidget() is bar.plot
     bar.choices["region"].click()
-    QTest.qWait(30)
+    pause()
     assert bar.pages.currentWidget() is bar.table and probe.tool == "region"
     assert window.actions_by_id["region"].isChecked() and not window.actions_by_id["profile"].isChecked()
     bar.close_button.click()
-    QTest.qWait(30)
+    pause()
     assert bar.isHidden() and not probe.any and not probe.tool
     assert not window.actions_by_id["remove_region"].isEnabled()
 
@@ -251,7 +252,7 @@ def test_the_scale_bar_is_there_with_a_pixel_size_only(window: MainWindow) -> No
     assert bar_pixels(canvas_of(window)) == 0 and not window.actions_by_id["scale_bar"].isChecked()
     act(window, "scale_bar")
     act(window, "compare_swipe")
-    QTest.qWait(30)
+    pause()
     assert bar_pixels(window.panes.compare) > 50
 
 
@@ -260,7 +261,7 @@ def test_pictures_of_one_scale_have_one_bar(window: MainWindow) -> None:
     link = window.findChild(ProbeLink)
     canvases = [canvas_of(window), canvas_of(window, "serial")]
     canvases[0].setFixedWidth(canvases[1].width() - 7)
-    QTest.qWait(30)
+    pause()
     assert canvases[0].width() < canvases[1].width()
     assert {link.narrowest(canvas) for canvas in canvases} == {canvases[0].width()}
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fake_engine import FakeEngine, act, make
+from live import pause
 from made_results import RATE, Made, bring, giving, picture, wave
 from PySide6.QtCore import QLocale, QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
@@ -310,7 +311,7 @@ def show(window: MainWindow, image: np.ndarray[Any, Any], name: str = "waves") -
     controller.session.set_picks(tuple(variants[:2]))
     for place, variant in enumerate(variants[:2]):
         bring(window, variant, {"image": Made("image", (image // 2 + place).astype(image.dtype), AXES)})
-    QTest.qWait(30)
+    pause()
 
 
 def canvas_of(window: MainWindow, key: str = INPUT) -> ImageCanvas:
@@ -326,7 +327,7 @@ def drag(
     for point in (points[0] + (points[1] - points[0]) / 2, points[1]):
         QTest.mouseMove(canvas, point)
     QTest.mouseRelease(canvas, button, pos=points[1])
-    QTest.qWait(30)
+    pause()
 
 
 def probe_of(window: MainWindow) -> Probe:
@@ -344,7 +345,7 @@ def test_a_drag_draws_a_region_and_its_figures(window: MainWindow) -> None:
     assert bar.isHidden()
     act(window, "region")
     assert bar.isVisible() and window.actions_by_id["region"].isChecked()
-    QTest.qWait(30)
+    pause()
     before = canvas_of(window).size()
     drag(canvas_of(window), (4.4, 6.4), (20.6, 15.6))
     assert probe.region == (4, 6, 21, 16)
@@ -374,7 +375,7 @@ def test_the_figures_are_saved_with_the_facts(window: MainWindow, tmp_path: Path
     act(window, "export_figures")
     assert "There are no statistics to save yet" in window.messages.current().text
     act(window, "region")
-    QTest.qWait(30)
+    pause()
     drag(canvas_of(window), (4, 6), (12, 10))
     act(window, "export_figures")
     lines = (tmp_path / "a.csv").read_text().splitlines()
@@ -414,7 +415,7 @@ def test_grips_resize_and_the_inside_moves(window: MainWindow) -> None:
 def test_zoom_during_a_drag_keeps_its_beginning(window: MainWindow) -> None:
     probe, canvas = probe_of(window), canvas_of(window)
     act(window, "region")
-    QTest.qWait(30)
+    pause()
     QTest.mousePress(canvas, LEFT, pos=canvas.screen_at(6.4, 6.4).toPoint())
     QTest.mouseMove(canvas, canvas.screen_at(12.4, 12.4).toPoint())
     window.display.zoom_at(2.0, 16.0, 16.0)
@@ -450,7 +451,7 @@ def test_a_region_stays_with_the_size_of_the_input_and_goes_with_another(window:
     probe = probe_of(window)
     act(window, "region")
     probe.set_region(Rect(4, 4, 14, 14))
-    QTest.qWait(30)
+    pause()
     show(window, picture()[::-1].copy(), "next frame")
     assert probe.region == (4, 4, 14, 14)
     rows = cells(window)
@@ -569,7 +570,7 @@ def curves(qtbot: Any) -> MainWindow:
     controller.session.set_filter("mean1d")
     controller.session.set_picks(("serial",))
     bring(window, "serial", {"signal": Made("signal", wave() + 1, (Axis("time", "s", 0, 1 / RATE),), image=False)})
-    QTest.qWait(30)
+    pause()
     return window
 
 
@@ -586,7 +587,7 @@ def drag_curves(window: MainWindow, begin: float, end: float) -> None:
     for place in ((begin + end) / 2, end):
         QTest.mouseMove(viewport, point(place))
     QTest.mouseRelease(viewport, LEFT, pos=point(end))
-    QTest.qWait(30)
+    pause()
 
 
 def test_an_interval_of_a_signal(curves: MainWindow) -> None:
@@ -616,7 +617,7 @@ def test_an_interval_of_a_signal(curves: MainWindow) -> None:
 def test_an_interval_goes_when_a_picture_comes(curves: MainWindow) -> None:
     probe = probe_of(curves)
     probe.set_span((10, 20))
-    QTest.qWait(30)
+    pause()
     show(curves, picture())
     assert probe.span is None and probe.extent == (32, 32)
     assert curves.probing.bar.isHidden() and not curves.probing.bar.measuring.rows

@@ -134,7 +134,7 @@ def test_a_difference_of_labels_is_where_they_differ(qtbot: Any, window: MainWin
         found = view.grid.difference
         qtbot.waitUntil(lambda: found.distance is not None)
         assert np.argwhere(found.distance.values).tolist() == [[2, 3], [4, 4]] and found.distance.most == 1
-        said = ["yellow where the labels differ", "the labels differ first at x 3, y 2"]
+        said = ["the labels differ first at x 3, y 2", "2 of 48 pixels differ (4.2 %)", "red where the labels differ"]
         assert view.grid.compare.notes.splitlines()[1:] == said and view.grid.compare.legend is None
         view.grid.display.set_cursor(4.5, 4.5)
         assert "difference" not in view.grid.values.text() and str(other[4, 4]) in view.grid.values.text()

@@ -10,15 +10,18 @@ import numpy as np
 import pixels
 import pytest
 from fake_engine import FakeEngine, make
+from live import pause
 from PySide6.QtCore import QPoint, QRectF, Qt
 from PySide6.QtGui import QColor, QImage
-from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from result_rows import rows, show_rows
 from simulated_rows import COUNTERS, CUDA, NO_CUDA, NO_SIM, SIM, bring, finding, ready, simulated
+from test_panes import shown as panes_shown
 
 from app.base.theme import colours_of
 from app.models.experiment.slot import RowSlot
+from app.models.results.origin import Origin
+from app.views.parts import mark_texts
 from app.views.window.main_window import INPUT, MainWindow
 from app.views.window.panels import TABLE
 from gpu_ops import from_array
@@ -205,7 +208,7 @@ def test_the_difference_is_of_what_both_have(qtbot, shown: MainWindow) -> None:
     shown.actions_by_id["compare_difference"].trigger()
     qtbot.waitUntil(lambda: panes.difference.distance is not None)
     layer = panes.difference.layer
-    assert layer.shape == (40, 60) and "the pictures are equal" in panes.compare.notes
+    assert layer.shape == (40, 60) and "equal in every pixel" in panes.compare.notes
     assert layer.origin.start == (20, 30) and layer.origin.simulated
     assert layer.value(30, 20) == [0] and layer.value(29, 20) is None
     shown.display.set_cursor(10, 10)
@@ -318,10 +321,10 @@ def test_the_table_says_simulated_and_gives_no_time(window: MainWindow) -> None:
     place = [c.id for c in table.table_model.columns].index("counted")
     window.tabs.setCurrentWidget(table)
     show_rows(results, rows()[:2])
-    QTest.qWait(0)
+    pause(0)
     assert table.isColumnHidden(place)
     counted(window)
-    QTest.qWait(0)
+    pause(0)
     assert not table.isColumnHidden(place)
 
     def cell(row: int, id: str) -> str:
@@ -408,3 +411,27 @@ def test_details_tell_what_was_counted_found_and_printed(window: MainWindow) -> 
     assert "mean2d/3_shared.cu:25: read-after-write hazard" in text
     assert "printed: line 0" in text and "and 22 more printed lines" in text
     assert canvas.ladder().lines[place].texts["counted"] == "", "wrong work is not compared"
+
+
+def test_what_a_part_lacks_is_hatched(qtbot) -> None:
+    grid = panes_shown(qtbot, ["a"])
+    grid.display.set_levels(0, 255)
+    origin = Origin(True, (20, 25), (60, 80), part=(20, 30))
+    grid.set_array("a", np.full((20, 30), 200, np.uint8), None, "part", origin)
+    canvas = grid.pane("a").canvas
+    drawn = canvas.grab().toImage()
+
+    def inks(left: int, top: int, right: int, bottom: int) -> set[str]:
+        a, b = canvas.screen_at(left, top).toPoint(), canvas.screen_at(right, bottom).toPoint()
+        return {drawn.pixelColor(x, y).name() for x in range(a.x() + 2, b.x() - 2) for y in range(a.y() + 2, b.y() - 2)}
+
+    assert len(inks(5, 25, 20, 38)) > 1, "hatches beside the part"
+    assert len(inks(26, 21, 54, 30)) == 1, "and none over it"
+
+
+def test_a_sum_of_a_part_says_of_which() -> None:
+    placed = Origin(True, (128, 128), (512, 512), part=(256, 256))
+    assert mark_texts(placed, (254, 254))[1] == "simulated · centre 254 × 254"  # noqa: RUF001
+    loose = mark_texts(placed.loose, (256,))
+    assert loose == ("of the middle 256 × 256", "simulated · of the middle 256 × 256")  # noqa: RUF001
+    assert mark_texts(Origin(True).loose, (256,)) == ("simulated", "simulated")

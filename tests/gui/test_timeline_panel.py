@@ -117,14 +117,19 @@ def test_nothing_is_asked_for_until_the_panel_is_visible(qtbot, window, engine) 
 def test_variants_lie_one_under_the_other_on_one_axis_of_steps(qtbot, window, engine) -> None:
     show(qtbot, window, engine)
     lanes = ["host", "stream 1", "stream 2"]
-    assert rows(window) == ["3 pinned: 5 steps, overlap 0.40", *lanes, "7 streams: 5 steps, overlap 0.40", *lanes]
+    assert rows(window) == [
+        "3 pinned: 5 steps, overlap 0.40",
+        *lanes,
+        "7 chunks in streams: 5 steps, overlap 0.40",
+        *lanes,
+    ]
     sheet, chart = window.timeline.sheet, window.timeline.sheet.chart
     assert "Order alone" in sheet.basis.text() and chart.isVisible()
     assert "CPU, one core" in sheet.notes.text() and "the CPU runs them" in sheet.notes.text()
     assert chart.bottom(chart.frame()).title == "time (steps)" and chart.frame().across == (0, 5)
     shown = {look for look, pair in sheet.legend.items() if not pair.isHidden()}
     assert shown == {"host", "upload", "kernel", "download"}, "copies in the device are not there"
-    assert "7 streams: 5 steps" in chart.accessibleDescription()
+    assert "7 chunks in streams: 5 steps" in chart.accessibleDescription()
 
 
 def test_the_cursor_reads_a_step(qtbot, window, engine) -> None:
@@ -141,9 +146,13 @@ def test_measured_steps_have_times_and_rates(qtbot, engine) -> None:
     assert "Measured by events around each step, in the median of 7 runs" in panel.sheet.basis.text()
     assert rows(window)[0] == "3 pinned: 5 µs, overlap 0.40"
     assert reading(window, 0.5e-6, 2) == "upload 1, stream 1, 0 µs … 1 µs: 1 µs, 4.096 kB, 4.096 GB/s"
-    assert panel.engines.isHidden() is False and not panel.in_order.isVisible() and not panel.engines.isVisible()
+    assert (
+        panel.controls.engines.isHidden() is False
+        and not panel.controls.in_order.isVisible()
+        and not panel.controls.engines.isVisible()
+    )
     answer(engine, basis="measured", scale=1.0, runs=1)
-    QTest.mouseClick(panel.again, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(panel.controls.again, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: len(asked(engine)) == 2)
     answer(engine, basis="measured", scale=1.0, runs=1)
     assert "in a single run, because a run takes long" in panel.sheet.basis.text()
@@ -153,19 +162,23 @@ def test_measured_steps_have_times_and_rates(qtbot, engine) -> None:
 def test_the_queues_of_a_simulated_gpu_are_chosen(qtbot, window, engine) -> None:
     show(qtbot, window, engine)
     panel = window.timeline
-    panel.engines.setFocus()
-    QTest.keyClick(panel.engines, Qt.Key.Key_Up)
+    panel.controls.engines.setFocus()
+    QTest.keyClick(panel.controls.engines, Qt.Key.Key_Up)
     assert asked(engine)[-1].copy_engines == 1
     answer(engine)
-    assert not any(spin.isVisible() for spin in panel.spins.values())
-    panel.in_order.click()
+    assert not any(spin.isVisible() for spin in panel.controls.spins.values())
+    panel.controls.in_order.click()
     assert asked(engine)[-1].in_order
     answer(engine)
-    panel.predicted.click()
+    panel.controls.predicted.click()
     rates = asked(engine)[-1].rates
-    assert rates is not None and (rates.upload, rates.kernel) == (25e9, 1000e9) and panel.spins["upload"].isVisible()
+    assert (
+        rates is not None
+        and (rates.upload, rates.kernel) == (25e9, 1000e9)
+        and panel.controls.spins["upload"].isVisible()
+    )
     answer(engine, basis="predicted", scale=1e-6)
-    panel.spins["upload"].setValue(12.5)
+    panel.controls.spins["upload"].setValue(12.5)
     assert asked(engine)[-1].rates.upload == 12.5e9
     assert "earlier setting" in panel.state.text() and not panel.sheet.chart.current
     answer(engine, basis="predicted", scale=1e-6)
@@ -178,7 +191,7 @@ def test_the_answer_to_an_earlier_choice_is_dropped(qtbot, window, engine) -> No
     cancelled: list[int] = []
     engine.cancel = lambda job, kill=True: cancelled.append(job)  # the engine's answer comes later
     panel, before = window.timeline, window.timeline._controller.content
-    panel.in_order.click()
+    panel.controls.in_order.click()
     late = asked(engine)[-1]
     window.controller.session.set_knobs("streams", {"chunks": 4})
     qtbot.wait(20)
@@ -213,13 +226,16 @@ def test_timelines_come_before_what_a_simulated_gpu_runs_and_after_other_runs(qt
 def test_a_failure_is_said_in_place_and_one_variant_leaves_the_others(qtbot, window, engine) -> None:
     show(qtbot, window, engine, reasons={"streams": "8 chunks need as many rows."})
     panel = window.timeline
-    assert len(rows(window)) == 4 and "7 streams is left out: 8 chunks need as many rows." in panel.sheet.notes.text()
-    panel.in_order.click()
+    assert (
+        len(rows(window)) == 4
+        and "7 chunks in streams is left out: 8 chunks need as many rows." in panel.sheet.notes.text()
+    )
+    panel.controls.in_order.click()
     engine.answered.emit(Failed(asked(engine)[-1].job, "The engine has gone."))
     qtbot.wait(20)
     assert "There are no timelines: The engine has gone." in panel.state.text()
     before = len(asked(engine))
-    QTest.mouseClick(panel.again, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(panel.controls.again, Qt.MouseButton.LeftButton)
     assert len(asked(engine)) == before + 1, "only when asked to"
 
 
@@ -245,10 +261,10 @@ def test_a_new_answer_keeps_the_zoom_and_another_unit_shows_all(qtbot, window, e
     plane.zoom_at(2, 1, 0.0, 0.5)
     seen = plane.x.start, plane.x.stop
     assert seen != (0, 5)
-    panel.in_order.click()
+    panel.controls.in_order.click()
     answer(engine)
     assert (plane.x.start, plane.x.stop) == seen
-    panel.predicted.click()
+    panel.controls.predicted.click()
     answer(engine, basis="predicted", scale=1e-6)
     assert (plane.x.start, plane.x.stop) == pytest.approx((0, 5e-6))
     plane.zoom_at(2, 1, 0.0, 0.5)
@@ -296,7 +312,7 @@ def test_timelines_are_saved_with_their_facts(qtbot, window, engine, tmp_path: P
     assert [one["variant"] for one in told["timelines"]] == ["pinned", "streams"] and told["about"]["input"] == "array"
     assert told["schema"] == "kernelscope-timelines/1"
     assert "filter: transfer2d" in QImage(str(tmp_path / "p.png")).text("Description")
-    assert "7 streams" in (tmp_path / "p.svg").read_text()
+    assert "7 chunks in streams" in (tmp_path / "p.svg").read_text()
 
 
 def test_the_queues_are_kept_in_a_session() -> None:
@@ -311,7 +327,7 @@ def test_the_command_draws_the_same_picture(qapp: object, tmp_path: Path, capsys
     words = ["timeline", "transfer", "streams", "--sample", "noise", "--size", "48x64", "--device", "sim"]
     assert main([*words, "--picture", str(tmp_path / "t.svg")]) == 0
     drawn = (tmp_path / "t.svg").read_text()
-    assert "7 streams" in drawn and "copy to device" in drawn and "stream 2" in drawn
+    assert "7 chunks in streams" in drawn and "copy to device" in drawn and "stream 2" in drawn
     for run, name, sentence in (
         (main, "t.gif", "must end in .png or .svg"),
         (engine_main, "t.png", "The engine alone draws no pictures"),

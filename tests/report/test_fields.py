@@ -46,7 +46,8 @@ ROWS = st.builds(
     dtype=word,
     mode=word,
     stages=st.fixed_dictionaries(
-        {"kernel": timings("kernel")}, optional={s: timings(s) for s in ("upload", "download", "elapsed_pinned")}
+        {"kernel": timings("kernel")},
+        optional={s: timings(s) for s in ("upload", "download", "elapsed_pinned", "elapsed_streamed")},
     ),
     edits=st.one_of(st.just(""), word),
     clock=clocks,
@@ -90,7 +91,7 @@ TIMINGS = {
         *("cuda-event", 10.0 + k, 20.0 + k, 30.0 + k, 40.0 + k, 50 + k),
         *(f"stop {k}", f"mode {k}", (1.0,), f"doubt {k}"),
     )
-    for k, stage in enumerate(("kernel", "upload", "download", "elapsed", "elapsed_pinned"))
+    for k, stage in enumerate(("kernel", "upload", "download", "elapsed", "elapsed_pinned", "elapsed_streamed"))
 }
 FINDING = Finding("out of bounds", "error", "k", "a.cu", 7, (("b.cuh", 3),), 2, (1, 2, 3), (4, 5, 6), "reads x")
 RUN = Run(
@@ -154,7 +155,13 @@ def test_a_line_of_the_table_has_what_its_row_has() -> None:
         **{"filter": "box", "variant": "shared", "device": "cuda:1", "shape": "30x40", "dtype": "uint16"},
         **{"params": json.dumps(ROW.params), "knobs": '{"block": 256}', "mode": "cold", "protocol": "careful"},
         **{"clock": "cuda-event", "kernel_s": 10.0, "q1_s": 20.0, "q3_s": 30.0, "n": 50, "gbps": 0.5},
-        **{"upload_s": 11.0, "download_s": 12.0, "elapsed_s": 13.0, "elapsed_pinned_s": 14.0},
+        **{
+            "upload_s": 11.0,
+            "download_s": 12.0,
+            "elapsed_s": 13.0,
+            "elapsed_pinned_s": 14.0,
+            "elapsed_streamed_s": 15.0,
+        },
         **{"error_max": 4.0, "tolerance": 0.75, "ok": False, "failure": "it failed"},
         **{"quality_of": "first", "snr_db_before": 1.0, "psnr_db_before": 2.0, "ssim_before": 3.0},
         **{"snr_db_after": 4.0, "edits": ROW.edits, "input_hash": str(INPUT.origin.get("hash", ""))},

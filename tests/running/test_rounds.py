@@ -13,11 +13,13 @@ import pytest
 from fake_device import MIB, FakeDevice, copy_plan
 
 from gpu_ops import from_array
+from gpu_ops.errors import PinnedMemoryError
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.registry import Registry
-from gpu_ops.plan import Call, Copy, Launch, Plan
+from gpu_ops.plan import Call, Copy, Fill, Launch, Plan
 from gpu_ops.progress import Cancelled
 from gpu_ops.running import rounds, runner
+from gpu_ops.stages import END_TO_END
 from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Filter, Pick, Run
 
@@ -197,10 +199,10 @@ class TestTransfers:
 
     def test_each_stage_moves_what_its_name_says(self, measure, device):
         run = measure(device, "one")["one"]
-        assert set(run.timings) == {"kernel", "upload", "download", "elapsed", "elapsed_pinned"}
+        assert set(run.timings) == {"kernel", "upload", "download", *END_TO_END}
         assert all(timing.stage == stage for stage, timing in run.timings.items())
-        upload, download, pageable, pinned = (asked for asked in device.asked if asked.copies)
-        assert [asked.mode for asked in (upload, download, pageable, pinned)] == ["wall"] * 4
+        upload, download, *others = (asked for asked in device.asked if asked.copies)
+        assert [asked.mode for asked in (upload, download, *others)] == ["wall"] * 5
         (step,) = upload.plans[0].steps
         assert device.memory[id(step.source)] == "pageable" and np.array_equal(step.source, IMAGE)
         (step,) = download.plans[0].steps
@@ -216,6 +218,47 @@ class TestTransfers:
         assert upload.target is kernel.args[1] and download.source is kernel.args[0]
         assert np.array_equal(upload.source, IMAGE) and np.array_equal(download.target, IMAGE)
 
+    def test_elapsed_streamed_is_the_same_in_chunks_from_pinned_memory(self, measure, device):
+        """Three chunks of 64 rows, with a row on each side of every cut."""
+        run = measure(device, "one")["one"]
+        (asked,) = (a for a in device.asked if len(a.copies) > 2)
+        uploads, downloads = asked.copies[::2], asked.copies[1::2]
+        assert {step.stream for step in asked.copies} == {1, 2, 3} and run.ok
+        assert [len(step.source) for step in uploads] == [24, 24, 24]
+        assert [len(step.target) for step in downloads] == [22, 22, 20]
+        pinned = [a for a in device.asked if len(a.copies) == 2][1].copies
+        assert all(np.shares_memory(step.source, pinned[0].source) for step in uploads)
+        assert all(np.shares_memory(step.target, pinned[1].target) for step in downloads)
+
+    def test_what_is_wrong_in_chunks_is_wrong(self, measure, device):
+        def plan(device: Any, task: Task) -> Plan:
+            made = copy_plan(device, task)
+            if len(task.x) < len(IMAGE):
+                made = Plan((*made.steps, Fill(made.outputs["image"][:, 3], 0.0)), made.outputs)
+            return made
+
+        run = measure(device, "one", plan=plan)["one"]
+        assert run.ok is False and not run.timings and run.notes[-1].startswith("right as a whole and wrong in chunks")
+
+    def test_what_is_not_cut_has_no_streamed_time_and_says_why(self, measure, device):
+        run = measure(device, "one", array=IMAGE[:1])["one"]
+        assert set(run.timings) == {"kernel", "upload", "download", "elapsed", "elapsed_pinned"}
+        assert run.notes == ("not timed in chunks: the input has no rows to divide",)
+
+    def test_where_the_system_pins_no_more_there_is_a_note(self, measure, device, monkeypatch):
+        allocate = device.allocate
+
+        def refused(kind: Any, shape: Any, dtype: Any) -> Any:
+            if kind == "pinned":
+                raise PinnedMemoryError(1 << 30, 1 << 20)
+            return allocate(kind, shape, dtype)
+
+        monkeypatch.setattr(device, "allocate", refused)
+        run = measure(device, "one")["one"]
+        assert set(run.timings) == {"kernel", "upload", "download", "elapsed"} and run.ok
+        assert "not timed end to end from pinned memory: The system grants no 1,073,741,824 bytes" in run.notes[0]
+        assert "ulimit -l" in run.notes[0] and "use a smaller input" in run.notes[0]
+
     def test_each_kind_has_the_times_of_its_own_sampler(self, measure, device, monkeypatch):
         slow = {"pageable": 0.5, "pinned": 0.25}
 
@@ -230,6 +273,50 @@ class TestTransfers:
         monkeypatch.setattr(device, "sampler", sampler)
         timings = measure(device, "one")["one"].timings
         assert timings["elapsed"].median == 0.5 and timings["elapsed_pinned"].median == 0.25
+
+
+class TestBands:
+    """A GPU of which an experiment may use less than its input takes."""
+
+    @pytest.fixture
+    def device(self, monkeypatch: pytest.MonkeyPatch) -> FakeDevice:
+        device = FakeDevice()
+        monkeypatch.setattr(runner, "_begin", _as_on_the_cpu(runner._begin, device))
+        return device
+
+    def test_bands_are_timed_end_to_end_alone(self, measure, device):
+        run = measure(device, "one", memory=9000)["one"]
+        assert run.stage == "timed" and run.ok and set(run.timings) == {"elapsed_streamed"}
+        assert "bands of 3 rows" in run.notes[0] and "3 of them at a time" in run.notes[0]
+        assert run.notes[1] == "timed end to end alone, from and to 32,768 bytes of pinned host memory"
+        (asked,) = device.asked
+        assert asked.mode == "wall" and {step.stream for step in asked.copies} == {1, 2, 3}
+        kinds = {device.memory[id(_whole(step.target))] for step in asked.copies[1::2]}
+        assert kinds == {"pinned"} and asked.samples >= 10
+
+    def test_bands_that_turn_wrong_while_they_are_timed_lose_their_time(self, measure, device):
+        calls = []
+
+        def changing(device: Any, task: Task) -> Plan:
+            made = copy_plan(device, task)
+            calls.append(0)
+            wrong = Fill(made.outputs["image"][:, 3], 0.0)
+            return Plan((*made.steps, *([wrong] if len(calls) > 4 else [])), made.outputs)
+
+        run = measure(device, "one", memory=9000, plan=changing)["one"]
+        assert run.ok is False and not run.timings and "wrong in the next" in run.notes[-1]
+
+    def test_without_a_limit_nothing_goes_in_bands(self, measure, device):
+        device.fails_after = 0
+        run = measure(device, "one")["one"]
+        assert run.failure.endswith("A run that is not timed goes in bands.")
+
+
+def _whole(array: np.ndarray) -> np.ndarray:
+    """The allocation of which an array is a part."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
 
 
 def _as_on_the_cpu(job: Any, device: FakeDevice) -> Any:

@@ -13,6 +13,7 @@ from functools import cache
 from math import prod
 
 import pytest
+from lanes import few, of_one_kind, todays, variants_today
 from wrong import RACES, WRONG, Wrong, find_wrong
 
 from gpu_ops.devices import open_device
@@ -27,7 +28,6 @@ from gpu_ops.running.contract import (
     long_cases,
 )
 from gpu_ops.types import Filter, Run, Variant
-from tests.lanes import few, of_one_kind, todays, variants_today
 
 MOST = 12
 """Cases of a kernel at most, evenly from longer sets. A real GPU runs whole sets."""
@@ -38,7 +38,7 @@ BOTH_WAYS = 3
 STEP = 7
 """Between the cases that a wrong kernel meets one after the other. A set begins with its smallest shapes, in which few
 faults show."""
-A_DAY = 16
+A_DAY = 8
 """Variants that the default lane tries a day."""
 PAIRS = [(f, v) for f in FILTERS for v in f.variants if v.device == "cuda" and not v.library]
 A_THIRD = -(-len(PAIRS) // 3)

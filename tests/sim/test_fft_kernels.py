@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lanes import choices_today
 
 from gpu_ops.devices import open_device
 from gpu_ops.devices.compiler import ARCHITECTURES, compile_kernel
@@ -26,7 +27,6 @@ from gpu_ops.plan import Device, Execution, Limits, Plan
 from gpu_ops.running.runner import run_experiment
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Experiment, Filter, Input, Pick, Run
-from tests.lanes import choices_today, each_once
 from tests.tasks import planned
 
 Array = np.ndarray[Any, Any]
@@ -70,7 +70,11 @@ def error(right: Array, found: Array) -> float:
     return float(np.sqrt(np.mean(np.abs(found - right) ** 2) / np.mean(np.abs(right) ** 2)))
 
 
-@pytest.mark.parametrize("way, dtype", choices_today(6, ["global", "shared", *STOCKHAM], MOST))
+TOO_LONG = [(64, 8, 32), (128, 16, 64), (100, 16, 256), (2, 64, 1024)]
+"""The length, the longest that a block transforms, and the threads of a block."""
+
+
+@pytest.mark.parametrize("way, dtype", choices_today(4, ["global", "shared", *STOCKHAM], MOST))
 def test_lines_of_every_length_forward_and_inverse(way: str, dtype: str) -> None:
     if (way, dtype) == ("fast_sine", "complex128"):
         pytest.skip("fast sine has no doubles")
@@ -85,11 +89,9 @@ def test_lines_of_every_length_forward_and_inverse(way: str, dtype: str) -> None
         assert steps == (ones if padded(n) == n else 3 + 2 * ones), shape
 
 
-@pytest.mark.parametrize("way", ["shared", "registers", "table"])
-@pytest.mark.parametrize("n, longest, block", [(64, 8, 32), (128, 16, 64), (100, 16, 256), (2, 64, 1024)])
-def test_a_line_too_long_for_shared_memory_is_transformed_in_two_parts(
-    n: int, longest: int, block: int, way: str
-) -> None:
+@pytest.mark.parametrize("way, sizes", choices_today(6, ["shared", "registers", "table"], TOO_LONG))
+def test_a_line_too_long_for_shared_memory_is_transformed_in_two_parts(way: str, sizes: tuple[int, int, int]) -> None:
+    n, longest, block = sizes
     x = numbers((2, n, 3), "complex128")
     found, steps = transformed(x, way, longest=longest, block=block)
     assert error(np.fft.fft(x, axis=1), found) <= MOST["complex128"]
@@ -243,7 +245,7 @@ def test_what_does_not_fit_into_shared_memory_is_refused_with_another_way() -> N
     assert reason(mask, "steps", (5000, 10)) == reason(mask, "fused", (2048, 5000)) == ""
 
 
-@pytest.mark.parametrize("architecture, double", each_once(ARCHITECTURES, (False, True)))
+@pytest.mark.parametrize("architecture, double", choices_today(1, ARCHITECTURES, (False, True)))
 def test_kernels_beside_the_default_result_compile_too(architecture: str, double: bool) -> None:
     """With registers for the largest block."""
     real = "double" if double else "float"

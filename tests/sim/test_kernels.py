@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 import pytest
+from lanes import todays
 
 from gpu_ops.devices.sim import launch as runs
 from gpu_ops.devices.sim import schedule
 from gpu_ops.devices.sim.launch import Options
-from tests.lanes import todays
 from tests.sim.bench import Case, launch
 from tests.sim.cases import TABLE
 from tests.sim.compare import deviations

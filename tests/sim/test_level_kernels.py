@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from lanes import few
 
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.devices.sim.device import SimDevice
@@ -18,7 +19,6 @@ from gpu_ops.plan import Launch
 from gpu_ops.running.verify import verify
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Input
-from tests.lanes import few
 
 TWO_PASSES = {
     "uint8": ((64, 128), {"window": "Hann", "centred": True}, 10.0),

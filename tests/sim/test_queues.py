@@ -127,8 +127,8 @@ def test_prefetches_use_the_copy_engines(m: Machine) -> None:
 
 def test_costs_are_seconds_where_rates_are_given(m: Machine) -> None:
     plan = Plan((m.up(0, 1), m.work(0, 1)), {})
-    cost = lambda step, engine: {"upload": 2.0, "device": 0.5}[engine]  # noqa: E731
-    spans = Timeline(plan, m.device.is_host, m.device.is_pageable, Queues(), cost).run()
+    cost = lambda step, engine, kind_of: {"upload": 2.0, "device": 0.5}[engine]  # noqa: E731
+    spans = Timeline(plan, m.device.is_host, m.device.kind_of, Queues(), cost).run()
     assert [(s.start, s.end) for s in spans] == [(0, 2), (2, 2.5)]
     assert overlap(spans) == 0.8 and overlap(()) == 0
 

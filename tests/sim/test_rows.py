@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 import pytest
+from lanes import todays
 from row_cases import Named, all_row_cases
 
 from gpu_ops.devices import open_device
@@ -14,7 +15,6 @@ from gpu_ops.running.contract import check_case, takes
 from gpu_ops.running.runner import run_experiment
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Experiment, Input, Pick
-from tests.lanes import todays
 
 CASES = all_row_cases()
 PARTS = 7

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lanes import choices_today
 from scipy.stats import norm
 
 from gpu_ops.devices import open_device
@@ -20,7 +21,6 @@ from gpu_ops.filters.wavelet.finest import finest_of
 from gpu_ops.filters.wavelet.forms import bands_of
 from gpu_ops.filters.wavelet.rules import figures_of
 from gpu_ops.types import Filter
-from tests.lanes import choices_today
 from tests.tasks import on
 
 LENGTHS = (1, 2, 3, 7, 64, 97, 130)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lanes import few, todays
 
 from gpu_ops.devices import open_device
 from gpu_ops.devices.sim.device import SimDevice
@@ -16,7 +17,6 @@ from gpu_ops.devices.sim.launch import Options
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.wavelet.forms import bands_of
 from gpu_ops.types import Filter
-from tests.lanes import few, todays
 from tests.tasks import on
 
 Array = np.ndarray[Any, Any]

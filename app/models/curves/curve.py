@@ -43,7 +43,8 @@ class Trace(NamedTuple):
 
 
 class Curve(QObject):
-    """Holds a signal (N,). `changed`: its points may differ now.
+    """Holds a signal (N,), which the legend names while it is `visible`, and which is drawn unless it is `hidden`
+    there. `changed`: its points may differ now.
 
     `sharp` is False while single samples stand for a long signal; it becomes True just before `changed`.
     """
@@ -57,7 +58,7 @@ class Curve(QObject):
         self.axis = SAMPLES
         self.told: Callable[[int], str] | None = None
         self.stroke, self.width = input_stroke(), 1.0
-        self.visible = self.sharp = False
+        self.visible = self.sharp = self.hidden = False
         self.state: State | None = None
         self.verdict = ""
         self.current = True
@@ -113,6 +114,11 @@ class Curve(QObject):
         self._background.cancel()
         self.pyramid, self.visible, self.sharp, self.told = None, False, False, None
         self.set_state(None, "", True)
+
+    @property
+    def drawn(self) -> bool:
+        """Whether it has samples and is to be drawn."""
+        return self.visible and not self.hidden and self.pyramid is not None
 
     @property
     def step(self) -> float:

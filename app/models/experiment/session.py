@@ -21,7 +21,7 @@ from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.shared import SharedInput
 from gpu_ops.params import holds
 from gpu_ops.task import Task
-from gpu_ops.types import Filter, Output
+from gpu_ops.types import REFERENCE, Filter, Output
 
 
 class Session(QObject):
@@ -290,6 +290,10 @@ class Session(QObject):
     def set_picks(self, picks: tuple[str, ...]) -> None:
         if picks != self._choice.picks:
             self._set(replace(self._choice, picks=picks))
+
+    def add_reference(self) -> None:
+        """Tick the reference too."""
+        self.set_picks(tuple(dict.fromkeys((*self._choice.picks, REFERENCE))))
 
     def set_knobs(self, variant: str, values: Mapping[str, Any]) -> None:
         knobs = {**self._choice.knobs, variant: dict(values)}

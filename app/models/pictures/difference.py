@@ -2,42 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Slot
 
-from app.models.background import Background
 from app.models.experiment.differences import MINUS
 from app.models.pictures.difference_levels import DifferenceDisplay, DifferenceFigures, figures_of
+from app.models.pictures.difference_style import SCATTERED, DifferenceLook, DifferenceStyle, Measure, measured
 from app.models.pictures.layer import Layer, Tone
+from app.models.pictures.pair import Pair
 from app.models.pictures.pyramid import STRIP, Array, Pyramid
-from app.models.results.origin import Origin
 from app.models.results.row_differences import BETWEEN
 from app.models.results.view_data import ViewData
-from gpu_ops.output_kinds import CHANNEL, Form, subtracted
+from gpu_ops.output_kinds import CHANNEL, Form
+
+SEEN = 500
+"""The side, in pixels, of a picture in a pane that single pixels are drawn larger for."""
 
 
 @dataclass(frozen=True, eq=False)
 class Distance:
-    """`values` (H, W): a − b, for several channels in the one that differs most. `most` is the largest finite |a − b|
-    and `at` the row and column of the first pixel that has it, None where nothing differs; `undefined` counts pixels
-    where a − b is NaN or infinite."""
+    """`values` (H, W): a − b, or what else is measured, for several channels in the one that differs most. `most` is
+    the largest finite magnitude and `at` the row and column of the first pixel that has it, None where nothing differs;
+    `undefined` counts pixels where it is NaN or infinite, and `differing` those where it is not 0, these included."""
 
     values: Array
     most: float
     undefined: int
     at: tuple[int, int] | None = None
+    differing: int = 0
 
     @property
     def equal(self) -> bool:
         return self.most == 0 and not self.undefined
 
 
-def distance(a: Array, b: Array, stop: Callable[[], bool] = lambda: False, labels: bool = False) -> Distance | None:
-    """a − b of two images of one shape (H, W) or (H, W, C), or 1 where `labels` differ; None when `stop` returned True
-    first.
+def distance(
+    a: Array,
+    b: Array,
+    stop: Callable[[], bool] = lambda: False,
+    labels: bool = False,
+    measure: Measure = "signed",
+) -> Distance | None:
+    """The difference of two images of one shape (H, W) or (H, W, C), as `measure` says, or 1 where `labels` differ;
+    None when `stop` returned True first.
 
     float64 if one of them is, else float32: neither rounds a difference to zero, and integers of any width are
     subtracted as such. It works strip by strip, so that no whole copy in float64 is needed. ValueError if the shapes
@@ -47,24 +57,26 @@ def distance(a: Array, b: Array, stop: Callable[[], bool] = lambda: False, label
         raise ValueError(f"the shapes differ: {a.shape} and {b.shape}")
     dtype = np.float64 if np.float64 in (a.dtype, b.dtype) else np.float32
     values = np.empty(a.shape[:2], dtype)
-    most, at, undefined, rows = 0.0, None, 0, max(1, STRIP // max(1, a[0].size))
+    most, at, undefined, differing = 0.0, None, 0, 0
+    rows = max(1, STRIP // max(1, a[0].size))
     with np.errstate(invalid="ignore", over="ignore"):
         for top in range(0, len(a), rows):
             if stop():
                 return None
             part = slice(top, top + rows)
             one, other = a[part], b[part]
-            strip: Array = np.not_equal(one, other).astype(np.float64) if labels else subtracted(one, other)
+            strip = np.not_equal(one, other).astype(np.float64) if labels else measured(one, other, measure)
             if strip.ndim == 3:
                 strip = _furthest(strip)
             values[part] = strip
             sizes: Array = np.abs(strip)
             finite = np.isfinite(sizes)
+            differing += int(np.count_nonzero(strip))
             undefined += sizes.size - int(np.count_nonzero(finite))
             if (largest := float(sizes.max(initial=0.0, where=finite))) > most:
                 row, column = divmod(int(np.argmax((sizes == largest).reshape(-1))), sizes.shape[1])
                 most, at = largest, (top + row, column)
-    return Distance(values, most, undefined, at)
+    return Distance(values, most, undefined, at, differing)
 
 
 def _furthest(strip: Array) -> Array:
@@ -73,16 +85,51 @@ def _furthest(strip: Array) -> Array:
     return np.take_along_axis(strip, index[:, :, None], axis=2)[:, :, 0]
 
 
+Worked = tuple[Distance, Pyramid, Pyramid | None, DifferenceFigures]
+
+
+def grown(values: Array, stop: Callable[[], bool] = lambda: False) -> Array | None:
+    """Each pixel that differs as a square, as large as can be seen where the whole picture is reduced to the size of a
+    pane; of several in one place the furthest from 0. None when `stop` returned True first."""
+    reach = max(1, round(1.5 * max(values.shape) / SEEN))
+    rows = max(4 * reach, STRIP // values.shape[1])
+    known: Array = np.nan_to_num(values, nan=0.0)
+    result = np.empty_like(values)
+    for top in range(0, len(values), rows):
+        if stop():
+            return None
+        first = max(0, top - reach)
+        strip = known[first : top + rows + reach]
+        above, below = (_spread(_spread(strip, reach, pick, 0), reach, pick, 1) for pick in (np.maximum, np.minimum))
+        inner = slice(top - first, top - first + min(rows, len(values) - top))
+        result[top : top + rows] = np.where(above >= -below, above, below)[inner]
+    return np.where(np.isnan(values), values, result)
+
+
+def _spread(values: Array, reach: int, pick: np.ufunc, axis: int) -> Array:
+    """At each place the one of the values within `reach` along an axis that `pick` picks, and of 0 beyond the ends."""
+    count, side, length = values.shape[axis], 2 * reach + 1, 1
+    found = np.moveaxis(np.pad(values, [(reach, reach) if k == axis else (0, 0) for k in range(2)]), axis, 0)
+    while 2 * length <= side:  # windows of twice the length, of two that lie side by side
+        found, length = pick(found[:-length], found[length:]), 2 * length
+    found = pick(found[:count], found[side - length : side - length + count])
+    return np.moveaxis(found, 0, axis)
+
+
 def _work(
-    a: Array, b: Array, labels: bool, at: tuple[int, int], stop: Callable[[], bool]
-) -> tuple[Distance, Pyramid, DifferenceFigures] | None:
+    a: Array, b: Array, labels: bool, at: tuple[int, int], look: DifferenceLook, stop: Callable[[], bool]
+) -> Worked | None:
     """The distance and all that a view needs to paint it; this runs in a background thread."""
-    result = distance(a, b, stop, labels)
+    result = distance(a, b, stop, labels, look.measure)
     figures = None if result is None else figures_of(result.values, result.most, stop)
     if result is None or figures is None:
         return None
-    pyramid = Pyramid(result.values, None, at)
-    return (result, pyramid, figures) if pyramid.build(stop) else None
+    pyramid, larger = Pyramid(result.values, None, at), None
+    if look.grow and 0 < result.differing <= SCATTERED * result.values.size:
+        squares = grown(result.values, stop)
+        larger = None if squares is None else Pyramid(squares, None, at)
+    built = all(each.build(stop) for each in (pyramid, larger) if each is not None)
+    return (result, pyramid, larger, figures) if built else None
 
 
 def _apart(one: str, other: str) -> tuple[str, str]:
@@ -93,29 +140,23 @@ def _apart(one: str, other: str) -> tuple[str, str]:
     return BETWEEN.join(a), BETWEEN.join(b)
 
 
-class Difference(QObject):
-    """Keeps `layer` equal to the difference of two layers, whenever one of them changes; the latest wins.
+class Difference(Pair):
+    """Keeps `layer` equal to the difference of two layers.
 
-    `distance` is the result, None until it is known; `failure` says why there is none. `display` has the levels of the
-    picture, those set by hand as long as the pair stays. While it is not `active`, because nobody sees it, nothing is
-    computed, and nothing is kept of pictures that are gone. `changed`: one of these, or the title, changed.
+    `distance` is the result, None until it is known. `display` has the levels of the picture, those set by hand as long
+    as the pair and the look of `style` stay.
     """
 
-    changed = Signal()
-
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, style: DifferenceStyle | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.layer, self.display = Layer(self), DifferenceDisplay(self)
-        self._fresh = self._active = True
+        self.style = style or DifferenceStyle(self)
+        self.look = self.style.look
+        self.layer, self.display = Layer(self), DifferenceDisplay(self.style, self)
+        self.style.changed.connect(self._restyle)
+        self._fresh = True
         self.display.levels_changed.connect(self._tone)
         self.distance: Distance | None = None
-        self.failure = ""
-        self._layers: list[Layer] = []
-        self._sources: list[object] = []
-        self._origin = Origin()
-        self._background = Background(self)
         self._background.finished.connect(self._on_result)
-        self._background.failed.connect(self._fail)
 
     @property
     def labels(self) -> bool:
@@ -123,19 +164,15 @@ class Difference(QObject):
         return all(layer.labelled for layer in self._layers)
 
     @property
-    def layers(self) -> tuple[Layer, ...]:
-        """A and B; () while it follows none."""
-        return tuple(self._layers)
+    def unit(self) -> str:
+        """The unit of what is measured."""
+        own = {"relative": "%", "ulp": "ulp"}.get(self.look.measure)
+        return own or (self._layers[0].drawn.unit if self._layers and self._layers[0].drawn is not None else "")
 
     @property
-    def busy(self) -> bool:
-        """Whether it is being computed."""
-        return self._background.busy
-
-    @property
-    def waits_for(self) -> Layer | None:
-        """The first of the pair that has no picture."""
-        return next((layer for layer in self._layers if layer.pyramid is None), None)
+    def enlarged(self) -> bool:
+        """Whether single pixels are drawn larger."""
+        return self.layer.larger is not None
 
     @property
     def place(self) -> tuple[int, int] | None:
@@ -146,50 +183,30 @@ class Difference(QObject):
         return left + column, top + row
 
     def value(self, x: float, y: float) -> Array | None:
-        """a − b of every channel (C,) at a data point of the input, as exact as float64 is; None where there is no
-        difference."""
+        """What is measured of every channel (C,) at a data point of the input, as exact as float64 is; None where there
+        is no difference."""
         pixels = [layer.pixel(x, y) for layer in self._layers]
         if self.distance is None or not all(pixels):
             return None
         one, other = (np.atleast_1d(layer.compared[at]) for layer, at in zip(self._layers, pixels, strict=True))
-        return subtracted(one, other) if one.shape == other.shape else None
+        return measured(one, other, self.look.measure) if one.shape == other.shape else None
 
-    def set_active(self, active: bool) -> None:
-        """Begin or stop to follow the pair."""
-        if active == self._active:
-            return
-        self._active = active
-        if active:
-            self._follow()
-        elif self._background.busy:
-            self._release()
+    @Slot()
+    def _restyle(self) -> None:
+        """Follow another look: levels at once, values after they are computed."""
+        before, self.look = self.look, self.style.look
+        self.display.restyle()
+        if (before.measure, before.grow) != (self.look.measure, self.look.grow):
+            self._fresh = True
+            self._restart()
 
-    def _release(self) -> None:
-        """Keep nothing of pictures that are gone; levels set by hand stay."""
-        self._background.cancel()
-        self._sources, self.distance, self.failure = [], None, ""
+    def _clear(self) -> None:
+        self.distance = None
         self.layer.clear()
-        self.changed.emit()
-
-    def of(self, layers: Sequence[Layer]) -> None:
-        """Follow A and B; with fewer than two layers, follow none and release the arrays."""
-        wanted = list(layers) if len(layers) == 2 else []
-        if wanted == self._layers:
-            return
-        for layer in set(self._layers):
-            layer.changed.disconnect(self._follow)
-            layer.described.disconnect(self._entitle)
-        self._layers = wanted
-        for layer in set(wanted):
-            layer.changed.connect(self._follow)
-            layer.described.connect(self._entitle)
-        self._reset()  # the difference of another pair must not stand under the new names
-        self._follow()
 
     def _reset(self, failure: str = "") -> None:
-        self.distance, self.failure, self._fresh = None, failure, True
-        self.layer.clear()
-        self.changed.emit()
+        self._fresh = True
+        super()._reset(failure)
 
     @Slot()
     def _entitle(self) -> None:
@@ -198,59 +215,29 @@ class Difference(QObject):
             self.layer.set_title(MINUS.join(_apart(one.title, other.title)))
             current = one.current and other.current
             self.layer.set_state(None if current else "stale", "", current)
-        self.changed.emit()
+        super()._entitle()
 
-    @Slot()
-    def _follow(self) -> None:
-        """Start again if a layer has another array; new levels or colours of the same array do not matter."""
-        sources = [layer.pyramid for layer in self._layers]
-        self._entitle()
-        if sources == self._sources:
-            return
-        if not self._active:
-            self._release()
-            return
-        self._sources = list(sources)
-        self._background.cancel()
-        if not sources or None in sources:
-            self._reset()
-            return
-        if self._layers[0].origin.exact != self._layers[1].origin.exact:
-            self._reset(self._exactness_text())
-            return
-        a, b, self._origin = in_common(*self._layers)
-        if a.shape != b.shape:
-            self._reset(self._shape_text(a, b))
-            return
+    def _begin(self, a: Array, b: Array) -> None:
         top, left = self._origin.start or (0, 0)
-        labels = self.labels
-        self._background.start(lambda stop: _work(a, b, labels, (top, left), stop))
+        labels, look = self.labels, self.look
+        self._background.start(lambda stop: _work(a, b, labels, (top, left), look, stop))
 
-    def _exactness_text(self) -> str:
-        part = next(layer.title for layer in self._layers if not layer.origin.exact)
-        text = self.tr(
-            "no difference: {part} was computed from the simulated part alone, because the filter reaches too far;"
-            " choose a shorter window or radius"
-        )
-        return text.format(part=part)
-
-    def _shape_text(self, a: Array, b: Array) -> str:
-        text = self.tr("no difference of {a} and {b}: choose two pictures with the same size and number of channels")
-        return text.format(a=self._size(a), b=self._size(b))
-
-    def _size(self, array: Array) -> str:
-        height, width = array.shape[:2]
-        text = self.tr("{width} × {height} × {channels}") if array.ndim == 3 else self.tr("{width} × {height}")
-        return text.format(width=width, height=height, channels=array.shape[-1])
+    def _refusal(self, a: Array, b: Array) -> str:
+        if refusal := super()._refusal(a, b):
+            return refusal
+        if self.look.measure == "ulp" and not self.labels and (a.dtype != b.dtype or a.dtype.kind != "f"):
+            text = self.tr("no units in the last place of {a} and {b}: both must be float32 or both float64")
+            return text.format(a=a.dtype.name, b=b.dtype.name)
+        return ""
 
     @Slot(object)
-    def _on_result(self, result: tuple[Distance, Pyramid, DifferenceFigures]) -> None:
-        (self.distance, pyramid, figures), self.failure = result, ""
+    def _on_result(self, result: Worked) -> None:
+        (self.distance, pyramid, larger, figures), self.failure = result, ""
         (self.display.set_figures if self._fresh else self.display.follow)(figures)
         self._fresh = False
         self._tone()
         self.layer.drawn = self._drawn(pyramid)
-        self.layer.set_pyramid(pyramid, None, self.layer.title, self._origin)
+        self.layer.set_pyramid(pyramid, None, self.layer.title, self._origin, larger)
         self.changed.emit()
 
     def _drawn(self, pyramid: Pyramid) -> ViewData | None:
@@ -263,27 +250,9 @@ class Difference(QObject):
         placed = tuple(axis.cut(start) for axis, start in zip(axes, starts, strict=True))
         bands = first.drawn.form.bands if first.shape is not None and values.shape == first.shape[:2] else ()
         form = Form(values.shape, values.dtype.name, placed, bands)
-        return ViewData(values, form, "" if self.labels else first.drawn.unit)
+        return ViewData(values, form, "" if self.labels else self.unit)
 
     @Slot()
     def _tone(self) -> None:
         self.layer.set_tone(Tone(self.display.low, self.display.high, self.display.lut))
         self.changed.emit()
-
-    @Slot(str)
-    def _fail(self, sentence: str) -> None:
-        self._reset(sentence)
-
-
-def in_common(one: Layer, other: Layer) -> tuple[Array, Array, Origin]:
-    """The part of one input that both layers cover, and its origin; both as a whole where their inputs differ."""
-    assert one.pyramid is not None and other.pyramid is not None
-    both, simulated = one.rect.meet(other.rect), one.origin.simulated or other.origin.simulated
-    if one.extent != other.extent or one.rect == other.rect or not both.area:
-        origin = replace(one.origin, simulated=simulated)
-        return one.compared, other.compared, origin
-    return (
-        one.part(both, one.compared),
-        other.part(both, other.compared),
-        Origin(simulated, (both.top, both.left), one.extent or ()),
-    )

@@ -9,23 +9,23 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QObject
 
+from app.models.pictures.difference_style import SHARES, DifferenceStyle
 from app.models.pictures.display import DIVERGING, Display, Mode, colors
 from app.models.pictures.pyramid import Array
 
-SHARE = 99.0
-"""The percentile of the pixels that differ whose difference has the full colour where single ones are far larger: they
-would leave all others white."""
 FAR = 2.0
-"""So many times as large as that."""
+"""So many times as large as a percentile of what differs is a largest difference that would leave all others white."""
 MOST_VALUES = 1 << 20
 """Values that percentiles are taken from; of larger pictures every so many."""
 BINS = 256
+ABSOLUTE = "magma"
+"""The colours of absolute differences: black where there is none."""
 
 
 @dataclass(frozen=True)
 class DifferenceFigures:
-    """Statistics of a difference, as a Display needs them. `most` is the largest |a − b|, `typical` the
-    percentile SHARE of those that are not 0, or `most` where that is not FAR larger."""
+    """Statistics of a difference, as a Display needs them. `most` is the largest |a − b|, `shares` the percentiles
+    SHARES of those that are not 0."""
 
     minimum: float
     maximum: float
@@ -33,8 +33,12 @@ class DifferenceFigures:
     histogram: tuple[int, ...]
     nan: int
     infinite: int
-    typical: float
+    shares: Mapping[float, float]
     most: float
+
+    def typical(self, share: float) -> float:
+        """The percentile, or `most` where that is not FAR larger."""
+        return self.shares[share] if self.most > FAR * self.shares[share] else self.most
 
 
 def figures_of(values: Array, most: float, stop: Callable[[], bool] = lambda: False) -> DifferenceFigures | None:
@@ -48,45 +52,64 @@ def figures_of(values: Array, most: float, stop: Callable[[], bool] = lambda: Fa
     known = flat if finite.all() else flat[finite]
     if not known.size:
         zeros = {0.1: 0.0, 50: 0.0, 99.9: 0.0}
-        return DifferenceFigures(0.0, 0.0, zeros, (0,) * BINS, nan, infinite, 0.0, 0.0)
+        return DifferenceFigures(0.0, 0.0, zeros, (0,) * BINS, nan, infinite, dict.fromkeys(SHARES, 0.0), 0.0)
     low, high = float(known.min()), float(known.max())
     some: Any = known[:: (known.size // MOST_VALUES) | 1].astype(np.float64)  # an odd step meets every column
     percentiles = dict(zip((0.1, 50, 99.9), map(float, np.percentile(some, (0.1, 50, 99.9))), strict=True))
     sizes = np.abs(some[some != 0])
-    share = float(np.percentile(sizes, SHARE)) if sizes.size else most
-    typical = share if most > FAR * share else most
+    ranks = np.percentile(sizes, SHARES) if sizes.size else np.full(len(SHARES), most)
+    shares = {**dict(zip(SHARES, map(float, ranks), strict=True)), SHARES[-1]: most}  # a sample may miss the largest
     if stop():
         return None
     counts = np.histogram(known, BINS, (low, high) if high > low else (low - 1, high + 1))[0]
-    return DifferenceFigures(low, high, percentiles, tuple(map(int, counts)), nan, infinite, typical, most)
+    return DifferenceFigures(low, high, percentiles, tuple(map(int, counts)), nan, infinite, shares, most)
 
 
 class DifferenceDisplay(Display):
-    """Levels that lie as far below 0 as above it, so that no difference stays white, in colours of their own."""
+    """Levels that lie as far below 0 as above it, so that no difference stays white, in colours of their own; those of
+    absolute differences begin at 0. They follow the percentile and the gain of a `style`."""
 
     signed = True
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, style: DifferenceStyle, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.colormap, self.lut = DIVERGING, colors(DIVERGING)
+        self._style = style
+        self._colour()
+
+    def _colour(self) -> None:
+        self.colormap = DIVERGING if self._style.look.signed else ABSOLUTE
+        self.lut = colors(self.colormap)
+
+    def _spread(self, half: float) -> None:
+        """Full colour at `half`."""
+        half = half or 0.5
+        self._level(-half if self._style.look.signed else 0.0, half)
+
+    def restyle(self) -> None:
+        """Follow another look: levels set by hand are of the one before."""
+        self._colour()
+        self.auto_levels("auto")
+        self.colormap_changed.emit()
 
     def auto_levels(self, mode: Mode) -> None:
-        """Set levels: "auto" by the percentile SHARE of what differs, "percentile" by the 0.1 and the 99.9 percentile,
-        "range" by the largest difference."""
+        """Set levels: "auto" by the style's percentile of what differs and its gain, "percentile" by the 0.1 and the
+        99.9 percentile, "range" by the largest difference."""
         self.mode = mode
         figures: Any = self.statistics
         if figures is None or mode == "manual":
             return
-        ends = figures.percentiles
+        ends, look = figures.percentiles, self._style.look
+        typical = figures.typical(look.share)
         half = {
-            "auto": figures.typical,
-            "percentile": max(abs(ends[0.1]), abs(ends[99.9])) or figures.typical,
+            "auto": typical / look.gain,
+            "percentile": max(abs(ends[0.1]), abs(ends[99.9])) or typical,
             "range": figures.most,
         }[mode]
-        self._level(-half or -0.5, half or 0.5)
+        self._spread(half)
 
     def set_levels(self, low: float, high: float) -> None:
         """Set levels by hand: the one that was changed counts, for both."""
-        half = abs(low) if abs(low - self.low) > abs(high - self.high) else abs(high)
+        signed = self._style.look.signed
+        half = abs(low) if signed and abs(low - self.low) > abs(high - self.high) else abs(high)
         self.mode = "manual"
-        self._level(-half or -0.5, half or 0.5)
+        self._spread(half)

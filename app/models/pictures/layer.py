@@ -17,11 +17,14 @@ from app.models.results.view_data import ViewData
 
 State = Literal["fresh", "stale", "unverified", "wrong", "failed"]
 STATES: tuple[State, ...] = ("fresh", "stale", "unverified", "wrong", "failed")
+SMALL = 0.25
+"""Image pixels per device pixel, above which single pixels are drawn larger where they are to be found."""
 LARGE = 1 << 20  # from so many values on, a background thread builds the levels
 
 
 class Layer(QObject):
-    """Holds an image for any number of views. `changed`: paint again; `described`: title or state changed."""
+    """Holds an image for any number of views. `larger` is the same image with single pixels drawn larger, where it has
+    one. `changed`: paint again; `described`: title or state changed."""
 
     changed = Signal()
     described = Signal()
@@ -29,6 +32,7 @@ class Layer(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.pyramid: Pyramid | None = None
+        self.larger: Pyramid | None = None
         self.statistics: StatisticsLike | None = None
         self.drawn: ViewData | None = None
         self.title = self.note = ""
@@ -74,12 +78,19 @@ class Layer(QObject):
         pyramid = Pyramid(array, (p[0.1], p[50], p[99.9]) if p else None, (top, left))
         self.set_pyramid(pyramid, statistics, title, origin)
 
-    def set_pyramid(self, pyramid: Pyramid, statistics: StatisticsLike | None, title: str, origin: Origin) -> None:
+    def set_pyramid(
+        self,
+        pyramid: Pyramid,
+        statistics: StatisticsLike | None,
+        title: str,
+        origin: Origin,
+        larger: Pyramid | None = None,
+    ) -> None:
         """Show another image by its pyramid, placed as `origin` says; missing levels are built."""
         self._background.cancel()
         if self.drawn is not None and self.drawn.array is not pyramid.array:
             self.drawn = None
-        self.pyramid, self.statistics, self.origin = pyramid, statistics, origin
+        self.pyramid, self.larger, self.statistics, self.origin = pyramid, larger, statistics, origin
         self.set_title(title)
         if pyramid.array.size <= LARGE:
             pyramid.build()
@@ -94,7 +105,7 @@ class Layer(QObject):
     def clear(self) -> None:
         """Release the array."""
         self._background.cancel()
-        self.pyramid = self.statistics = self.drawn = None
+        self.pyramid = self.larger = self.statistics = self.drawn = None
         self.origin = WHOLE
         self.changed.emit()
 
@@ -156,6 +167,10 @@ class Layer(QObject):
         return (self.pyramid.array if values is None else values)[
             rect.top - top : rect.bottom - top, rect.left - left : rect.right - left
         ]
+
+    def painted(self, scale: float) -> Pyramid | None:
+        """The image to paint at so many image pixels per device pixel: where pixels are small, single ones larger."""
+        return self.larger if self.larger is not None and scale > SMALL else self.pyramid
 
     def tone_in(self, display: Display) -> Tone:
         """The levels and colours of this image: its own, else the display's."""

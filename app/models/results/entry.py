@@ -14,7 +14,7 @@ from app.models.results.row_differences import BETWEEN
 from gpu_ops.device_names import is_simulated
 from gpu_ops.report.kernel_age import of_older_code
 from gpu_ops.report.rows import Row
-from gpu_ops.report.standing import five_bars
+from gpu_ops.report.standing import fair_bars
 from gpu_ops.types import Timing
 
 State = Literal["waiting", "running", "fresh", "stale", "failed"]
@@ -141,7 +141,7 @@ def untimed(row: Row | None) -> bool:
 
 
 def fair(members: Sequence[Entry]) -> tuple[FairBar, ...]:
-    """The five bars of rows that did one job on one machine."""
+    """The bars of the fair comparison of rows that did one job on one machine."""
     translate = QCoreApplication.translate
     titles = {
         "cpu_one": translate("Results", "CPU, one core"),
@@ -149,10 +149,11 @@ def fair(members: Sequence[Entry]) -> tuple[FairBar, ...]:
         "gpu_kernel": translate("Results", "GPU, kernel alone"),
         "gpu_pageable": translate("Results", "GPU, from pageable memory"),
         "gpu_pinned": translate("Results", "GPU, from pinned memory"),
+        "gpu_streamed": translate("Results", "GPU, pinned and streamed"),
     }
     timed_rows = [(entry, row) for entry in members if (row := entry.timed)]
     bars = []
-    for bar in five_bars([row for _, row in timed_rows]):
+    for bar in fair_bars([row for _, row in timed_rows]):
         entry = timed_rows[bar.place][0] if bar.place is not None else None
         if entry is None or bar.timing is None:
             bars.append(FairBar(bar.id, titles[bar.id]))

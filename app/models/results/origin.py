@@ -12,20 +12,20 @@ class Origin:
     """`start` is where the result begins in the input and `whole` the input's extent, along each spatial axis: (y, x)
     and (H, W) of images, (sample,) and (N,) of signals. Both are () for a result of the whole input. `exact` is False
     where a part by itself gives other values than the whole would. `subject` is the run that made the result; an input
-    has none. `part` is True for a result that has no place in the input, such as a spectrum, and covers only a part of
-    it."""
+    has none. `part` is the extent of the part of the input that was run, () for all of it; a result of a part that has
+    no place in the input, such as a spectrum or a histogram, has no `start`."""
 
     simulated: bool = False
     start: tuple[int, ...] = ()
     whole: tuple[int, ...] = ()
     exact: bool = True
     subject: Subject | None = None
-    part: bool = False
+    part: tuple[int, ...] = ()
 
     @property
     def loose(self) -> Origin:
         """The origin of a result that has no place in the input, such as a spectrum."""
-        return replace(self, start=(), whole=(), part=bool(self.start) or self.part)
+        return replace(self, start=(), whole=())
 
 
 WHOLE = Origin()

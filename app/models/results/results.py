@@ -24,6 +24,7 @@ from gpu_ops.report.machines import device_model
 from gpu_ops.report.row_kinds import CLOSENESS, error_json
 from gpu_ops.report.rows import Row, report_json
 from gpu_ops.report.standing import speedup
+from gpu_ops.stages import END_TO_END
 
 CSV_COLUMNS = (
     "filter",
@@ -44,8 +45,7 @@ CSV_COLUMNS = (
     "against",
     "upload_s",
     "download_s",
-    "elapsed_s",
-    "elapsed_pinned_s",
+    *(f"{stage}_s" for stage in END_TO_END),
     "error_max",
     "tolerance",
     "ok",
@@ -254,7 +254,7 @@ class Results(QObject):
         """Whether the times of the steps have copies from and to host memory in them."""
         return any(entry.timed.end_to_end for entry in self._entries.values() if entry.timed)
 
-    def five_bars(self) -> tuple[FairBar, ...]:
+    def fair_bars(self) -> tuple[FairBar, ...]:
         """The fair comparison: one core, the best of the CPU, the GPU's kernel, and the GPU with transfers.
 
         All five come from one machine and one job: the one that fills most bars, with fresh and live rows first.
@@ -305,7 +305,7 @@ class Results(QObject):
         cells |= {name: None for name in ("q1_s", "q3_s", "n", "clock")}
         cells |= {"q1_s": kernel.q1, "q3_s": kernel.q3, "n": kernel.n, "clock": kernel.clock} if kernel else {}
         cells |= {"clock": "simulated"} if entry.simulated else {}
-        for stage in ("kernel", "upload", "download", "elapsed", "elapsed_pinned"):
+        for stage in ("kernel", "upload", "download", *END_TO_END):
             cells[f"{stage}_s"] = row.seconds(stage)
         cells |= {
             "edits": row.edits,

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from app.models.files.json_text import Fields
 from gpu_ops.explaining.spans import Rates
+from gpu_ops.explaining.transfers.rates import recorded_rates
 
 GB = 1e9
 SLOWEST, FASTEST = 0.01, 100_000.0
@@ -16,7 +17,8 @@ SLOWEST, FASTEST = 0.01, 100_000.0
 
 @dataclass(frozen=True)
 class QueueModel:
-    """The queues of a simulated GPU. If times are `predicted`, then with these rates, in GB/s."""
+    """The queues of a simulated GPU. If times are `predicted`, then with the rates of a recorded `machine`, or where
+    that is "" with these, in GB/s. With `launch_blocking` the host waits for each kernel, on a GPU as well."""
 
     copy_engines: int = 2
     in_order: bool = False
@@ -24,11 +26,19 @@ class QueueModel:
     upload: float = 25.0
     download: float = 25.0
     kernel: float = 1000.0
+    machine: str = ""
+    launch_blocking: bool = False
+
+    @property
+    def given(self) -> Rates:
+        """The rates in bytes per second."""
+        own = Rates(self.upload * GB, self.download * GB, self.kernel * GB)
+        return recorded_rates().get(self.machine, own) if self.machine else own
 
     @property
     def rates(self) -> Rates | None:
-        """The rates in bytes per second; None where times are not predicted."""
-        return Rates(self.upload * GB, self.download * GB, self.kernel * GB) if self.predicted else None
+        """The rates; None where times are not predicted."""
+        return self.given if self.predicted else None
 
     def as_json(self) -> dict[str, Any]:
         """The model as in a session file."""
@@ -37,12 +47,14 @@ class QueueModel:
 
 def read_queue_model(fields: Fields) -> QueueModel:
     """The model of a session file. Raises InputError."""
-    plain = QueueModel()
+    plain, machine = QueueModel(), fields.text("machine", "")
     rates = {name: fields.number(name) for name in ("upload", "download", "kernel") if fields.has(name)}
     return QueueModel(
         copy_engines=1 if fields.count("copy_engines", plain.copy_engines) == 1 else 2,
         in_order=fields.flag("in_order", plain.in_order),
         predicted=fields.flag("predicted", plain.predicted),
+        machine=machine if machine and machine in recorded_rates() else "",
+        launch_blocking=fields.flag("launch_blocking", plain.launch_blocking),
         **{name: min(max(rate, SLOWEST), FASTEST) for name, rate in rates.items()},
     )
 

@@ -47,6 +47,7 @@ class CellView(QWidget):
         self.plane.setParent(self)
         self._make, self._plot, self._scale = make, plot, ""
         self.pager = Pager(self, pinned=0)
+        self.pager.title_of = lambda key: self.cells[key].title.text()
         self._tiles = Tiles[Cell](self._new_cell, Cell.clear, self.pager, self._best_aspect, 26, self)
         self.cells = self._tiles.tiles
         in_column(self.pager, (self._tiles, 1), on=self, gap=self.fontMetrics().averageCharWidth() // 2)
@@ -64,6 +65,17 @@ class CellView(QWidget):
         return QSize(unit * 80, unit * 50)
 
     # What is shown
+
+    @property
+    def walk(self) -> Sequence[str]:
+        return list(self.cells)
+
+    @property
+    def alone(self) -> str:
+        return self.pager.alone
+
+    def show_alone(self, key: str) -> None:
+        self.pager.show_alone(key)
 
     def arrange(self, keys: Sequence[str], titles: Mapping[str, str], filter: Filter) -> None:
         self._tiles.set_keys(keys, "cell")

@@ -65,7 +65,7 @@ class Drawn:
 
 class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
     """A plot of `plane`. Mouse: the wheel zooms – with Ctrl or over the numbers below only across, with Shift or over
-    those at the left only upward –, drag pans, double-click fits. Keys while focused: + − 0 1; T and F zoom across and
+    those at the left only upward –, drag pans. Keys while focused: + − 0 1; T and Y zoom across and
     upward, with Shift out; arrows pan, Shift+arrows move the cursor.
 
     A kind of chart says what its sides are and draws its items, or paints. `hint` stands in place of all of it.
@@ -101,7 +101,7 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.viewport().setMouseTracking(True)
         self.viewport().setCursor(Qt.CursorShape.CrossCursor)
-        keys = self.tr("Plus and minus zoom, T and F zoom into either axis and with Shift out of it, 0 fits, 1 shows ")
+        keys = self.tr("Plus and minus zoom, T and Y zoom into either axis and with Shift out of it, 0 fits, 1 shows ")
         self.setAccessibleDescription(keys + self.tr("value by value, arrows pan, Shift+arrows move the cursor"))
         plane.changed.connect(self._follow)
         plane.cursor_moved.connect(self.viewport().update)
@@ -317,7 +317,7 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         self._dragged = None
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:  # noqa: N802
-        self.plane.fit()
+        event.ignore()  # the window shows it on the whole screen
 
     def leaveEvent(self, event: QEvent) -> None:  # noqa: N802
         self.plane.set_cursor(None)
@@ -335,7 +335,7 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
             plane.zoom(1 / ZOOM if key == Qt.Key.Key_Minus else ZOOM)
         elif key == Qt.Key.Key_T:
             plane.x.zoom(factor)
-        elif key == Qt.Key.Key_F and plane.upward:
+        elif key == Qt.Key.Key_Y and plane.upward:
             plane.y.zoom(factor)
         elif key == Qt.Key.Key_0:
             plane.fit()

@@ -34,7 +34,7 @@ def paint_curves(
     columns, height = size
     shown, ends = [], dict[int, list[tuple[float, float]]]()
     for curve, item in zip(curves, items, strict=True):
-        points = curve.points(*range_of_x, columns, scale.log) if curve.visible else None
+        points = curve.points(*range_of_x, columns, scale.log) if curve.drawn else None
         finite = np.isfinite(points[1]) if points else np.empty(0, bool)
         if points is None or not finite.any():
             item.setData([], [])

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPalette, QPen
+from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.models.curves.curve import SAMPLES, Curve
@@ -30,8 +30,10 @@ VEIL = 200
 
 
 class CurvePlot(Chart):
-    """Draws the visible ones of `curves`; y follows their values, or is `fixed` to (low, high)."""
+    """Draws the visible ones of `curves`; y follows their values, or is `fixed` to (low, high). `mark_asked`: the user
+    wants a second cursor where the first is."""
 
+    mark_asked = Signal()
     least = 16, 12
 
     def __init__(self, parent: QWidget) -> None:
@@ -41,12 +43,17 @@ class CurvePlot(Chart):
         self.fixed: tuple[float, float] | None = None
         self.x_scale, self.lanes = XScale(), Lanes()
         self._drawn: tuple[float, float, int] | None = None
-        self.line, self.heard = pg.InfiniteLine(angle=90), pg.InfiniteLine(angle=90)
-        for line in (self.line, self.heard):
+        self.line, self.heard, self.measured = (pg.InfiniteLine(angle=90) for _ in range(3))
+        for line in (self.line, self.heard, self.measured):
             line.hide()
             line.setZValue(1)  # above the curves
             self.item.addItem(line, ignoreBounds=True)
         self.gaps = GapMarks(self)
+
+    def bring_forward(self, key: str) -> None:
+        """Draw the curves of a result over all others."""
+        for curve, item in zip(self.curves, self.curve_items, strict=True):
+            item.setZValue(0.5 if key and curve.key == key else 0.0)
 
     def add_curve(self, curve: Curve) -> None:
         """Draw one more; its item is reused, because pyqtgraph never frees its items."""
@@ -57,8 +64,8 @@ class CurvePlot(Chart):
 
     @property
     def shown(self) -> list[Curve]:
-        """The visible curves that have samples."""
-        return [curve for curve in self.curves if curve.visible and curve.pyramid is not None]
+        """The curves that are drawn."""
+        return [curve for curve in self.curves if curve.drawn]
 
     @property
     def axis(self) -> tuple[str, str]:
@@ -96,10 +103,19 @@ class CurvePlot(Chart):
         """First and last visible x, in seconds, samples or hertz."""
         return self.x_scale.place(self.plane.x.start), self.x_scale.place(self.plane.x.stop)
 
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        """With Ctrl the second cursor goes to the mouse."""
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier and event.button() == Qt.MouseButton.LeftButton:
+            self.mark_asked.emit()
+            return
+        super().mousePressEvent(event)
+
     # As a chart
 
     def draw(self, frame: Frame) -> None:
-        self.set_hint("" if self.shown else self.tr("No result yet"))
+        hidden = any(curve.visible and curve.hidden for curve in self.curves)
+        none = self.tr("All curves are hidden; click one in the legend") if hidden else self.tr("No result yet")
+        self.set_hint("" if self.shown else none)
         start, stop = self.view_range()
         size, dark = (self.columns, frame.box.height()), is_dark(self.palette())
         low, high = paint_curves(
@@ -109,8 +125,9 @@ class CurvePlot(Chart):
         with QSignalBlocker(self.plane):
             self.plane.y.set_limits(low, high, high - low)
         self._drawn = (*frame.across, size[0])
-        for line, width in ((self.line, 1), (self.heard, 3)):
+        for line, width in ((self.line, 1), (self.heard, 3), (self.measured, 1)):
             ink = QPen(self.palette().color(QPalette.ColorRole.Highlight), width)
+            ink.setStyle(Qt.PenStyle.DashLine if line is self.measured else Qt.PenStyle.SolidLine)
             ink.setCosmetic(True)
             line.setPen(ink)
 

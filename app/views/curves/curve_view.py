@@ -14,7 +14,9 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.models.curves.curve import Trace
 from app.models.curves.lanes import choice_of
+from app.models.curves.result_lanes import Laid, ResultLanes
 from app.models.curves.stroke import Stroke, input_stroke, variant_stroke
+from app.models.experiment.differences import MINUS
 from app.models.pictures.display import Display
 from app.models.pictures.layer import State
 from app.models.results.entry import Entry
@@ -22,6 +24,7 @@ from app.models.results.marks import Mark, Marked
 from app.models.results.origin import Origin
 from app.models.results.view_data import DECIBEL, INPUT, Array, ViewData
 from app.views.curves.channel_bar import ChannelBar
+from app.views.curves.results_bar import ResultsBar
 from app.views.curves.signal_pane import SignalPane
 from app.views.parts import mark_texts
 from app.views.results.reading import channel_names, drawn_text, quantity, reading_text
@@ -45,11 +48,18 @@ class CurveView:
         self.pane = SignalPane(parent)
         self.choice = choice_of(parent or self.pane)
         self.channels = ChannelBar(self.choice, self.pane.plot, self.pane)
-        cast("QVBoxLayout", self.pane.layout()).insertWidget(0, self.channels)
-        self.choice.changed.connect(self._draw_channels)
+        self.results = ResultLanes(self.pane)
+        self.ways = ResultsBar(self.results, self.pane)
+        for bar in (self.channels, self.ways):
+            cast("QVBoxLayout", self.pane.layout()).insertWidget(0, bar)
+        for choice in (self.choice, self.results):
+            choice.changed.connect(self._draw_channels)
+        self.results.changed.connect(self._place_marks)
         self.pane.plane.changed.connect(self._place_marks)
         self._states: dict[str, tuple[State | None, str, bool]] = {}
         self._keys: tuple[str, ...] = ()
+        self._alone = ""
+        self._rows: dict[str, int] = {}
         self._titles: Mapping[str, str] = {}
         self._filter: Filter | None = None
         self._drawn: dict[str, tuple[ViewData, Origin]] = {}
@@ -66,6 +76,7 @@ class CurveView:
 
     def arrange(self, keys: Sequence[str], titles: Mapping[str, str], filter: Filter) -> None:
         self._keys, self._titles, self._filter = tuple(keys), titles, filter
+        self._alone = self._alone if self._alone in keys else ""
         self.choice.set_curves(self, len(keys))
         self._drawn = {key: drawn for key, drawn in self._drawn.items() if key in keys}
         self._states = {key: state for key, state in self._states.items() if key in keys}
@@ -115,11 +126,56 @@ class CurveView:
             self.pane.bar(key).show_findings((), ())
         self._draw()
 
+    @property
+    def walk(self) -> Sequence[str]:
+        return ["", *self._keys]  # all of them come first
+
+    @property
+    def alone(self) -> str:
+        return self._alone
+
+    def show_alone(self, key: str) -> None:
+        if key != self._alone:
+            self._alone = key
+            self._draw_channels()
+
     def _draw(self) -> None:
-        keys = [key for key in self._keys if key in self._drawn]
-        self._lay(keys)
-        traces = [trace for key in keys for trace in self._traces(key, *self._drawn[key])]
-        self.pane.set_curves([*traces, *self._marked_traces()])
+        keys = [key for key in self._drawn_keys if self._alone in ("", key)]
+        laid = self._laid
+        drawn = self._subtracted(keys) if laid == "difference" else {key: self._drawn[key] for key in keys}
+        self._lay(list(drawn), laid == "stacked")
+        traces = [trace for key, (data, origin) in drawn.items() for trace in self._traces(key, data, origin)]
+        self.pane.set_curves([*traces, *(self._marked_traces() if laid == "overlaid" else [])])
+        missing = len(keys) - 1 - len(drawn) if laid == "difference" else 0
+        words = QCoreApplication.translate("CurveView", "{count} of another length, rate or unit are left out")
+        offered = {key: self._title(key) for key in self._drawn_keys}
+        self.ways.offer(offered, words.format(count=missing) if missing else "")
+
+    @property
+    def _laid(self) -> Laid:
+        """How results lie now: one alone is neither stacked nor a difference."""
+        return self.results.laid if len(self._drawn) > 1 and not self._alone else "overlaid"
+
+    @property
+    def _drawn_keys(self) -> list[str]:
+        return [key for key in self._keys if key in self._drawn]
+
+    def _title(self, key: str) -> str:
+        return QCoreApplication.translate("CurveView", "input") if key == INPUT else self._titles[key]
+
+    @property
+    def _minus(self) -> str:
+        """The key of the result that differences are from."""
+        return self.results.minus if self.results.minus in self._drawn else next(iter(self._drawn_keys), "")
+
+    def _subtracted(self, keys: Sequence[str]) -> dict[str, tuple[ViewData, Origin]]:
+        """Every result minus the chosen one, or the first, where both have samples in the same places."""
+        found, minus = {}, self._minus
+        for key in keys:
+            (data, origin), (other, _) = self._drawn[key], self._drawn[minus]
+            if key != minus and (difference := self.results.difference(key, data, other)) is not None:
+                found[key] = difference, origin
+        return found
 
     def _draw_channels(self) -> None:
         """Draw other channels, whose curves have the verdicts of before."""
@@ -127,15 +183,19 @@ class CurveView:
         for key, state in self._states.items():
             self.pane.set_state(key, *state)
 
-    def _lay(self, keys: Sequence[str]) -> None:
-        """Give each visible channel a lane, or none."""
+    def _lay(self, keys: Sequence[str], by_result: bool) -> None:
+        """Give each visible channel a lane, or each result, or none."""
+        self._rows = {key: place for place, key in enumerate(keys)} if by_result and len(keys) > 1 else {}
         names = max((channel_names(self._drawn[key][0]) for key in keys), key=len, default=[])
         order = self.choice.visible(len(names)) if self.choice.stacked else []
-        self.pane.lanes.set_order(order, [names[channel] for channel in order])
+        titles = [names[channel] for channel in order]
+        if self._rows:
+            order, titles = list(self._rows.values()), [self._title(key) for key in self._rows]
+        self.pane.lanes.set_order(order, titles)
         self.channels.set_offered(len(names) > 1)
 
     def _marked_traces(self) -> list[Trace]:
-        if self._chosen is None or INPUT not in self._drawn:
+        if self._chosen is None or INPUT not in self._drawn or self._alone not in ("", INPUT):
             return []
         (name, samples), drawn = self._chosen, self._drawn[INPUT][0]
         columns, axis = np.ascontiguousarray(samples.T), drawn.form.axes[0]
@@ -149,16 +209,18 @@ class CurveView:
         translate = QCoreApplication.translate
         columns, mark = drawn.array.reshape(len(drawn.array), -1), mark_texts(origin, drawn.array.shape)[1]
         traces, axis, channels = [], drawn.form.axes[0], channel_names(drawn)
-        title = name = translate("CurveView", "input") if key == INPUT else self._titles[key]
+        title = name = self._title(key)
+        if self._laid == "difference":
+            title = name = f"{title}{MINUS}{self._title(self._minus)}"
         visible = self.choice.visible(columns.shape[1])
         for channel in visible:
             if columns.shape[1] > 1:
                 name = translate("CurveView", "{name}, {channel}").format(name=title, channel=channels[channel])
             dash = 0 if self.pane.lanes or len(visible) == 1 else channel
             stroke = input_stroke(dash) if key == INPUT else variant_stroke(self._filter, key, dash)
-            told = partial(_told, drawn, channel)
+            told, lane = partial(_told, drawn, channel), self._rows.get(key, channel)
             samples, unit = columns[:, channel], drawn.unit
-            traces.append(Trace(name, samples, axis, True, mark, stroke, key, unit, told, 1, channel, title))
+            traces.append(Trace(name, samples, axis, True, mark, stroke, key, unit, told, 1, lane, title))
         return traces
 
     def set_marks(self, marked: Mapping[str, Marked]) -> None:
@@ -169,7 +231,8 @@ class CurveView:
     def _place_marks(self) -> None:
         key, marked = next(iter(self._marked.items()), ("", Marked((), "")))
         drawn = self.drawn(key)
-        visible = self.choice.visible(len(channel_names(drawn))) if drawn is not None else []
+        plain = drawn is not None and self._laid == "overlaid"
+        visible = self.choice.visible(len(channel_names(drawn))) if drawn is not None and plain else []
         ranked = sorted((mark for mark in marked.marks if mark.channel in visible), key=lambda mark: -mark.y)
         self.pane.plot.show_tags([self._placed(drawn, m, marked.unit) for m in ranked if drawn is not None])
 

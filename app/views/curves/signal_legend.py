@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from PySide6.QtCore import QCoreApplication, QPointF, QSize
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtCore import QCoreApplication, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from app.base.nesting import bounded
+from app.base.tips import set_tip
 from app.models.curves.curve import Curve, is_faint
 from app.models.curves.stroke import input_stroke
 from app.models.results.origin import Origin
@@ -26,12 +27,23 @@ MOST_ENTRIES = 12
 
 
 class LegendEntry(QWidget):
-    """A sample of the line, the name, shortened where it does not fit, and the mark of a simulated result."""
+    """A sample of the line, the name, shortened where it does not fit, and the mark of a simulated result. A click on
+    the line, or Space, hides the curves or shows them again; one on the name, or Enter, brings them to the front.
+
+    `hide_asked` and `front_asked`: the user wants this of the result with the key.
+    """
+
+    hide_asked = Signal(str)
+    front_asked = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.stroke = input_stroke()
-        self._faint = False
+        self.key = ""
+        self._faint = self._hidden = False
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        set_tip(self, self.tr("Click the line (Space) to hide or show it, the name (Enter) to bring it to the front"))
         self.label = ElidedLabel(parent=self)
         self.label.letters = LETTERS
         self.chip = MarkChip(self)
@@ -43,12 +55,14 @@ class LegendEntry(QWidget):
         """Show a name with a note, the curve's stroke and its mark; hidden if the curve is, or if another one `leads`
         the curves of one entry."""
         name = " · ".join(t for t in (name, note) if t)
-        self.stroke = curve.stroke
+        self.stroke, self.key, self._hidden = curve.stroke, curve.key, curve.hidden
         self.label.setText(name)
+        self.label.setEnabled(not curve.hidden)
         self.chip.show_texts(mark_texts(Origin(True), None)[0] if curve.mark else "", curve.mark)
         self.verdict.show_state(curve.state if curve.visible else None, curve.verdict)
         self._faint = faint
-        self.setAccessibleName(" · ".join(t for t in (name, curve.mark, self.verdict.text) if t))
+        hidden = self.tr("hidden") if curve.hidden else ""
+        self.setAccessibleName(" · ".join(t for t in (name, hidden, curve.mark, self.verdict.text) if t))
         self.update()
         self._fit_mark()
         sides = QSizePolicy.Policy  # the mark stands beside the name, not at the end of the column
@@ -79,10 +93,30 @@ class LegendEntry(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        painter.setPen(pen(self.stroke, is_dark(self.palette()), 2, faint=self._faint))
-        middle = self.height() / 2
-        painter.drawLine(QPointF(0, middle), QPointF(self.fontMetrics().averageCharWidth() * 5, middle))
+        unit, middle = self.fontMetrics().averageCharWidth(), self.height() / 2
+        if self._hidden:
+            painter.setPen(self.palette().color(QPalette.ColorRole.Mid))
+            painter.drawRect(QRectF(0, middle - unit / 2, 5 * unit, unit))
+        else:
+            painter.setPen(pen(self.stroke, is_dark(self.palette()), 2, faint=self._faint))
+            painter.drawLine(QPointF(0, middle), QPointF(unit * 5, middle))
+        if self.hasFocus():
+            painter.setPen(self.palette().color(QPalette.ColorRole.Highlight))
+            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
         painter.end()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton:
+            on_line = event.position().x() < self.label.x()
+            (self.hide_asked if on_line else self.front_asked).emit(self.key)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Space:
+            self.hide_asked.emit(self.key)
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.front_asked.emit(self.key)
+        else:
+            super().keyPressEvent(event)
 
 
 class LegendGrid(QGridLayout):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QLocale, QPointF, Slot
+from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QPointF, Qt, Slot
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from app.base.nesting import bounded
@@ -37,7 +38,14 @@ class SignalPane(QWidget):
         self._entries: list[LegendEntry] = []
         self.findings: dict[str, FindingsBar] = {}
         self.status = named(ElidedLabel(parent=self), "signalStatus")
+        self.hidden: set[str] = set()
+        self.front = ""
+        self.mark_x: float | None = None
         self._arrange()
+        self.plot.mark_asked.connect(self.set_mark)
+        key = QShortcut(QKeySequence(Qt.Key.Key_M), self.plot)
+        for pressed in (key.activated, key.activatedAmbiguously):  # two visible plots may both take the key
+            pressed.connect(self.set_mark)
         self.plane.changed.connect(self._show_values)
         self.plane.cursor_moved.connect(self._show_values)
 
@@ -63,9 +71,11 @@ class SignalPane(QWidget):
         for index, curve in enumerate(self.curves):
             if index < len(curves):
                 curve.set_signal(*curves[index])
+                curve.hidden = curve.key in self.hidden
             else:
                 curve.clear()
         self._lay_legend()
+        self.plot.bring_forward(self.front)
         self.plot.limit()
         if not had or self.axis() != before:
             self.fit()
@@ -96,7 +106,29 @@ class SignalPane(QWidget):
         curve = Curve(self)
         curve.changed.connect(self.refresh)
         self.plot.add_curve(curve)
-        self._entries.append(LegendEntry(self))
+        entry = LegendEntry(self)
+        entry.hide_asked.connect(self.hide_or_show)
+        entry.front_asked.connect(self.bring_forward)
+        self._entries.append(entry)
+
+    # Legend
+
+    @Slot(str)
+    def hide_or_show(self, key: str) -> None:
+        """Draw the curves of a result no more, or again."""
+        self.hidden ^= {key}
+        for curve in self.curves:
+            curve.hidden = curve.key in self.hidden
+        self._lay_legend()
+        self.refresh()
+
+    @Slot(str)
+    def bring_forward(self, key: str) -> None:
+        """Draw the curves of a result over all others, also where they were hidden."""
+        self.front = key
+        self.plot.bring_forward(key)
+        if key in self.hidden:
+            self.hide_or_show(key)
 
     def _lay_legend(self) -> None:
         self._legend.show_curves(self.curves, self._entries, self.width(), bool(self.lanes))
@@ -134,7 +166,10 @@ class SignalPane(QWidget):
 
     def start_over(self) -> None:
         """Start over for another input: show all of its time, let y follow the values, remove the cursor."""
-        self.plot.fixed = None
+        self.plot.fixed = self.mark_x = None
+        self.hidden, self.front = set(), ""
+        for curve in self.curves:
+            curve.hidden = False
         self.set_cursor(None)
         self.fit()
 
@@ -157,6 +192,14 @@ class SignalPane(QWidget):
         """Move the cursor to the sample nearest to x; None removes it."""
         self.plane.set_cursor(None if x is None else (self.scale.coordinate(x), 0.0))
 
+    @Slot()
+    def set_mark(self) -> None:
+        """Put the second cursor where the first is, from where distances are measured then; without a first one, or at
+        the same place once more, remove it."""
+        x = self.cursor_x
+        self.mark_x = None if x == self.mark_x else x
+        self._show_values()
+
     def set_heard(self, x: float | None) -> None:
         """Mark the playing position; None for no mark."""
         self.plot.heard.setVisible(x is not None)
@@ -167,6 +210,9 @@ class SignalPane(QWidget):
     def _show_values(self) -> None:
         x, shown = self.cursor_x, self.plot.shown
         self.plot.line.setVisible(x is not None)
+        self.plot.measured.setVisible(self.mark_x is not None)
+        if self.mark_x is not None:
+            self.plot.measured.setValue(self.scale.coordinate(self.mark_x))
         if x is None:
             sizes = [len(c.pyramid.array) for c in shown if c.pyramid]
             text = self.tr("{count} samples") if self.axis() in SIGNALS else self.tr("{count} values")
@@ -174,14 +220,21 @@ class SignalPane(QWidget):
             self.status.setText("   ".join(t for t in (text, self._legend.remarks(shown)) if t))
             return
         self.plot.line.setValue(self.scale.coordinate(x))
-        parts = [self.place_text(x)]
-        for curve in shown:
-            value = curve.value(x)
-            if value is not None:
-                told = curve.told(round(curve.axis.index(x))) if curve.told else ""
-                text = told or values_text(value, curve.unit)
-                parts.append(self.tr("{name} {value}").format(name=curve.name, value=text))
-        self.status.setText("   ".join(parts))
+        away = "" if self.mark_x is None else distance_text(x - self.mark_x, self.axis())
+        parts = [self.place_text(x), away, *(self._reading(curve, x) for curve in shown)]
+        self.status.setText("   ".join(part for part in parts if part))
+
+    def _reading(self, curve: Curve, x: float) -> str:
+        """The value of a curve, and how far it is from that at the second cursor; "" outside the curve."""
+        value, before = curve.value(x), curve.value(self.mark_x) if self.mark_x is not None else None
+        if value is None:
+            return ""
+        told = curve.told(round(curve.axis.index(x))) if curve.told else ""
+        text = self.tr("{name} {value}").format(name=curve.name, value=told or values_text(value, curve.unit))
+        if before is None:
+            return text
+        step = with_unit(number(float(f"{value - before:.6g}")), curve.unit)
+        return self.tr("{text} (Δy {step})").format(text=text, step=step)
 
     def place_text(self, x: float) -> str:
         """A place along x: "time 0.25 s", "sample 12"."""
@@ -197,3 +250,19 @@ class SignalPane(QWidget):
     @bounded
     def resizeEvent(self, event: QEvent) -> None:
         self._lay_legend()
+
+
+def distance_text(distance: float, axis: tuple[str, str]) -> str:
+    """The distance of two cursors: "Δt 0.25 s (4 Hz)" of times, "Δf 50 Hz" of frequencies, else "Δ 12 samples"."""
+    name, unit = axis
+    size = number(float(f"{distance:.7g}"))
+    if unit == "s":
+        text = _tr("Δt {size} s ({rate} Hz)") if distance else _tr("Δt {size} s")
+        return text.format(size=size, rate=number(float(f"{1 / abs(distance):.6g}")) if distance else "")
+    if unit == "Hz":
+        return _tr("Δf {size} Hz").format(size=size)
+    return _tr("Δ {size}").format(size=with_unit(size, unit or name_of(Axis(name))))
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("SignalPane", text)

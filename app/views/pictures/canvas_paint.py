@@ -6,14 +6,17 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QPen
+from PySide6.QtGui import QBrush, QColor, QImage, QPainter, QPainterPath, QPalette, QPen
 
 from app.models.pictures.layer import Tone
 from app.models.pictures.pyramid import Array
+from app.models.pictures.viewport import Rect
 from app.views.parts import draw_tag, number
 from app.views.results.reading import band_name, short_band_name
 from gpu_ops.output_kinds import Band
 
+HATCHED = 90
+"""The opacity of hatches, out of 255."""
 DARK_AND_LIGHT = ((QColor(0, 0, 0), 3), (QColor(255, 255, 255), 1))
 """A light line on a dark one is visible on every picture."""
 
@@ -25,18 +28,42 @@ def rgba_image(values: Array) -> QImage:
     return QImage(values.data, width, height, values.strides[0], QImage.Format.Format_RGBA8888).copy()
 
 
-def draw_divider(painter: QPainter, x: float, height: float, grip: float) -> None:
-    """Draw the line where the right one of two pictures begins, with a grip of that radius."""
-    middle = height / 2
+def draw_missing(
+    painter: QPainter,
+    part: Rect,
+    whole: Sequence[int],
+    screen_at: Callable[[float, float], QPointF],
+    palette: QPalette,
+) -> None:
+    """Hatch what a result of a `part` lacks of the `whole` picture (H, W), and frame that."""
+    around, inner = QPainterPath(), QPainterPath()
+    around.addRect(QRectF(screen_at(0, 0), screen_at(whole[1], whole[0])))
+    inner.addRect(QRectF(screen_at(part.left, part.top), screen_at(part.right, part.bottom)))
+    ink = QColor(palette.color(QPalette.ColorRole.WindowText))
+    ink.setAlpha(HATCHED)
+    painter.fillPath(around.subtracted(inner), QBrush(ink, Qt.BrushStyle.BDiagPattern))
+    painter.setPen(QPen(ink, 1, Qt.PenStyle.DashLine))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawPath(around)
+
+
+def draw_divider(painter: QPainter, area: QRectF, share: float, upright: bool, grip: float) -> None:
+    """Draw the line where the second of two pictures begins, at a share of the width, or of the height, with a grip of
+    that radius."""
+    middle = area.center()
+    ends = area.topLeft(), area.bottomLeft() if upright else area.topRight()
+    away = QPointF(share * area.width(), 0) if upright else QPointF(0, share * area.height())
+    at = QPointF(area.left() + away.x(), middle.y()) if upright else QPointF(middle.x(), area.top() + away.y())
     painter.save()
     for color, width in DARK_AND_LIGHT:
         painter.setPen(QPen(color, width))
-        painter.drawLine(QPointF(x, 0), QPointF(x, height))
+        painter.drawLine(ends[0] + away, ends[1] + away)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(QColor(0, 0, 0))
     painter.setBrush(QColor(255, 255, 255))
-    painter.drawEllipse(QPointF(x, middle), grip, grip)
-    painter.drawText(QRectF(x - grip, middle - grip, 2 * grip, 2 * grip), int(Qt.AlignmentFlag.AlignCenter), "↔")
+    painter.drawEllipse(at, grip, grip)
+    box = QRectF(at.x() - grip, at.y() - grip, 2 * grip, 2 * grip)
+    painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), "↔" if upright else "↕")
     painter.restore()
 
 

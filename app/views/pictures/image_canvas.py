@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from math import floor
-from typing import Literal
-
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import (
@@ -29,40 +26,30 @@ from app.base.nesting import bounded
 from app.models.pictures.display import Display
 from app.models.pictures.layer import Layer, Tone
 from app.models.pictures.pyramid import Array
-from app.models.pictures.viewport import Frame, Viewport
-from app.views.parts import draw_mark, draw_tag, mark_size, mark_texts, state_words
-from app.views.pictures.canvas_paint import draw_bands, draw_cross, draw_divider, draw_scale, rgba_image
+from app.models.pictures.viewport import Viewport
+from app.views.pictures.canvas_frame import CanvasFrame
+from app.views.pictures.canvas_frame import Mode as Mode
+from app.views.pictures.canvas_notes import draw_notes
+from app.views.pictures.canvas_paint import draw_bands, draw_divider, draw_missing, rgba_image
+from app.views.pictures.pixel_values import draw_values
 
-Mode = Literal["single", "swipe", "flicker"]
 ZOOM = 1.25  # per notch of the wheel or key press
 PAN = 0.1  # of the view per arrow key
 DIVIDE = 0.02  # of the view per key press
 FAINT = 0.4  # opacity of a result of an earlier setting
 
 
-class ImageCanvas(QWidget):
-    """Paints only the viewport, one value per device pixel. Mouse: wheel zooms, drag pans, double-click fits.
+class ImageCanvas(CanvasFrame):
+    """Paints only the viewport, one value per device pixel. Mouse: wheel zooms, drag pans.
     Keys while focused: + − 0 1, arrows pan, Shift+arrows move the cursor; , and . move the divider, Space flickers.
-
-    `images` are the pictures painted last, one for each layer, with their place on the device.
     """
 
     takes_letters = True
 
     def __init__(self, display: Display, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(display, parent)
         self.setObjectName("imageCanvas")
-        self.display = display
-        self.layers: list[Layer] = []
-        self.images: list[tuple[QImage, int, int] | None] = []
         self._viewports: list[Viewport] = []
-        self.mode: Mode = "single"
-        self.divider = 0.5
-        self.flickered = False
-        self.notes, self.missing = "", ""
-        self.legend: Tone | None = None
-        self.overlay: QImage | None = None
-        self.meaning = ""
         self._dragged: QPointF | None = None
         self._dividing = False
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -133,42 +120,13 @@ class ImageCanvas(QWidget):
         data = float(max(s[1] for s in shapes)), float(max(s[0] for s in shapes))
         self.display.place(id(self), data, (float(self.width()), float(self.height())))
 
-    def shown_name(self) -> str:
-        """The title of the visible layer, with its verdict unless that is good."""
-        return _tag(self.layers[int(self.flickered)]) if self.layers else ""
-
-    # Geometry
-
-    def _frame(self) -> Frame:
-        """The visible device pixels. They lie on a grid fixed to the image, so that a pan moves the picture by whole
-        pixels; it may be off the Display's exact centre by up to half a pixel."""
-        ratio = self.devicePixelRatioF()
-        size = round(self.width() * ratio), round(self.height() * ratio)
-        return Frame.around(self.display.centre, self.display.scale / ratio, *size)
-
-    def data_at(self, point: QPointF) -> tuple[float, float]:
-        """The data point painted at a screen point."""
-        (rect, scale), ratio = self._frame(), self.devicePixelRatioF()
-        return (rect.left + point.x() * ratio) * scale, (rect.top + point.y() * ratio) * scale
-
-    def pixel_at(self, point: QPointF) -> tuple[float, float]:
-        """The data point in the middle of the device pixel under a screen point."""
-        (rect, scale), ratio = self._frame(), self.devicePixelRatioF()
-        x, y = (floor(v * ratio) + 0.5 for v in (point.x(), point.y()))
-        return (rect.left + x) * scale, (rect.top + y) * scale
-
-    def screen_at(self, x: float, y: float) -> QPointF:
-        """The screen point at which a data point is painted."""
-        (rect, scale), ratio = self._frame(), self.devicePixelRatioF()
-        return QPointF((x / scale - rect.left) / ratio, (y / scale - rect.top) / ratio)
-
     # Painting
 
     def _render(self) -> None:
         ratio, frame = self.devicePixelRatioF(), self._frame()
         self.images = []
         for layer, viewport in zip(self.layers, self._viewports, strict=False):
-            pyramid, tone = layer.pyramid, layer.tone_in(self.display)
+            pyramid, tone = layer.painted(frame.scale), layer.tone_in(self.display)
             samples = viewport.picture(pyramid, frame, tone) if pyramid is not None else None
             if samples is None:
                 self.images.append(None)
@@ -190,17 +148,17 @@ class ImageCanvas(QWidget):
         dark = self.palette().color(QPalette.ColorRole.Dark)
         painter.fillRect(self.rect(), dark)
         if self.mode == "swipe" and len(self.images) > 1:
-            edge, common = self.divider * self.width(), self._common()
-            for index, (left, right) in enumerate(((0.0, edge), (edge, float(self.width())))):
-                painter.setClipRect(QRectF(left, 0, right - left, self.height()).intersected(common))
+            common = self._common()
+            for index in range(2):
+                painter.setClipRect(self.side(index).intersected(common))
                 self._draw(painter, index)
             painter.setClipping(False)
-            draw_divider(painter, edge, self.height(), self.fontMetrics().height() / 2)
+            draw_divider(painter, QRectF(self.rect()), self.divider, self.upright, self.fontMetrics().height() / 2)
         elif self.images:
             painter.setClipRect(self._common())
             self._draw(painter, int(self.flickered))
             painter.setClipping(False)
-        self._draw_notes(painter)
+        draw_notes(painter, self)
         if self.hasFocus():
             painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Highlight), 0))
             painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
@@ -228,55 +186,14 @@ class ImageCanvas(QWidget):
         painter.setOpacity(1.0 if self.layers[index].current else FAINT)
         painter.drawImage(corner, image)
         painter.setOpacity(1.0)
+        draw_values(painter, self, index)
         if self.overlay is not None and (extent := self.layers[index].extent):
             area = QRectF(self.screen_at(0, 0), self.screen_at(extent[1], extent[0]))
             painter.drawImage(area, self.overlay, QRectF(self.overlay.rect()))
         if (shown := self.layers[index].drawn) is not None and shown.form.bands:
             draw_bands(painter, shown.form.bands, self.screen_at)
         if (whole := self.layers[index].origin.whole) and len(self.layers) == 1:
-            painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Mid), 1, Qt.PenStyle.DashLine))
-            painter.drawRect(QRectF(self.screen_at(0, 0), self.screen_at(whole[1], whole[0])))
-
-    def _draw_notes(self, painter: QPainter) -> None:
-        """Draw the crosshair of another pane's cursor, the names of compared layers, and notes."""
-        if self.display.cursor and not self.underMouse() and any(self.images):
-            draw_cross(painter, self.screen_at(*self.display.cursor), self.fontMetrics().height() / 2)
-        gap = self.fontMetrics().averageCharWidth()
-        if self.mode == "swipe" and len(self.layers) > 1:
-            edge = self.divider * self.width()
-            draw_tag(painter, QPointF(gap, gap), _tag(self.layers[0]), max(edge, self.width() / 2) - 2 * gap)
-            widest = max(self.width() - edge, self.width() / 2) - 2 * gap
-            draw_tag(painter, QPointF(self.width() - gap, gap), _tag(self.layers[1]), widest, right=True)
-        elif self.mode == "flicker" or self.notes or self.meaning:
-            corner, name = QPointF(gap, gap), self.shown_name() if self.mode == "flicker" else ""
-            for line in (*(self.notes or name).splitlines(), *self.meaning.splitlines()):
-                draw_tag(painter, corner, line, self.width() - 2 * gap)
-                corner += QPointF(0, self.fontMetrics().height() + gap)
-            if self.legend is not None:
-                draw_scale(painter, corner, self.legend, self.width() - 2 * gap)
-        self._draw_marks(painter, gap)
-        if not self.layers or self.layers[0].pyramid is None:
-            painter.setPen(self.palette().color(QPalette.ColorRole.WindowText))
-            flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-            painter.drawText(self.rect(), int(flags), self.missing or self.tr("No image yet"))
-        elif not all(layer.sharp for layer in self.layers if layer.pyramid):
-            corner = QPointF(self.width() - gap, self.height() - gap * 3 - 2 * self.fontMetrics().height())
-            draw_tag(painter, corner, self.tr("Sharpening…"), self.width() - 2 * gap, right=True)
-
-    def _draw_marks(self, painter: QPainter, gap: int) -> None:
-        """Mark the results of a simulated GPU at the bottom, each on its own side."""
-        shown = list(self.layers) if self.mode == "swipe" else self.layers[int(self.flickered) :][:1]
-        for index, layer in enumerate(shown):
-            short, text = mark_texts(layer.origin, layer.shape)
-            if not text:
-                continue
-            room = self.width() / len(shown) - 2 * gap
-            size = mark_size(self, text)
-            if size.width() > room or size.height() * 6 > self.height():  # it would hide the picture of a low pane
-                text, size = short, mark_size(self, short)
-            left = gap if index == 0 else self.width() - gap - size.width()
-            box = QRectF(left, self.height() - gap - size.height(), size.width(), size.height())
-            draw_mark(painter, box, text, self.palette())
+            draw_missing(painter, self.layers[index].rect, whole, self.screen_at, self.palette())
 
     # Events
 
@@ -309,29 +226,21 @@ class ImageCanvas(QWidget):
             self.display.zoom_at(ZOOM**notches, x + away.x() * scale, y + away.y() * scale)
         event.accept()
 
-    def _near_divider(self, point: QPointF) -> bool:
-        reach = self.fontMetrics().averageCharWidth()
-        return self.mode == "swipe" and abs(point.x() - self.divider * self.width()) <= reach
-
-    def set_divider(self, share: float) -> None:
-        """Set where the right image begins, as a share of the width."""
-        self.divider = min(1.0, max(0.0, share))
-        self.update()
-
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
-            self._dividing = self._near_divider(event.position())
+            self._dividing = self.near_divider(event.position())
             self._dragged = event.position()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         point = event.position()
         if self._dragged is not None and self._dividing:
-            self.set_divider(point.x() / max(1, self.width()))
+            self.set_divider(point.x() / max(1, self.width()) if self.upright else point.y() / max(1, self.height()))
         elif self._dragged is not None:
             moved, self._dragged = point - self._dragged, point
             self.display.pan(-moved.x() * self.display.scale, -moved.y() * self.display.scale)
-        over = self._dividing or self._near_divider(point)
-        shape = Qt.CursorShape.SplitHCursor if over else Qt.CursorShape.CrossCursor
+        over = self._dividing or self.near_divider(point)
+        shapes = Qt.CursorShape
+        shape = shapes.CrossCursor if not over else shapes.SplitHCursor if self.upright else shapes.SplitVCursor
         if self.cursor().shape() != shape:
             self.setCursor(shape)
         self.display.set_cursor(*self.pixel_at(point))
@@ -340,7 +249,7 @@ class ImageCanvas(QWidget):
         self._dragged, self._dividing = None, False
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        self.fit()
+        event.ignore()  # the window shows it on the whole screen
 
     def leaveEvent(self, event: QEvent) -> None:
         self.display.clear_cursor()
@@ -391,8 +300,3 @@ class ImageCanvas(QWidget):
         if not event.isAutoRepeat():
             self.flickered = other and len(self.layers) > 1
             self.update()
-
-
-def _tag(layer: Layer) -> str:
-    verdict = "" if layer.state in (None, "fresh") else state_words(layer.state)
-    return " · ".join(text for text in (layer.title, verdict) if text)

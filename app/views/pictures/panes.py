@@ -4,33 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.models.experiment.differences import DifferenceOf
+from app.models.pictures.agreement import Agreement
 from app.models.pictures.comparing import MODES, Mode
 from app.models.pictures.difference import Difference
+from app.models.pictures.difference_style import DifferenceStyle
 from app.models.pictures.display import Display, StatisticsLike
 from app.models.pictures.layer import Layer
 from app.models.pictures.pyramid import Array
 from app.models.results.origin import WHOLE, Origin
 from app.views.boxes import in_column
-from app.views.labels import named
-from app.views.parts import ElidedLabel
-from app.views.pictures.compare_bar import CompareBar
-from app.views.pictures.difference_pane import (
+from app.views.comparing.agreement_bar import AgreementLabel, AgreementLimits
+from app.views.comparing.compare_bar import CompareBar
+from app.views.comparing.difference_bar import DifferenceBar
+from app.views.comparing.difference_pane import (
     DifferencePane,
+    count_text,
     largest_text,
     missing_text,
     range_text,
     scale_of,
-    unit_of,
 )
+from app.views.flow import FlowLayout
+from app.views.labels import named
+from app.views.parts import ElidedLabel
 from app.views.pictures.image_canvas import ImageCanvas
 from app.views.pictures.image_canvas import Mode as CanvasMode
 from app.views.pictures.image_pane import ImagePane
 from app.views.results.reading import drawn_text, sized_place, values_text
 from app.views.results.tiles import Tiles
+
+ROOMY = 36
+"""Lines of text as high as the window, from which the options of a comparison have room when it begins."""
 
 
 class PaneGrid(QWidget):
@@ -54,19 +62,27 @@ class PaneGrid(QWidget):
         self.keys: list[str] = []
         self.differences: dict[DifferenceOf, DifferencePane] = {}
         self.mode: Mode = "side by side"
+        self._choosing, self._bare = True, False
         self._spare_differences: list[DifferencePane] = []
         self._pair: list[Layer] = []
-        self.difference = Difference(self)
+        self.differing = DifferenceStyle(self)
+        self.difference = Difference(self.differing, self)
+        self.agreement = Agreement(self)
         self.compare = named(ImageCanvas(display, self), "compareCanvas")
-        self.bar = CompareBar(self)
+        self.bar, self.styles = CompareBar(self), DifferenceBar(self.differing, self)
+        self.limits = AgreementLimits(self.agreement, self)
         self.pager = self.bar.pager
+        self.pager.title_of = lambda key: self.every[key].layer.title
         self.first, self.second, self.hold, self._modes = self.bar.first, self.bar.second, self.bar.hold, self.bar.modes
         self.bar.mode_chosen.connect(self.set_mode)
         self.bar.pair_chosen.connect(self._choose_pair)
-        self.bar.held.connect(self._flicker)
+        self.bar.held.connect(self.flicker)
+        self.bar.level.toggled.connect(lambda level: self.compare.set_upright(not level))
         self._arrange()
+        self.bar.options.toggled.connect(self._show_controls)
         self.set_mode("side by side")
-        self.difference.changed.connect(self._describe)
+        for show in (self._describe, self._show_values):
+            self.difference.changed.connect(show)
         display.cursor_moved.connect(self._show_values)
         display.navigated.connect(self._show_values)
 
@@ -81,14 +97,46 @@ class PaneGrid(QWidget):
         self.values = named(ElidedLabel(parent=self._compare_page), "compareValues")
         self.values.setContentsMargins(unit, 0, unit, 0)
         column.addWidget(self.values)
+        column.addWidget(AgreementLabel(self.agreement, self._compare_page))
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self._tiles)
         self._pages.addWidget(self._compare_page)
-        in_column(self.bar, (self._pages, 1), on=self, gap=unit // 2)
+        self._options = QWidget(self)
+        row = FlowLayout(self._options, gap=2 * unit)
+        row.setContentsMargins(unit, 0, unit, 0)
+        for widget in (self.styles, self.limits):
+            row.addWidget(widget)
+        in_column(self.bar, self._options, (self._pages, 1), on=self, gap=unit // 2)
 
     def set_choosing(self, choosing: bool) -> None:
         """Show or hide the controls for comparisons."""
-        self.bar.setVisible(choosing)
+        self._choosing = choosing
+        self._show_controls()
+
+    @Slot()
+    def _show_controls(self) -> None:
+        """Show the controls that concern what is visible."""
+        wanted, pairs = self._choosing and not self._bare, self.mode != "side by side"
+        differs = self.mode == "difference" or (not pairs and bool(self.differences))
+        self.bar.setVisible(wanted)
+        self.bar.options.setVisible(pairs or differs)
+        self.styles.setVisible(differs)
+        self.limits.setVisible(pairs)
+        self._options.setVisible(wanted and (pairs or differs) and self.bar.options.isChecked())
+
+    @property
+    def alone(self) -> str:
+        """The key of the only visible pane, or of two in one place that of the first."""
+        return self.pager.alone if self.mode == "side by side" else self.first.currentData() or ""
+
+    def show_alone(self, key: str) -> None:
+        """Show this pane only and no controls, or of two in one place as the first; "" shows all again."""
+        self._bare = bool(key)
+        self._show_controls()
+        if self.mode == "side by side":
+            self.pager.show_alone(key)
+        elif key:
+            self.set_pair(key, self.second.currentData())
 
     @property
     def sheet(self) -> QWidget:
@@ -123,6 +171,7 @@ class PaneGrid(QWidget):
             self._spare_differences.append(pane)
         self.differences = {kept: before.get(kept) or self._difference_pane(kept) for kept in differences}
         self._tiles.set_others({kept.key: pane for kept, pane in self.differences.items()})
+        self._show_controls()
         return True
 
     def _difference_pane(self, kept: DifferenceOf) -> DifferencePane:
@@ -132,7 +181,7 @@ class PaneGrid(QWidget):
         return pane
 
     def _new_difference_pane(self) -> DifferencePane:
-        pane = DifferencePane(self.display, self._tiles.sheet)
+        pane = DifferencePane(self.display, self.differing, self._tiles.sheet)
         pane.close_asked.connect(lambda: self.close_asked.emit(self._kept(pane)))
         self.pane_made.emit(pane)
         return pane
@@ -142,8 +191,12 @@ class PaneGrid(QWidget):
 
     @property
     def computing(self) -> bool:
-        """Whether a difference is being computed."""
-        return self.difference.busy or any(pane.difference.busy for pane in self.differences.values())
+        """Whether a difference, or its figures, are being computed."""
+        return (
+            self.difference.busy
+            or self.agreement.busy
+            or any(pane.difference.busy for pane in self.differences.values())
+        )
 
     @property
     def every(self) -> dict[str, ImagePane]:
@@ -179,8 +232,12 @@ class PaneGrid(QWidget):
         """One of MODES."""
         if mode not in MODES:
             raise ValueError(f"a mode is one of {', '.join(MODES)}, not {mode}")
+        if self.mode == "side by side" != mode:  # later it is as the user leaves it
+            lines = self.window().height() / self.fontMetrics().height()
+            self.bar.options.setChecked(self.bar.options.isChecked() or lines > ROOMY)
         self.mode = mode
         self.bar.show_mode(mode)
+        self._show_controls()
         self._compare()
         self._pages.setCurrentIndex(int(mode != "side by side"))
         self.mode_changed.emit(mode)
@@ -213,6 +270,7 @@ class PaneGrid(QWidget):
         self._pair = pair if self.mode != "side by side" and len(pair) == 2 else []
         subtracted = self.mode == "difference"
         self.difference.of(self._pair if subtracted else [])
+        self.agreement.of(self._pair)
         layers = [self.difference.layer] if subtracted and self._pair else self._pair
         mode: CanvasMode = "swipe" if self.mode == "swipe" else "single" if subtracted else "flicker"
         if (layers, mode) != (self.compare.layers, self.compare.mode):
@@ -227,14 +285,15 @@ class PaneGrid(QWidget):
         missing, tone = "", None
         if self.mode == "difference" and self._pair:
             difference, layer = self.difference, self.difference.layer
-            texts = dict.fromkeys((range_text(difference), largest_text(difference)))
+            texts = dict.fromkeys(text(difference) for text in (largest_text, count_text, range_text))
             lines = [layer.title, *texts, "" if layer.current else self.tr("of an earlier setting")]
             name = ", ".join(line for line in lines if line)
             missing, tone = missing_text(difference), scale_of(difference)
         self.compare.setAccessibleName(name)
         self.compare.set_notes("\n".join(line for line in lines if line), missing, tone)
 
-    def _flicker(self, other: bool) -> None:
+    def flicker(self, other: bool) -> None:
+        """Show the second of two in one place, or the first again."""
         self.compare.flickered = other and len(self.compare.layers) > 1
         self.compare.update()
         self.compare.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -248,7 +307,7 @@ class PaneGrid(QWidget):
             words = [(layer.title, drawn_text(layer.drawn, value)) for layer, value in shown]
             difference = self.difference.value(x, y) if self.mode == "difference" else None
             if difference is not None and not self.difference.labels:
-                words.append((self.tr("difference"), values_text(difference, unit_of(self.difference))))
+                words.append((self.tr("difference"), values_text(difference, self.difference.unit)))
             if words:
                 texts = [sized_place(self._pair[0], x, y, self.display.pixel)]
             texts += [self.tr("{title}: {value}").format(title=title, value=value) for title, value in words]

@@ -52,6 +52,17 @@ class PictureView:
     def pager(self) -> Pager:
         return self.grid.pager
 
+    @property
+    def walk(self) -> Sequence[str]:
+        return list(self.grid.every if self.grid.mode == "side by side" else self.grid.panes)
+
+    @property
+    def alone(self) -> str:
+        return self.grid.alone
+
+    def show_alone(self, key: str) -> None:
+        self.grid.show_alone(key)
+
     def arrange(self, keys: Sequence[str], titles: Mapping[str, str], filter: Filter) -> None:
         self._titles = titles
         self.grid.pager.set_pinned(int(INPUT in keys))

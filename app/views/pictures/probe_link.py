@@ -162,7 +162,7 @@ class ProbeLink(QObject):
         kind, point = event.type(), event.position()
         left = event.button() == Qt.MouseButton.LeftButton
         if kind in (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonDblClick):
-            if not left or self._on_divider(canvas, point) or not shows(canvas, self.probe.extent):
+            if not left or canvas.near_divider(point) or not shows(canvas, self.probe.extent):
                 return False
             self._held, self._grip = (canvas, point, canvas.data_at(point)), self.grip_at(canvas, point)
             self._start = self.probe.line if self.probe.tool == "profile" else self.probe.region
@@ -178,18 +178,12 @@ class ProbeLink(QObject):
             self._let_go()
             return True
         if kind == QEvent.Type.MouseMove and event.buttons() == Qt.MouseButton.NoButton:
-            if self._on_divider(canvas, point):
+            if canvas.near_divider(point):
                 return False
             canvas.setCursor(self._shape(self.grip_at(canvas, point)))
             canvas.display.set_cursor(*canvas.pixel_at(point))
             return True
         return False
-
-    @staticmethod
-    def _on_divider(canvas: ImageCanvas, point: QPointF) -> bool:
-        """Whether the mouse is on the divider of two pictures, which it moves with every tool."""
-        near = abs(point.x() - canvas.divider * canvas.width()) <= canvas.fontMetrics().averageCharWidth()
-        return canvas.mode == "swipe" and near
 
     @Slot()
     def _let_go(self) -> None:

@@ -102,7 +102,7 @@ def draw_scale_bar(painter: QPainter, canvas: ImageCanvas, extent: tuple[int, ..
 
 def _marked_height(canvas: ImageCanvas, gap: int) -> int:
     """The height that the mark of a simulated result takes at the lower right, where two results lie in one place."""
-    if canvas.mode != "swipe" or len(canvas.layers) < 2:
+    if canvas.mode != "swipe" or len(canvas.layers) < 2 or not canvas.upright:
         return 0
     text = mark_texts(canvas.layers[1].origin, canvas.layers[1].shape)[1]
     return mark_size(canvas, text).height() + gap if text else 0

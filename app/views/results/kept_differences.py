@@ -12,12 +12,12 @@ from app.views.results.pictures import Pictures
 
 class KeptDifferences(QObject):
     """Gives each view of pictures the differences whose sides it shows, so that one of the input stands beside results
-    of the input's kind alone. `action` keeps or removes the difference that somebody looks at; views have a button for
-    it, and their panes one that removes."""
+    of the input's kind alone. `action` keeps or removes the difference that somebody looks at, `jump` goes to its
+    largest value; views have a button for each, and their panes one that removes."""
 
-    def __init__(self, pictures: Pictures, session: Session, action: QAction) -> None:
+    def __init__(self, pictures: Pictures, session: Session, action: QAction, jump: QAction) -> None:
         super().__init__(pictures)
-        self._pictures, self._session, self._action = pictures, session, action
+        self._pictures, self._session, self._action, self._jump = pictures, session, action, jump
         self._grids: list[PaneGrid] = []
         pictures.view_changed.connect(self._bind)
         pictures.arranged.connect(self._show)
@@ -31,6 +31,7 @@ class KeptDifferences(QObject):
         if grid is not None and grid not in self._grids:
             self._grids.append(grid)
             grid.bar.keep.setDefaultAction(self._action)
+            grid.styles.jump.setDefaultAction(self._jump)
             grid.close_asked.connect(self._session.drop_difference)
         self._show()
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import cast
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, QPoint, Signal, Slot
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.models.experiment.differences import DifferenceOf
+from app.models.pictures.difference import Difference
 from app.models.pictures.display import Display
 from app.models.results.view_data import INPUT
-from app.views.pictures.difference_pane import DifferencePane
+from app.views.comparing.difference_pane import DifferencePane
 from app.views.results.result_view import ResultView
 
 
@@ -29,6 +30,11 @@ class LookedAt(QObject):
     def forget(self) -> None:
         """Other results take the place of those that were looked at."""
         self._clicked = ""
+
+    @property
+    def clicked(self) -> str:
+        """The key of the pane that was clicked last; "" for none."""
+        return self._clicked
 
     @property
     def variant(self) -> str:
@@ -65,6 +71,19 @@ class LookedAt(QObject):
         return self._pane is not None
 
     @property
+    def found(self) -> Difference | None:
+        """The computed difference that is shown in one place; else that which was clicked last, or the only one
+        beside the results."""
+        grid = self._view().grid
+        if grid is None or grid.mode not in ("difference", "side by side"):
+            return None
+        if grid.mode == "difference":
+            return grid.difference
+        only = next(iter(grid.differences.values())) if len(grid.differences) == 1 else None
+        pane = self._pane or only
+        return pane.difference if pane is not None else None
+
+    @property
     def levels(self) -> Display | None:
         """The levels of a difference, where that is shown, or was clicked last."""
         grid = self._view().grid
@@ -72,12 +91,25 @@ class LookedAt(QObject):
             return grid.difference.display
         return self._pane.difference.display if self._pane is not None else None
 
+    def parts(self) -> dict[str, QWidget]:
+        """The panes of the visible view by key."""
+        view = self._view()
+        return {**(view.grid.every if view.grid else {}), **getattr(view, "cells", {})}
+
+    def key_at(self, place: QPoint) -> str:
+        """The pane at a point of the screen; "" where there is none."""
+        return next((k for k, w in self.parts().items() if w.isVisible() and _has(w, place)), "")
+
     @Slot(QWidget, QWidget)
     def _follow(self, _before: QWidget | None, now: QWidget | None) -> None:
         view = self._view()
         if now is not None and view.widget.isAncestorOf(now):
-            parts: dict[str, QWidget] = {**(view.grid.every if view.grid else {}), **getattr(view, "cells", {})}
-            inside = [key for key, part in parts.items() if part.isAncestorOf(now)]
+            inside = [key for key, part in self.parts().items() if part.isAncestorOf(now)]
             if inside and inside[0] != self._clicked:
                 self._clicked = inside[0]
                 self.changed.emit()
+
+
+def _has(widget: QWidget, place: QPoint) -> bool:
+    """Whether a point of the screen is in a widget."""
+    return widget.rect().contains(widget.mapFromGlobal(place))

@@ -1,42 +1,64 @@
-"""Pages of panes, and the buttons that turn them."""
+"""Which panes are visible: how many at once, which are left out, and the buttons that turn the pages."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLabel, QToolButton, QWidget
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QLabel, QMenu, QToolButton, QWidget
 
+from app.base.theme import boxes
 from app.views.boxes import in_row
 from app.views.labels import named
 from app.views.parts import number
+from gpu_ops.types import REFERENCE
 
-MOST = 6
-"""The most panes on a page: more would be too small to be useful."""
+COUNTS = (1, 2, 4, 6, 9)
+"""The panes at once that can be chosen."""
+AUTOMATIC = (6, 4, 2)
+"""The panes at once before somebody chooses: the first number at which they are large enough, else the last."""
 
 
 class Pager(QWidget):
-    """Decides which results are visible and turns to the others; hidden where all fit. The first `pinned` panes, such
-    as the input's, are on every page.
+    """Decides which panes are visible and turns to the others; its words say how many are not. The first `pinned`
+    panes, such as the input's, are on every page of more than one pane. A menu has the number of panes at once and
+    what they show, by the names that `title_of` gives.
 
-    `turned`: another page is visible.
+    `turned`: other panes are visible. `reference_wanted`: the user wants a pane of the reference.
     """
 
     turned = Signal()
+    reference_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None, pinned: int = 1) -> None:
         super().__init__(parent)
         self.setObjectName("panePager")
-        self._pinned = pinned
-        self.page = 0
-        self._keys: list[str] = []
+        self._pinned_wanted = pinned
+        self.page, self.most = 0, AUTOMATIC[0]
+        self._automatic = True
+        self.title_of: Callable[[str], str] = str
+        self.alone = ""
+        """The only visible pane; "" for a page of them."""
+        self._every: list[str] = []
+        self._left_out: set[str] = set()
         self._wanted = True
         self.before = self._button(Qt.ArrowType.LeftArrow, "panesBefore", self.tr("Previous results"))
         self.words = named(QLabel(self), "panePage")
         self.after = self._button(Qt.ArrowType.RightArrow, "panesAfter", self.tr("Next results"))
         self.before.clicked.connect(lambda: self.turn(-1))
         self.after.clicked.connect(lambda: self.turn(1))
-        in_row(self.before, self.words, self.after, on=self, gap=self.fontMetrics().averageCharWidth() // 2)
+        self.menu = QMenu(self)
+        self.menu.setStyle(boxes())
+        self.menu.aboutToShow.connect(self.fill_menu)
+        tip = self.tr("How many panes there are at once, and what they show")
+        self.choose = named(QToolButton(self), "panesChoose", title=self.tr("Panes"), tip=tip)
+        self.choose.setText(self.tr("Panes"))
+        self.choose.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.choose.setMenu(self.menu)
+        gap = self.fontMetrics().averageCharWidth() // 2
+        in_row(self.before, self.words, self.after, self.choose, on=self, gap=gap)
         self.hide()
 
     def _button(self, arrow: Qt.ArrowType, name: str, title: str) -> QToolButton:
@@ -46,37 +68,103 @@ class Pager(QWidget):
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         return button
 
+    # Which panes
+
+    @property
+    def keys(self) -> list[str]:
+        """The panes that are not left out, in order."""
+        return [key for key in self._every if key not in self._left_out]
+
+    @property
+    def _pinned(self) -> int:
+        """How many of these are on every page: a page of one pane has no room for them."""
+        first = self._every[: self._pinned_wanted]
+        return sum(key not in self._left_out for key in first) if self.most > 1 else 0
+
     @property
     def pages(self) -> int:
         """The number of pages."""
-        turned = len(self._keys) - self._pinned
-        return max(1, -(-turned // (MOST - self._pinned))) if len(self._keys) > MOST else 1
+        count, pinned = len(self.keys), self._pinned
+        return max(1, -(-(count - pinned) // (self.most - pinned))) if count > self.most else 1
 
     def set_pinned(self, pinned: int) -> None:
         """Set how many of the first panes are on every page."""
-        self._pinned = pinned
+        self._pinned_wanted = pinned
 
     def set_keys(self, keys: Sequence[str]) -> None:
         """Set all panes, in order; the page stays if it still exists."""
-        self._keys = list(keys)
+        self._every = list(keys)
+        if keys:  # a view that is not visible has none, and shows the same ones again
+            self._left_out &= set(keys)
+        if not self.keys:
+            self._left_out.clear()  # else nothing at all would be visible
+        if self.alone not in self._every:
+            self.alone = ""
+        self._bound()
+
+    def _bound(self) -> None:
         self.page = min(self.page, self.pages - 1)
         self._describe()
 
     def in_sight(self) -> list[str]:
-        """The keys of the panes on this page, with the pinned ones first."""
+        """The keys of the visible panes, with the pinned ones first."""
+        if self.alone:
+            return [self.alone]
+        keys, pinned = self.keys, self._pinned
         if self.pages == 1:
-            return list(self._keys)
-        first, most = self._first(), MOST - self._pinned
-        return [*self._keys[: self._pinned], *self._keys[first : first + most]]
+            return keys
+        first = pinned + self.page * (self.most - pinned)
+        return [*keys[:pinned], *keys[first : first + self.most - pinned]]
 
-    def _first(self) -> int:
-        """The place of the page's first pane after the pinned ones."""
-        return self._pinned + self.page * (MOST - self._pinned)
+    # Choices
 
     def set_wanted(self, wanted: bool) -> None:
         """Show or hide the pager: a comparison of two panes has no pages."""
         self._wanted = wanted
         self._describe()
+
+    def set_most(self, most: int) -> None:
+        """Set how many panes there are at once, one of COUNTS; the first of the visible results stays visible."""
+        if most not in COUNTS:
+            raise ValueError(f"there are {', '.join(map(str, COUNTS))} panes at once, not {most}")
+        self._automatic = False
+        if self._take(most):
+            self.turned.emit()
+
+    def suit(self, large: Callable[[int], bool]) -> None:
+        """Until somebody chooses, have as many panes at once as are `large` enough beside each other."""
+        if self._automatic and self.keys:
+            self._take(next((n for n in AUTOMATIC if large(min(n, len(self.keys)))), AUTOMATIC[-1]))
+
+    def _take(self, most: int) -> bool:
+        if most == self.most:
+            return False
+        first = self._pinned + self.page * (self.most - self._pinned)
+        self.most = most
+        self.page = max(0, (first - self._pinned) // (most - self._pinned))
+        self._bound()
+        return True
+
+    def leave_out(self, key: str, out: bool) -> None:
+        """Show a pane no more, or again; the last one stays."""
+        if out and self.keys == [key]:
+            return
+        (self._left_out.add if out else self._left_out.discard)(key)
+        self._bound()
+        self.turned.emit()
+
+    def show_every(self) -> None:
+        """Leave out no pane."""
+        self._left_out.clear()
+        self._bound()
+        self.turned.emit()
+
+    def show_alone(self, key: str) -> None:
+        """Show this pane only; "" shows a page of them again."""
+        if key != self.alone and (not key or key in self._every):
+            self.alone = key
+            self._describe()
+            self.turned.emit()
 
     def turn(self, pages: int) -> None:
         """Turn so many pages forward, or back if below 0, within the existing ones."""
@@ -86,11 +174,52 @@ class Pager(QWidget):
             self._describe()
             self.turned.emit()
 
+    # Words and the menu
+
     def _describe(self) -> None:
-        first, results = self._first() + 1 - self._pinned, len(self._keys) - self._pinned
-        last = min(first + MOST - self._pinned - 1, results)
-        text = self.tr("results {first}–{last} of {count}")
-        self.words.setText(text.format(first=number(first), last=number(last), count=number(results)))
+        results, pinned = len(self.keys) - self._pinned, self._pinned
+        first = self.page * (self.most - pinned) + 1
+        last, hidden = min(first + self.most - pinned - 1, results), len(self._every) - len(self.keys)
+        texts = [self.tr("results {first}–{last} of {count}")] if self.pages > 1 else []
+        texts += [self.tr("{hidden} left out")] if hidden else []
+        numbers = {"first": number(first), "last": number(last), "count": number(results), "hidden": number(hidden)}
+        self.words.setText(" · ".join(texts).format(**numbers))
         self.before.setEnabled(self.page > 0)
         self.after.setEnabled(self.page < self.pages - 1)
-        self.setVisible(self.pages > 1 and self._wanted)
+        for button in (self.before, self.after):
+            button.setVisible(self.pages > 1)
+        self.setVisible(len(self._every) > 1 and self._wanted and not self.alone)
+
+    @Slot()
+    def fill_menu(self) -> None:
+        """Offer the numbers of panes, and the panes themselves."""
+        self.menu.clear()
+        for count in COUNTS:
+            text = self.tr("One pane at once") if count == 1 else self.tr("{count} panes at once")
+            self._offer(text.format(count=number(count)), count == self.most).triggered.connect(
+                partial(self._choose_most, count)
+            )
+        self.menu.addSeparator()
+        for key in self._every:
+            action = self._offer(self.title_of(key), key not in self._left_out)
+            action.setObjectName(f"pane.{key}")
+            action.setEnabled(self.keys != [key])
+            action.toggled.connect(partial(self._choose_pane, key))
+        self.menu.addSeparator()
+        every = self.menu.addAction(self.tr("Show every pane"))
+        every.setEnabled(bool(self._left_out))
+        every.triggered.connect(self.show_every)
+        if REFERENCE not in self._every:
+            self.menu.addAction(self.tr("Show the reference too")).triggered.connect(self.reference_wanted)
+
+    def _offer(self, text: str, checked: bool) -> QAction:
+        action = self.menu.addAction(text.replace("&", "&&"))
+        action.setCheckable(True)
+        action.setChecked(checked)
+        return action
+
+    def _choose_most(self, count: int, _checked: bool = True) -> None:
+        self.set_most(count)
+
+    def _choose_pane(self, key: str, shown: bool) -> None:
+        self.leave_out(key, not shown)

@@ -94,6 +94,8 @@ class Pictures(Squeezed):
             view = self._views[spec.id, beside] = spec.make(display, self)
             (self.sides.beside if beside else self.sides.main).addWidget(view.widget)
             display.colormap_changed.connect(self.view_changed)
+            if view.pager is not None:
+                view.pager.reference_wanted.connect(self._session.add_reference)
             if view.grid is not None:
                 view.grid.mode_changed.connect(self.view_changed)
                 view.grid.set_choosing(not beside)
@@ -353,7 +355,9 @@ class Pictures(Squeezed):
         self.view_changed.emit()
 
     def _offer(self, result: OutputData | None) -> None:
-        outputs = [output.id for output in self._session.filter.outputs] if self._shared else []
+        # The output of transfers follows the kernel, which a parameter chooses.
+        offered = self._session.given if self._session.filter.end_to_end else self._session.filter.outputs
+        outputs = [output.id for output in offered] if self._shared else []
         scales = scales_of(self._spec, result.result.form.dtype if result is not None else "")
         self.bar.offer(outputs, self._session.output.id, scales, self.scale(result).id)
 

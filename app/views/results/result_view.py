@@ -44,6 +44,18 @@ class ResultView(Protocol):
     def pager(self) -> Pager | None:
         """The pager of results that do not all fit; None where they always do."""
 
+    @property
+    def walk(self) -> Sequence[str]:
+        """The keys that can be shown alone, in their order."""
+
+    @property
+    def alone(self) -> str:
+        """The key that is shown alone, or of two in one place the first; "" while several are side by side."""
+
+    def show_alone(self, key: str) -> None:
+        """Show one key alone in all of the room, without controls, or as the first of two in one place; "" shows all
+        again."""
+
     def arrange(self, keys: Sequence[str], titles: Mapping[str, str], filter: Filter) -> None:
         """Show results with these keys, in this order; known ones keep their content, others are removed."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, TypeVar
 
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QFont, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.base.nesting import bounded
@@ -17,6 +17,8 @@ from app.views.results.pager import Pager
 from app.views.scrolled import Scrolled
 
 W = TypeVar("W", bound=QWidget)
+LEAST = 6.5
+"""The least height of a tile's picture, in lines, at which another one beside it is of use."""
 LINES = 3.5
 """The height of the texts of a tile, in lines."""
 
@@ -26,15 +28,15 @@ def best_columns(
 ) -> int:
     """Columns of a grid of `count` panes in `width` × `height` that show images of `aspect` (width / height) largest;
     `extra` is the height of a pane's texts, `narrowest` the width they need (where possible)."""
-
     count = max(1, count)
-
-    def shown(columns: int) -> float:
-        rows = -(-count // columns)
-        return min(width / columns / aspect, max(1.0, height / rows - extra))
-
     possible = [columns for columns in range(1, count + 1) if width / columns >= narrowest] or [1]
-    return max(possible, key=lambda columns: (round(shown(columns), 3), -columns))
+    return max(possible, key=lambda n: (round(shown_height(count, n, width, height, aspect, extra), 3), -n))
+
+
+def shown_height(count: int, columns: int, width: float, height: float, aspect: float, extra: float) -> float:
+    """The height of the images in such a grid."""
+    rows = -(-count // columns)
+    return min(width / columns / aspect, max(1.0, height / rows - extra))
 
 
 class Tile(QWidget):
@@ -49,7 +51,7 @@ class Tile(QWidget):
         unit = self.fontMetrics().averageCharWidth()
         self.title = ElidedLabel(parent=self, between=self.between)
         self.chip, self.findings = StateChip(self), FindingsBar(self)
-        font = self.title.font()
+        font = QFont()  # of no size: it has that of what is around it, also when that changes
         font.setBold(True)
         self.title.setFont(font)
         self.title.setMinimumHeight(self.chip.sizeHint().height())  # it does not jump when a verdict comes
@@ -119,19 +121,28 @@ class Tiles(Scrolled, Generic[W]):
         self.pager.set_keys([*self._keys, *self.others])
         self.lay()
 
-    def _best(self) -> int:
-        metrics, count = self.fontMetrics(), len(self.pager.in_sight())
+    def _best(self, count: int) -> int:
+        metrics = self.fontMetrics()
         extra, narrowest = metrics.height() * LINES, metrics.averageCharWidth() * self._letters
         return best_columns(count, self.room.width(), self.room.height(), self._aspect(), extra, narrowest)
 
+    def _large(self, count: int) -> bool:
+        """Whether so many tiles beside each other are large enough to be useful."""
+        line, size, aspect = self.fontMetrics().height(), (self.room.width(), self.room.height()), self._aspect()
+        return shown_height(count, self._best(count), *size, aspect, line * LINES) >= LEAST * line
+
     def arrange(self) -> None:
-        """Lay out again where another number of columns is better now."""
-        if self._keys and self._best() != self.columns:
+        """Lay out again where another number of tiles or columns is better now."""
+        before = self.pager.most
+        self.pager.suit(self._large)
+        if self._keys and (self.pager.most != before or self._best(len(self.pager.in_sight())) != self.columns):
             self.lay()
 
     def lay(self) -> None:
         """Place the tiles of the page."""
-        shown, self.columns = self.pager.in_sight(), self._best()
+        self.pager.suit(self._large)
+        shown = self.pager.in_sight()
+        self.columns = self._best(len(shown))
         every: dict[str, QWidget] = {**self.tiles, **self.others}
         for key, tile in every.items():
             self._grid.removeWidget(tile)

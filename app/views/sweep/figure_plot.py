@@ -30,6 +30,8 @@ FILL = 0.14
 """The share of a band's colour; the rest is the ground's."""
 APART = 5
 """How far the symbols of two lines of one variant lie apart; all symbols take their turn."""
+DIGITS = 7
+"""Of a tick: round numbers have few, and none of them is to be in exponents."""
 GHOST_DASHES, MODEL_DASHES = (1, 2, 4), (0, 3, 2)
 
 
@@ -54,7 +56,8 @@ class Ghost(LineStyle):
 
 
 def look_of(drawn: DrawnFigure, series: Series, palette: QPalette) -> LineStyle:
-    """Measured points look as their variant does everywhere, models are lines in ink, published values are ghosts."""
+    """Measured points look as their variant does everywhere, predicted ones are hollow, models are lines in ink, and
+    published values are ghosts."""
     dark, base = is_dark(palette), palette.color(QPalette.ColorRole.Base)
     same = [one for one in drawn.series if one.basis == series.basis]
     place = same.index(series)
@@ -69,7 +72,8 @@ def look_of(drawn: DrawnFigure, series: Series, palette: QPalette) -> LineStyle:
     ids = [v.id for v in filter.variants]
     earlier = sum(one.variant == series.variant for one in same[:place])  # lines of one variant differ in the symbol
     symbol = SYMBOLS[(ids.index(series.variant) + earlier * APART) % len(SYMBOLS)]
-    return LineStyle(stroke, symbol, colour(stroke, dark), dark, series.joined)
+    filling = base if series.basis == "predicted" else colour(stroke, dark)
+    return LineStyle(stroke, symbol, filling, dark, series.joined)
 
 
 class FigurePlot(Chart):
@@ -93,6 +97,7 @@ class FigurePlot(Chart):
         upward = padded(_places(figure.y, ys)) if figure.y.logarithmic else (0.0, top, top / 200)  # shares begin at 0
         self.plane.set_limits(padded(_places(figure.x, xs)), upward)
         self.plane.fit()
+        self.show_tags([(_places(figure.x, [x])[0], _places(figure.y, [y])[0], text) for x, y, text in drawn.marks])
 
     def draw(self, frame: Frame) -> None:
         series = self.drawn.series if self.drawn else ()
@@ -135,7 +140,7 @@ class FigurePlot(Chart):
         if self.drawn is None:
             return Side(())
         scale = self.drawn.figure.x
-        marks = zip(_places(scale, scale.ticks), map(number, scale.ticks), strict=True)
+        marks = zip(_places(scale, scale.ticks), (number(tick, DIGITS) for tick in scale.ticks), strict=True)
         return Side(self.spaced(marks, frame), scale.label)
 
     def left(self, frame: Frame) -> Side:
@@ -145,7 +150,7 @@ class FigurePlot(Chart):
         scale, (low, high), most = self.drawn.figure.y, frame.upward, frame.tall
         values = log_ticks(10**low, 10**high, most) if scale.logarithmic else ticks(low, high, most)
         return Side(
-            [(place, number(v, 3)) for v, place in zip(values, _places(scale, values), strict=True)], scale.label
+            [(place, number(v, DIGITS)) for v, place in zip(values, _places(scale, values), strict=True)], scale.label
         )
 
     def words_at(self, position: QPoint) -> str:

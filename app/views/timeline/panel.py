@@ -1,32 +1,31 @@
-"""The timeline tab: which copies and kernels of the ticked variants run beside which."""
+"""The timeline tab: which copies and kernels of the ticked variants run beside which, and sweeps of transfers."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
 
-from PySide6.QtCore import QEvent, QSignalBlocker, Slot
+from PySide6.QtCore import QEvent, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.base.nesting import bounded
 from app.base.theme import colours_of, inked
-from app.controllers.timeline import TimelineController
-from app.models.timing.timelines import FASTEST, SLOWEST, QueueModel
-from app.views.boxes import in_column, in_row
-from app.views.experiment.spins import FloatSpin
-from app.views.flow import FlowLayout
-from app.views.labels import buddy, named, sentence_label
-from app.views.parts import Combo, TickBox
+from app.controllers.timeline import TimelineController, Timelines
+from app.views.boxes import in_column
+from app.views.labels import sentence_label
 from app.views.picture_file import Facts, write_text
 from app.views.scrolled import Squeezed
+from app.views.timeline.controls import TimelineControls
+from app.views.timeline.grid_sheet import GridSheet
 from app.views.timeline.sheet import TimelineSheet
 from app.views.timeline.text import left_out
+from app.views.timing.figures_page import FigureSheet
 from app.views.upright import Upright
-from gpu_ops.explaining.spans import timelines_json, traces
-from gpu_ops.params import Param
-
-RATES = ("upload", "download", "kernel")
+from gpu_ops.errors import InputError
+from gpu_ops.explaining.spans import check_text, timelines_json, traces
+from gpu_ops.explaining.transfers.catalogue import GRID
+from gpu_ops.explaining.transfers.figures import draw_sweep
+from gpu_ops.explaining.transfers.sweep import TransferSweep
 
 
 class TimelinePanel(Squeezed):
@@ -36,68 +35,20 @@ class TimelinePanel(Squeezed):
         super().__init__(parent)
         self.setObjectName("timelinePanel")
         self._controller = controller
-        self.engines = named(
-            Combo(self), "timeline.engines", tip=self.tr("With one copy engine, uploads and downloads take turns")
-        )
-        for count in (1, 2):
-            self.engines.addItem(self.locale().toString(count), count)
-        self.in_order = named(
-            TickBox(self.tr("&In-order queue"), self),
-            "timeline.in_order",
-            tip=self.tr("Engines begin steps in the order of enqueueing, as before compute capability 3.5"),
-        )
-        self.predicted = named(
-            TickBox(self.tr("Predict &times"), self),
-            "timeline.predicted",
-            tip=self.tr("Predict how long each step takes from these rates; else every step is as long as the others"),
-        )
-        self.spins = {name: self._spin(name) for name in RATES}
-        self.again = named(QPushButton(self.tr("&Again"), self), "timeline.again", tip=self.tr("Ask the engine again"))
+        self.controls = TimelineControls(controller, self)
         self.state = sentence_label("timeline.state", self)
-        self.sheet = TimelineSheet(self)
-        self._arrange()
-        self._listen()
-        self._show()
-
-    def _spin(self, name: str) -> FloatSpin:
-        param = Param(name, getattr(QueueModel(), name), SLOWEST, FASTEST, unit="GB/s")
-        tips = {
-            "upload": self.tr("The rate of copies to the device"),
-            "download": self.tr("The rate of copies to the host"),
-            "kernel": self.tr("The rate of kernels: the bytes of their arrays over their time"),
-        }
-        return named(FloatSpin(param, self, narrow=True), f"timeline.{name}", title=tips[name], tip=tips[name])
-
-    def _arrange(self) -> None:
+        self.sheet, self.grid, self.figure = TimelineSheet(self), GridSheet(self), FigureSheet(self)
+        self.pages = QStackedWidget(self)
+        for sheet in (self.sheet, self.grid, self.figure):
+            scroll = Upright(self)
+            scroll.setWidget(sheet)
+            self.pages.addWidget(scroll)
         gap = self.fontMetrics().averageCharWidth()
-        self.controls = QWidget(self)
-        flow = FlowLayout(self.controls, gap=2 * gap)
-        titles = {"upload": self.tr("To device"), "download": self.tr("To host"), "kernel": self.tr("Kernel")}
-        self.queues = [self._pair(buddy(self.tr("&Copy engines"), self.engines), self.engines)]
-        self.queues += [self.in_order, self.predicted]
-        for part in self.queues:
-            flow.addWidget(part)
-        self.rates = [self._pair(buddy(titles[name], spin), spin) for name, spin in self.spins.items()]
-        for pair in self.rates:
-            flow.addWidget(pair)
-        flow.addWidget(self.again)
-        scroll = Upright(self)
-        scroll.setWidget(self.sheet)
-        in_column(self.controls, self.state, (scroll, 1), on=self, margins=(gap, gap // 2, gap, 0), gap=gap // 2)
-
-    def _pair(self, *parts: QWidget) -> QWidget:
-        pair = QWidget(self.controls)
-        in_row(*parts, on=pair)
-        return pair
-
-    def _listen(self) -> None:
-        self._controller.changed.connect(self._show)
-        self.engines.activated.connect(self._choose)
-        for box in (self.in_order, self.predicted):
-            box.toggled.connect(self._choose)
-        for spin in self.spins.values():
-            spin.valueChanged.connect(self._choose)
-        self.again.clicked.connect(self._controller.again)
+        margins = (gap, gap // 2, gap, 0)
+        in_column(self.controls, self.state, (self.pages, 1), on=self, margins=margins, gap=gap // 2)
+        controller.changed.connect(self._show)
+        self.controls.part_chosen.connect(self._show)
+        self._show()
 
     @bounded
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
@@ -109,39 +60,38 @@ class TimelinePanel(Squeezed):
         super().hideEvent(event)
         self._controller.watch(False)
 
-    # User choices
-
-    @Slot()
-    def _choose(self) -> None:
-        rates: dict[str, Any] = {name: spin.value() for name, spin in self.spins.items()}
-        boxes = {"in_order": self.in_order.isChecked(), "predicted": self.predicted.isChecked()}
-        self._controller.set_model(QueueModel(int(self.engines.currentData()), **boxes, **rates))
-
     # Changes of the controller
+
+    @property
+    def content(self) -> Timelines | TransferSweep | None:
+        """What there is for the chosen view."""
+        content, sweep = self._controller.content, self._controller.sweep
+        if isinstance(content, TransferSweep):
+            return content if sweep is not None and content.id == sweep.id else None
+        return content if sweep is None else None
 
     @Slot()
     def _show(self) -> None:
-        controller = self._controller
-        self._show_model(controller.model)
+        self.controls.show_choices()
         self._show_state()
-        content = controller.content
-        notes = left_out(content.reasons, content.titles, controller.cpu_variants) if content else ""
-        self.sheet.show_timelines(content, notes, content is None or controller.state == "shown")
+        content, current = self.content, self._controller.state == "shown"
+        if isinstance(content, TransferSweep):
+            self._show_sweep(content, current)
+            return
+        notes = ""
+        if content is not None:
+            checks = dict.fromkeys(filter(None, map(check_text, content.found.values())))
+            left = left_out(content.reasons, content.titles, self._controller.cpu_variants)
+            notes = "\n".join(filter(None, [left, *checks]))
+        self.sheet.show_timelines(content, notes, content is None or current)
+        self.pages.setCurrentIndex(0)
 
-    def _show_model(self, model: QueueModel) -> None:
-        values = ((self.in_order, model.in_order), (self.predicted, model.predicted))
-        for box, on in values:
-            with QSignalBlocker(box):
-                box.setChecked(on)
-        self.engines.setCurrentIndex(self.engines.findData(model.copy_engines))
-        simulated = self._controller.simulated
-        for part in self.queues:
-            part.setVisible(simulated)
-        for pair in self.rates:
-            pair.setVisible(simulated and model.predicted)
-        for name, spin in self.spins.items():
-            with QSignalBlocker(spin):
-                spin.setValue(getattr(model, name))
+    def _show_sweep(self, sweep: TransferSweep, current: bool) -> None:
+        if sweep.id == GRID:
+            self.grid.show_sweep(sweep, self.controls.part, current)
+        else:
+            self.figure.show_figure(draw_sweep(sweep, self.controls.part))
+        self.pages.setCurrentIndex(1 if sweep.id == GRID else 2)
 
     def _show_state(self) -> None:
         """The reason why the content does not fit the choice."""
@@ -161,36 +111,51 @@ class TimelinePanel(Squeezed):
             "failed": self.tr("There are no timelines: {reason}").format(reason=controller.reason),
             "shown": "",
         }
-        state = controller.state
-        stale = controller.content is not None and bool(texts[state])
-        text = self.tr("{state} The timelines below belong to an earlier setting.") if stale else "{state}"
-        self.state.setText(text.format(state=texts[state]))
-        self.state.setVisible(bool(texts[state]))
-        ink = colours.error.colour if state == "failed" else colours.muted
+        text = texts[controller.state]
+        if self.content is not None and text:
+            text = self.tr("{state} What is below belongs to an earlier setting.").format(state=text)
+        self.state.setText(text)
+        self.state.setVisible(bool(text))
+        ink = colours.error.colour if controller.state == "failed" else colours.muted
         self.state.setPalette(inked(self.state.palette(), ink))
-        self.again.setEnabled(state in ("shown", "stopped", "failed"))
 
     @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "sheet"):
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "pages"):
             self._show_state()
 
     # Files
 
     @property
     def filled(self) -> bool:
-        """Whether there are timelines."""
-        return self._controller.content is not None and bool(self._controller.content.found)
+        """Whether there is something to save."""
+        content = self.content
+        return bool(content.found) if isinstance(content, Timelines) else content is not None
 
     def export(self, path: str, kind: str, facts: Facts) -> None:
-        """Write all timelines as "json" or as a "trace" in Chrome's format, or a "picture" of them, with these facts.
-        Raises InputError when the file cannot be written."""
-        assert self._controller.content is not None
-        found = self._controller.content.found.values()
-        if kind == "picture":
+        """Write what is shown as "json" or as a "picture", timelines as a "trace" in Chrome's format as well, with
+        these facts. Raises InputError when the file cannot be written, or a sweep is to be a trace."""
+        content = self.content
+        assert content is not None
+        if isinstance(content, TransferSweep):
+            self._export_sweep(content, path, kind, facts)
+        elif kind == "picture":
             self.sheet.export(path, facts)
         else:
-            content = traces(found) | {"otherData": dict(facts)} if kind == "trace" else timelines_json(found)
+            found = content.found.values()
+            told = traces(found) | {"otherData": dict(facts)} if kind == "trace" else timelines_json(found)
             about = {} if kind == "trace" else {"about": dict(facts)}
-            write_text(path, json.dumps({**content, **about}, indent=1) + "\n")
+            write_text(path, json.dumps({**told, **about}, indent=1) + "\n")
+
+    def _export_sweep(self, sweep: TransferSweep, path: str, kind: str, facts: Facts) -> None:
+        if kind == "trace":
+            raise InputError(
+                "A trace has the steps of timelines: choose Timelines under Show, or save a picture or JSON."
+            )
+        if kind == "json":
+            write_text(path, json.dumps({**sweep.to_json(), "about": dict(facts)}, indent=1) + "\n")
+        elif sweep.id == GRID:
+            self.grid.export(path, facts)
+        else:
+            self.figure.export(path)

@@ -73,11 +73,15 @@ def basis_text(shown: Timelines) -> str:
             "{kernel} GB/s for kernels.",
         )
         rates = {"upload": one.rates.upload, "download": one.rates.download, "kernel": one.rates.kernel}
-        return text.format(**{name: number(rate / GB) for name, rate in rates.items()})
+        if one.rates.machine:
+            text += " " + translate("Timeline", "They were recorded on {machine}.")
+        return text.format(machine=one.rates.machine, **{name: number(rate / GB) for name, rate in rates.items()})
     fewest = min(one.runs for one in shown.found.values())
-    if fewest < 2:
-        return translate("Timeline", "Measured by events around each step, in a single run, because a run takes long.")
     text = translate("Timeline", "Measured by events around each step, in the median of {count} runs.")
+    if fewest < 2:
+        text = translate("Timeline", "Measured by events around each step, in a single run, because a run takes long.")
+    if one.launch_blocking:
+        text += " " + translate("Timeline", "The host waited for each kernel.")
     return text.format(count=number(fewest))
 
 

@@ -49,10 +49,11 @@ class FigureSheet(Squeezed):
         figure = drawn.figure
         self.heading.setText(figure.title)
         where = self.tr("{number} of {source}").format(number=figure.number, source=SOURCE_TITLES[figure.source])
-        machine = self.tr("◉ {machine} ({report})").format(machine=drawn.machine, report=Path(drawn.report).name)
-        self.origin.setText(" · ".join([where, machine] if drawn.report else [where]))
+        self.origin.setText(" · ".join(filter(None, [where, self._machine()])))
         self.text.setText(figure.text)
-        told = dict.fromkeys(one.text for one in drawn.series if one.basis != "measured" and one.text)
+        told = dict.fromkeys(
+            one.text for one in drawn.series if one.basis not in ("measured", "predicted") and one.text
+        )
         self.words.setText("\n".join([*told, *drawn.notes]))
         role = colours_of(self.palette()).warn
         self.missing.setText(f"{role.symbol} {drawn.missing}" if drawn.missing else "")
@@ -63,6 +64,17 @@ class FigureSheet(Squeezed):
         self._name()
         self._ink()
 
+    def _machine(self) -> str:
+        """Where the points come from; "" where there are none."""
+        assert self.drawn is not None
+        drawn = self.drawn
+        if drawn.report:
+            return self.tr("◉ {machine} ({report})").format(machine=drawn.machine, report=Path(drawn.report).name)
+        bases = {one.basis for one in drawn.series}
+        if "predicted" in bases:
+            return self.tr("predicted {origin}").format(origin=drawn.machine)
+        return self.tr("measured, {machine}").format(machine=drawn.machine) if "measured" in bases else ""
+
     def _name(self) -> None:
         """The legend: what was published, the model, and what was measured."""
         assert self.drawn is not None
@@ -70,6 +82,7 @@ class FigureSheet(Squeezed):
         titles = {
             "published": self.tr("published, {gpu}").format(gpu=drawn.figure.published_on),
             "model": self.tr("model"),
+            "predicted": self.tr("predicted"),
             "measured": self.tr("measured, {machine}").format(machine=drawn.machine),
         }
         groups = []

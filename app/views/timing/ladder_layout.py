@@ -24,13 +24,14 @@ from app.views.timing.row_text import (
     translate,
     verdict,
 )
+from gpu_ops.stages import END_TO_END
 
 COLUMNS = ("kernel", "rate", "share", "speedup", "error", "verdict")
 DROPPED_FIRST = ((), ("error",), ("error", "rate"), ("error", "rate", "share"))
 JUDGED = ("error", "verdict")
 """Columns that simulated rows have too; the others show times."""
 BAR_STAGES = ("upload", "kernel", "download")
-MARKS = ("elapsed", "elapsed_pinned")
+MARKS = END_TO_END
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,7 @@ class Builder:
         self.entries = results.entries()
         self.measured = [e for e in self.entries if not e.simulated]
         self.simulated = [e for e in self.entries if e.simulated]
-        bars = results.five_bars()
+        bars = results.fair_bars()
         self.fair = bars if any(b.seconds for b in bars) else ()
         self.texts = {e.slot: entry_texts(e, results, counter) for e in self.entries}
         self.headings = {

@@ -11,7 +11,7 @@ from app.base.theme import TINT, Colours, Role, colours_of, mix
 from app.models.results.entry import Entry
 from app.views.eliding import elided_text
 from app.views.timing.ladder_axis import Axis
-from app.views.timing.ladder_layout import BAR_STAGES, Geometry, LegendItem, Line, Section
+from app.views.timing.ladder_layout import BAR_STAGES, MARKS, Geometry, LegendItem, Line, Section
 from app.views.timing.row_text import device_name, failure_text, knobs_text, recorded_text, state_text, verdict_role
 
 SMALL = 0.86
@@ -82,8 +82,8 @@ class LadderPainter:
             self._fill(box, looks[item.kind], False, False)
             if item.kind in ("upload", "download"):
                 self._arrow(box, item.kind == "upload", self.base)
-        elif item.kind in ("elapsed", "elapsed_pinned"):
-            self._diamond(box.center(), item.kind == "elapsed", False)
+        elif item.kind in MARKS:
+            self._mark(box.center(), item.kind, False)
         elif item.kind == "quartiles":
             self._whisker(box.left(), box.right(), middle, False)
         else:
@@ -199,10 +199,10 @@ class LadderPainter:
             return
         faded = entry.state in ("stale", "running")
         lane = self._lanes(line, entry, axis, faded) if axis.log else self._stack(line, entry, axis, faded)
-        for stage in ("elapsed", "elapsed_pinned"):
+        for stage in MARKS:
             value = entry.seconds(stage)
             if value is not None:
-                self._diamond(QPointF(axis.x(value), lane.center().y()), stage == "elapsed", faded)
+                self._mark(QPointF(axis.x(value), lane.center().y()), stage, faded)
 
     def _counted(self, line: Line, entry: Entry, section: Section) -> None:
         """Draw a bar of counts, or the reason why there is none."""
@@ -293,9 +293,11 @@ class LadderPainter:
         )
         self.p.drawLines(list(segments))
 
-    def _diamond(self, centre: QPointF, filled: bool, faded: bool) -> None:
-        r = self.unit * 0.3
+    def _mark(self, centre: QPointF, stage: str, faded: bool) -> None:
+        """A diamond, filled for pageable memory; a triangle where chunks overlap."""
+        r, streamed, filled = self.unit * 0.3, stage == "elapsed_streamed", stage == "elapsed"
         corners = [QPointF(0, -r), QPointF(r, 0), QPointF(0, r), QPointF(-r, 0)]
+        corners = [QPointF(0, -r), QPointF(r, r), QPointF(-r, r)] if streamed else corners
         colour = self.colours.muted if faded else self.text
         self.p.setPen(QPen(colour, max(1.0, self.unit / 12)))
         self.p.setBrush(colour if filled else self.base)

@@ -124,6 +124,7 @@ def columns() -> tuple[Column, ...]:
         Column("speedup", "", lambda e, r: r.speedup(e.slot), times),
         Column("elapsed", stage_column("elapsed"), _stage("elapsed"), seconds),
         Column("pinned", stage_column("elapsed_pinned"), _stage("elapsed_pinned"), seconds),
+        Column("streamed", stage_column("elapsed_streamed"), _stage("elapsed_streamed"), seconds),
         Column(COUNTED, translate("Rows", "counted work"), _counted, lambda counted: str(counted[1])),
         Column(QUALITY, translate("Rows", "quality"), _quality, lambda found: str(found[1])),
         Column("error", translate("Rows", "error"), _error, relative_error),
@@ -145,6 +146,7 @@ def _explained() -> dict[str, str]:
         "speedup": translate("Rows", "The speed relative to the baseline"),
         "elapsed": stage_tip("elapsed"),
         "pinned": stage_tip("elapsed_pinned"),
+        "streamed": stage_tip("elapsed_streamed"),
         COUNTED: translate("Rows", "The work that the simulated GPU counted; it has no times"),
         QUALITY: translate(
             "Rows",

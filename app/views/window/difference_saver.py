@@ -15,7 +15,7 @@ from app.models.experiment.shown import variant_of
 from app.models.files.facts import facts_of_difference
 from app.models.pictures.difference import Difference
 from app.models.results.view_data import Array
-from app.views.pictures.difference_pane import missing_text
+from app.views.comparing.difference_pane import missing_text
 from app.views.window.window_parts import WindowParts
 from gpu_ops.errors import InputError, plain
 from gpu_ops.report.about import Part

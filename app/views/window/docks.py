@@ -23,7 +23,7 @@ from app.views.lazy import Lazy
 from app.views.scrolled import Scrolled
 from app.views.window.dock_sizes import DockSizes
 from app.views.window.panel_spec import DockSpec, PanelSpec
-from app.views.window.panels import DOCKS, PANELS
+from app.views.window.panels import DOCKS, ENLARGEABLE, PANELS
 
 LAYOUT_VERSION = 3
 """Increase it when the initial places of panels change: stored layouts with another number are ignored."""
@@ -36,9 +36,11 @@ def _tr(text: str) -> str:
 
 class Docks(QObject):
     """Puts every panel of PANELS into its place of DOCKS. `docks[spec]` is a panel, created if it was not yet; `tabs`
-    are the tab widgets of places with several panels. `toggled`: a place was opened or closed."""
+    are the tab widgets of places with several panels. `toggled`: a place was opened or closed. `made(panel)`: a lazy
+    panel has been created."""
 
     toggled = Signal()
+    made = Signal(object)
 
     def __init__(self, window: QMainWindow, context: Context) -> None:
         super().__init__(window)
@@ -78,10 +80,20 @@ class Docks(QObject):
     def _content(self, spec: PanelSpec[Any]) -> QWidget:
         """The widget for a panel in its place."""
         if spec.lazy:
-            lazy = self._lazy[spec.id] = Lazy[Any](partial(spec.make, self._context), self._window)
+            lazy = self._lazy[spec.id] = Lazy[Any](partial(self._make, spec), self._window)
             return lazy
         panel = self._panels[spec.id] = spec.make(self._context, self._window)
         return Scrolled(panel, self._window) if spec.scrolled else panel
+
+    def _make(self, spec: PanelSpec[Any], parent: QWidget) -> QWidget:
+        panel: QWidget = spec.make(self._context, parent)
+        self._panels[spec.id] = panel
+        self.made.emit(panel)
+        return panel
+
+    def enlargeable(self) -> list[QWidget]:
+        """The panels that have been created and make sense alone on the whole screen."""
+        return [self._panels[spec.id] for spec in ENLARGEABLE if spec.id in self._panels]
 
     def __getitem__(self, spec: PanelSpec[W]) -> W:
         return cast(W, self._lazy[spec.id].content if spec.lazy else self._panels[spec.id])

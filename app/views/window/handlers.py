@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication
 
+from app.controllers.timeline import TIMELINES
 from app.models.experiment.experiment_text import python_text, reason_against, results_before
 from app.models.experiment.session import Session
 from app.models.files.file_names import frames_kinds
@@ -17,7 +19,13 @@ from app.views.results.probe_bar import ProbeBar
 from app.views.window.difference_saver import save_difference
 from app.views.window.panels import SWEEP, TIMELINE
 from app.views.window.window_parts import WindowParts
-from gpu_ops import ParamError, __version__
+from gpu_ops import FILTERS, ParamError, __version__
+from gpu_ops.explaining.transfers.rates import recorded_rates
+
+STREAMS_CLAIM = "S1-streams"
+"""The claim whose experiment is the exercise."""
+EXERCISE = "pinned", "streams", "default_stream"
+"""One after the other, overlapped, and with an overlap that breaks: the source's figures 5.3 and 5.4."""
 
 
 def _tr(text: str) -> str:
@@ -150,6 +158,26 @@ def keep_difference(parts: WindowParts) -> None:
     messages.show_message("info", text, "", "difference", passing=True)
 
 
+def why_no_jump(parts: WindowParts) -> str:
+    """Why there is no largest difference to go to; "" where a difference is shown."""
+    none = parts.pictures.looked_at.found is None
+    return _tr("show a difference first, or click one beside the results") if none else ""
+
+
+def jump_to_largest(parts: WindowParts) -> None:
+    """Show the pixel with the largest difference, in all panes, with their values; or say that nothing differs."""
+    grid, found, messages = parts.pictures.view.grid, parts.pictures.looked_at.found, parts.context.messages
+    if grid is None or found is None:
+        return
+    if found.place is not None:
+        messages.settle("jump")
+        grid.display.go_to(*found.place)
+        return
+    equal = found.distance is not None
+    text = _tr("{title}: nothing differs.") if equal else _tr("{title} is not known yet.")
+    messages.show_message("info", text.format(title=found.layer.title), "", "jump", passing=True)
+
+
 def why_no_result(parts: WindowParts) -> str:
     """Why no result is meant: a difference was clicked last; else ""."""
     text = _tr("a difference was clicked last, which is no result of a variant; click a result")
@@ -191,6 +219,20 @@ def show_timeline(parts: WindowParts) -> None:
     place.show()
     place.raise_()
     parts.docks.turn_to(TIMELINE)
+
+
+def open_streams_exercise(parts: WindowParts) -> None:
+    """Open the source's exercise: the 3×3 convolution of a large image with and without streams, as timelines."""
+    session, timeline = parts.context.session, parts.context.timeline
+    experiment = next(claim.experiment for claim in FILTERS.claims if claim.id == STREAMS_CLAIM)
+    sample = dict(experiment["sample"])
+    parts.context.controller.open_sample(sample.pop("id"), sample)
+    session.set_filter(experiment["filter"], experiment["params"])
+    session.set_picks(EXERCISE)
+    timeline.set_view(TIMELINES)
+    machine = next(iter(recorded_rates()), "")
+    timeline.set_model(replace(timeline.model, predicted=True, machine=machine))
+    show_timeline(parts)
 
 
 def show_palette(parts: WindowParts) -> None:

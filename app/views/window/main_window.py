@@ -51,6 +51,7 @@ from app.views.timing.claims_page import ClaimsPage
 from app.views.window.context_menu import ContextMenus
 from app.views.window.docks import Docks
 from app.views.window.files import Chooser, Files, Opener, choose_files, choose_target
+from app.views.window.full_screen import FullScreen
 from app.views.window.handlers import open_guide, show_diagnostics
 from app.views.window.keyboard import Letters, order_focus
 from app.views.window.message_bar import MessageBar
@@ -179,6 +180,7 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(centre)
 
     def _make_parts(self) -> WindowParts:
+        self.full_screen = FullScreen(self, self.stack, self.docks)
         context, actions = self.context, build_actions(self)
         menus = fill_menu_bar(self.menuBar(), actions)
         recent = RecentMenu(menus["file/recent"], actions["clear_recent"], context.settings, context.importing.open)
@@ -194,7 +196,7 @@ class MainWindow(QMainWindow):
         pages, catalogue = Pages(self, makers, {"preferences"}), Catalogue(context.session, self)
         guide = GuideCatalogue(lambda name, anchor: open_guide(self.parts, name, anchor), self)
         palette, pasted = CommandPalette(self), PasteFile()
-        parts = pages, actions, menus, recent, catalogue, guide, palette, pasted, self.probing.probe
+        parts = pages, actions, menus, recent, catalogue, guide, palette, pasted, self.probing.probe, self.full_screen
         return WindowParts(context, self, self.stack, self.docks, *parts)
 
     def _layouts_page(self) -> QWidget:
@@ -217,11 +219,12 @@ class MainWindow(QMainWindow):
 
     def _figures_page(self) -> QWidget:
         from app.views.timing.figures_page import FiguresPage  # plots are not needed to begin
+        from gpu_ops.explaining.transfers.figures import recorded_figures
 
         page = FiguresPage()
         page.save_asked.connect(self.context.files.export_figure)
         page.report_asked.connect(self.context.files.open_figures)
-        page.set_figures(gpu_ops.draw_figures(gpu_ops.recorded_reports()))
+        page.set_figures((*gpu_ops.draw_figures(gpu_ops.recorded_reports()), *recorded_figures()))
         return page
 
     def _listen(self) -> None:
@@ -351,6 +354,7 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
         settings, look = self.context.settings, self.context.look
+        self.full_screen.leave()
         keep_last(self.parts)
         self.context.sessions.end()
         self.context.controller.cancel()

@@ -87,3 +87,5 @@ LEVELS = PanelSpec("levels", QT_TRANSLATE_NOOP("Panels", "Levels"), "timing", _l
 XRAY = PanelSpec("xray", QT_TRANSLATE_NOOP("Panels", "X-ray"), "xray", _xray, lazy=True)
 PANELS: tuple[PanelSpec[Any], ...] = (EXPERIMENT, LADDER, TABLE, SWEEP, TIMELINE, LEVELS, XRAY)
 """Panels that share a place are in the order of their tabs."""
+ENLARGEABLE: tuple[PanelSpec[Any], ...] = (LADDER, TABLE, SWEEP, TIMELINE, XRAY)
+"""Panels that can be shown alone on the whole screen."""

@@ -33,7 +33,8 @@ class WindowActions(QObject):
             action.triggered.connect(partial(self._open_sample, sample.id))
             parts.menus["file/samples"].addAction(action)
         parts.docks[EXPERIMENT].steps.offer_region(parts.actions["crop_region"])
-        KeptDifferences(parts.pictures, parts.context.session, parts.actions["keep_difference"])
+        keep, jump = parts.actions["keep_difference"], parts.actions["jump_to_largest"]
+        KeptDifferences(parts.pictures, parts.context.session, keep, jump)
         SoundMenu(parts.menus["view/sound"], parts.actions["play"], parts.context.playback, parts.pictures.titles)
         self._follow()
         self._show_look()
@@ -54,7 +55,7 @@ class WindowActions(QObject):
             context.session.changed,
             context.files.list.changed,
             *(pictures.view_changed, pictures.arranged, pictures.looked_at.changed),
-            self._parts.docks.toggled,
+            *(self._parts.docks.toggled, self._parts.full_screen.changed),
             self._parts.probe.changed,
             self._parts.probe.scale_bar_changed,
         ):

@@ -18,6 +18,7 @@ from app.views.dialogs.recent_menu import RecentMenu
 from app.views.pictures.clipboard import PasteFile
 from app.views.results.pictures import Pictures
 from app.views.window.docks import Docks
+from app.views.window.full_screen import FullScreen
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,3 +38,4 @@ class WindowParts:
     palette: CommandPalette
     pasted: PasteFile
     probe: Probe
+    full_screen: FullScreen

@@ -80,7 +80,6 @@ _ALREADY_ENABLED = 704
 # Codes of cudaError_t and CUresult that a kernel causes while it runs.
 FAULTS = {
     700: "an illegal memory access",
-    702: "the time limit for kernels",
     710: "a failed assertion",
     714: "a stack error",
     715: "an illegal instruction",
@@ -118,8 +117,17 @@ class AtWork:
             raise DeviceMemoryError(f"The device's memory is full: {error}. Use a smaller input.") from error
 
 
+TIMEOUT = 702
+"""cudaErrorLaunchTimeout"""
+
+
 def as_error(status: int, text: str) -> KernelFault | DeviceError:
     """KernelFault if a kernel caused it, DeviceLost if the context is lost for another reason, else DeviceError."""
+    if status == TIMEOUT:
+        return KernelFault(
+            "A kernel ran longer than the system allows on a GPU that draws the screen (its watchdog, a few seconds), "
+            "and was ended. Give it less work, or take a GPU without a display, and start again."
+        )
     if status in FAULTS:
         return KernelFault(f"A kernel failed with {FAULTS[status]}; correct it and start again.")
     if status in LOST:

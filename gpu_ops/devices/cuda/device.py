@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from types import ModuleType
@@ -11,16 +12,27 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel, nvrtc_version, supported_architectures
+from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel
+from gpu_ops.devices.cuda.activity import recorded
 from gpu_ops.devices.cuda.current import AtWork, DeviceObjects, enable_access, on_its_device
-from gpu_ops.devices.cuda.memory import DRIVER_CALLS, allocate, allocate_pitched, host_view, transfer_abilities
+from gpu_ops.devices.cuda.memory import (
+    DRIVER_CALLS,
+    ManagedBytes,
+    allocate,
+    allocate_managed,
+    allocate_pitched,
+    host_view,
+    is_pinned,
+)
 from gpu_ops.devices.cuda.prepare import Prepared, wait_for
+from gpu_ops.devices.cuda.properties import architecture_of, limits_of, nvml_state, transfer_abilities
 from gpu_ops.devices.cuda.sampling import CudaSampler, Hold
 from gpu_ops.devices.cuda.texture import Texture, make_texture
 from gpu_ops.devices.instruments import HOLD, READ
 from gpu_ops.devices.launches import grid1d
 from gpu_ops.devices.libraries import import_library
-from gpu_ops.errors import DeviceError, DeviceMemoryError, KernelError, PeerMissing
+from gpu_ops.devices.nvrtc import nvrtc_version
+from gpu_ops.errors import DeviceError, DeviceMemoryError, KernelError, KernelFault, PeerMissing
 from gpu_ops.params import Value
 from gpu_ops.plan import (
     DEFAULT_STREAM,
@@ -30,11 +42,11 @@ from gpu_ops.plan import (
     Execution,
     How,
     Launch,
-    Limits,
     MemoryKind,
     Mode,
     Plan,
     Sampler,
+    Span,
 )
 
 
@@ -66,6 +78,7 @@ class _Shared:
     peer: _Shared | None = None
     hold: Hold | None = None
     flush: Prepared | None = None
+    managed: ManagedBytes = field(default_factory=ManagedBytes)
 
 
 class CudaDevice:
@@ -86,8 +99,8 @@ class CudaDevice:
         self._peer: CudaDevice | None = None
         with self.at_work():
             properties = cupy.cuda.runtime.getDeviceProperties(index)
-            self.limits = _limits(properties, cupy.cuda.runtime.memGetInfo()[1])
-        self._shared = shared or _Shared(_architecture(self.limits.capability))
+            self.limits = limits_of(properties, cupy.cuda.runtime.memGetInfo()[1])
+        self._shared = shared or _Shared(architecture_of(self.limits.capability))
 
     def at_work(self) -> AtWork:
         """Inside, this is the thread's current device, and failures of CUDA become our errors: see `as_error`."""
@@ -176,12 +189,17 @@ class CudaDevice:
         with self.stream(0):
             target.fill(value)
 
-    def free(self, array: DeviceArray) -> None:
-        """CuPy's pool reclaims memory with the last reference to it."""
-
     @on_its_device
     def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> Any:
-        return self.empty(shape, dtype) if kind == "device" else allocate(kind, shape, dtype, self._index)
+        if kind == "device":
+            return self.empty(shape, dtype)
+        if kind == "managed":
+            return allocate_managed(shape, dtype, self._index, self._shared.managed, self.free_bytes())
+        return allocate(kind, shape, dtype, self._index)
+
+    @on_its_device
+    def is_pageable(self, array: np.ndarray[Any, Any]) -> bool:
+        return not is_pinned(array)
 
     def host_view(self, array: DeviceArray) -> np.ndarray[Any, Any]:
         return host_view(array)
@@ -257,14 +275,28 @@ class CudaDevice:
         graph = self.capture(prepared, 1) if mode == "graph" and not (trace or plan.graph) else None
         begin.record(stream)
         prepared.host_clock.start()
-        if graph is not None:
-            graph.launch(stream)
-        else:
-            prepared.enqueue()
-        end.record(stream)
-        wait_for(end)
+        try:
+            if graph is not None:
+                graph.launch(stream)
+            else:
+                prepared.enqueue()
+            end.record(stream)
+            wait_for(end)
+        except KernelFault:
+            raise
+        except BaseException:  # of a task of the host: nothing may use the memory that its caller frees
+            with suppress(self._cupy.cuda.runtime.CUDARuntimeError, DeviceError):
+                self.synchronize()
+            raise
         elapsed = self._cupy.cuda.get_elapsed_time(begin, end) * 1e-3
         return Execution(elapsed, (*prepared.host_clock.spans, *prepared.spans_since(begin)))
+
+    @on_its_device
+    def recorded(self, plan: Plan) -> tuple[Execution, tuple[Span, ...]]:
+        """A traced execution of a plan, and CUPTI's records of it. Raises LibraryMissing, DeviceError."""
+        found: list[Execution] = []
+        spans = recorded(lambda: found.append(self.execute(plan, trace=True)))
+        return found[0], spans
 
     @on_its_device
     def capture(self, prepared: Prepared, times: int) -> Any:
@@ -338,46 +370,3 @@ class CudaDevice:
     def synchronize(self) -> None:
         for stream in self._shared.streams.values():
             stream.synchronize()
-
-
-def _limits(properties: Mapping[str, Any], memory: int) -> Limits:
-    return Limits(
-        capability=(int(properties["major"]), int(properties["minor"])),
-        threads_per_block=int(properties["maxThreadsPerBlock"]),
-        shared_bytes=int(properties["sharedMemPerBlockOptin"]),
-        multiprocessors=int(properties["multiProcessorCount"]),
-        l2_bytes=int(properties["l2CacheSize"]),
-        memory_bytes=int(memory),
-        copy_engines=int(properties["asyncEngineCount"]),
-    )
-
-
-def _architecture(capability: tuple[int, int]) -> str:
-    """The newest architecture that NVRTC supports and this device runs: same major, no higher minor."""
-    numbers = [int(a[3:]) for a in supported_architectures()]
-    compatible = [a for a in numbers if a // 10 == capability[0] and a % 10 <= capability[1]]
-    if not compatible:
-        raise DeviceError(
-            f"NVRTC {'.'.join(map(str, nvrtc_version()))} does not compile for capability "
-            f"{capability[0]}.{capability[1]}; it supports {', '.join(supported_architectures())}."
-        )
-    return f"sm_{max(compatible)}"
-
-
-def nvml_state(index: int) -> dict[str, Any]:
-    """Driver version, clocks in MHz and temperature now; empty where nvidia-ml-py is not installed."""
-    try:
-        import pynvml
-    except ImportError:
-        return {}
-    try:
-        pynvml.nvmlInit()
-        handle = pynvml.nvmlDeviceGetHandleByIndex(index)
-        return {
-            "driver": pynvml.nvmlSystemGetDriverVersion(),
-            "sm_mhz": pynvml.nvmlDeviceGetClockInfo(handle, pynvml.NVML_CLOCK_SM),
-            "memory_mhz": pynvml.nvmlDeviceGetClockInfo(handle, pynvml.NVML_CLOCK_MEM),
-            "celsius": pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU),
-        }
-    except pynvml.NVMLError as error:
-        return {"nvml": str(error)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import weakref
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -12,28 +13,91 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.devices.cuda.current import free_on_device
+from gpu_ops.errors import DeviceMemoryError, PinnedMemoryError
+from gpu_ops.host import free_memory
 from gpu_ops.plan import MemoryKind
 
 
+class ManagedBytes:
+    """The managed memory of a device that is in use. The driver allocates more than fits without a word, and a GPU can
+    hang over it."""
+
+    def __init__(self) -> None:
+        self._used = self._free = 0
+
+    def take(self, nbytes: int, free: int) -> None:
+        """Count an allocation, with so many bytes free on the device now. Memory that no page was migrated to counts as
+        free there, so what was free before the first allocation is the limit. Raises DeviceMemoryError."""
+        if not self._used:
+            self._free = free
+        if nbytes > min(free, self._free - self._used):
+            raise DeviceMemoryError(
+                f"{nbytes:,} bytes of managed memory, beside {self._used:,} in use, are more than the {free:,} bytes "
+                "that are free on the device, and it can hang then. Use a smaller input."
+            )
+        self._used += nbytes
+
+    def give_back(self, nbytes: int) -> None:
+        """An allocation was freed."""
+        self._used -= nbytes
+
+
+class _Owner:
+    """Keeps an object alive, and can be watched."""
+
+    def __init__(self, owned: Any) -> None:
+        self.owned = owned
+
+
 def allocate(kind: MemoryKind, shape: tuple[int, ...], dtype: Any, device: int) -> Any:
-    """Uninitialised memory of that kind, on the current device, which is `device`. Mapped memory comes as an array that
-    kernels take; that array keeps the host's view of the memory alive."""
+    """Uninitialised memory of the host of that kind, on the current device, which is `device`. Mapped memory comes as
+    an array that kernels take; that array keeps the host's view of the memory alive. Raises PinnedMemoryError."""
     import cupy
     import cupyx
 
     if kind == "pageable":
         return np.empty(shape, dtype)
-    if kind == "registered":
-        return _registered(shape, dtype)
-    if kind == "managed":
-        with cupy.cuda.using_allocator(cupy.cuda.malloc_managed):
-            return cupy.empty(shape, dtype)
-    pinned = cupyx.empty_pinned(shape, dtype)
+    nbytes = math.prod(shape) * np.dtype(dtype).itemsize
+    if nbytes > (free := free_memory()):
+        raise PinnedMemoryError(nbytes, free)
+    try:
+        if kind == "registered":
+            return _registered(shape, dtype)
+        pinned = cupyx.empty_pinned(shape, dtype)
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        if int(error.status) != _NO_MEMORY:
+            raise
+        raise PinnedMemoryError(nbytes, free) from None
     if kind == "pinned":
         return pinned
     # With unified addressing all page-locked memory is mapped, at the same address on both sides.
     memory = cupy.cuda.UnownedMemory(pinned.ctypes.data, max(pinned.nbytes, 1), pinned, device)
     return cupy.ndarray(shape, dtype, cupy.cuda.MemoryPointer(memory, 0))
+
+
+def allocate_managed(shape: tuple[int, ...], dtype: Any, device: int, used: ManagedBytes, free: int) -> Any:
+    """Managed memory, of which the device has `free` bytes at most. Raises DeviceMemoryError."""
+    import cupy
+
+    nbytes = math.prod(shape) * np.dtype(dtype).itemsize
+    used.take(nbytes, free)
+    owner = _Owner(None)
+    weakref.finalize(owner, used.give_back, nbytes).atexit = False
+    with cupy.cuda.using_allocator(cupy.cuda.malloc_managed):
+        owner.owned = array = cupy.empty(shape, dtype)
+    memory = cupy.cuda.UnownedMemory(array.data.ptr, max(nbytes, 1), owner, device)
+    return cupy.ndarray(shape, dtype, cupy.cuda.MemoryPointer(memory, 0))
+
+
+def is_pinned(array: np.ndarray[Any, Any]) -> bool:
+    """Whether the first and the last byte of a host array are page-locked."""
+    from cuda.bindings import runtime
+
+    if not array.nbytes:
+        return True
+    ends = np.lib.array_utils.byte_bounds(array)
+    found = [runtime.cudaPointerGetAttributes(address)[1] for address in (ends[0], ends[1] - 1)]
+    return all(f is not None and f.type == runtime.cudaMemoryType.cudaMemoryTypeHost for f in found)
 
 
 def _registered(shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
@@ -94,24 +158,10 @@ DRIVER_CALLS: Mapping[str, Callable[[], None]] = {
 """See `gpu_ops.plan.Device.driver_call`."""
 _SOME = 1 << 20
 _PORTABLE = 1
+_NO_MEMORY = 2
+"""cudaErrorMemoryAllocation"""
 _WIDEST_ACCESS = 16
 """The maximum number of bytes that a thread loads from a row at once; the driver takes 4, 8 or 16."""
-
-
-def transfer_abilities(index: int) -> dict[str, Any]:
-    """What a device's copies can do, as the driver says: how many copy engines work beside its kernels; whether pinned
-    host memory is `mapped` (kernels access it) and `portable` (pinned for every device); whether host and kernels may
-    access `managed` memory at once, so that single pages migrate; and the `peers` whose memory it reaches directly."""
-    from cupy.cuda import runtime
-
-    properties, count = runtime.getDeviceProperties(index), runtime.getDeviceCount()
-    return {
-        "copy_engines": int(properties["asyncEngineCount"]),
-        "mapped": bool(properties["canMapHostMemory"]),
-        "portable": bool(properties["unifiedAddressing"]),
-        "managed": bool(properties["concurrentManagedAccess"]),
-        "peers": [f"cuda:{k}" for k in range(count) if k != index and runtime.deviceCanAccessPeer(index, k)],
-    }
 
 
 class _Allocation:

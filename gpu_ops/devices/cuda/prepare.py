@@ -108,7 +108,7 @@ class Prepared:
         self._fork(streams, used, trace)
         for step in steps:
             if isinstance(step, HostTask):
-                self.operations += [events[name].synchronize for name in step.after]
+                self.operations += [partial(wait_for, events[name]) for name in step.after]
                 self.operations.append(self.host_clock.timed(step) if trace else partial(step.function, *step.args))
                 continue
             stream = streams(step.stream)

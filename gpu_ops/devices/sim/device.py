@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel, nvrtc_version
+from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel
 from gpu_ops.devices.cpu import cpu_model
 from gpu_ops.devices.launches import (
     PITCH,
@@ -24,6 +24,7 @@ from gpu_ops.devices.launches import (
     check_variables,
 )
 from gpu_ops.devices.limits import limits_of
+from gpu_ops.devices.nvrtc import nvrtc_version
 from gpu_ops.devices.sim.findings import Findings
 from gpu_ops.devices.sim.launch import Options, run_launch
 from gpu_ops.devices.sim.memory import Memory, Region
@@ -150,12 +151,9 @@ class SimDevice:
         target.fill(value)
         self._memory.mark(target)
 
-    def free(self, array: DeviceArray) -> None:
-        """NumPy frees memory with the last reference to it."""
-
     def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
         if kind not in ("pageable", "pinned", "registered"):
-            return self.empty(shape, dtype)
+            return self._memory.empty(shape, dtype, kind)
         array = np.empty(shape, dtype)
         if kind != "pageable":
             self._memory.pin(array)
@@ -244,10 +242,10 @@ class SimDevice:
         self,
         plan: Plan,
         queues: Queues = Queues(),  # noqa: B008 - frozen
-        cost: Cost = lambda step, engine: 1.0,
+        cost: Cost = lambda step, engine, kind_of: 1.0,
     ) -> tuple[Span, ...]:
         """When the steps of a plan begin and end on such queues; without a cost every step takes as long."""
-        return Timeline(plan, self.is_host, self.is_pageable, queues, cost).run()
+        return Timeline(plan, self.is_host, self.kind_of, queues, cost).run()
 
     def is_host(self, array: DeviceArray) -> bool:
         """Whether an array is in host memory, pageable or pinned."""
@@ -255,7 +253,16 @@ class SimDevice:
 
     def is_pageable(self, array: DeviceArray) -> bool:
         """Whether an array is in host memory that the GPU cannot access."""
-        return self.is_host(array) and not self._memory.is_pinned(array)
+        return self.kind_of(array) == "pageable"
+
+    def kind_of(self, array: DeviceArray) -> MemoryKind:
+        """The kind of memory that an array is in; registered memory is pinned."""
+        if not isinstance(array, np.ndarray):
+            return "device"  # a texture
+        allocation = self._memory.allocation(array)
+        if allocation is not None:
+            return allocation.kind
+        return "pinned" if self._memory.is_pinned(array) else "pageable"
 
     def _launch(self, launch: Launch, options: Options) -> Findings:
         kernel: SimKernel = launch.kernel

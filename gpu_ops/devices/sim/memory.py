@@ -12,6 +12,7 @@ import numpy as np
 
 from gpu_ops.devices.sim.lanes import Array
 from gpu_ops.errors import DeviceMemoryError, KernelError, counted
+from gpu_ops.plan import MemoryKind
 
 ALIGNMENT = 512
 NOBODY = -1
@@ -23,9 +24,9 @@ FAR = 1 << 30
 class Allocation:
     """One allocation of memory. `written` says which bytes are initialised; None: all of them."""
 
-    def __init__(self, raw: Array, base: int, nbytes: int, itemsize: int) -> None:
+    def __init__(self, raw: Array, base: int, nbytes: int, itemsize: int, kind: MemoryKind) -> None:
         self.raw = weakref.ref(raw)
-        self.base, self.nbytes, self.itemsize = base, nbytes, itemsize
+        self.base, self.nbytes, self.itemsize, self.kind = base, nbytes, itemsize, kind
         self.written: Array | None = np.zeros(nbytes, np.bool_)
 
     def bytes(self) -> Array:
@@ -52,8 +53,8 @@ class Memory:
         self._by_raw: dict[int, Allocation] = {}
         self._pinned: set[tuple[int, int]] = set()
 
-    def empty(self, shape: tuple[int, ...], dtype: Any) -> Array:
-        """Uninitialised memory. Raises DeviceMemoryError if the device is full."""
+    def empty(self, shape: tuple[int, ...], dtype: Any, kind: MemoryKind = "device") -> Array:
+        """Uninitialised memory that kernels access. Raises DeviceMemoryError if the device is full."""
         dtype = np.dtype(dtype)
         nbytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
         if self.used + nbytes > self.limit:
@@ -64,7 +65,7 @@ class Memory:
         except MemoryError:
             raise DeviceMemoryError(f"This machine has no {nbytes} bytes left. Use a smaller input.") from None
         start = -address_of(raw) % ALIGNMENT
-        allocation = Allocation(raw, address_of(raw) + start, nbytes, dtype.itemsize)
+        allocation = Allocation(raw, address_of(raw) + start, nbytes, dtype.itemsize, kind)
         self._by_raw[id(raw)] = allocation
         self.used += nbytes
         weakref.finalize(raw, self._drop, id(raw), nbytes)

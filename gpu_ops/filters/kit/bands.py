@@ -59,18 +59,27 @@ def wraps(task: Task) -> bool:
     return task.params.get("border") == "wrap"
 
 
-def split(filter: Filter, task: Task, rows: int) -> list[Band]:
-    """Bands of `rows` rows, the last one of what is left."""
+def even(rows: int, count: int) -> list[int]:
+    """Where `count` bands of equally many rows end, the last one of what is left."""
+    each = -(-rows // count)
+    return [*range(each, rows, each), rows]
+
+
+def split(filter: Filter, task: Task, rows: int, alike: bool = False) -> list[Band]:
+    """Bands of `rows` rows, the last one of what is left; `alike` as for `split_at`."""
     count = task.meta.shape[0]
-    return split_at(filter, task, [*range(rows, count, rows), count])
+    return split_at(filter, task, [*range(rows, count, rows), count], alike)
 
 
-def split_at(filter: Filter, task: Task, stops: Sequence[int]) -> list[Band]:
+def split_at(filter: Filter, task: Task, stops: Sequence[int], alike: bool = False) -> list[Band]:
     """Bands that end before these rows. At an edge they take more rows from inside: a window may be no longer than what
-    it slides over."""
+    it slides over. Where they are `alike`, all need as many rows, so that one plan serves them; results of parts that
+    are merged would count some rows twice, so their bands never are."""
     count, halo = task.meta.shape[0], reach(filter, task)
     low, high = (-halo, count + halo) if wraps(task) else (0, count)
-    least = min(2 * halo + 1, high - low)
+    own = max((stop - start for start, stop in zip((0, *stops), stops, strict=False)), default=1)
+    is_alike = alike and filter.locality.kind != "mergeable"
+    least = min(2 * halo + (own if is_alike else 1), high - low)
     bands = []
     for start, stop in zip((0, *stops), stops, strict=False):
         first = min(max(start - halo, low), high - least)

@@ -80,8 +80,8 @@ def march_exactness(window: Window) -> Exactness:
 
 
 def march_largest(window: Window) -> Range:
-    """A square's whole sum is in the samples' own type, and a row and a value more on the way."""
-    return lambda task: top(task.meta.dtype) / (window(task) + 2) ** 2
+    """A square's whole sum is in the samples' own type, and a row more on the way."""
+    return lambda task: top(task.meta.dtype) / (window(task) * (window(task) + 1) + 2)
 
 
 def segments_fit(window: Window, advice: str) -> Rule:

@@ -47,7 +47,7 @@ BOTH = "Two GPUs share the rows, each with a bus of its own; at the boundary the
 FAST = "Chunks of 4 MiB in three streams as one graph: each copy runs at full speed, and only two run alone."
 
 
-_TOO_MANY = "{chunks} chunks need as many rows, this input has {meta.shape[0]}; choose fewer"
+_TOO_MANY = "{chunks} chunks need as many rows, this input has {meta.shape[0]}; choose that many or fewer"
 _FEW_CHUNKS = Rule(lambda task: task.knobs["chunks"] > task.meta.shape[0], _TOO_MANY)
 _ONE_ROW = "two GPUs share at least two rows, this input has one"
 _TWO_ROWS = Rule(lambda task: task.meta.shape[0] < 2, _ONE_ROW, {"shape": ((1,), (1, 1), (1, 7))})
@@ -94,7 +94,7 @@ def _variants(workloads: Workloads) -> tuple[Variant, ...]:
         make("registered", "4 registered", REGISTERED, strategies.whole("registered")),
         make("mapped", "5 mapped", MAPPED, strategies.mapped),
         make("managed", "6 managed", MANAGED, strategies.managed, PREFETCH),
-        chunked("streams", "7 streams", STREAMED, streamed(), *knobs, ORDER),
+        chunked("streams", "7 chunks in streams", STREAMED, streamed(), *knobs, ORDER),
         chunked(
             *("default_stream", "8 default stream", IN_DEFAULT),
             *(streamed(interruption=strategies.on_default_stream), *knobs),

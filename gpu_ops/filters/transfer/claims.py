@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from gpu_ops.filters.kit.verdicts import ratio
 from gpu_ops.types import Claim
 
-EXPERIMENT = {
+EXPERIMENT: Mapping[str, Any] = {
     "filter": "transfer2d",
     "sample": {"id": "noise", "size": "4096x4096", "channels": 3, "dtype": "uint8"},
     "params": {"work": "conv3x3-rows", "repeats": 1, "border": "reflect"},

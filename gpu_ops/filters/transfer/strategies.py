@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from gpu_ops.filters.transfer.pipeline import Array, Chunk, Pipeline, in_stream, pieces
+from gpu_ops.filters.kit.bands import Band, part_task
+from gpu_ops.filters.kit.pipeline import (
+    CHUNK_BYTES,
+    STREAMS,
+    Array,
+    Chunk,
+    FromHost,
+    Sink,
+    Source,
+    ToHost,
+    Work,
+    chunks_of,
+    depth_first,
+    in_stream,
+)
+from gpu_ops.filters.kit.staging import FromBuffers, ToBuffers, copied_from, copied_to
 from gpu_ops.filters.transfer.workload import Workload
 from gpu_ops.plan import DEFAULT_STREAM, Copy, Device, DeviceArray, Fill, HostTask, MemoryKind, Plan, Prefetch, Step
 from gpu_ops.task import Task
@@ -17,19 +33,47 @@ Strategy = Callable[[Device, Task, Workload], Plan]
 Interruption = Callable[[Device, int], Step]
 """A step that the host enqueues, or carries out, behind each chunk; the number is the chunk's."""
 PAGE = 4096
-CHUNK_BYTES = 4 << 20
-"""A copy of this size runs at full speed, and the first and the last one, beside which nothing runs, are short."""
-STREAMS = 3
-"""One each for an upload, a kernel and a download at a time."""
+
+
+def _chunks(
+    device: Device, task: Task, workload: Workload, bands: Sequence[Band], slots: int, first: int = 1, base: int = 1
+) -> list[Chunk]:
+    """Chunks of a task in so many streams, of which `base` is the first one; `first` is the number of the first
+    chunk."""
+    inner = workload.task(task)
+
+    def make(rows: int) -> tuple[DeviceArray, Plan]:
+        x = device.empty((rows, *task.meta.shape[1:]), task.dtype)
+        plan = workload.variant.plan(device, part_task(inner, rows).on(x))
+        return x, Plan(plan.steps, {workload.filter.id: plan.outputs[workload.output.id]})
+
+    return chunks_of(bands, slots, make, first=first, base=base)
+
+
+def _host(device: Device, task: Task, workload: Workload, kind: MemoryKind) -> tuple[Array, dict[str, Array]]:
+    """Host memory of a kind: one with the input, and one for the result."""
+    source, target = (device.allocate(kind, task.meta.shape, task.dtype) for _ in range(2))
+    return device.download(task.x, out=source), {workload.filter.id: target}
+
+
+def _work(task: Task, workload: Workload) -> Work:
+    """The kernel's launches on a chunk, as often as the task asks for."""
+    many = task.params["repeats"]
+
+    def namer(chunk: Chunk, place: int) -> Callable[[str], str]:
+        again = f" launch {place + 1}" if many > 1 else ""
+        return lambda name: f"{chunk.named(name or workload.variant.id)}{again}"
+
+    return lambda chunk: [step for k in range(many) for step in chunk.steps(namer(chunk, k))]
 
 
 def whole(kind: MemoryKind) -> Strategy:
     """Upload, kernel and download of the whole input, one after the other, with host memory of this kind."""
 
     def plan(device: Device, task: Task, workload: Workload) -> Plan:
-        pipeline = Pipeline(device, task, workload)
-        source, target = pipeline.host(kind)
-        return pipeline.plan(list(_depth_first(pipeline, source, target, 1)), target)
+        chunks = _chunks(device, task, workload, workload.bands(task, 1), 1)
+        source, targets = _host(device, task, workload, kind)
+        return Plan(tuple(depth_first(chunks, FromHost(source), ToHost(targets), _work(task, workload))), targets)
 
     return plan
 
@@ -39,25 +83,31 @@ def streamed(kind: MemoryKind = "pinned", graph: bool = False, interruption: Int
 
     def plan(device: Device, task: Task, workload: Workload) -> Plan:
         count, streams = task.knobs["chunks"], task.knobs["streams"]
-        pipeline = Pipeline(device, task, workload, workload.bands(task, count), streams)
-        source, target = pipeline.host(kind)
-        order = _breadth_first if task.knobs.get("order") == "breadth first" else _depth_first
-        steps = list(order(pipeline, source, target, streams, interruption))
+        chunks = _chunks(device, task, workload, workload.bands(task, count), streams)
+        source, targets = _host(device, task, workload, kind)
+        launches = _work(task, workload)
+
+        def work(chunk: Chunk) -> list[Step]:
+            return [*launches(chunk), *([] if interruption is None else [interruption(device, chunk.number)])]
+
+        order = _breadth_first if task.knobs.get("order") == "breadth first" else depth_first
+        steps = tuple(order(chunks, FromHost(source), ToHost(targets), work))
         blocking = any(step.stream == DEFAULT_STREAM for step in steps)
-        return pipeline.plan(steps, target, graph=graph, blocking=blocking)
+        return Plan(steps, targets, graph=graph, blocking=blocking)
 
     return plan
 
 
 def fast(device: Device, task: Task, workload: Workload) -> Plan:
     """Chunks of CHUNK_BYTES in three streams, as one graph; an input of two chunks or less whole."""
-    count = _chunks(task)
-    pipeline = Pipeline(device, task, workload, workload.bands(task, count if count > 2 else 1), STREAMS)
-    source, target = pipeline.host("pinned")
-    return pipeline.plan(list(_depth_first(pipeline, source, target, STREAMS)), target, graph=True)
+    count = _count(task)
+    chunks = _chunks(device, task, workload, workload.bands(task, count if count > 2 else 1), STREAMS)
+    source, targets = _host(device, task, workload, "pinned")
+    steps = depth_first(chunks, FromHost(source), ToHost(targets), _work(task, workload))
+    return Plan(tuple(steps), targets, graph=True)
 
 
-def _chunks(task: Task) -> int:
+def _count(task: Task) -> int:
     """How many chunks of CHUNK_BYTES a task has."""
     return max(1, min(-(-task.meta.nbytes // CHUNK_BYTES), task.meta.shape[0]))
 
@@ -66,70 +116,52 @@ def both(device: Device, task: Task, workload: Workload) -> Plan:
     """The upper half on a device and the lower one on its peer, from the middle outwards: chunks of CHUNK_BYTES, and on
     each device three streams. Both chunks in the middle take their halo from the other device, all others from the
     host."""
-    bands = workload.bands(task, max(2, _chunks(task)))
+    bands = workload.bands(task, max(2, _count(task)))
     half = len(bands) // 2
-    upper = Pipeline(device, task, workload, bands[:half][::-1], STREAMS)
-    lower = Pipeline(device.peer(), task, workload, bands[half:], STREAMS, first=half + 1)
-    source, target = upper.host("pinned")
-    steps = list(_middle(upper, lower, source, target))
+    upper = _chunks(device, task, workload, bands[:half][::-1], STREAMS)
+    lower = _chunks(device.peer(), task, workload, bands[half:], STREAMS, first=half + 1, base=STREAMS + 1)
+    memory, targets = _host(device, task, workload, "pinned")
+    source, sink, work = FromHost(memory), ToHost(targets), _work(task, workload)
+    steps = list(_middle(upper[0], lower[0], source, sink, work))
     for place in range(1, len(bands) - half):
-        for pipeline, base in ((upper, 1), (lower, STREAMS + 1)):
-            for chunk in pipeline.chunks[place : place + 1]:
-                steps += _one(pipeline, chunk, source, target, base + place % STREAMS)
+        for chunk in (*upper[place : place + 1], *lower[place : place + 1]):
+            steps += depth_first([chunk], source, sink, work)
     peer_streams = frozenset(range(STREAMS + 1, 2 * STREAMS + 1))
-    return upper.plan(steps, target, peer_streams=peer_streams)
+    return Plan(tuple(steps), targets, peer_streams=peer_streams)
 
 
-def _middle(upper: Pipeline, lower: Pipeline, source: Array, target: Array) -> Iterator[Step]:
+def _middle(above: Chunk, below: Chunk, source: FromHost, sink: Sink, work: Work) -> Iterator[Step]:
     """The chunks above and below the middle: each device uploads its own rows, and sends what the other one needs."""
-    above, below, mine, other = upper.chunks[0], lower.chunks[0], 1, STREAMS + 1
     middle, last, first = below.band.start, above.band.high, below.band.low
-    yield from upper.upload(above, source, mine, high=middle)
-    yield from lower.upload(below, source, other, low=middle)
+    yield from source.upload(above, high=middle)
+    yield from source.upload(below, low=middle)
     down, up = "halo to the second GPU", "halo to the first GPU"
     if first < middle < last:
         sent = above.x[first - above.band.low : middle - above.band.low]
-        yield Copy(below.x[: middle - first], sent, down, mine)
+        yield Copy(below.x[: middle - first], sent, down, above.stream)
         sent = below.x[middle - first : last - first]
-        yield Copy(above.x[middle - above.band.low :], sent, up, other)
-    yield from upper.launches(above, mine, (up,) if middle < last else ())
-    yield from lower.launches(below, other, (down,) if first < middle else ())
-    yield upper.download(above, target, mine)
-    yield lower.download(below, target, other)
+        yield Copy(above.x[middle - above.band.low :], sent, up, below.stream)
+    yield from _after(work(above), up if middle < last else "")
+    yield from _after(work(below), down if first < middle else "")
+    yield from sink.download(above)
+    yield from sink.download(below)
 
 
-def _one(pipeline: Pipeline, chunk: Chunk, source: Array, target: Array, stream: int) -> Iterator[Step]:
-    """All steps of a chunk, in one stream."""
-    yield from pipeline.upload(chunk, source, stream)
-    yield from pipeline.launches(chunk, stream)
-    yield pipeline.download(chunk, target, stream)
+def _after(steps: Iterable[Step], name: str) -> Iterator[Step]:
+    """The steps, of which the first one waits for the step of that name, if there is one."""
+    first, *others = steps
+    yield replace(first, after=(name,)) if name else first
+    yield from others
 
 
-def _depth_first(
-    pipeline: Pipeline, source: Array, target: Array, streams: int, interruption: Interruption | None = None
-) -> Iterator[Step]:
-    """All steps of a chunk, then those of the next one."""
-    for place, chunk in enumerate(pipeline.chunks):
-        stream = place % streams + 1
-        yield from pipeline.upload(chunk, source, stream)
-        yield from pipeline.launches(chunk, stream)
-        if interruption is not None:
-            yield interruption(pipeline.device, chunk.number)
-        yield pipeline.download(chunk, target, stream)
-
-
-def _breadth_first(
-    pipeline: Pipeline, source: Array, target: Array, streams: int, interruption: Interruption | None = None
-) -> Iterator[Step]:
+def _breadth_first(chunks: Sequence[Chunk], source: Source, sink: Sink, work: Work) -> Iterator[Step]:
     """The uploads of as many chunks as there are streams, then their launches, then their downloads."""
-    for first in range(0, len(pipeline.chunks), streams):
-        group = list(enumerate(pipeline.chunks[first : first + streams], start=1))
-        for stream, chunk in group:
-            yield from pipeline.upload(chunk, source, stream)
-        for stream, chunk in group:
-            yield from pipeline.launches(chunk, stream)
-        for stream, chunk in group:
-            yield pipeline.download(chunk, target, stream)
+    streams = max(chunk.slot for chunk in chunks) + 1
+    for first in range(0, len(chunks), streams):
+        group = chunks[first : first + streams]
+        for steps in (source.upload, work, sink.download):
+            for chunk in group:
+                yield from steps(chunk)
 
 
 def on_default_stream(device: Device, number: int) -> Step:
@@ -148,12 +180,14 @@ def beside(what: str) -> Interruption:
 
 def staged(device: Device, task: Task, workload: Workload) -> Plan:
     """Pageable memory through a ring of pinned buffers, which threads of the host fill and empty."""
-    rows, buffers = task.meta.shape[0], task.knobs["buffers"]
+    rows, buffers, threads = task.meta.shape[0], task.knobs["buffers"], task.knobs["threads"]
     row_bytes = max(task.meta.nbytes // rows, 1)
     count = max(1, -(-rows // max(task.knobs["chunk"] * (1 << 20) // row_bytes, 1)))
-    pipeline = Pipeline(device, task, workload, workload.bands(task, min(count, rows)), buffers)
-    source, target = pipeline.host("pageable")
-    return pipeline.plan(list(Staging(pipeline, source, target, buffers, task.knobs["threads"]).steps()), target)
+    chunks = _chunks(device, task, workload, workload.bands(task, min(count, rows)), buffers)
+    source, targets = _host(device, task, workload, "pageable")
+    source_side = FromBuffers(device, chunks, copied_from(source, threads))
+    sink = ToBuffers(device, chunks, copied_to(targets, threads))
+    return Plan(tuple(depth_first(chunks, source_side, sink, _work(task, workload))), targets)
 
 
 def mapped(device: Device, task: Task, workload: Workload) -> Plan:
@@ -220,51 +254,3 @@ def touch(array: Array, write: bool) -> None:
         pages[:] = pages.copy()
     else:
         pages.max(initial=0)
-
-
-class Staging:
-    """The steps of the chunks of a pipeline, each through one of `buffers` pairs of pinned buffers and in a stream of
-    its own. `threads` threads of the host fill a buffer while the copies and kernels of earlier chunks run, and empty
-    one when its download has ended."""
-
-    def __init__(self, pipeline: Pipeline, source: Array, target: Array, buffers: int, threads: int) -> None:
-        from gpu_ops.filters.transfer.host import copy  # loads Numba
-
-        self._copy = copy
-        self._pipeline, self._source, self._target, self._many = pipeline, source, target, buffers
-        self._threads = threads
-        most = max(chunk.band.high - chunk.band.low for chunk in pipeline.chunks)
-        rows, device = source.shape[1:], pipeline.device
-        pinned = partial(device.allocate, "pinned", (most, *rows), source.dtype)
-        self._ring = [(pinned(), pinned()) for _ in range(min(buffers, len(pipeline.chunks)))]
-
-    def steps(self) -> Iterator[Step]:
-        """In the order of their enqueueing."""
-        chunks, behind = self._pipeline.chunks, self._many - 1
-        for place, chunk in enumerate(chunks):
-            yield from self._forward(place, chunk)
-            if place >= behind:
-                yield self._empty(place - behind, chunks[place - behind])
-        for place in range(max(0, len(chunks) - behind), len(chunks)):
-            yield self._empty(place, chunks[place])
-
-    def _forward(self, place: int, chunk: Chunk) -> Iterator[Step]:
-        """Fill a buffer, copy it, launch, and copy the result into the buffer beside it."""
-        slot = place % self._many
-        band, (pinned, result) = chunk.band, self._ring[slot]
-        rows = pinned[: band.high - band.low]
-        earlier = (f"upload {chunk.number - self._many}",) if place >= self._many else ()
-        pairs = [(rows[to], self._source[where]) for to, where in pieces(band.low, band.high, len(self._source))]
-        reads = tuple(source for _, source in pairs)
-        yield HostTask(self._copy, (pairs, self._threads), chunk.named("fill"), earlier, reads, (rows,))
-        yield Copy(chunk.x, rows, chunk.named("upload"), slot + 1)
-        yield from self._pipeline.launches(chunk, slot + 1)
-        yield Copy(result[: band.stop - band.start], chunk.out[band.inner], chunk.named("download"), slot + 1)
-
-    def _empty(self, place: int, chunk: Chunk) -> Step:
-        """Copy a result from its pinned buffer to where it belongs."""
-        band, result = chunk.band, self._ring[place % self._many][1]
-        pair = self._target[band.start : band.stop], result[: band.stop - band.start]
-        return HostTask(
-            self._copy, ([pair], self._threads), chunk.named("empty"), (chunk.named("download"),), pair[1:], pair[:1]
-        )

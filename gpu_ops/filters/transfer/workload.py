@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.filters.kit.bands import Band, reach, split_at
+from gpu_ops.filters.kit.bands import Band, even, reach, split_at
 from gpu_ops.params import Param
 from gpu_ops.task import Task
 from gpu_ops.types import Filter, Output, Variant, Work
@@ -34,9 +34,7 @@ class Workload:
 
     def bands(self, task: Task, count: int) -> list[Band]:
         """As many bands of equally many rows, the last one of what is left."""
-        rows = task.meta.shape[0]
-        each = -(-rows // count)
-        return split_at(self.filter, self.task(task), [*range(each, rows, each), rows])
+        return split_at(self.filter, self.task(task), even(task.meta.shape[0], count))
 
     @property
     def output(self) -> Output:

@@ -105,8 +105,8 @@ class _Inliner:
             return self._call(line, scope, stack, place)
         if line.op[0] == "ret":
             op, args = (("bra",), (Sym(leave),)) if leave else (("exit",), ())
-            return [replace(line, op=op, args=args, place=place, guard=scope.guard(line))]
-        line = replace(line, args=tuple(scope.rename(a) for a in line.args), place=place, guard=scope.guard(line))
+            return [line._replace(op=op, args=args, place=place, guard=scope.guard(line))]
+        line = line._replace(args=tuple(scope.rename(a) for a in line.args), place=place, guard=scope.guard(line))
         if line.op[:2] in (("ld", "param"), ("st", "param")):
             return self._moves(line, scope)
         return [line]
@@ -119,7 +119,7 @@ class _Inliner:
         if not isinstance(memory.base, Sym) or memory.base.name not in scope.param_names.values():
             return [line]
         if memory.base.name in self.in_memory:
-            return [replace(line, op=(line.op[0], "local", *line.op[2:]))]
+            return [line._replace(op=(line.op[0], "local", *line.op[2:]))]
         type = line.op[-1]
         values = value.items if isinstance(value, Vec) else (value,)
         moves: list[Line] = []
@@ -128,7 +128,7 @@ class _Inliner:
             self.registers.setdefault(name, type)
             self._note_part(memory.base.name, memory.offset + place * size_of(type), size_of(type))
             args: tuple[Operand, ...] = (one, Reg(name)) if load else (Reg(name), one)
-            moves.append(replace(line, op=("mov", type), args=args))
+            moves.append(line._replace(op=("mov", type), args=args))
         return moves
 
     def _note_part(self, name: str, offset: int, size: int) -> None:
@@ -151,7 +151,7 @@ class _Inliner:
             for variable in outer[0]:
                 self.registers.setdefault(f"{variable}+0", "b32")
             args = tuple(Reg(f"{variable}+0") for variable in (*outer[0], *outer[1]))
-            return [replace(line, op=("system", name), args=args, place=place, guard=scope.guard(line))]
+            return [line._replace(op=("system", name), args=args, place=place, guard=scope.guard(line))]
         function = self.program.functions.get(name)
         if function is None:
             raise KernelError(f"{_at(place)}: the function {name} is not simulated.")
@@ -161,7 +161,7 @@ class _Inliner:
         prefix, leave = f"{name}#{self.calls}.", f"{name}#{self.calls}.leave"
         inner = [v.name for v in function.returns], [v.name for v in function.params]
         bound = {i: o for a, b in zip(inner, outer, strict=True) for i, o in zip(a, b, strict=True)}
-        body = self.body(function, prefix, bound, (*stack, replace(line, place=place)), leave)
+        body = self.body(function, prefix, bound, (*stack, line._replace(place=place)), leave)
         skip: list[Line] = []
         if line.guard is not None:  # lanes without the guard skip the call
             skip = [Instruction(("bra",), (Sym(leave),), place, scope.guard(line), not line.negated)]

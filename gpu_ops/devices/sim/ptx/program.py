@@ -52,8 +52,7 @@ class Vec(NamedTuple):
 Operand = Reg | Imm | Sym | Mem | Vec
 
 
-@dataclass(frozen=True)
-class Instruction:
+class Instruction(NamedTuple):
     """One instruction. `op` is its parts ("ld", "global", "f32"); `guard` the predicate register it depends on."""
 
     op: tuple[str, ...]

@@ -28,7 +28,7 @@ from gpu_ops.errors import KernelError
 from gpu_ops.progress import advance
 
 _TOKEN = re.compile(
-    r'(?P<line>^[ \t]*\.(?:loc|file|version|target|address_size|pragma)\b[^\n]*)|"[^"]*"'
+    r'^[ \t]*\.(?:loc|file|version|target|address_size|pragma)\b[^\n]*|"[^"]*"'
     r"|[A-Za-z_$%.][\w$.:]*|-?0[fFdD][0-9A-Fa-f]+|-?0[xX][0-9A-Fa-f]+U?|-?\d+U?|[^\s\w]",
     re.M,
 )
@@ -54,7 +54,7 @@ class _Parser:
         self.files = {int(n): self._file_name(path) for n, path in _FILE.findall(text)}
         # Debug sections are no part of the program.
         text = _COMMENT.sub("", text.split("\t.section\t")[0])
-        self.tokens = [m.group() for m in _TOKEN.finditer(text)]
+        self.tokens = _TOKEN.findall(text)
         self.tokens.append("")  # the end
         self.at = 0
         self.result = Program("")
@@ -302,10 +302,16 @@ class _Parser:
             token = self.next()
         op = _parts(token)
         args: list[Operand] = []
-        while not self.take(";"):
-            args.append(self._operand())
-            while self.take(","):
-                pass
+        tokens, known = self.tokens, self.scopes[-1]
+        while (token := tokens[self.at]) != ";":
+            if token == ",":
+                self.at += 1
+            elif token[:1] == "%" and token in known and tokens[self.at + 1] in (",", ";"):  # most are
+                self.at += 1
+                args.append(Reg(known[token]))
+            else:
+                args.append(self._operand())
+        self.at += 1
         if "cc" in op or op[0] in ("addc", "subc", "madc"):
             args = self._with_carry(op, args)
         self.function.body.append(Instruction(op, tuple(args), self.place, guard, negated))

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from gpu_ops.devices.sim.memory import address_of
-from gpu_ops.devices.sim.streams.queues import Where
 from gpu_ops.devices.sim.textures import SimTexture
 from gpu_ops.errors import KernelError
-from gpu_ops.plan import DEFAULT_STREAM, Call, Copy, HostTask, Launch, Plan, Prefetch, Step
+from gpu_ops.plan import DEFAULT_STREAM, Call, Copy, HostTask, Launch, Plan, Prefetch, Step, Where
 
 MUST = "name one in `after` of the other, or put both into one stream"
 
@@ -40,33 +39,39 @@ def check_order(plan: Plan, is_pageable: Where) -> None:
         return
     done: list[_Done] = []
     for one in _ordered(plan, is_pageable):
-        for place, other in enumerate(done):
-            if not one.before >> place & 1 and (how := _conflict(other.accesses, one.accesses)):
+        unordered = ~one.before & ((1 << len(done)) - 1)
+        while unordered:
+            place = (unordered & -unordered).bit_length() - 1
+            unordered &= unordered - 1
+            if how := _conflict(done[place].accesses, one.accesses):
                 raise KernelError(
-                    f"{_name(one.step)} {how} what {_name(other.step)} accesses, and nothing orders the two: {MUST}."
+                    f"{_name(one.step)} {how} what {_name(done[place].step)} accesses, and nothing orders the two: "
+                    f"{MUST}."
                 )
         done.append(one)
 
 
 def _ordered(plan: Plan, is_pageable: Where) -> Iterator[_Done]:
-    found: list[_Done] = []
-    known = 0  # as bits: what has ended when the host enqueues the next step, its own tasks among it
+    known = everything = 0  # what has ended when the host enqueues the next step, its own tasks among it; all steps
+    of_stream, of_name = dict[int, int](), dict[str, int]()
     for place, step in enumerate(plan.steps):
         before = known
-        for other, earlier in enumerate(found):
-            if _precedes(plan, earlier.step, step):
-                before |= earlier.before | 1 << other
-        found.append(_Done(step, list(_accesses(step)), before))
+        for name in step.after:
+            before |= of_name.get(name, 0)
+        if isinstance(step, HostTask):
+            before |= everything if step.synchronizes else 0
+        else:
+            before |= of_stream.get(step.stream, 0)
+            if plan.blocking:
+                before |= everything if step.stream == DEFAULT_STREAM else of_stream.get(DEFAULT_STREAM, 0)
+        yield _Done(step, list(_accesses(step)), before)
+        ended = before | 1 << place
+        everything |= ended
+        of_name[step.name] = of_name.get(step.name, 0) | ended
+        if not isinstance(step, HostTask):
+            of_stream[step.stream] = ended
         if isinstance(step, HostTask) or _waits(step, is_pageable):
-            known |= before | 1 << place
-        yield found[-1]
-
-
-def _precedes(plan: Plan, earlier: Step, step: Step) -> bool:
-    if isinstance(step, HostTask):
-        return step.synchronizes or earlier.name in step.after
-    default = plan.blocking and DEFAULT_STREAM in (earlier.stream, step.stream)
-    return earlier.stream == step.stream or earlier.name in step.after or default
+            known |= ended
 
 
 def _waits(step: Step, is_pageable: Where) -> bool:

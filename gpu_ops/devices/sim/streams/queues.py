@@ -6,15 +6,31 @@ one for kernels – carry out one step at a time. A copy from or to pageable mem
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gpu_ops.plan import DEFAULT_STREAM, Copy, Engine, HostTask, Launch, Plan, Span, Step, engine_of
+import numpy as np
 
-Where = Callable[[Any], bool]
-"""Whether an array is in a kind of memory."""
-Cost = Callable[[Step, Engine], float]
+from gpu_ops.plan import (
+    DEFAULT_STREAM,
+    Copy,
+    Engine,
+    HostTask,
+    Launch,
+    MemoryKind,
+    Plan,
+    Prefetch,
+    Span,
+    Step,
+    Where,
+    engine_of,
+)
+
+KindOf = Callable[[Any], MemoryKind]
+"""The kind of memory that an array is in."""
+Cost = Callable[[Step, Engine, KindOf], float]
 """How long an engine is busy with a step: in seconds, or in steps where all take as long."""
 
 
@@ -48,9 +64,10 @@ class _Operation:
 class Timeline:
     """The spans of a plan on such queues, by `run`."""
 
-    def __init__(self, plan: Plan, is_host: Where, is_pageable: Where, queues: Queues, cost: Cost) -> None:
-        self._plan, self._queues, self._cost = plan, queues, cost
-        self._is_host, self._is_pageable = is_host, is_pageable
+    def __init__(self, plan: Plan, is_host: Where, kind_of: KindOf, queues: Queues, cost: Cost) -> None:
+        self._plan, self._queues = plan, queues
+        self._is_host, self._kind_of, self._cost_of = is_host, kind_of, cost
+        self._prefetches = [step for step in plan.steps if isinstance(step, Prefetch)]
         self._issued: list[_Operation] = []
         self._waiting: list[_Operation] = []
         self._free: dict[str, float] = {}
@@ -73,10 +90,23 @@ class Timeline:
         operation = _Operation(step, engine, self._queue(engine, step.stream), list(self._needs(step)), self._host)
         self._issued.append(operation)
         self._waiting.append(operation)
-        pageable = isinstance(step, Copy) and (self._is_pageable(step.source) or self._is_pageable(step.target))
+        pageable = isinstance(step, Copy) and "pageable" in (self._kind_of(step.source), self._kind_of(step.target))
         if pageable or (self._queues.launch_blocking and isinstance(step, Launch)):
             self._wait_for([operation])
         return operation
+
+    def _cost(self, step: Step, engine: Engine) -> float:
+        """How long a step keeps its engine busy. Managed memory that was prefetched is accessed where it is."""
+        to = "host" if isinstance(step, HostTask) else "device"
+
+        def kind_of(array: Any) -> MemoryKind:
+            kind = self._kind_of(array)
+            there = kind == "managed" and any(
+                prefetch.to == to and np.may_share_memory(prefetch.target, array) for prefetch in self._prefetches
+            )
+            return "device" if there else kind
+
+        return self._cost_of(step, engine, kind_of)
 
     def _queue(self, engine: Engine, stream: int) -> str:
         """What a step waits in; a peer has engines of its own."""
@@ -87,7 +117,7 @@ class Timeline:
     def _needs(self, step: Step) -> Iterator[_Operation]:
         """What must end before a step begins."""
         earlier = self._issued[::-1]
-        yield from (o for o in earlier if o.step.stream == step.stream)
+        yield from itertools.islice((o for o in earlier if o.step.stream == step.stream), 1)  # the others before it
         yield from self._named(step.after)
         if self._plan.blocking:
             is_default = step.stream == DEFAULT_STREAM

@@ -11,13 +11,16 @@ from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 from app.base.nesting import bounded
 from app.models.experiment.differences import MINUS
 from app.models.pictures.difference import Difference
+from app.models.pictures.difference_style import DifferenceStyle
 from app.models.pictures.display import Display
 from app.models.pictures.layer import Tone
 from app.views.labels import named
 from app.views.parts import number
 from app.views.pictures.image_pane import ImagePane
-from app.views.results.reading import pixel_place, reading_text, sized_place, values_text
+from app.views.results.reading import pixel_place, reading_text, sized_place, values_text, with_unit
 
+LEAST_SHARE = 0.01
+"""The smallest share that is given as a number, in percent."""
 SCALED = 8
 """From so many lines on a pane is high enough for a scale of colours over its picture."""
 
@@ -32,11 +35,31 @@ def range_text(difference: Difference) -> str:
     if distance is None or not distance.most:
         return _nothing_text(difference)
     if difference.labels:
-        return _tr("yellow where the labels differ")
-    level, text = difference.display.high, _tr("± {most}, blue below, yellow above")
-    if level != distance.most:
-        text = _tr("up to ± {most}; full colour at ± {level}, blue below, yellow above")
-    return _with_nonfinite(text.format(most=number(distance.most), level=number(float(f"{level:.3g}"))), difference)
+        return _tr("red where the labels differ")
+    level, signed = difference.display.high, difference.look.signed
+    if level == distance.most:
+        text = _tr("± {most}, blue below, red above") if signed else _tr("up to {most}")
+    elif signed:
+        text = _tr("up to ± {most}; full colour at ± {level}, blue below, red above")
+    else:
+        text = _tr("up to {most}; full colour at {level}")
+    most = with_unit(number(distance.most), difference.unit)
+    level_text = with_unit(number(float(f"{level:.3g}")), difference.unit)
+    return _with_nonfinite(text.format(most=most, level=level_text), difference)
+
+
+def count_text(difference: Difference) -> str:
+    """How many pixels differ; empty where none does, and while it is unknown."""
+    distance = difference.distance
+    if distance is None or not distance.most:
+        return ""
+    share = 100 * distance.differing / distance.values.size
+    share_text = number(float(f"{share:.2g}")) if share >= LEAST_SHARE else f"< {number(LEAST_SHARE)}"
+    text = _tr("{count} of {all} pixels differ ({share} %)")
+    if difference.enlarged:
+        text = _tr("{count} of {all} pixels differ ({share} %), drawn larger")
+    counts = number(distance.differing), number(distance.values.size), share_text
+    return text.format(**dict(zip(("count", "all", "share"), counts, strict=True)))
 
 
 def largest_text(difference: Difference) -> str:
@@ -48,13 +71,8 @@ def largest_text(difference: Difference) -> str:
     if difference.labels:
         return _tr("the labels differ first at {place}").format(place=where)
     most = distance.most if distance.most.is_integer() else float(f"{distance.most:.5g}")
-    value = values_text(math.copysign(most, distance.values[distance.at]), unit_of(difference))
+    value = values_text(math.copysign(most, distance.values[distance.at]), difference.unit)
     return _tr("largest {value} at {place}").format(value=value, place=where)
-
-
-def unit_of(difference: Difference) -> str:
-    """The unit of the values of a difference."""
-    return difference.layer.drawn.unit if difference.layer.drawn is not None else ""
 
 
 def _nothing_text(difference: Difference) -> str:
@@ -63,7 +81,7 @@ def _nothing_text(difference: Difference) -> str:
     if distance is None or distance.most:
         return ""
     if distance.equal:
-        return _tr("the pictures are equal")
+        return _tr("equal in every pixel")
     return _tr("equal except for {count} non-finite pixels").format(count=number(distance.undefined))
 
 
@@ -101,8 +119,8 @@ class DifferencePane(ImagePane):
     close_asked = Signal()
     between = MINUS
 
-    def __init__(self, display: Display, parent: QWidget | None = None) -> None:
-        self.difference = difference = Difference()
+    def __init__(self, display: Display, style: DifferenceStyle, parent: QWidget | None = None) -> None:
+        self.difference = difference = Difference(style)
         self.close_button = QToolButton()
         super().__init__(display, parent, difference.layer)
         difference.setParent(self)
@@ -148,12 +166,15 @@ class DifferencePane(ImagePane):
         tip = self.tr("Remove the difference {title}").format(title=self.layer.title)
         named(self.close_button, title=tip, tip=tip)
 
+    def _size_text(self) -> str:
+        return count_text(self.difference) or super()._size_text()
+
     def value_text(self) -> str:
         """Place and difference under the cursor, of every channel; empty without one."""
         value = self.difference.value(*self.display.cursor) if self.display.cursor is not None else None
         if value is None or self.display.cursor is None:
             return ""
-        words = values_text(value, unit_of(self.difference))
+        words = values_text(value, self.difference.unit)
         if self.difference.labels:
             words = self.tr("the labels differ") if value.any() else self.tr("the same label")
         return reading_text(sized_place(self.layer, *self.display.cursor, self.display.pixel), words)

@@ -16,7 +16,7 @@ from app.views.results.pager import Pager
 
 
 class CompareBar(Folding):
-    """Buttons for the modes and the pager in one row; in the other the `first` and the `second` picture, and `hold`,
+    """Buttons for the modes in one row; in the other the pager, or the `first` and the `second` picture, and `hold`,
     which shows the second while it is pressed, or `keep`, which has its action from elsewhere and keeps a difference.
 
     `mode_chosen(mode)` and `pair_chosen`: the user chose; `held(other)`: the button went down or up.
@@ -45,14 +45,20 @@ class CompareBar(Folding):
         self.hold.setText(self.tr("Other"))
         self.hold.pressed.connect(lambda: self.held.emit(True))
         self.hold.released.connect(lambda: self.held.emit(False))
+        self.level = named(ChoiceButton(self), "swipeLevel", title=self.tr("Horizontal divider"))
+        self.level.setText(self.tr("Horizontal"))
+        self.level.setToolTip(self.tr("One picture above the other, with a divider that moves up and down"))
         self.keep = named(ChoiceButton(self), "keepDifference")
+        self.options = named(ChoiceButton(self), "compareOptions", title=self.tr("Options"))
+        self.options.setText(self.tr("Options"))
+        self.options.setToolTip(self.tr("How differences are measured and coloured, and what their figures use"))
         self.pager = Pager(self)
         self._arrange()
 
     def _box(self, name: str, title: str) -> Combo:
         box = named(Combo(self), name, title=title, tip=title)
         box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        box.setMinimumWidth(self.fontMetrics().averageCharWidth() * 10)
+        box.setMinimumWidth(self.fontMetrics().averageCharWidth() * 7)
         box.activated.connect(self.pair_chosen)
         return box
 
@@ -61,16 +67,20 @@ class CompareBar(Folding):
         self.set_space((unit, unit // 2, unit, 0), unit // 2)
         for button in self.modes.buttons():
             self.one.addWidget(button)
-        for box, stretch in ((self.first, 1), (self._and, 0), (self.second, 1), (self.hold, 0), (self.keep, 0)):
+        for box, stretch in ((self.first, 1), (self._and, 0), (self.second, 1)):
             self.two.addWidget(box, stretch)
+        for button in (self.level, self.hold, self.keep, self.options):
+            self.two.addWidget(button)
         self.one.addStretch(0)
-        self.one.addWidget(self.pager)
+        self.two.addStretch(0)
+        self.two.addWidget(self.pager)
 
     def show_mode(self, mode: Mode) -> None:
         """Show the controls of a mode."""
         self.modes.button(MODES.index(mode)).setChecked(True)
         for widget in (self.first, self._and, self.second):
             widget.setVisible(mode != "side by side")
+        self.level.setVisible(mode == "swipe")
         self.hold.setVisible(mode == "flicker")
         self.keep.setVisible(mode == "difference")
         self.pager.set_wanted(mode == "side by side")

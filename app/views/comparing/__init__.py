@@ -1,0 +1,1 @@
+"""The controls of comparisons, and what they say."""

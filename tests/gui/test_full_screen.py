@@ -1,0 +1,141 @@
+"""One result or one panel on the whole screen, and the keys that walk through all of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from fake_engine import act
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+from test_belonging import bring, engine, finish, image, picture, run, signal, verified, window  # noqa: F401
+
+from app.views.window.main_window import INPUT, MainWindow
+from app.views.window.panels import LADDER
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
+
+
+@pytest.fixture
+def shown(window: MainWindow) -> MainWindow:  # noqa: F811
+    verified(window, picture(255))
+    QApplication.processEvents()
+    return window
+
+
+def seen(window: MainWindow) -> list[str]:  # noqa: F811
+    return [key for key, pane in window.panes.every.items() if pane.isVisible()]
+
+
+def others(window: MainWindow) -> list[bool]:  # noqa: F811
+    """Whether parts of the window that are no result are visible."""
+    parts = window.menuBar(), window.statusBar(), window.experiment_dock, window.timing_dock, window.panes.bar
+    return [part.isVisible() for part in parts]
+
+
+def test_f_shows_a_result_alone_and_escape_the_window_again(qtbot: QtBot, shown: MainWindow) -> None:
+    before, letters = seen(shown), shown.panes.pane("serial").fontMetrics().height()
+    shown.panes.pane("parallel").canvas.setFocus()
+    qtbot.keyClick(shown.panes.pane("parallel").canvas, Qt.Key.Key_F)
+    assert shown.isFullScreen() and seen(shown) == ["parallel"] and not any(others(shown))
+    pane = shown.panes.pane("parallel")
+    assert pane.title.text() == "CPU, all cores" and pane.chip.isVisible()
+    assert pane.title.fontMetrics().height() >= shown.height() / 30
+    assert shown.full_screen.hint.isVisible() and shown.full_screen.hint.text.startswith("3 of 3 ")
+    qtbot.keyClick(pane.canvas, Qt.Key.Key_Escape)
+    assert not shown.isFullScreen() and seen(shown) == before and all(others(shown))
+    assert shown.panes.pane("serial").fontMetrics().height() == letters
+    assert not shown.full_screen.hint.isVisible()
+
+
+def test_arrows_and_digits_walk_and_space_shows_the_input(qtbot: QtBot, shown: MainWindow) -> None:
+    act(shown, "full_screen")
+    assert seen(shown) == ["serial"], "results come before the input"
+
+    def press(key: Qt.Key) -> list[str]:
+        qtbot.keyClick(shown, key)
+        return seen(shown)
+
+    assert press(Qt.Key.Key_Right) == ["parallel"] and press(Qt.Key.Key_Down) == [INPUT]
+    assert press(Qt.Key.Key_Left) == ["parallel"] and press(Qt.Key.Key_2) == ["serial"]
+    assert press(Qt.Key.Key_9) == ["serial"], "there are no nine"
+    qtbot.keyPress(shown, Qt.Key.Key_Space)
+    assert seen(shown) == [INPUT]
+    qtbot.keyRelease(shown, Qt.Key.Key_Space)
+    assert seen(shown) == ["serial"]
+    shown.controller.session.add_reference()
+    qtbot.keyPress(shown, Qt.Key.Key_Space)
+    assert seen(shown) == ["reference"]
+    qtbot.keyRelease(shown, Qt.Key.Key_Space)
+
+
+def test_a_result_that_arrives_brings_no_controls_back(shown: MainWindow) -> None:
+    act(shown, "full_screen")
+    shown.controller.session.set_params({"window": 5})
+    request = run(shown)
+    bring(shown, request, "serial", picture(200), ok=None)
+    shown.stack.bar.show()
+    QApplication.processEvents()
+    assert not shown.stack.bar.isVisible() and not any(others(shown)) and seen(shown) == ["serial"]
+
+
+def test_two_in_one_place_stay_so_and_the_first_changes(qtbot: QtBot, shown: MainWindow) -> None:
+    act(shown, "compare_flicker")
+    shown.panes.set_pair("serial", "parallel")
+    act(shown, "full_screen")
+    canvas = shown.panes.compare
+    assert canvas.isVisible() and not any(others(shown)) and canvas.shown_name() == "CPU, one core"
+    qtbot.keyPress(canvas, Qt.Key.Key_Space)
+    assert canvas.shown_name() == "CPU, all cores"
+    qtbot.keyRelease(canvas, Qt.Key.Key_Space)
+    qtbot.keyClick(canvas, Qt.Key.Key_1)
+    assert canvas.shown_name() == "one" and shown.isFullScreen()
+    qtbot.keyClick(canvas, Qt.Key.Key_Escape)
+    assert shown.panes.mode == "flicker" and all(others(shown))
+
+
+def test_a_double_click_shows_what_it_is_on(qtbot: QtBot, shown: MainWindow) -> None:
+    canvas = shown.panes.pane("parallel").canvas
+    for expected in (["parallel"], [INPUT, "serial", "parallel"]):
+        qtbot.mouseDClick(canvas, Qt.MouseButton.LeftButton, pos=QPoint(20, 20))
+        assert seen(shown) == expected
+    ladder = shown.docks[LADDER]
+    qtbot.mouseDClick(ladder, Qt.MouseButton.LeftButton, pos=QPoint(5, 5))
+    assert shown.isFullScreen() and ladder.isVisible() and not shown.stack.isVisible()
+    assert not shown.tabs.tabBar().isVisible() and ladder.fontMetrics().height() > shown.fontMetrics().height()
+    qtbot.keyClick(ladder, Qt.Key.Key_Escape)
+    assert shown.stack.isVisible() and shown.tabs.tabBar().isVisible() and all(others(shown))
+
+
+def test_curves_are_shown_together_and_then_one_by_one(qtbot: QtBot, window: MainWindow) -> None:  # noqa: F811
+    samples = np.sin(np.arange(500.0))
+    window.controller.session.set_filter("mean1d")
+    engine(window).show(signal(samples, 100.0))
+    request = run(window)
+    first, *rest = window.controller.session.choice.picks
+    for variant in (first, *rest):
+        bring(window, request, variant, samples, ok=None)
+    finish(window, request)
+    pane = window.signal_pane
+
+    def drawn() -> set[str]:
+        return {curve.key for curve in pane.curves if curve.visible}
+
+    every = drawn()
+    act(window, "full_screen")
+    assert drawn() == every and pane.isVisible() and not window.menuBar().isVisible()
+    qtbot.keyClick(window, Qt.Key.Key_Right)
+    assert drawn() == {INPUT}
+    qtbot.keyClick(window, Qt.Key.Key_Right)
+    assert drawn() == {first}
+    qtbot.keyPress(window, Qt.Key.Key_Space)
+    assert drawn() == {INPUT}
+    qtbot.keyRelease(window, Qt.Key.Key_Space)
+    qtbot.keyClick(window, Qt.Key.Key_Escape)
+    assert drawn() == every and window.menuBar().isVisible()
+
+
+def test_the_layout_that_is_stored_is_that_of_the_window(shown: MainWindow) -> None:
+    act(shown, "full_screen")
+    shown.close()
+    assert not shown.full_screen.active and not shown.isFullScreen()
