@@ -9,13 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-<<<<<<< HEAD
-from lanes import few
-from tasks import on, planned
-=======
 from lanes import few, todays
-from tasks import of, on, planned
->>>>>>> main
+from tasks import on, planned
 from test_box import EPS, adversarial, error_of, oracle, samples
 
 from gpu_ops.devices import open_device
