@@ -71,23 +71,26 @@ def _vectors() -> Iterator[Named]:
 
 
 def _scans() -> Iterator[Named]:
-    """Signals of several tiles, with 4, 8 and 16 steps a thread."""
-    for place, (dtype, n, window) in enumerate(
-        [
-            ("uint8", 40009, 7),
-            ("uint8", 40009, 4095),
-            ("uint16", 30011, 21),
-            ("uint16", 30011, 4093),
-            ("float32", 20011, 3),
-            ("float32", 20011, 31),
-            ("float32", 20011, 4095),
-            ("float64", 9001, 3),
-            ("float64", 9001, 1023),
-            ("float64", 9001, 2047),
-        ]
-    ):
+    """Signals of several tiles, with 1 to 16 steps a thread, of one channel and of a few."""
+    settings: list[tuple[str, tuple[int, ...], int]] = [
+        ("uint8", (40009,), 7),
+        ("uint8", (40009,), 4095),
+        ("uint16", (30011,), 21),
+        ("uint16", (30011,), 4093),
+        ("float32", (20011,), 3),
+        ("float32", (20011,), 31),
+        ("float32", (20011,), 4095),
+        ("float64", (9001,), 3),
+        ("float64", (9001,), 1023),
+        ("float64", (9001,), 2047),
+        ("uint8", (9001, 2), 63),
+        ("uint16", (6007, 4), 301),
+        ("float32", (7001, 3), 63),
+        ("float64", (3001, 2), 501),
+    ]
+    for place, (dtype, shape, window) in enumerate(settings):
         data = "extremes" if place % 3 == 0 else "random"
-        yield "mean1d", "scan", _case(place + 1, (n,), dtype, {"window": window}, {"block": 128}, data)
+        yield "mean1d", "scan", _case(place + 1, shape, dtype, {"window": window}, {"block": 128}, data)
 
 
 def _convolutions() -> Iterator[Named]:

@@ -10,16 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 from lanes import few, todays
-from tasks import of, on, planned
+from tasks import on, planned
 from test_box import EPS, adversarial, error_of, oracle, samples
 
 from gpu_ops.devices import open_device
 from gpu_ops.devices.limits import SHARED_KIB, limits_of
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import KernelError
-from gpu_ops.filters.box import BOX, limits, marching
-from gpu_ops.filters.box.marching import BYTES_RADIUS, Shape, choose, segment_rows
+from gpu_ops.filters.box import BOX
 from gpu_ops.filters.box.reference import reference
+from gpu_ops.filters.kit import marching
+from gpu_ops.filters.kit.march_limits import MARCH, groups_of, march_loss, march_rows
+from gpu_ops.filters.kit.marching import PAIRS_RADIUS, Shape, Values, choose, segment_rows
 from gpu_ops.plan import Launch
 from gpu_ops.task import Meta, Task
 
@@ -38,28 +40,45 @@ def run(id: str, x: Array, radius: int, border: str, multiprocessors: int = 1, s
     return np.asarray(device.download(plan.outputs["image"]))
 
 
+def image(dtype: str, channels: int = 1) -> Meta:
+    return Meta("image", (64, 64, channels) if channels > 1 else (64, 64), dtype)
+
+
+FORMS: tuple[tuple[marching.Form, Meta], ...] = (
+    *(("pixels", image(dtype, channels)) for dtype in ("uint8", "uint16", "float32") for channels in (1, 3, 4, 5)),
+    *(("double", image("float32", channels)) for channels in (1, 4)),
+    *(("values", image(dtype, channels)) for dtype in ("uint8", "float64") for channels in (1, 4)),
+)
+
+
 def test_every_radius_has_blocks_that_fit_on_every_architecture() -> None:
     for number in SHARED_KIB:
         device = limits_of(f"sm_{number}")
-        for radius in range(1, 257):
-            for pixels, sum_bytes in ((False, 4), (False, 8), (True, 4)):
-                if pixels and radius > BYTES_RADIUS:
+        for radius in (*range(1, 257, 5), 127, 128, 129):
+            for form, meta in FORMS:
+                if form == "values" and radius > 31:
                     continue
-                shape = choose(radius, pixels, sum_bytes, device)
-                shared = shape.shared_bytes(radius, sum_bytes)
+                values, shape = choose(meta, radius, form, device.shared_bytes)
+                shared = shape.shared_bytes(radius, values)
                 assert shared <= device.shared_bytes and shape.threads <= 1024
-                assert marching.resident(shape, shared, pixels, device) >= 1
+                assert marching.resident(shape, shared, values, device) >= 1
 
 
 def test_the_best_shape_is_taken_where_it_fits_and_a_ring_where_one_fits() -> None:
-    large, small = limits_of("sm_90"), limits_of("sm_75")
-    assert choose(4, False, 4, large) == Shape(16, 6, 2)
-    assert choose(16, True, 4, large) == Shape(16, 6, 2, planes=2)
-    assert choose(64, False, 4, large) == Shape(16, 14, 1)
-    assert choose(16, False, 4, small) == Shape(8, 8, 1)
-    assert not choose(256, False, 4, large).ring and not choose(64, False, 4, small).ring
+    large, small = limits_of("sm_90").shared_bytes, limits_of("sm_75").shared_bytes
+    assert choose(image("float32"), 4, "pixels", large) == (Values(), Shape(16, 6, 2))
+    assert choose(image("uint8", 4), 16, "pixels", large) == (Values(planes=2), Shape(16, 6, 2))
+    assert choose(image("float32"), 64, "pixels", large) == (Values(), Shape(16, 14, 1))
+    assert choose(image("float32"), 16, "pixels", small) == (Values(), Shape(8, 8, 1))
+    assert choose(image("uint8", 3), 16, "pixels", large)[0] == Values(3, pack=2)
+    assert choose(image("uint8", 5), 16, "pixels", large)[0] == Values(pack=2)
+    assert choose(image("uint8", 4), 120, "pixels", large)[0] == Values(4, pack=2)
+    for dtype, channels in (("uint8", 1), ("uint8", 3), ("uint8", 4), ("uint16", 1), ("float32", 1)):
+        assert choose(image(dtype, channels), 128, "pixels", large)[1].ring
+    assert not choose(image("float32"), 256, "pixels", large)[1].ring
+    assert not choose(image("float32"), 64, "pixels", small)[1].ring
     with pytest.raises(KernelError, match="radius 256.*choose a smaller radius"):
-        choose(256, False, 4, replace(small, shared_bytes=16 << 10))
+        choose(image("float32"), 256, "pixels", 16 << 10)
 
 
 def test_segments_fill_the_multiprocessors_and_are_worth_their_first_rows() -> None:
@@ -87,11 +106,17 @@ def test_plan_and_kernel_count_shared_memory_alike(radius: int) -> None:
 
 @pytest.mark.parametrize("radius", few(range(1, 13), 1, 8))
 def test_windows_that_end_anywhere_in_a_block_are_exact(radius: int) -> None:
-    """Rows begin at each of four places, and windows end at each of twelve, in the first block and beyond."""
-    single, pixels = ((9, 208 if radius % 2 else 205), "reflect"), ((6, 100, 4), "zero")
+    """Rows begin at each of four places, and windows end at each of twelve, in the first block and beyond; in single
+    values, in pairs of rows with one and with three channels, and in pixels of four bytes."""
+    width = 208 if radius % 2 else 205
     half = radius if radius % 2 else radius + 12  # half of the places are enough for pixels
-    for (shape, border), r in ((single, radius), (single, radius + 12), (pixels, half)):
-        x = samples(shape, "uint8", seed=r)
+    for shape, dtype, r, border in (
+        ((9, width), "uint16", radius, "reflect"),
+        ((9, width), "uint8", radius + 12, "nearest"),
+        ((9, width // 2, 3), "uint8", radius, "reflect"),
+        ((6, 100, 4), "uint8", half, "zero"),
+    ):
+        x = samples(shape, dtype, seed=r)
         np.testing.assert_array_equal(run("ring", x, r, border), oracle(x, r, border), err_msg=f"{shape} {r}")
 
 
@@ -112,10 +137,10 @@ def test_the_largest_sums_do_not_overflow(shape: tuple[int, ...], dtype: str, ra
     np.testing.assert_array_equal(run("ring", x, radius, "nearest"), x)
 
 
-def test_pixels_of_four_bytes_are_rounded_right_beside_every_half() -> None:
+def test_bytes_are_rounded_right_beside_every_half() -> None:
     """The kernel's float arithmetic on the sums nearest to a half, below and above, for every square."""
     ways = set()
-    for radius in range(8, BYTES_RADIUS + 1):
+    for radius in range(1, PAIRS_RADIUS + 1):
         count = (2 * radius + 1) ** 2
         scale = np.float32(1) / np.float32(count)
         times = -(-(1 << 23) // count) if count < 1 << 15 else 0
@@ -141,15 +166,15 @@ def test_segments_do_not_change_a_result(multiprocessors: int, segments: int) ->
         np.testing.assert_array_equal(one, more)
 
 
-def test_no_segment_of_floats_is_longer_than_the_tolerance_allows() -> None:
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+def test_no_segment_of_floats_is_longer_than_the_tolerance_allows(channels: int) -> None:
     for radius in range(1, 257):
-        longest = limits.march_rows(radius)
-        assert limits.march_loss(radius, longest) * EPS <= limits.march_tolerance(
-            of(BOX, "float32", {"radius": radius})
-        )
-        for height, strips, places in ((10**6, 1, 1), (8192, 43, 528), (7, 1, 1)):
-            rows = segment_rows(height, strips, radius, places, longest=longest - 2 * radius)
-            assert 1 <= rows <= longest - 2 * radius
+        for group in groups_of(image("float32", channels), radius):
+            longest = march_rows(radius, group)
+            assert march_loss(radius, longest, group) <= MARCH
+            for height, strips, places in ((10**6, 1, 1), (8192, 43, 528), (7, 1, 1)):
+                rows = segment_rows(height, strips, radius, places, longest=longest - 2 * radius)
+                assert 1 <= rows <= longest - 2 * radius
 
 
 @pytest.mark.parametrize("radius", few((1, 16, 4, 100, 256), 1, 16))
@@ -159,7 +184,7 @@ def test_floats_are_as_exact_as_they_say(radius: int) -> None:
     images = [equal, adversarial(1200).reshape(40, 30), adversarial(1200).reshape(2, 600)]
     for x in images[: 1 if radius == 256 else 3]:
         wanted = reference(on(BOX, x, params))["image"]
-        assert error_of(run("ring", x, radius, "reflect"), wanted, x) <= limits.march_loss(radius, rows=0) + 0.5
+        assert error_of(run("ring", x, radius, "reflect"), wanted, x) <= march_loss(radius, rows=0) + 0.5
         # Half an eps where a row's mean is kept, half where the square's is, and next to no drift.
         assert error_of(run("double", x, radius, "reflect"), wanted, x) <= 1.02
 
@@ -192,10 +217,10 @@ def test_columns_that_cancel_each_other_drift_no_further_than_they_say(radius: i
     (launch,) = plan.steps
     assert isinstance(launch, Launch)
     rows = -(-400 // launch.grid[1]) + 2 * radius
-    assert rows <= limits.march_rows(radius)
+    assert rows <= march_rows(radius)
     device.execute(plan)
     made = np.asarray(device.download(plan.outputs["image"]))
-    assert error_of(made, wanted, x) <= limits.march_loss(radius, rows)
+    assert error_of(made, wanted, x) <= march_loss(radius, rows)
 
 
 def test_an_image_of_too_many_segments_is_refused() -> None:

@@ -3,14 +3,14 @@
 BOXES = {
     "box.ring.last_batch_lost": (
         "the columns never take the last batch",
-        ("for (int n = 0; n * BATCH < count; ++n) {", "for (int n = 0; (n + 1) * BATCH < count; ++n) {"),
+        ("for (int n = 0; n * BATCH * PACK < count; ++n) {", "for (int n = 0; (n + 1) * BATCH * PACK < count; ++n) {"),
     ),
     "box.ring.missing_barrier": (
         "neither columns nor rows wait for each other",
         ("            if (n >= AHEAD) barrier_wait<TEAM_AND_COLUMNS>(freed(n));\n", ""),
         ("            barrier_arrive<TEAM_AND_COLUMNS>(filled(n));\n", ""),
         ("            barrier_wait<TEAM_AND_COLUMNS>(filled(n));\n", ""),
-        ("            if ((n + AHEAD) * BATCH < count) barrier_arrive<TEAM_AND_COLUMNS>(freed(n));\n", ""),
+        ("            if ((n + AHEAD) * BATCH * PACK < count) barrier_arrive<TEAM_AND_COLUMNS>(freed(n));\n", ""),
     ),
     "box.sliding.loses_too_late": (
         "the row's window loses a pixel late, so that it is one pixel too wide",

@@ -58,6 +58,10 @@ MEANS = {
         "what the warps before a warp add up to is forgotten",
         ("base += totals[w];", "base += 0;"),
     ),
+    "mean1d.scan.channel_mixed": (
+        "every channel has the prefix sums of the first",
+        ("c < CHANNELS; ++c, prefix += PREFIXES)", "c < CHANNELS; ++c)"),
+    ),
     "mean1d.shared.half_a_halo": (
         "the tile has no right halo: its last windows read what is not there",
         ("i < live + 2 * halo;", "i < live + halo;"),
@@ -103,6 +107,10 @@ __device__ int mirrored(int i, int n)
             "finish(sum, window * window);\n",
             "finish(sum, window * window);\n        ((T*)x)[row * pitch + e] = (T)0;\n",
         ),
+    ),
+    "mean2d.ring.last_rows_lost": (
+        "the rows below the last output never enter",
+        ("+ 2 * RADIUS;  // rows that enter", "+ RADIUS;  // rows that enter"),
     ),
     "mean2d.rows.neighbour_forgotten": (
         "a warp's last lane takes its own last word for its neighbour's first",

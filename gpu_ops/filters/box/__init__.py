@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from gpu_ops.filters.box import limits, marching, peers, plans
+from gpu_ops.filters.box import limits, peers, plans
 from gpu_ops.filters.box.claims import CLAIMS
 from gpu_ops.filters.box.reference import reference
-from gpu_ops.filters.kit import accesses
+from gpu_ops.filters.kit import accesses, marching
 from gpu_ops.filters.kit.planning import BORDER, SEVERAL, PlanContext, cpu, cuda, peer
 from gpu_ops.filters.kit.rules import TEXTURE_FITS
 from gpu_ops.params import Param
@@ -49,7 +49,7 @@ CUCIM = "scikit-image's functions on the GPU: its local mean, two correlations o
 
 MARCH = Counts(
     uncounted="the number of segments depends on the GPU, and each loads its halo rows again",
-    operations=marching.additions,
+    operations=lambda task: marching.additions(task.meta, int(task.params["radius"])),
 )
 
 
@@ -114,7 +114,7 @@ def _kernels() -> tuple[Variant, ...]:
             *("box/8_ring.cu", "ring buffer", RING, plans.ring, finite, limits.SEGMENTS_FIT),
             knobs=(),
             source="S3",
-            largest=limits.march_largest,
+            largest=limits.ring_largest,
             counts=MARCH,
             exactness=limits.RING_SUMS,
         ),

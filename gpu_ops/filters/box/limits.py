@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpu_ops.filters.kit.march_limits import march_exactness, march_largest, segments_fit
 from gpu_ops.filters.kit.planning import block_shape
-from gpu_ops.filters.kit.ranges import top, weighted_range
-from gpu_ops.filters.kit.rules import MOST_BLOCKS, OPENCV_BORDER, blocks_fit, finite_only, not_of, shared_fits
+from gpu_ops.filters.kit.ranges import weighted_range
+from gpu_ops.filters.kit.rules import OPENCV_BORDER, blocks_fit, finite_only, not_of, shared_fits
 from gpu_ops.task import Task
 from gpu_ops.types import Exactness, Rule
 
@@ -19,9 +20,6 @@ OPENCV_EXACT = {"uint8": 163**2, "uint16": 9**2}
 too coarse for larger squares (wrong first at 165² and 11², found by all sums beside a half)."""
 TABLE = 64
 """eps that differences of a table's doubles may cost."""
-
-MARCH = 32
-"""eps that the marching kernels' float32 sums may cost: at most 64 ulp."""
 
 
 def window_of(task: Task) -> int:
@@ -50,45 +48,6 @@ def sum_tolerance(task: Task) -> float:
     adds up to (window + 1) / 4 eps a pass. The weights' own rounding takes eps / 2 a pass, the reference's nothing.
     """
     return _eps(task, window_of(task) / 2 + 3)
-
-
-def march_tolerance(task: Task) -> float:
-    """Rows summed in float32, in parts; columns as two floats, over no more rows than `march_rows` allows."""
-    return _eps(task, MARCH)
-
-
-def march_largest(task: Task) -> float:
-    """A square's whole sum is a float32, and a row and a value more on the way."""
-    return top(task.meta.dtype) / (window_of(task) + 2) ** 2
-
-
-def march_loss(radius: int, rows: int) -> float:
-    """Most that a mean loses to the marching kernels' float32 sums, in eps of the largest value, after so many rows.
-
-    Each addition rounds eps / 2 of its sum, and a sum of k values is at most k times the largest. A window within one
-    block of twelve values takes 2 + 3 + … + window of these halves. Longer ones take 77 for each block, 12 k for adding
-    the k-th, 65 for up to eleven values at the end and a window for adding these. Then come eleven steps, of a window
-    and of 2 for the difference that is added; and at last three roundings of the mean itself. A column takes half an
-    eps of each row that leaves it, where it is smaller than that.
-    """
-    window = 2 * radius + 1
-    blocks = (-radius % 4 + window) // 12
-    first = sum(range(2, window + 1))
-    if blocks:
-        first = 77 * blocks + sum(12 * k for k in range(2, blocks + 1)) + 65 + window
-    return ((first + 11 * (window + 2) + rows) / window + 3) / 2
-
-
-def march_rows(radius: int) -> int:
-    """Most rows that may enter a column of the marching kernels' float32 sums, so that they lose no more than MARCH."""
-    return int((MARCH - march_loss(radius, 0)) * 2 * (2 * radius + 1))
-
-
-def _too_many_rows(task: Task) -> int:
-    """The rows of all segments of `march_rows` that a grid has, where the image has more; else 0."""
-    radius = int(task.params["radius"])
-    most = MOST_BLOCKS * (march_rows(radius) - 2 * radius)
-    return most if task.meta.dtype == "float32" and task.meta.shape[0] > most else 0
 
 
 def table_tolerance(task: Task) -> float:
@@ -130,15 +89,13 @@ def tile_bytes(task: Task) -> int:
 FLOAT_SUMS = Exactness(
     sum_tolerance, "float32 is summed in float32: at most (radius + 3.5) eps (2^-23) of the largest value are lost"
 )
-RING_SUMS = Exactness(
-    march_tolerance,
-    f"float32 is summed in float32: 1 ulp is lost as a rule, at most {MARCH} eps (2^-23) of the largest value",
-)
+RING_SUMS = march_exactness(window_of)
 TABLE_SUMS = Exactness(
     table_tolerance,
     f"differences of large sums: at most {TABLE} eps (2^-23) of the largest value are lost, or it refuses",
 )
 largest_floats = weighted_range(sum_tolerance)
+ring_largest = march_largest(window_of)
 
 ROWS_FIT = blocks_fit(lambda task: block_shape(task.knobs["block"])[1], "a larger block")
 FINITE = finite_only("its running sums propagate NaN and infinity to the end of the axis")
@@ -149,10 +106,7 @@ TABLE_EXACT = Rule(
 """A table of doubles is exact enough for the image."""
 TILE_FITS = shared_fits(tile_bytes, never={"param radius": (256,)})
 FLOATS_ONLY = not_of("uint8", "uint16", words="integers are exact in variant 8, ring buffer; choose that one")
-SEGMENTS_FIT = Rule(
-    _too_many_rows, "its segments are short to stay exact, and cover {found} rows at most; choose a larger radius"
-)
-"""There are no more segments of `march_rows` in the image than blocks in a grid."""
+SEGMENTS_FIT = segments_fit(window_of, "choose a larger radius")
 OPENCV_RULES = (
     Rule(
         _misrounds, "it rounds {meta.dtype} means of more than {found} values in float32, which is sometimes off by one"

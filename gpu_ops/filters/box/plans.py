@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.devices.launches import grid1d, grid2d
-from gpu_ops.filters.box import marching
 from gpu_ops.filters.box.limits import tile_bytes, window_of
+from gpu_ops.filters.kit import marching
 from gpu_ops.filters.kit.borders import SCIPY_MODES
 from gpu_ops.filters.kit.planning import (
     CTYPES,
@@ -145,8 +145,12 @@ def separable_fused(ctx: PlanContext) -> Plan:
     return ctx.plan(Launches(ctx, "float").plane("", ctx.x, ctx.out, name="both passes", shared=shared))
 
 
-ring = partial(marching.plan, "float")
-double = partial(marching.plan, "double")
+def _in_one_pass(form: marching.Form, ctx: PlanContext) -> Plan:
+    return marching.plan(form, ctx, int(ctx.params["radius"]))
+
+
+ring = partial(_in_one_pass, "pixels")
+double = partial(_in_one_pass, "double")
 
 
 def cupyx(device: Device, task: Task) -> Plan:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gpu_ops.errors import ParamError
-from gpu_ops.filters.kit import accesses
+from gpu_ops.filters.kit import accesses, marching
 from gpu_ops.filters.kit.planning import BLOCK, BORDER, SERIAL_LOOP, PlanContext, cpu, cuda, peer
 from gpu_ops.filters.kit.registers import EDGE_LOADS, rows_knob
 from gpu_ops.filters.kit.rules import OPENCV_BORDER, OPENCV_CHANNELS, shared_fits
@@ -51,6 +51,12 @@ ROWS = (
 )
 PACKED = "Two bytes per addition, as pairs of 16-bit sums in a word; the results are packed into words again."
 
+RING = "Running sums of rows and columns in one pass, with a ring buffer of row sums: any window costs the same."
+
+STRIPS = Counts(
+    uncounted="the number of segments depends on the GPU, and each loads its halo rows again",
+    operations=lambda task: marching.additions(task.meta, task.params["window"] // 2),
+)
 TILE_LOADS = Counts(
     uncounted="blocks at the ends load single values, the others vectors, and either may end within a block",
     operations=fast.scan_work,
@@ -89,6 +95,15 @@ ON_IMAGES = (
         knobs=(BLOCK, rows_knob(5, 2, 4, 5)),
         source="S1, S4",
         counts=EDGE_LOADS,
+    ),
+    cuda(
+        *("mean2d/6_ring.cu", "ring buffer", RING, fast.ring),
+        *fast.RING_RULES,
+        knobs=(),
+        source="S3, S4",
+        largest=fast.ring_largest,
+        counts=STRIPS,
+        exactness=fast.RING_EXACTNESS,
     ),
 )
 

@@ -1,7 +1,8 @@
 """Plans of the mean kernels that load vectors of 16 bytes, and which tasks they take.
 
 The signal's `vector` and the image's `rows` and `packed` work in registers, which a short window fits into; the
-signal's `scan` takes differences of running sums, for which no window is too long.
+signal's `scan` takes differences of running sums, and the image's `ring` running sums along both axes: for these no
+window is too long.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.devices.launches import grid1d, grid2d
+from gpu_ops.filters.kit import marching
+from gpu_ops.filters.kit.march_limits import march_exactness, march_largest, segments_fit
 from gpu_ops.filters.kit.planning import PlanContext, block_shape
 from gpu_ops.filters.kit.ranges import top
 from gpu_ops.filters.kit.registers import VECTOR_BYTES, halo_fits, launch_bound, rows_aligned, vector_of
-from gpu_ops.filters.kit.rules import blocks_fit, finite_only, not_of, one_channel, shared_fits
+from gpu_ops.filters.kit.rules import blocks_fit, finite_only, not_of, shared_fits
 from gpu_ops.filters.mean.plans import defines, window_of
 from gpu_ops.params import Param
 from gpu_ops.plan import Launch, Plan
@@ -22,14 +25,16 @@ from gpu_ops.task import Task
 from gpu_ops.types import Exactness, Rule
 
 VECTORS = Param("vectors", 2, choices=(1, 2, 4), help="16-byte vectors per thread")
-SCAN_BLOCK = Param("block", 512, choices=(128, 256, 512, 1024), unit="threads", help="threads per block")
+SCAN_BLOCK = Param("block", 256, choices=(128, 256, 512, 1024), unit="threads", help="threads per block")
 VECTOR_HALO = 64
 """Bytes beside a vector of a signal that fit into registers."""
 ROWS_HALO = 48
 """The same for images, where a thread keeps several rows."""
 ROWS_WINDOWS = (3, 5, 7)
-STEPS = (4, 8, 16)
-"""Vectors a thread of the scan: as few as leave half of a tile to outputs."""
+STEPS = (1, 2, 4, 8, 16)
+"""Pieces a thread of the scan: as few as leave half of a tile to outputs, and at least LOADS vectors of 16 bytes."""
+LOADS = 4
+SCAN_CHANNELS = 4
 
 
 def vector(ctx: PlanContext) -> Plan:
@@ -73,6 +78,19 @@ PACKED_RULES = (
 )
 
 
+def ring(ctx: PlanContext) -> Plan:
+    """An image by running sums, with a ring buffer of row sums."""
+    return marching.plan("values", ctx, ctx.params["window"] // 2)
+
+
+RING_EXACTNESS = march_exactness(window_of)
+ring_largest = march_largest(window_of)
+RING_RULES = (
+    finite_only("its running sums propagate NaN and infinity to the end of a segment"),
+    segments_fit(window_of, "choose a larger window"),
+)
+
+
 def scan(ctx: PlanContext) -> Plan:
     """A signal by running sums of tiles."""
     window, block, n = ctx.params["window"], ctx.knobs["block"], ctx.length
@@ -97,17 +115,20 @@ def _reach(vector: int, window: int) -> int:
 
 
 def scan_steps(task: Task) -> int:
-    """Vectors a thread: the fewest of STEPS with which a window reaches over at most half of a tile; else 0."""
-    reach = _reach(vector_of(task.meta.itemsize), task.params["window"])
-    return next((s for s in STEPS if 2 * reach <= task.knobs["block"] * s), 0)
+    """Pieces a thread: the fewest of STEPS with which a window reaches over at most half of a tile; else 0."""
+    reach, channels = _reach(vector_of(task.meta.itemsize), task.params["window"]), task.meta.channels
+    fit = (s for s in STEPS if 2 * reach <= task.knobs["block"] * s and s * channels >= LOADS)
+    return next(fit, 0)
 
 
 def scan_bytes(task: Task) -> int:
-    """Shared bytes of a tile, its prefixes with an element of padding every 128 bytes, and the warps' sums."""
-    block, prefix_bytes = task.knobs["block"], 8 if task.dtype.kind == "f" else 4
+    """Shared bytes of a tile, its prefixes with an element of padding every 128 bytes, and the warps' sums, of each
+    channel; of several channels also a vector a thread to arrange results."""
+    block, channels, prefix_bytes = task.knobs["block"], task.meta.channels, 8 if task.dtype.kind == "f" else 4
     tile = block * scan_steps(task)
     prefixes = tile + tile // (128 // prefix_bytes) + 1 + block // 32
-    return int(tile * VECTOR_BYTES + prefixes * prefix_bytes)
+    arranged = block if channels > 1 else 0
+    return int(channels * ((tile + arranged) * VECTOR_BYTES + prefixes * prefix_bytes))
 
 
 def scan_work(task: Task) -> int:
@@ -116,7 +137,10 @@ def scan_work(task: Task) -> int:
 
 
 SCAN_RULES = (
-    one_channel("signal", "its running sums are of one channel, this signal has {meta.channels}"),
+    Rule(
+        lambda task: task.meta.channels > SCAN_CHANNELS,
+        f"it takes up to {SCAN_CHANNELS} channels, not {{meta.channels}}",
+    ),
     finite_only("its prefix sums propagate NaN and infinity to the end of a tile"),
     Rule(
         lambda task: not scan_steps(task),
@@ -127,7 +151,7 @@ SCAN_RULES = (
 
 
 def _tile(task: Task) -> int:
-    """Samples of a tile."""
+    """Samples of a channel in a tile."""
     return int(task.knobs["block"] * scan_steps(task) * vector_of(task.meta.itemsize))
 
 

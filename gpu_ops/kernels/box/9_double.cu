@@ -2,26 +2,35 @@
 // Idea:    row streaming as in 8_ring, but a lane sums the values of a row in double, and the ring buffer contains
 //          means of rows instead of sums: no rounding errors of float additions, and no overflow of float. The running
 //          sum of a column adds these means in double. The cost is the conversions and slower additions
-// Shapes:  x, y (height, width, STRIDE) interleaved, one channel per block in z
-// Launch:  grid (width / COLUMNS, segments of `segment` rows, STRIDE), THREADS threads; shared: sizeof(Memory)
+// Shapes:  x, y (height, width, GROUP * STRIDE) interleaved, GROUP channels per block and STRIDE blocks in z
+// Launch:  grid (width * GROUP / COLUMNS, segments of `segment` rows, STRIDE), THREADS threads; shared: sizeof(Memory)
 // Traffic: at least 1 sample read and 1 written per value; 2 * radius more columns per strip, 2 * radius more rows per
 //          segment
 // Source:  S3
 typedef float T, Word;
 typedef double Part, Total;
 constexpr int PLANES = 1;
-#include "box_ring_shape.cuh"
+#include "ring_shape.cuh"
 
-// The sum of some values of a row in double.
-struct __align__(sizeof(Part)) Sum {
-    Part v[1];
+// For each of a block's channels, the sum of some values of a row in double.
+struct Sum {
+    Part v[GROUP];
 
-    __device__ __forceinline__ static Sum of(Word w) { return {{(Part)w}}; }
-    __device__ __forceinline__ void add(const Sum& other) { v[0] += other.v[0]; }
-    __device__ __forceinline__ void add(Word w) { v[0] += (Part)w; }
-    __device__ __forceinline__ void slide(Word in, Word out) { v[0] += (Part)in - (Part)out; }
+    __device__ __forceinline__ void start(int channel, Word w) { v[channel] = (Part)w; }
+    __device__ __forceinline__ void add(const Sum& other)
+    {
+        #pragma unroll
+        for (int c = 0; c < GROUP; ++c) v[c] += other.v[c];
+    }
+    __device__ __forceinline__ void subtract(const Sum& other)
+    {
+        #pragma unroll
+        for (int c = 0; c < GROUP; ++c) v[c] -= other.v[c];
+    }
+    __device__ __forceinline__ void add(int channel, Word w) { v[channel] += (Part)w; }
+    __device__ __forceinline__ void slide(int channel, Word in, Word out) { v[channel] += (Part)in - (Part)out; }
     // The ring buffer contains the mean of the window, rounded to float once.
-    __device__ __forceinline__ Word stored(int) const { return (Word)(v[0] * (1.0 / WINDOW)); }
+    __device__ __forceinline__ Word stored(int channel, int) const { return (Word)(v[channel] * (1.0 / WINDOW)); }
 };
 
 // The running sum of the row means of a column.
@@ -32,7 +41,7 @@ struct Column {
     __device__ __forceinline__ void move(const Word* in, const Word* out) { total += (Total)in[0] - (Total)out[0]; }
     __device__ __forceinline__ T mean() const { return (T)(total * (1.0 / WINDOW)); }
 };
-#include "box_ring.cuh"
+#include "ring.cuh"
 
 // As in 8_ring: row warps and column warps synchronise at named barriers.
 __device__ __forceinline__ void stream_rows(const T* __restrict__ x, T* __restrict__ y, int height, int width, int segment)

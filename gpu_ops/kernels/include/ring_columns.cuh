@@ -1,4 +1,4 @@
-// The column warps of the box kernels with a ring buffer: from row sums to means, PER columns per lane.
+// The column warps of the kernels with a ring buffer: from row sums to means, PER columns per lane.
 #pragma once
 
 struct Columns {
@@ -9,31 +9,31 @@ struct Columns {
     const Word* begin;  // the lane's first column in the ring's first slot
     T* y;               // the lane's first column in the first row that the block fetches, a radius above its outputs
     long long pitch;
-    int count, lane, live; // live: columns of this lane that are in the image
+    int count, lane, live; // count: rows that enter; live: columns of this lane that are in the image
     int newest, oldest;    // slots of the entering row and of the leaving row of a step
     Column columns[PER];
 
     __device__ __forceinline__ Columns(
         Memory& memory, T* image, int height, int width, int begin_row, int begin_column, int count)
-        : memory(memory), pitch((long long)width * STRIDE), count(count), newest(0),
-          oldest(RING ? SLOTS - WINDOW : BATCH)
+        : memory(memory), pitch((long long)width * GROUP * STRIDE), count(count), newest(0),
+          oldest(RING ? SLOTS - LAG : BATCH)
     {
         lane = threadIdx.x * PER;
         begin = memory.ring[0] + PLANES * (lane ^ 2 * swapped(lane / OUTPUTS));
-        live = lane < COLUMNS ? min(PER, width - begin_column - lane) : 0;
+        live = lane < COLUMNS ? min(PER, width * GROUP - begin_column - lane) : 0;
         // An output's square is complete with the row one radius below it: 2 * RADIUS rows after the block's first.
         y = image + (begin_row - 2 * RADIUS) * pitch + (long long)(begin_column + lane) * STRIDE;
         #pragma unroll
         for (int c = 0; c < PER; ++c) columns[c].begin();
     }
 
-    // Processes the batch of rows that begins with row i of the block's `count`.
+    // Processes the batch of rows, or of pairs of rows, that begins with number i.
     __device__ __forceinline__ void step(int i)
     {
         if (live > 0) {
-            T* to = y + i * pitch;
+            T* to = y + i * PACK * pitch;
             #pragma unroll 1
-            for (int k = 0; k < BATCH; k += CHUNK, to += CHUNK * pitch)
+            for (int k = 0; k < BATCH; k += CHUNK, to += CHUNK * PACK * pitch)
                 any_chunk(i + k, slot(newest + k), slot(oldest + k), to);
         }
         newest = slot(newest + TASKS);
@@ -42,9 +42,9 @@ struct Columns {
 
     __device__ __forceinline__ void any_chunk(int first, int enters, int leaves, T* to)
     {
-        if (first + CHUNK > count || (first < WINDOW && first + CHUNK >= WINDOW))
+        if ((first + CHUNK) * PACK > count || (first < LAG && first + CHUNK >= LAG))
             row_by_row(first, enters, leaves, to);
-        else if (first < WINDOW)
+        else if (first < LAG)
             chunk<false, false>(enters, leaves, to);
         else if (leaves + CHUNK <= SLOTS)
             chunk<true, false>(enters, leaves, to);
@@ -55,10 +55,10 @@ struct Columns {
     // The chunk with the first output, or with the last.
     __device__ __forceinline__ void row_by_row(int first, int enters, int leaves, T* to)
     {
-        for (int n = 0; n < CHUNK && first + n < count; ++n, to += pitch) {
-            const Some in = load(enters + n), out = first + n < WINDOW ? Some{} : load(slot(leaves + n));
-            move(in, out);
-            if (first + n >= WINDOW - 1) emit(to);
+        for (int n = 0; n < CHUNK && (first + n) * PACK < count; ++n, to += PACK * pitch) {
+            const Some in = load(enters + n), out = first + n < LAG ? Some{} : load(slot(leaves + n));
+            const int row = (first + n) * PACK; // the first output is of row 2 * RADIUS
+            move(in, out, row >= 2 * RADIUS, row + 1 >= 2 * RADIUS && row + 1 < count, to);
         }
     }
 
@@ -74,19 +74,25 @@ struct Columns {
         }
         #pragma unroll
         for (int n = 0; n < CHUNK; ++n) {
-            move(in[n], out[n]);
-            if (FULL) emit(to);
-            to += pitch;
+            move(in[n], out[n], FULL, FULL, to);
+            to += PACK * pitch;
         }
     }
 
-    __device__ __forceinline__ Some load(int slot) const { return *(const Some*)(begin + slot * COLUMNS * PLANES); }
-
-    __device__ __forceinline__ void move(const Some& in, const Some& out)
+    // Moves the windows down by a row, or by a pair of rows, and stores the means where they are asked for.
+    __device__ __forceinline__ void move(const Some& in, const Some& out, bool first, bool second, T* to)
     {
         #pragma unroll
         for (int c = 0; c < PER; ++c) columns[c].move(in.v + c * PLANES, out.v + c * PLANES);
+        if (first) emit(to);
+#if PAIRS
+        #pragma unroll
+        for (int c = 0; c < PER; ++c) columns[c].move_second(in.v[c], out.v[c]);
+        if (second) emit(to + pitch);
+#endif
     }
+
+    __device__ __forceinline__ Some load(int slot) const { return *(const Some*)(begin + slot * COLUMNS * PLANES); }
 
     __device__ __forceinline__ void emit(T* to) const
     {
