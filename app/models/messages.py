@@ -48,15 +48,15 @@ class Messages:
         return message
 
     def settle(self, subject: str) -> None:
-        """Remove the messages about this subject and those under it: they no longer hold."""
+        """Remove the messages about this subject and those under it: they no longer apply."""
         self.items = tuple(m for m in self.items if not (subject and m.about(subject)))
 
     def drop(self, message: Message) -> None:
-        """Remove a message that somebody has read."""
+        """Remove a message that the user has read."""
         self.items = tuple(m for m in self.items if m is not message)
 
     def pass_by(self) -> None:
-        """Remove the messages that disappear by themselves."""
+        """Remove the messages that disappear without an answer."""
         self.items = tuple(m for m in self.items if not m.passing)
 
     def clear(self) -> None:

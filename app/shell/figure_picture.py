@@ -1,4 +1,4 @@
-"""Draws a figure of a source, or timelines, without a screen, for the command line."""
+"""Draws a source's figure, or timelines, without a screen, for the command line."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from gpu_ops import DrawnFigure
 
 WIDTH = 64
-"""Of the picture, in letter heights."""
+"""Width of the picture in letter heights."""
 PASSES = 4
-"""Each part may ask for another height once it knows its width."""
+"""Layout passes: parts may need another height once their width is known."""
 
 
 def draw(drawn: DrawnFigure | tuple[Timeline, ...], path: str) -> None:
-    """Write the picture of a figure, or of timelines of one filter, an SVG where the name ends so and else a PNG.
-    Raises DeviceError where the window lacks something, InputError where the file cannot be written."""
+    """Write the picture of a figure, or of timelines of one filter: an SVG where the name ends in .svg, else a PNG.
+    Raises DeviceError where the window's libraries are missing, InputError where the file cannot be written."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     fault = window_fault()
     if fault:

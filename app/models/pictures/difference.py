@@ -21,9 +21,9 @@ from gpu_ops.output_kinds import CHANNEL, Form, subtracted
 
 @dataclass(frozen=True, eq=False)
 class Distance:
-    """`values` (H, W): a − b, for several channels in the one that differs most. `most` is the largest finite |a − b|
-    and `at` the row and column of the first pixel that has it, None where nothing differs; `undefined` counts pixels
-    where a − b is NaN or infinite."""
+    """`values` (H, W): a − b; of several channels, that of the channel that differs most. `most` is the largest finite
+    |a − b| and `at` the row and column of the first pixel that has it, None where nothing differs; `undefined` counts
+    pixels where a − b is NaN or infinite."""
 
     values: Array
     most: float
@@ -76,7 +76,7 @@ def _furthest(strip: Array) -> Array:
 def _work(
     a: Array, b: Array, labels: bool, at: tuple[int, int], stop: Callable[[], bool]
 ) -> tuple[Distance, Pyramid, DifferenceFigures] | None:
-    """The distance and all that a view needs to paint it; this runs in a background thread."""
+    """The distance and everything that a view needs to paint it; this runs in a background thread."""
     result = distance(a, b, stop, labels)
     figures = None if result is None else figures_of(result.values, result.most, stop)
     if result is None or figures is None:
@@ -86,7 +86,7 @@ def _work(
 
 
 def _apart(one: str, other: str) -> tuple[str, str]:
-    """Two titles without what they end with alike, such as the variant of two settings."""
+    """Two titles without their common ending, such as the variant of two settings."""
     a, b = one.split(BETWEEN), other.split(BETWEEN)
     while min(len(a), len(b)) > 1 and a[-1] == b[-1]:
         a, b = a[:-1], b[:-1]
@@ -97,8 +97,8 @@ class Difference(QObject):
     """Keeps `layer` equal to the difference of two layers, whenever one of them changes; the latest wins.
 
     `distance` is the result, None until it is known; `failure` says why there is none. `display` has the levels of the
-    picture, those set by hand as long as the pair stays. While it is not `active`, because nobody sees it, nothing is
-    computed, and nothing is kept of pictures that are gone. `changed`: one of these, or the title, changed.
+    picture, those set by hand as long as the pair stays. While it is not `active`, because it is not visible, nothing
+    is computed, and pictures that are gone are released. `changed`: one of these, or the title, changed.
     """
 
     changed = Signal()
@@ -124,17 +124,17 @@ class Difference(QObject):
 
     @property
     def layers(self) -> tuple[Layer, ...]:
-        """A and B; () while it follows none."""
+        """A and B; () while there is no pair."""
         return tuple(self._layers)
 
     @property
     def busy(self) -> bool:
-        """Whether it is being computed."""
+        """Whether the difference is being computed."""
         return self._background.busy
 
     @property
     def waits_for(self) -> Layer | None:
-        """The first of the pair that has no picture."""
+        """The first layer of the pair that has no picture yet."""
         return next((layer for layer in self._layers if layer.pyramid is None), None)
 
     @property
@@ -155,7 +155,7 @@ class Difference(QObject):
         return subtracted(one, other) if one.shape == other.shape else None
 
     def set_active(self, active: bool) -> None:
-        """Begin or stop to follow the pair."""
+        """Start or stop following the pair."""
         if active == self._active:
             return
         self._active = active
@@ -165,7 +165,7 @@ class Difference(QObject):
             self._release()
 
     def _release(self) -> None:
-        """Keep nothing of pictures that are gone; levels set by hand stay."""
+        """Release pictures that are gone; levels set by hand stay."""
         self._background.cancel()
         self._sources, self.distance, self.failure = [], None, ""
         self.layer.clear()
@@ -183,7 +183,7 @@ class Difference(QObject):
         for layer in set(wanted):
             layer.changed.connect(self._follow)
             layer.described.connect(self._entitle)
-        self._reset()  # the difference of another pair must not stand under the new names
+        self._reset()  # the difference of another pair must not appear under the new names
         self._follow()
 
     def _reset(self, failure: str = "") -> None:
@@ -276,7 +276,7 @@ class Difference(QObject):
 
 
 def in_common(one: Layer, other: Layer) -> tuple[Array, Array, Origin]:
-    """The part of one input that both layers cover, and its origin; both as a whole where their inputs differ."""
+    """The part of the input that both layers cover, and its origin; both as a whole where their inputs differ."""
     assert one.pyramid is not None and other.pyramid is not None
     both, simulated = one.rect.meet(other.rect), one.origin.simulated or other.origin.simulated
     if one.extent != other.extent or one.rect == other.rect or not both.area:

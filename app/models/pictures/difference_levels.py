@@ -1,4 +1,4 @@
-"""The levels of a difference: the same distance below and above 0, by a percentile of what differs. No widgets."""
+"""The levels of a difference: symmetric about 0, by a percentile of the pixels that differ. No widgets."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from app.models.pictures.display import DIVERGING, Display, Mode, colors
 from app.models.pictures.pyramid import Array
 
 SHARE = 99.0
-"""The percentile of the pixels that differ whose difference has the full colour where single ones are far larger: they
-would leave all others white."""
+"""The percentile of nonzero differences that gets the full colour where single differences are far larger, which would
+leave all others white."""
 FAR = 2.0
-"""So many times as large as that."""
+"""How many times as large "far larger" is."""
 MOST_VALUES = 1 << 20
-"""Values that percentiles are taken from; of larger pictures every so many."""
+"""The most values that percentiles are computed from; larger pictures are subsampled."""
 BINS = 256
 
 
 @dataclass(frozen=True)
 class DifferenceFigures:
-    """Statistics of a difference, as a Display needs them. `most` is the largest |a − b|, `typical` the
-    percentile SHARE of those that are not 0, or `most` where that is not FAR larger."""
+    """Statistics of a difference, as a Display needs them. `most` is the largest |a − b|, `typical` the percentile
+    SHARE of the nonzero ones, or `most` where that is less than FAR times as large."""
 
     minimum: float
     maximum: float
@@ -50,7 +50,7 @@ def figures_of(values: Array, most: float, stop: Callable[[], bool] = lambda: Fa
         zeros = {0.1: 0.0, 50: 0.0, 99.9: 0.0}
         return DifferenceFigures(0.0, 0.0, zeros, (0,) * BINS, nan, infinite, 0.0, 0.0)
     low, high = float(known.min()), float(known.max())
-    some: Any = known[:: (known.size // MOST_VALUES) | 1].astype(np.float64)  # an odd step meets every column
+    some: Any = known[:: (known.size // MOST_VALUES) | 1].astype(np.float64)  # an odd step visits every column
     percentiles = dict(zip((0.1, 50, 99.9), map(float, np.percentile(some, (0.1, 50, 99.9))), strict=True))
     sizes = np.abs(some[some != 0])
     share = float(np.percentile(sizes, SHARE)) if sizes.size else most
@@ -62,7 +62,7 @@ def figures_of(values: Array, most: float, stop: Callable[[], bool] = lambda: Fa
 
 
 class DifferenceDisplay(Display):
-    """Levels that lie as far below 0 as above it, so that no difference stays white, in colours of their own."""
+    """Levels symmetric about 0, so that every difference has a colour, in a colour map of their own."""
 
     signed = True
 
@@ -71,8 +71,8 @@ class DifferenceDisplay(Display):
         self.colormap, self.lut = DIVERGING, colors(DIVERGING)
 
     def auto_levels(self, mode: Mode) -> None:
-        """Set levels: "auto" by the percentile SHARE of what differs, "percentile" by the 0.1 and the 99.9 percentile,
-        "range" by the largest difference."""
+        """Set levels: "auto" by the percentile SHARE of the nonzero differences, "percentile" by the 0.1 and the 99.9
+        percentile, "range" by the largest difference."""
         self.mode = mode
         figures: Any = self.statistics
         if figures is None or mode == "manual":
@@ -86,7 +86,7 @@ class DifferenceDisplay(Display):
         self._level(-half or -0.5, half or 0.5)
 
     def set_levels(self, low: float, high: float) -> None:
-        """Set levels by hand: the one that was changed counts, for both."""
+        """Set levels by hand: the level that was changed sets both."""
         half = abs(low) if abs(low - self.low) > abs(high - self.high) else abs(high)
         self.mode = "manual"
         self._level(-half or -0.5, half or 0.5)

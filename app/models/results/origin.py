@@ -1,4 +1,4 @@
-"""Where a picture comes from: which part of which input, which run, and whether its GPU was simulated. No Qt."""
+"""The origin of a picture: which part of which input, which run, and whether its GPU was simulated. No Qt."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from app.models.experiment.subject import Subject
 class Origin:
     """`start` is where the result begins in the input and `whole` the input's extent, along each spatial axis: (y, x)
     and (H, W) of images, (sample,) and (N,) of signals. Both are () for a result of the whole input. `exact` is False
-    where a part by itself gives other values than the whole would. `subject` is the run that made the result; an input
-    has none. `part` is True for a result that has no place in the input, such as a spectrum, and covers only a part of
-    it."""
+    where computing only a part gives other values than the whole would. `subject` is the run of the result; an input
+    has none. `part` is True for a result without a position in the input, such as a spectrum, of only a part of it."""
 
     simulated: bool = False
     start: tuple[int, ...] = ()
@@ -24,7 +23,7 @@ class Origin:
 
     @property
     def loose(self) -> Origin:
-        """The origin of a result that has no place in the input, such as a spectrum."""
+        """The origin of a result without a position in the input, such as a spectrum."""
         return replace(self, start=(), whole=(), part=bool(self.start) or self.part)
 
 
