@@ -1,4 +1,4 @@
-"""Asks for the timelines of the ticked variants, and keeps the queues of a simulated GPU as a person chooses them."""
+"""Requests the timelines of the ticked variants, and keeps the user's model of a simulated GPU's queues."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gpu_ops.types import REFERENCE, Pick
 
 
 class Query(NamedTuple):
-    """All that timelines depend on; `model` is None where they are measured."""
+    """Everything that timelines depend on; `model` is None where they are measured."""
 
     input: Any
     filter: str
@@ -31,7 +31,7 @@ class Query(NamedTuple):
 
 @dataclass(frozen=True)
 class Timelines:
-    """The timelines by variant, the reasons of those that have none, the variants' titles, and the input."""
+    """The timelines by variant, the reasons of variants without one, the variants' titles, and the input."""
 
     found: Mapping[str, Timeline]
     reasons: Mapping[str, str]
@@ -40,8 +40,9 @@ class Timelines:
 
 
 class TimelineController(OnDemand):
-    """Asks for the timelines of the ticked variants that run on the GPU. `model` are the queues of a simulated one,
-    whose timelines take little time: they come before what is simulated. `model_changed`: there are other queues."""
+    """Requests the timelines of the ticked variants that run on the GPU. `model` describes the queues of a simulated
+    GPU, whose timelines take little time: they are computed before simulated runs. `model_changed`: `model` has
+    changed."""
 
     model_changed = Signal()
     content: Timelines | None
@@ -53,7 +54,7 @@ class TimelineController(OnDemand):
 
     @property
     def missing(self) -> Literal["", "input", "type", "device", "variant"]:
-        """What there is to choose first; "" where nothing is missing."""
+        """What the user must choose first; "" where nothing is missing."""
         session = self._session
         if session.input is None:
             return "input"
@@ -74,7 +75,7 @@ class TimelineController(OnDemand):
         return tuple(self._titles[id] for id in self._ticked if not self._on_gpu(id))
 
     def set_model(self, model: QueueModel) -> None:
-        """Choose other queues."""
+        """Set the model of the queues."""
         if model != self.model:
             self.model = model
             self.model_changed.emit()
@@ -105,7 +106,7 @@ class TimelineController(OnDemand):
 
     def _ask(self, query: Query) -> None:
         super()._ask(query)
-        self._controller.queue.stop(SIMULATE)  # it continues afterwards
+        self._controller.queue.stop(SIMULATE)  # the simulated run continues afterwards
 
     def _asked(self, query: Query) -> TimelinesRequest:
         model = query.model or QueueModel()

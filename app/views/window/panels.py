@@ -1,4 +1,4 @@
-"""All panels and their places at the window's edges. Docks, tabs and the tab order follow from these."""
+"""All panels and their docks at the window's edges. Docks, tabs and the tab order follow from these."""
 
 from __future__ import annotations
 
@@ -86,4 +86,4 @@ TIMELINE = PanelSpec("timeline", QT_TRANSLATE_NOOP("Panels", "Timeline"), "timin
 LEVELS = PanelSpec("levels", QT_TRANSLATE_NOOP("Panels", "Levels"), "timing", _levels, scrolled=True)
 XRAY = PanelSpec("xray", QT_TRANSLATE_NOOP("Panels", "X-ray"), "xray", _xray, lazy=True)
 PANELS: tuple[PanelSpec[Any], ...] = (EXPERIMENT, LADDER, TABLE, SWEEP, TIMELINE, LEVELS, XRAY)
-"""Panels that share a place are in the order of their tabs."""
+"""Panels that share a dock are in the order of their tabs."""
