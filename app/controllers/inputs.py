@@ -25,6 +25,7 @@ from gpu_ops.types import Facts
 
 class Inputs(QObject):
     """Passes loaded and stepped inputs from the engine to the session, and releases memory that is no longer needed.
+
     `message(kind, sentence, details, subject)` carries what the user must know.
     """
 

@@ -77,7 +77,7 @@ class SessionFiles(QObject):
         self._unfinished = Unfinished(last.parent) if last is not None else None
         self._recovered: Path | None = None
         self.offered = Offered()
-        """the parts of a window that a session may name"""
+        """The parts of a window that a session may name."""
         self._opening: SessionOpening | None = None
         self._placing: tuple[SavedSession, SharedInput, LoadRequest | None] | None = None
         self._after: list[Callable[[], None]] = []

@@ -1,4 +1,4 @@
-"""A pick at work: its task and plan, how it runs, fails, and is checked."""
+"""An attempt to run a pick: its task and plan, how it runs, fails, and is checked."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from gpu_ops.task import Task
 from gpu_ops.types import Error, Experiment, Filter, Input, Run, Timing, Variant
 
 PARTS = 1000
-"""Units of a step in what `progress` gets, so that parts of a step are whole numbers."""
+"""Units per step in `progress`, so that fractions of a step are integers."""
 
 
 CHUNK = 1 << 24
@@ -38,8 +38,8 @@ INPUT_OVERWRITTEN = "the input was overwritten"
 
 
 class Bands(Protocol):
-    """An attempt that runs in bands. `run` gives the outputs of the whole, computed over memory of which every byte is
-    `byte`; `faults` are what was then seen of the memory."""
+    """An attempt that runs in bands. `run` returns the outputs of the whole, computed in memory filled with `byte`;
+    `faults` are the memory faults found meanwhile."""
 
     @property
     def faults(self) -> Mapping[str, None]: ...
@@ -47,11 +47,11 @@ class Bands(Protocol):
 
 
 FOR_ALL = (KernelFault, DeviceLost, Cancelled)
-"""What ends an experiment: the process cannot use the device any more, or nobody waits for the result."""
+"""Errors that end an experiment: the process cannot use the device any more, or the run was cancelled."""
 
 
 class BandRefused(KernelError):
-    """A variant does not take a band, which has fewer rows than the whole."""
+    """A variant does not support a band, which has fewer rows than the whole."""
 
 
 _UNSUPPORTED, _MEMORY = (BandRefused, LibraryMissing, PeerMissing), (DeviceMemoryError, MemoryError)
@@ -79,7 +79,7 @@ class Attempt:
 
     @property
     def computed(self) -> bool:
-        """Whether it ran and did not fail."""
+        """Whether the pick has run and not failed."""
         return self.plan is not None or self.bands is not None
 
     @property
@@ -107,7 +107,7 @@ class Attempt:
         return f"{self.variant.id} on {self.device.name}"
 
     def fail_by(self, error: Exception) -> Run:
-        """The run that an exception ended. The other attempts go on."""
+        """Set the run's failure from an exception. The other attempts continue."""
         if isinstance(error, KernelError):
             self.run = replace(self.run, findings=(*self.run.findings, *error.findings))
         reason = str(error)
@@ -118,7 +118,7 @@ class Attempt:
         return self.fail(reason, "memory" if isinstance(error, _MEMORY) else "kernel")
 
     def fail(self, reason: str, kind: Any) -> Run:
-        """The run that did not work, for a reason of this kind."""
+        """Set the run's failure, with a reason of this kind."""
         self.plan = self.bands = None
         self.run = replace(self.run, failure=reason, failure_kind=kind)
         return self.run
@@ -126,7 +126,8 @@ class Attempt:
     def execute(
         self, poison: Mapping[str, np.ndarray[Any, Any]], how: How = "direct"
     ) -> dict[str, np.ndarray[Any, Any]]:
-        """Execute the plan once over poisoned outputs. The run keeps what a simulated GPU finds, prints and counts."""
+        """Execute the plan once with poisoned outputs. The run keeps the findings, printed lines and counts of a
+        simulated GPU."""
         assert self.plan is not None
         for name, wrong in poison.items():
             self.session.upload(wrong, out=self.plan.outputs[name])
@@ -134,7 +135,7 @@ class Attempt:
         return {name: self.session.download(out) for name, out in self.plan.outputs.items()}
 
     def keep(self, execution: Execution) -> None:
-        """Add to the run what a simulated GPU found, printed and counted, each fault once."""
+        """Add to the run the findings, printed lines and counts of a simulated GPU, each fault once."""
         places = {(f.kind, f.file, f.line) for f in self.run.findings}
         self.run = replace(
             self.run,
@@ -144,7 +145,7 @@ class Attempt:
         )
 
     def verify_again(self) -> None:
-        """Execute and verify over other poison, on a simulated GPU also in another order of blocks and branches."""
+        """Execute and verify with other poison, on a simulated GPU also in another order of blocks and branches."""
         simulated = self.device.clock == "simulated"
         how: How = "reverse" if simulated else "direct"
         try:
@@ -155,7 +156,7 @@ class Attempt:
                 again = self.execute(poison, how)
         except KernelFault:
             raise
-        except KernelError as error:  # the kernel stops itself in this order only
+        except KernelError as error:  # the kernel stops itself only in this order
             self.run = replace(self.run, findings=(*self.run.findings, *error.findings))
             self.condemn(str(error))
             return
@@ -165,7 +166,7 @@ class Attempt:
             self.run = replace(self.run, errors=errors)
 
     def verify_memory(self, x: DeviceArray) -> None:
-        """Check what the kernel may not write: memory beyond its arrays, and the input."""
+        """Check that the kernel has not written to memory beyond its arrays, nor to the input."""
         if cast(GuardedSession, self.session).damaged():
             self.condemn(OUTSIDE_WRITTEN)
         if not same_bytes(self.session.download(x), self.input.array):
@@ -173,13 +174,13 @@ class Attempt:
             self.session.upload(self.input.array, out=x)
 
     def condemn(self, note: str) -> None:
-        """The result is wrong after all, and its times say nothing."""
+        """Mark the result as wrong after all: its times are not valid."""
         self.run = replace(self.run, ok=False, timings={}, notes=(*self.run.notes, note))
 
 
 @dataclass
 class Watch:
-    """Stops the loop on request, and reports its progress: steps `start` to `end` of `total` are at work."""
+    """Stops the loop on request, and reports its progress: steps `start` to `end` of `total` are running."""
 
     deadline: float | None
     seed: int
@@ -191,24 +192,24 @@ class Watch:
     end: int = 0
 
     def begin(self, text: str, steps: int = 1) -> None:
-        """Begin the next steps. Raises Cancelled."""
+        """Start the next steps. Raises Cancelled."""
         self.start, self.end = self.end, self.end + steps
         self.say(text)
 
     def say(self, text: str) -> None:
-        """Report what the steps do now. Raises Cancelled."""
+        """Report the present activity. Raises Cancelled."""
         check_stop(self.stop)
         self.text = text
         self.report(0.0)
 
     def report(self, part: float) -> None:
-        """Report the part of the steps that is done, from 0 to 1."""
+        """Report the finished part of the steps, from 0 to 1."""
         if self.progress is not None:
             done = self.start + part * (self.end - self.start)
             self.progress(self.text, int(PARTS * done), PARTS * self.total)
 
     def listening(self) -> AbstractContextManager[None]:
-        """Inside, work in pieces reports its part of the steps, and can be stopped."""
+        """Inside the block, work in pieces reports its part of the steps, and can be stopped."""
         return listening(self.stop, self.report)
 
 
@@ -230,7 +231,7 @@ def faultless(run: Run) -> bool:
 
 
 def same_bytes(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
-    """Whether two arrays of one shape hold the same bits; NaN is equal to itself here."""
+    """Whether two arrays of one shape have the same bits; NaN equals itself here."""
     left, right = (np.ascontiguousarray(array).reshape(-1).view(np.uint8) for array in (a, b))
     for start in range(0, left.size, CHUNK):
         advance(start, left.size)

@@ -42,6 +42,7 @@ class StatisticsLike(Protocol):
 @cache
 def colors(name: str) -> np.ndarray[Any, Any]:
     """The 256 colours (256, 3) uint8 of a colour map, read-only. Its order is visible to colour-blind people.
+
     Read from pyqtgraph's files: importing it takes a fifth of a second, and pictures need nothing else from it.
     """
     if name == "gray":

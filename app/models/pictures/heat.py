@@ -1,4 +1,5 @@
 """A plane of values reduced to the pixels of any part of it, with an independent zoom along either axis. No Qt.
+
 Rule of reduction: a pixel shows the largest of its values, so that a narrow line stays visible; NaN if one of them is.
 Every visible value belongs to exactly one pixel.
 """

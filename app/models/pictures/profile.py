@@ -37,6 +37,7 @@ def axis_of(line: Line, pixel: Pixel | None) -> Axis:
 
 def profile(source: Sampled, line: Line) -> Array:
     """The values (n, C) of a picture at `steps(line)` equally spaced points from one end to the other, in float64.
+
     Values are interpolated bilinearly between the centres of pixels; in the half pixel at the edge they are those of
     the edge, and NaN beyond it. A NaN or infinite pixel counts only where its weight is not 0.
     """

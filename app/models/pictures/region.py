@@ -38,6 +38,7 @@ class Request(NamedTuple):
 
 class Measuring(QObject):
     """`rows` are the statistics computed last; `behind` says that they are not yet those of the last request.
+
     During a drag each finished computation starts that of the newest request, so that the statistics follow the mouse;
     a computation of arrays that are no longer shown is dropped. `failure` says why there are no statistics.
     """

@@ -73,7 +73,7 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
 
     takes_letters = True
     least = 16, 9
-    """the smallest width and height, in letters"""
+    """The smallest width and height, in letters."""
     hint = missing = ""
     drawn: Any = None
 

@@ -34,7 +34,7 @@ class Editor(QWidget):
         self.param = param
         self._refused: str | None = None
         self.keeps_text = False
-        """whether an invalid text stays for correction; other editors return to the last valid value"""
+        """Whether an invalid text stays for correction; other editors return to the last valid value."""
 
     def value(self) -> object:
         """The present value. Raises KernelscopeError where the typed text cannot be read."""

@@ -37,7 +37,9 @@ def label_text(name: str) -> str:
 
 class ParameterForm(QWidget):
     """Editors for parameters. `changed(values)` is emitted at most every 30 ms while a slider moves, and at once on
-    commit. `taken` are mnemonics used elsewhere; `letters` are the form's own. A value that does not pass its check is
+    commit.
+
+    `taken` are mnemonics used elsewhere; `letters` are the form's own. A value that does not pass its check is
     rejected: the last valid one applies, and the reason is shown below.
     """
 

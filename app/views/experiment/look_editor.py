@@ -100,7 +100,7 @@ class CurveSketch(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.curves: tuple[Curve, ...] = ()
         self.drawn: Value | None = None
-        """the choice whose functions are drawn"""
+        """The choice whose functions are drawn."""
         self.failure = ""
         self._look = look
         self._choice: Value | None = None

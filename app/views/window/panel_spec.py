@@ -18,6 +18,7 @@ W = TypeVar("W", bound=QWidget)
 @dataclass(frozen=True)
 class DockSpec:
     """A dock for panels at the window's edge. Titles are in English here and translated when the dock is created.
+
     Several panels in one dock are tabs, and `tabs` is their common name. A dock with `behind` shares the area of that
     other dock; `shown` says whether it is open at first.
     """
