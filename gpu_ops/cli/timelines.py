@@ -1,4 +1,4 @@
-"""Timelines of variants: which step runs beside which, as text, JSON, and a trace for Perfetto."""
+"""Timelines of variants: which steps overlap, as text, JSON, and a trace for Perfetto."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BASES = {
 
 
 def run(args: argparse.Namespace) -> int:
-    """Draw the timeline of each variant that is named."""
+    """Draw the timeline of each named variant."""
     input, filter, values, params = make_job(args)
     gpus = [s.name for s in device_statuses() if s.available and s.kind == "cuda"]
     device = args.device or (gpus or ["sim"])[0]
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _default(filter: Filter, device: str) -> list[Variant]:
-    """The picked variants that run there, else the last that does."""
+    """The picked variants that run on the device, else the last variant that does."""
     there = [v for v in filter.variants if runs_on(v, device)]
     if not there:
         raise ParamError(f"No variant of {filter.id} runs on {device}; name another --device.")
@@ -71,7 +71,7 @@ def _default(filter: Filter, device: str) -> list[Variant]:
 
 
 def _check_model(args: argparse.Namespace, device: str) -> None:
-    """Raises ParamError for a choice of the model on a device that is measured."""
+    """Raises ParamError for options of the model on a device that is measured."""
     flags = {
         "--in-order": args.in_order,
         "--launch-blocking": args.launch_blocking,

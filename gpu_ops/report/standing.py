@@ -1,4 +1,4 @@
-"""Rows compared with one another: speed-ups, and the five bars of the fair comparison."""
+"""Comparisons of rows: speed-ups, and the five bars of the fair comparison."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ STAGES = ("kernel", "elapsed", "elapsed_pinned")
 
 
 def speedup(base: Row, row: Row, stage: str = "kernel") -> float | None:
-    """The baseline's kernel time over this row's time of a stage. None where either was not timed or is in doubt, where
-    their jobs differ, and where one of them was simulated."""
+    """The baseline's kernel time divided by this row's time of a stage. None where either was not timed or is not
+    reliable, where their jobs differ, and where one of them was simulated."""
     if (
         base.job != row.job
         or base.simulated
@@ -30,7 +30,7 @@ def speedup(base: Row, row: Row, stage: str = "kernel") -> float | None:
 
 def with_speedups(rows: Sequence[Row], baseline: str) -> list[Row]:
     """Rows with `speedup` against the baseline variant of the same job, kernel against kernel and end to end; none
-    where one of the times is in doubt. Of several settings of the baseline the last counts, and is named."""
+    where one of the times is not reliable. Of several settings of the baseline the last counts, and is named."""
     bases: dict[Comparable, list[Row]] = {}
     for row in rows:
         if row.variant == baseline and row.is_comparable("kernel"):
@@ -68,8 +68,8 @@ pageable or pinned."""
 
 
 def five_bars(rows: Sequence[Row]) -> tuple[FairBar, ...]:
-    """The fair comparison of rows of one job on one machine: for each bar the fastest row that is right. There is none
-    of transfers, whose time has their copies in it."""
+    """The fair comparison of rows of one job on one machine: for each bar the fastest correct row. Transfers have no
+    bar for the kernel alone, because their times include the copies."""
     if any(row.end_to_end for row in rows):
         return ()
     return tuple(_best(id, stage, rows, fits) for id, stage, fits in _BARS)
