@@ -95,7 +95,7 @@ def judge_here(filters: Sequence[Filter], devices: Sequence[str]) -> list[Judgem
         counted: dict[tuple[str, int, int], int] = {}
         for claim in filter.claims:
             if "laws" in claim.experiment:
-                from gpu_ops.explaining.laws import count_laws  # the simulated GPU is missing
+                from gpu_ops.explaining.laws import count_laws  # imports the simulated GPU
 
                 counted = counted or count_laws([filter])
                 judgements.append(Judgement(claim, *claim.judge(counted), "counted on a simulated GPU"))
