@@ -1,7 +1,7 @@
 """The only caller of NVRTC: one set of flags, one cache, PTX and cubin from the same compilation.
 
-A CUDA device loads the cubin. The simulated GPU reads the PTX and skips the assembler, which takes two fifths of the
-time. NVRTC needs neither a GPU nor a driver. It exists for Linux and Windows, not for macOS.
+A CUDA device loads the cubin. The simulated GPU needs only the PTX; without the assembler, compilation is two fifths
+shorter. NVRTC needs neither a GPU nor a driver. It exists for Linux and Windows, not for macOS.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from gpu_ops.progress import interruptible
 FLAGS = ("-std=c++17", "-lineinfo", "-ftz=false", "-fmad=true")
 ASSEMBLER_FLAGS = ("--ptxas-options=-v",)
 ARCHITECTURES = ("sm_75", "sm_90", "sm_120")
-"""Every shipped kernel must compile for these: the oldest that NVRTC supports, today's, and the newest PTX dialect."""
+"""Every shipped kernel must compile for these: the oldest that NVRTC supports, a current one, and the newest PTX
+dialect."""
 
 _LOG_LINE = re.compile(r"^(.*)\((\d+)\): (catastrophic error|error|warning)(?: #\d+(?:-D)?)?: (.*)$")
 _ENTRY = re.compile(r"\.entry\s+(\w+)\s*\(([^)]*)\)\s*((?:\.\w+[^{]*?)?)\{", re.S)
@@ -141,14 +142,14 @@ class Made(NamedTuple):
 
 
 def _made(source: str, text: str, headers: Mapping[str, str], flags: Sequence[str], assemble: bool) -> Made:
-    """A call of NVRTC, whose answer depends on nothing else than these arguments and its version."""
+    """A call of NVRTC; the result depends only on these arguments and NVRTC's version."""
     nvrtc = _nvrtc()
     contents = [t.encode() for t in headers.values()]
     names = [n.encode() for n in headers]
     program = _call(nvrtc.nvrtcCreateProgram(text.encode(), source.encode(), len(names), contents, names))
     options = [f.encode() for f in (*flags, *_available("--no-cache"), *_available("--no-source-include"))]
     status, seconds = interruptible(lambda: _timed_compile(nvrtc, program, options))
-    try:  # an abandoned compilation still needs its program, so this begins after it
+    try:  # an abandoned compilation still needs its program, so it is destroyed only after a completed one
         log = _text(_blob(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program))
         if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
             return Made(False, log, "", b"", seconds)
@@ -167,9 +168,9 @@ def _timed_compile(nvrtc: Any, program: Any, options: Sequence[bytes]) -> tuple[
 
 @cache
 def _available(flag: str) -> tuple[str, ...]:
-    """A flag that later versions of NVRTC have, if this one has it. --no-cache stops it from using the driver's cache:
-    an answer from there has no assembler log, and its compile time means nothing. --no-source-include stops it from
-    looking for headers in the current folder."""
+    """A flag of later NVRTC versions, if this one has it. --no-cache disables the driver's cache: cached results have
+    no assembler log and no meaningful compile time. --no-source-include disables the search for headers in the current
+    folder."""
     nvrtc = _nvrtc()
     program = _call(nvrtc.nvrtcCreateProgram(b"", b"", 0, [], []))
     try:
@@ -197,7 +198,7 @@ def parse_log(log: str) -> tuple[Diagnostic, ...]:
         match = _LOG_LINE.match(line)
         if not match:
             continue
-        # NVRTC echoes the source with two extra leading blanks, then puts a caret under the place.
+        # NVRTC echoes the source with two extra leading blanks, then puts a caret under the position.
         caret = next((c for c in lines[i + 1 : i + 4] if c.strip() == "^"), "")
         column = max(caret.index("^") - 1, 0) if caret else 0
         diagnostics.append(Diagnostic(match[1], int(match[2]), column, match[3], match[4]))
@@ -282,7 +283,8 @@ def supported_architectures() -> tuple[str, ...]:
 
 
 def _call(result: tuple[Any, ...]) -> Any:
-    """The values that a call of the binding returns. Raises DeviceError if NVRTC itself fails (not a kernel)."""
+    """The values that a call of the binding returns. Raises DeviceError if NVRTC itself fails, not for an error in a
+    kernel."""
     status, *values = result
     if int(status) != 0:
         raise DeviceError(f"NVRTC failed: {status.name}.")
@@ -291,7 +293,7 @@ def _call(result: tuple[Any, ...]) -> Any:
 
 def _blob(size: Any, get: Any, program: Any) -> bytes:
     length = int(_call(size(program)))
-    # NVRTC writes into this object, so nobody else may share it: Python has one object for all equal single bytes.
+    # NVRTC writes into this object, so it must not be shared: Python has one object for all equal single bytes.
     buffer = bytes(length + 1)
     _call(get(program, buffer))
     return buffer[:length]
