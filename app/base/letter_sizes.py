@@ -75,7 +75,7 @@ def sizes(window: QWidget) -> Iterator[Size]:
     """All sizes in a window that may have been computed from the font."""
     for widget in window.findChildren(QWidget):
         if widget.isWindow() or isinstance(widget, QDockWidget | QAbstractItemView):
-            continue  # its least size follows from what it contains
+            continue  # its minimum size follows from its content
         fixed = widget.minimumHeight() == widget.maximumHeight()
         set_height = widget.setFixedHeight if fixed else widget.setMinimumHeight
         yield Size(widget, "width", widget.minimumWidth, widget.setMinimumWidth)

@@ -44,5 +44,5 @@ def stage_column(id: str, end_to_end: bool = False) -> str:
 
 
 def stage_tip(id: str) -> str:
-    """What a stage times."""
+    """The description of a stage."""
     return tr(STAGES[id].description)

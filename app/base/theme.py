@@ -363,7 +363,7 @@ def apply(app: QApplication, scheme: Scheme, presenter: bool = False) -> None:
 
 
 def chosen(ground: QPalette) -> QPalette:
-    """The palette for the checked button of a group: its filling stands out from the other buttons and the window.
+    """The palette for the checked button of a group: its filling contrasts with the other buttons and the window.
 
     The contrast has a margin, because Fusion fills the other buttons with a lighter colour than theirs."""
     result, role = QPalette(ground), QPalette.ColorRole

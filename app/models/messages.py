@@ -14,8 +14,8 @@ UNDER = "/"
 
 @dataclass(frozen=True)
 class Message:
-    """One sentence with its details and its subject. `count` is how often it came. A `passing` message needs no answer
-    and disappears by itself. `choices` maps the label of each answer to the function that carries it out."""
+    """One sentence with its details and its subject. `count` is how often it was added. A `passing` message needs no
+    answer and disappears by itself. `choices` maps the label of each answer to the function that carries it out."""
 
     kind: Kind
     text: str

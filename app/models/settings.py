@@ -139,7 +139,7 @@ class Settings:
 
     @property
     def last_session(self) -> Path | None:
-        """The file of the last session, beside the settings' file; None where settings stay in memory."""
+        """The file of the last session, next to the settings file; None where settings stay in memory."""
         return self._folder_of_file / LAST_SESSION if self._folder_of_file is not None else None
 
     @property

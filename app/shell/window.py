@@ -189,7 +189,7 @@ class Script(QObject):
         self._failed("error", f"{sentence} kernelscope run --input {request.path} --nonfinite zero replaces them.")
 
     def _refuse_question(self, question: Question) -> None:
-        """Fail with a sentence: nobody can answer a dialog; it names the flags that give the answer."""
+        """Fail with a sentence: without a user to ask, it names the flags that give the answer."""
         flags = " or ".join(f"--{param.name}" for param in question.choices)
         self._failed("error", f"{question.path} can be read in several ways; say which with {flags}.")
         self._window.context.importing.cancel()

@@ -45,7 +45,7 @@ class Trace(NamedTuple):
 class Curve(QObject):
     """A signal (N,) as a curve. `changed`: its points may differ now.
 
-    `sharp` is False while single samples stand for a long signal; it becomes True just before `changed`.
+    `sharp` is False while single samples represent a long signal; it becomes True just before `changed`.
     """
 
     changed = Signal()

@@ -33,7 +33,7 @@ class SignalPyramid:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the buckets take beside the array."""
+        """Bytes of the buckets, without the array."""
         return sum(low.nbytes + high.nbytes for low, high in self.levels)
 
     def build(self, stop: Callable[[], bool] = lambda: False) -> bool:
@@ -128,12 +128,12 @@ class SignalPyramid:
         return results[0], results[1]
 
     def _size(self, level: int) -> int:
-        """Samples in a bucket of a level; level 1 holds the first."""
+        """Samples in a bucket of a level; level 1 has the first buckets."""
         return int(self.first * self.factor ** (level - 1))
 
 
 def _flawed(array: Array, size: int, stop: Callable[[], bool]) -> Array | None:
-    """Whether each bucket of `size` samples along the first axis holds NaN or infinity; None for integers, or when
+    """Whether each bucket of `size` samples along the first axis has NaN or infinity; None for integers, or when
     `stop` returned True first. Most signals have neither, so whole pieces are checked before single buckets."""
     if array.dtype.kind != "f":
         return None

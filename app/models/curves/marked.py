@@ -30,7 +30,7 @@ class Marks(QObject):
         self._set((first, last))
 
     def move(self, end: int, by: int, count: int) -> None:
-        """Move the first end (0) or the last one (1) by so many bars; it stops at the other end."""
+        """Move the first end (0) or the last one (1) by a number of bars; it stops at the other end."""
         if self.bars is None:
             return
         first, last = self.bars

@@ -29,7 +29,7 @@ class AxisView(QObject):
         self._width = 400.0
 
     def set_limits(self, low: float, high: float, step: float) -> None:
-        """Set new limits. The visible part stays, unless it was the whole range or now lies outside the limits."""
+        """Set new limits. The visible part stays, unless it was the whole range or is now outside the limits."""
         high = high if high > low else low + 1.0
         if (low, high, step) == (self.low, self.high, self.step):
             return
@@ -69,7 +69,7 @@ class AxisView(QObject):
         self.show(self.start + places, self.stop + places)
 
     def show(self, start: float, stop: float) -> None:
-        """Show this part, cut and moved so that it lies within the limits."""
+        """Show this part, shortened and moved to fit within the limits."""
         length = stop - start
         start = min(max(start, self.low), self.high - length)
         whole = length >= self.high - self.low

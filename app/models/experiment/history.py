@@ -78,7 +78,7 @@ class History:
             del self.past[0]
 
     def move(self, present: Choice, back: bool) -> Choice | None:
-        """The choice to go to from the present one; None where there is none."""
+        """The choice that undo (`back`) or redo restores from the present one; None without one."""
         origin, other = (self.past, self.future) if back else (self.future, self.past)
         if not origin:
             return None

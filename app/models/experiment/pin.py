@@ -10,7 +10,7 @@ from app.models.curves.stroke import PINNED
 from gpu_ops.types import Filter, Pick
 
 MOST_PINS = 8
-"""Pinned results: each holds its outputs in memory and is timed with the others."""
+"""The most pinned results: each keeps its outputs in memory and is timed with the others."""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from gpu_ops.types import Filter, Pick
 
 
 class Choosing(Protocol):
-    """What Shown needs of the Session."""
+    """The part of Session that Shown uses."""
 
     @property
     def choice(self) -> Choice: ...

@@ -75,7 +75,7 @@ def _extents_after(steps: Sequence[Mapping[str, Any]], extents: Sequence[int]) -
 
 
 def offered(kind: Kind) -> tuple[Any, ...]:
-    """The steps that such an input can take."""
+    """The steps that are available for this kind of input."""
     return tuple(step for step in STEPS if kind in step.kinds)
 
 

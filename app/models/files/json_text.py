@@ -76,7 +76,7 @@ class Fields:
         return InputError(text.format(name=path, allowed=allowed, value=plain(repr(self._content[name]), 60)))
 
     def has(self, name: str) -> bool:
-        """Whether the member is there and not null."""
+        """Whether the member exists and is not null."""
         return self._content.get(name) is not None
 
     def names(self) -> tuple[str, ...]:

@@ -308,7 +308,7 @@ def _read_pins(content: tuple[dict[str, Any], ...], filter: Filter) -> list[Pin]
 def _read_differences(
     content: tuple[dict[str, Any], ...], filter: Filter, pinned: Sequence[str]
 ) -> tuple[DifferenceOf, ...]:
-    """The differences that stay beside the results, each once and of two results that the file may show."""
+    """The differences next to the results, each once and of two results that the file may show."""
     if len(content) > MOST_DIFFERENCES:
         text = _tr("It has {number} differences; the maximum is {most}.")
         raise InputError(text.format(number=len(content), most=MOST_DIFFERENCES))

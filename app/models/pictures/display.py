@@ -80,7 +80,7 @@ class Display(QObject):
     """Shared by all panes of a group. `centre` is (x, y) in data units, `scale` data units per screen pixel. Together
     they fix what a view of any size shows, so resizing changes neither and linked views cannot drift.
 
-    `signed` says that levels lie symmetrically about 0 and colours are fixed.
+    `signed` says that levels are symmetric about 0 and colours are fixed.
     While `following` (until the user zooms or pans), the image fits into the smallest of the views.
     """
 

@@ -35,7 +35,7 @@ class Line(NamedTuple):
 
 class Probe(QObject):
     """What the user measures in one input: a `region` of whole pixels, a `line` for a profile, and an interval `span`
-    of samples, from its first to the one after its last. Each is None where there is none. They stay while the input
+    of samples, from its first to the one after its last. Each is None if not drawn. They stay while the input
     keeps its size, as the frames of a stack do; an input of another size removes them.
 
     `extent` is (H, W) of an image, (N,) of a signal. `tool` is what a drag draws. `changed`: one of these changed;

@@ -6,7 +6,7 @@ pixel survives every level, while plain noise fades as it should. (Of two pixels
 levels, the one further from the image's median is the outlier.) A cell that holds NaN is NaN, so NaN survives too.
 
 Device pixels form a grid that is fixed to the image: pixel (i, j) covers the `scale` × `scale` image pixels from
-(i · scale, j · scale) on, wherever the viewport lies. So what a pixel shows does not depend on the viewport.
+(i · scale, j · scale) on, for any viewport. So a pixel's value does not depend on the viewport.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Pyramid:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the levels take beside the array."""
+        """Bytes of the levels, without the array."""
         return sum(level.nbytes for level in self.levels[1:] if level is not None)
 
     def build(self, stop: Callable[[], bool] = lambda: False) -> bool:

@@ -110,7 +110,7 @@ class Results(QObject):
         self.rows_reset.emit()
 
     def _hold(self, row: Row, machine: str, recorded: bool, titles: Mapping[str, str]) -> RowSlot:
-        """Append a row in a slot of its own."""
+        """Append a row in its own slot."""
         slot = RowSlot(row.variant, row.device, row.key, machine)
         while slot in self._entries:
             slot = replace(slot, number=slot.number + 1)

@@ -66,7 +66,7 @@ class Plot(ABC):
 
 
 class PlotArea(Chart):
-    """Paints one result; the range and the cursor are those of its Plane, in which rows lie from 1 down to 0."""
+    """Paints one result; the range and the cursor are those of its Plane, in which rows go from 1 down to 0."""
 
     def __init__(self, plot: Plot, plane: Plane, parent: QWidget | None = None) -> None:
         super().__init__(plane, parent, "plotArea")
