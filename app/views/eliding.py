@@ -50,7 +50,7 @@ def _cut(text: str, metrics: QFontMetrics | QFontMetricsF, width: float, kept: s
 
 
 def shortened(text: str, length: int) -> str:
-    """At most the first `length` letters of a text, never cutting within a number, and …"""
+    """At most the first `length` letters of a text, with … at the end, never cut within a number."""
     if length >= len(text):
         return text
     inside = next((n for n in NUMBER.finditer(text) if n.start() < length < n.end()), None)

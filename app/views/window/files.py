@@ -386,8 +386,7 @@ class Files(QObject):
 
     @Slot(str)
     def say_written(self, path: str, mapping: str = "") -> None:
-        """Report what was saved where, and how its values were converted; remove the messages about earlier
-        failures."""
+        """Report the saved file, and how its values were converted; remove the messages about earlier failures."""
         self._messages.settle("export")
         size = QLocale().formattedDataSize(Path(path).stat().st_size)
         text = self.tr("Saved {name} ({size}) in {folder}.")
