@@ -44,11 +44,11 @@ class Limits:
 
 @dataclass(frozen=True, eq=False)
 class Launch:
-    """One kernel launch. `args` are device arrays and explicit NumPy scalars, checked against the kernel's own
-    parameters; `constants` maps __constant__ symbols to host arrays, copied before the plan first runs. An `early`
-    launch may begin before the launch ahead of it in its stream has ended: its kernel waits for that itself. It is not
-    the first of its plan. Devices before compute capability 9.0 begin it afterwards. `loops` says how often those loops
-    of its kernel run in the busiest thread that small inputs run through once, by name."""
+    """One kernel launch. `args` are device arrays, None for a null pointer, and explicit NumPy scalars, checked against
+    the kernel's own parameters; `constants` maps __constant__ symbols to host arrays, copied before the plan first
+    runs. An `early` launch may begin before the launch ahead of it in its stream has ended: its kernel waits for that
+    itself. It is not the first of its plan. Devices before compute capability 9.0 begin it afterwards. `loops` says how
+    often those loops of its kernel run in the busiest thread that small inputs run through once, by name."""
 
     kernel: Any
     grid: tuple[int, int, int]

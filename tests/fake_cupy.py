@@ -20,6 +20,9 @@ PROPERTIES = {
     "multiProcessorCount": 2,
     "l2CacheSize": 1 << 20,
     "asyncEngineCount": 2,
+    "canMapHostMemory": 1,
+    "unifiedAddressing": 1,
+    "concurrentManagedAccess": 0,
 }
 
 
@@ -41,7 +44,7 @@ class FakeCupy:
         self.wrong: list[str] = []
         self.done: dict[tuple[str, int], int] = {}
         self.owners: dict[int, int] = {}
-        self.limit = 0
+        self.limit, self.devices = 0, 2
         self.status = 0
         self._numbers = itertools.count(1 << 20, 256)
 
@@ -234,6 +237,9 @@ def _runtime(fake: FakeCupy) -> Any:
         memcpy=lambda to, *_: fake.did("memcpy", fake.owners[to]),
         memcpyAsync=lambda *given: _copied(fake, "memcpyAsync", given[-1]),
         eventQuery=lambda event: (fake.did("event.query", fake.owners[event]), fake.status)[1],
+        getDeviceCount=lambda: fake.devices,
+        deviceCanAccessPeer=lambda one, other: one != other,
+        deviceEnablePeerAccess=lambda other: fake.did(f"access to {other}"),
         driverGetVersion=lambda: 13000,
         runtimeGetVersion=lambda: 13000,
         **dict.fromkeys(("memcpyDefault", "memcpyHostToDevice", "cudaResourceTypeArray", "cudaFilterModePoint"), 0),

@@ -16,7 +16,7 @@ from gpu_ops.devices.compiler import ARCHITECTURES, compile_kernel, supported_ar
 from gpu_ops.devices.instruments import INSTRUMENTS
 from gpu_ops.devices.kernel_source import header_fields, read_source
 from gpu_ops.devices.offline import OfflineDevice
-from gpu_ops.doctor.machine import examine
+from gpu_ops.doctor.machine import examine, transfers_text
 from gpu_ops.errors import DeviceError, ParamError, plain
 from gpu_ops.explaining.judging import Judgement, judge_by_reports, judge_here, recorded_reports
 from gpu_ops.explaining.law_counts import laws_json
@@ -255,6 +255,8 @@ def _print_doctor(state: dict[str, Any]) -> None:
     for device in state["devices"]:
         status = device["model"] if device["available"] else f"not available: {device['reason']}"
         print(f"{device['name']:11}{status}")
+        if "transfers" in device:
+            print(f"           {transfers_text(device['transfers'])}")
     nvrtc = state["nvrtc"]
     compiler = (
         f"{nvrtc['version']}, compiles for {' '.join(nvrtc['architectures'])}" if nvrtc["version"] else nvrtc["reason"]

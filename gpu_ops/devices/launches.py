@@ -56,7 +56,7 @@ def _fits(arg: Any, param: KernelParam) -> bool:
 
 
 def _kind(arg: Any) -> str:
-    return arg.dtype.name if isinstance(arg, np.generic) else "array"
+    return arg.dtype.name if isinstance(arg, np.generic) else "None" if arg is None else "array"
 
 
 def _by(numbers: Sequence[int]) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from collections.abc import Mapping
 from typing import Any
 
-from gpu_ops.devices import device_statuses
+from gpu_ops.devices import device_statuses, open_device
 from gpu_ops.devices.compiler import nvrtc_version, supported_architectures
+from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.doctor.window_needs import faults
 from gpu_ops.errors import DeviceError
 from gpu_ops.host import total_memory
@@ -24,7 +26,7 @@ def examine(with_roofs: bool = True) -> dict[str, Any]:
         "cpu": statuses[0].model,
         "threads": os.cpu_count(),
         "memory_bytes": total_memory(),
-        "devices": [{"name": s.name, "model": s.model, "available": s.available, "reason": s.reason} for s in statuses],
+        "devices": [_device(s) for s in statuses],
         "nvrtc": _nvrtc(),
         "libraries": library_versions(),
         "window": {"ready": not (window := faults()), "faults": window},
@@ -32,6 +34,27 @@ def examine(with_roofs: bool = True) -> dict[str, Any]:
     if with_roofs:
         state["roofs"] = {s.name: vars(roofs(s.name)) for s in statuses if s.available and s.kind != "sim"}
     return state
+
+
+def _device(status: DeviceStatus) -> dict[str, Any]:
+    known = {"name": status.name, "model": status.model, "available": status.available, "reason": status.reason}
+    if status.available and status.kind == "cuda":
+        known["transfers"] = open_device(status.name).describe()["transfers"]
+    return known
+
+
+def transfers_text(abilities: Mapping[str, Any]) -> str:
+    """What a GPU's copies can do, in words; see `transfer_abilities`."""
+    engines, peers = abilities["copy_engines"], abilities["peers"]
+    kinds = [kind for kind in ("mapped", "portable") if abilities[kind]]
+    words = [
+        f"{engines} copy engine{'' if engines == 1 else 's'}",
+        "kernels beside copies of both directions" if engines > 1 else "kernels beside copies of one direction",
+        f"pinned memory is {' and '.join(kinds)}" if kinds else "pinned memory is not mapped",
+        "managed pages migrate on access" if abilities["managed"] else "managed memory migrates as a whole",
+        f"peers {', '.join(peers)}" if peers else "no peer",
+    ]
+    return "; ".join(words if engines else ["no copies beside kernels", *words[2:]])
 
 
 def _nvrtc() -> dict[str, Any]:

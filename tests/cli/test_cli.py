@@ -15,7 +15,7 @@ from wrong import find_wrong
 from gpu_ops.cli import main, measure
 from gpu_ops.cli.occupied import Place
 from gpu_ops.devices import cuda_devices
-from gpu_ops.doctor.machine import examine
+from gpu_ops.doctor.machine import examine, transfers_text
 from gpu_ops.io import SAMPLES, load, save
 from gpu_ops.report.rows import Row
 from gpu_ops.running.contract import Case, covering_cases
@@ -195,6 +195,22 @@ def test_doctor_says_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
         assert word in out
     state = examine(with_roofs=False)
     assert state["cpu"] == next(device["model"] for device in state["devices"] if device["name"] == "cpu")
+
+
+@pytest.mark.parametrize(
+    ("engines", "managed", "peers", "words"),
+    [
+        (3, True, ["cuda:1"], "3 copy engines; kernels beside copies of both directions; pinned memory is mapped; "
+         "managed pages migrate on access; peers cuda:1"),
+        (1, False, [], "1 copy engine; kernels beside copies of one direction; pinned memory is mapped; managed memory "
+         "migrates as a whole; no peer"),
+        (0, False, [], "no copies beside kernels; pinned memory is mapped; managed memory migrates as a whole; "
+         "no peer"),
+    ],
+)  # fmt: skip
+def test_what_the_copies_of_a_gpu_can_do(engines: int, managed: bool, peers: list[str], words: str) -> None:
+    known = {"copy_engines": engines, "mapped": True, "portable": False, "managed": managed, "peers": peers}
+    assert transfers_text(known) == words
 
 
 def test_doctor_measures_roofs(capsys: pytest.CaptureFixture[str]) -> None:

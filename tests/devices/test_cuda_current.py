@@ -16,7 +16,7 @@ from gpu_ops.devices.cuda import device as cuda_device
 from gpu_ops.devices.cuda.current import DeviceObjects
 from gpu_ops.devices.cuda.device import CudaDevice
 from gpu_ops.devices.guarded import GuardedSession
-from gpu_ops.errors import DeviceError, KernelFault
+from gpu_ops.errors import DeviceError, KernelFault, PeerMissing
 from gpu_ops.filters import find_filter
 from gpu_ops.plan import Call, Copy, Fill, Launch, Plan
 from gpu_ops.progress import Limit, limited
@@ -29,8 +29,9 @@ __constant__ float factor[4];
 extern "C" __global__ void scale(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x] * factor[0]; }
 extern "C" __global__ void large(float* y) { extern __shared__ float tile[]; y[threadIdx.x] = tile[threadIdx.x]; }
 """
+FACTOR = {"factor": np.ones(4, np.float32)}
 X = np.arange(32, dtype=np.float32).reshape(4, 8)
-PLAIN = {"session", "free", "library", "at_work", "stream", "host_view"}
+PLAIN = {"session", "free", "library", "at_work", "stream", "host_view", "peer"}
 """What of a device's methods asks nothing of CUDA, or makes way for others that do."""
 
 
@@ -48,7 +49,7 @@ def operations(session: Any) -> dict[str, Any]:
     scale, large = session.kernel(FILE, "scale"), session.kernel(FILE, "large")
     texture = session.texture(x)
     launches = (
-        Launch(scale, (1, 1, 1), (32, 1, 1), (x, y), constants={"factor": np.ones(4, np.float32)}, name="scale"),
+        Launch(scale, (1, 1, 1), (32, 1, 1), (x, y), constants=FACTOR, name="scale"),
         Launch(large, (1, 1, 1), (32, 1, 1), (y,), 50_000, name="large", stream=1, after=("scale",)),
         Copy(y, x, name="copy", stream=1),
         Copy(texture, x, name="refresh"),
@@ -95,6 +96,53 @@ def test_each_operation_works_on_its_own_device(fake: FakeCupy) -> None:
     assert fake.wrong == []
     counts = [{n: c for (n, device), c in fake.done.items() if device == index} for index in (0, 1)]
     assert counts[0] == counts[1] and counts[0]["launch"] > 50 and counts[0]["hostRegister"] == 2
+
+
+@pytest.mark.parametrize("before", (0, 1))
+@pytest.mark.parametrize("trace", (False, True))
+def test_a_plan_on_two_devices_makes_each_current_for_its_own_streams(fake: FakeCupy, before: int, trace: bool) -> None:
+    device = CudaDevice(1).session({FILE: TEXT})
+    peer = device.peer()
+    assert (peer.name, device.peer()) == ("cuda:0", peer)
+    x, y = device.upload(X), peer.upload(X)
+    mine, other = device.kernel(FILE, "scale"), peer.kernel(FILE, "large")
+    plan = Plan(
+        (
+            Copy(y, X, name="upload", stream=2),
+            Copy(x, y, name="halo", stream=2),
+            *(
+                Launch(mine, (1, 1, 1), (32, 1, 1), (x, x), name="upper", stream=1, after=("halo",)),
+                Launch(other, (1, 1, 1), (32, 1, 1), (y,), 50_000, FACTOR, name="lower", stream=2),
+            ),
+            Copy(X, x, name="download", stream=1),
+        ),
+        {},
+        peer_streams=frozenset((2,)),
+    )
+    fake.done.clear()
+    fake.local.device = before
+    execution = device.execute(plan, trace=trace)
+    assert fake.wrong == [] and fake.current == before
+    assert fake.done["launch", 0] == fake.done["launch", 1] == 1
+    assert fake.done["memcpyAsync", 0] == 2 and fake.done["memcpyAsync", 1] == 1
+    assert [span.peer for span in execution.spans] == ([True, True, False, True, False] if trace else [])
+
+
+def test_two_devices_reach_the_memory_of_each_other(fake: FakeCupy) -> None:
+    CudaDevice(0).peer()
+    assert fake.done["access to 1", 0] == fake.done["access to 0", 1] == 1
+    assert CudaDevice(1).describe()["transfers"]["peers"] == ["cuda:0"]
+
+
+def test_a_device_that_is_alone_has_no_peer(fake: FakeCupy) -> None:
+    fake.devices = 1
+    device = CudaDevice(0)
+    with pytest.raises(PeerMissing, match="cuda:0 is the only CUDA device"):
+        device.peer()
+    assert device.describe()["transfers"] == {
+        **{"copy_engines": 2, "mapped": True, "portable": True, "managed": False},
+        "peers": [],
+    }
 
 
 def test_libraries_plan_on_the_device_of_the_variant(fake: FakeCupy) -> None:

@@ -82,6 +82,28 @@ def _votes() -> Any:
     return case("warp.cu", "votes", (a, np.zeros(5 * 256, np.uint32)), grid=2), (SAME, np.stack(columns, 1).reshape(-1))
 
 
+@entry("warp.groups")
+def _groups() -> Any:
+    a = _ints(31, 256)
+    a[40:48] |= 64
+    w, lane = _warps(a), np.arange(32)
+    eight = np.broadcast_to(lane[:, None] // 8 == lane // 8, (8, 32, 32))
+    alike = (w & 3)[:, :, None] == (w & 3)[:, None, :]
+    flags = w[:, None, :]
+    equal = (((flags & 64) == (w & 64)[:, :, None]) | ~eight).all(2)
+    columns = (
+        _word((flags & 1 > 0) & eight),
+        ((flags > 90) & eight).any(2),
+        ((flags > 10) | ~eight).all(2),
+        _word((flags & 4 > 0) & alike),
+        ((flags > 95) & alike).any(2),
+        np.where(equal, _word(eight), 0),
+        equal,
+    )
+    expected = np.stack([c.reshape(-1) for c in columns], 1).astype(np.uint32).reshape(-1)
+    return case("warp.cu", "groups", (a, np.zeros(7 * 256, np.uint32)), grid=2), (SAME, expected)
+
+
 @entry("warp.matches")
 def _matches() -> Any:
     a = _ints(13, 256)
@@ -164,9 +186,13 @@ def _reductions() -> Any:
     u = w.view(np.uint32)
     odd = np.where(np.arange(32) % 2, np.bitwise_xor.reduce(u[:, 1::2], axis=1)[:, None], 0)
     whole = (w.sum(1), w.min(1), w.max(1), u.sum(1), u.max(1), np.bitwise_and.reduce(u, 1), np.bitwise_or.reduce(u, 1))
-    columns = [np.repeat(v.astype(np.int64), 32) for v in whole] + [odd.reshape(-1).astype(np.int64)]
+    eight = np.repeat(w.reshape(8, 4, 8).sum(2, dtype=np.int32), 8)
+    alike = np.where((w & 3)[:, :, None] == (w & 3)[:, None, :], w[:, None, :], -(2**31)).max(2).reshape(-1)
+    columns = [np.repeat(v.astype(np.int64), 32) for v in whole] + [
+        v.reshape(-1).astype(np.int64) for v in (odd, eight, alike)
+    ]
     expected = np.stack(columns, 1).astype(np.uint32).reshape(-1)
-    return case("warp.cu", "reductions", (a, np.zeros(8 * 256, np.uint32)), grid=2), (SAME, expected)
+    return case("warp.cu", "reductions", (a, np.zeros(10 * 256, np.uint32)), grid=2), (SAME, expected)
 
 
 # Blocks and grids

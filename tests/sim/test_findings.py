@@ -29,6 +29,7 @@ FAULTS = {
     "through_a_call": ("out of bounds", "reads a[250], but a has 250 elements"),
     "shared_past": ("out of bounds", "reads 4 bytes at byte 512 of shared memory, but a block has 512 bytes"),
     "shared_before": ("out of bounds", "writes 4 bytes at byte -12 of shared memory"),
+    "shared_atomic_past": ("out of bounds", "changes 4 bytes at byte 512 of shared memory"),
     "unwritten_box": ("uninitialised read", "of box before it is written"),
     "unwritten_global": ("uninitialised read", "reads out[0] before it is written"),
     "read_after_write": ("read-after-write hazard", "of box, which thread"),
@@ -42,6 +43,10 @@ FAULTS = {
     "warp_write_after_read": (
         "write-after-read hazard within a warp",
         "of box, which thread 1 read with no __syncwarp()",
+    ),
+    "too_few_meet": (
+        "read-after-write hazard within a warp",
+        "of box, which thread 15 wrote with no __syncwarp()",
     ),
     "same_place": ("write-after-write hazard", "where another thread writes another value at the same time"),
     "two_blocks": ("two blocks write one element", "writes out[0], which block"),
@@ -119,6 +124,21 @@ def test_a_finding_tells_where_its_line_was_inlined() -> None:
 def test_dropped_stores_leave_memory_alone() -> None:
     kept = launch(_case("write_before", right=False)).arrays[1]
     assert (kept[:248] == 1).all() and (kept[248:] == 0).all()
+
+
+def test_dropped_atomics_leave_shared_memory_alone() -> None:
+    found = launch(_case("shared_atomic_past", right=False))
+    assert found.kinds() == {"out of bounds"} and found.arrays[1][:128].tolist() == [0] + [1] * 127
+
+
+def test_a_null_pointer_is_tested_and_named() -> None:
+    text = """extern "C" __global__ void twice(const int* a, int* y) { y[threadIdx.x] = a ? 2 * a[threadIdx.x] : -1; }
+    extern "C" __global__ void blind(const int* a, int* y) { y[threadIdx.x] = a[threadIdx.x]; }"""
+    args = None, np.zeros(32, np.int32)
+    found = launch(Case(text, "twice", (1, 1, 1), (32, 1, 1), args))
+    assert found.findings == () and (found.arrays[0] == -1).all()
+    (fault,) = launch(Case(text, "blind", (1, 1, 1), (32, 1, 1), args)).findings
+    assert (fault.kind, fault.line, fault.count) == ("out of bounds", 2, 32) and "null pointer" in fault.detail
 
 
 def test_the_budget_stops_an_endless_loop() -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel, nvrtc_version, supported_architectures
 from gpu_ops.devices.cuda.current import AtWork, DeviceObjects, enable_access, on_its_device
-from gpu_ops.devices.cuda.memory import DRIVER_CALLS, allocate, allocate_pitched, host_view
+from gpu_ops.devices.cuda.memory import DRIVER_CALLS, allocate, allocate_pitched, host_view, transfer_abilities
 from gpu_ops.devices.cuda.prepare import Prepared, wait_for
 from gpu_ops.devices.cuda.sampling import CudaSampler, Hold
 from gpu_ops.devices.cuda.texture import Texture, make_texture
@@ -221,8 +221,13 @@ class CudaDevice:
     @on_its_device
     def prepare(self, plan: Plan, trace: bool = False) -> Prepared:
         """A plan with packed arguments, and its constants on the device."""
-        streams = partial(self.stream, blocking=True) if plan.blocking else self.stream
-        prepared = Prepared(plan, streams, self.limits, trace, self.peer() if plan.peer_streams else None)
+        own = partial(self.stream, blocking=True) if plan.blocking else self.stream
+        peer = self.peer() if plan.peer_streams else None
+
+        def streams(number: int) -> Any:
+            return peer.stream(number) if peer is not None and number in plan.peer_streams else own(number)
+
+        prepared = Prepared(plan, streams, self.limits, trace, peer)
         for launch in prepared.constants:
             (self.peer() if launch.stream in plan.peer_streams else self)._set_constants(launch)
         self.stream(0).synchronize()
@@ -324,6 +329,7 @@ class CudaDevice:
             "multiprocessors": int(properties["multiProcessorCount"]),
             "driver_cuda": runtime.driverGetVersion(),
             "runtime_cuda": runtime.runtimeGetVersion(),
+            "transfers": transfer_abilities(self._index),
             "cupy": self._cupy.__version__,
             "nvrtc": ".".join(map(str, nvrtc_version())),
             **nvml_state(self._index),

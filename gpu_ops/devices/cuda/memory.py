@@ -98,6 +98,22 @@ _WIDEST_ACCESS = 16
 """The maximum number of bytes that a thread loads from a row at once; the driver allows 4, 8 or 16."""
 
 
+def transfer_abilities(index: int) -> dict[str, Any]:
+    """What a device's copies can do, as the driver says: how many copy engines work beside its kernels; whether pinned
+    host memory is `mapped` (kernels access it) and `portable` (pinned for every device); whether host and kernels may
+    access `managed` memory at once, so that single pages migrate; and the `peers` whose memory it reaches directly."""
+    from cupy.cuda import runtime
+
+    properties, count = runtime.getDeviceProperties(index), runtime.getDeviceCount()
+    return {
+        "copy_engines": int(properties["asyncEngineCount"]),
+        "mapped": bool(properties["canMapHostMemory"]),
+        "portable": bool(properties["unifiedAddressing"]),
+        "managed": bool(properties["concurrentManagedAccess"]),
+        "peers": [f"cuda:{k}" for k in range(count) if k != index and runtime.deviceCanAccessPeer(index, k)],
+    }
+
+
 class _Allocation:
     """Memory from the driver, freed with the last array over it."""
 

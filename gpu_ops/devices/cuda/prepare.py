@@ -53,7 +53,7 @@ class Prepared:
         trace: bool = False,
         peer: Any = None,
     ) -> None:
-        self.plan, self._own_streams, self._peer = plan, streams, peer
+        self.plan, self._peer = plan, peer
         self.capturable = not any(isinstance(step, Call | HostTask) for step in plan.steps)
         self._spans: list[tuple[Step, Any, Any]] = []
         self._peer_begin: Any = None
@@ -61,7 +61,7 @@ class Prepared:
         self._keep: list[Any] = []
         self.operations: list[Callable[[], Any]] = []
         self.constants = [step for step in plan.steps if isinstance(step, Launch) and step.constants]
-        self._add_steps(plan.steps, limits, trace)
+        self._add_steps(plan.steps, streams, limits, trace)
 
     def enqueue(self) -> None:
         """Enqueue every step, in order."""
@@ -81,9 +81,6 @@ class Prepared:
             found.append(Span.of(step, since(zero, first) * 1e-3, since(zero, last) * 1e-3, is_host, peer))
         return tuple(found)
 
-    def _stream(self, number: int) -> Any:
-        return self._peer.stream(number) if number in self.plan.peer_streams else self._own_streams(number)
-
     def _at(self, number: int) -> AbstractContextManager[Any]:
         """Inside the block, the device of a stream is the current one."""
         return self._peer.at_work() if number in self.plan.peer_streams else nullcontext()
@@ -98,13 +95,9 @@ class Prepared:
     def _add(self, number: int, *operations: Callable[[], Any]) -> None:
         """Add operations to a stream, while its device is the current one."""
         at_peer = number in self.plan.peer_streams
-        self.operations += [partial(self._call_at_peer, o) if at_peer else o for o in operations]
+        self.operations += [partial(_call_at, self._peer, o) if at_peer else o for o in operations]
 
-    def _call_at_peer(self, operation: Callable[[], Any]) -> None:
-        with self._peer.at_work():
-            operation()
-
-    def _add_steps(self, steps: Sequence[Step], limits: Limits, trace: bool) -> None:
+    def _add_steps(self, steps: Sequence[Step], streams: Callable[[int], Any], limits: Limits, trace: bool) -> None:
         used = sorted({step.stream for step in steps if not isinstance(step, HostTask)} - {0, DEFAULT_STREAM})
         names = {step.name for step in steps}
         names_awaited = {name for step in steps for name in step.after}
@@ -112,13 +105,13 @@ class Prepared:
             missing = sorted(names_awaited - names)[0]
             raise KernelError(f"A step waits for {missing!r}, which the plan does not have; name a step of the plan.")
         events = {step.name: self._event(step.stream) for step in steps if step.name in names_awaited}
-        self._fork(used, trace)
+        self._fork(streams, used, trace)
         for step in steps:
             if isinstance(step, HostTask):
                 self.operations += [events[name].synchronize for name in step.after]
                 self.operations.append(self.host_clock.timed(step) if trace else partial(step.function, *step.args))
                 continue
-            stream = self._stream(step.stream)
+            stream = streams(step.stream)
             add = partial(self._add, step.stream)
             add(*(partial(stream.wait_event, events[name]) for name in step.after))
             with self._at(step.stream):
@@ -131,24 +124,24 @@ class Prepared:
                 add(operation)
             if step.name in events:
                 add(partial(events[step.name].record, stream))
-        self._join(used)
+        self._join(streams, used)
 
-    def _fork(self, used: list[int], trace: bool) -> None:
+    def _fork(self, streams: Callable[[int], Any], used: list[int], trace: bool) -> None:
         """Make other streams wait for stream 0 at the start, which also adds them to a graph capture."""
         if used:
             fork = self._event(0)
-            self._add(0, partial(fork.record, self._stream(0)))
+            self._add(0, partial(fork.record, streams(0)))
         for i in used:
-            self._add(i, partial(self._stream(i).wait_event, fork))
+            self._add(i, partial(streams(i).wait_event, fork))
             if trace and self._peer_begin is None and i in self.plan.peer_streams:
                 self._peer_begin = self._event(i, True)
-                self._add(i, partial(self._peer_begin.record, self._stream(i)))
+                self._add(i, partial(self._peer_begin.record, streams(i)))
 
-    def _join(self, used: list[int]) -> None:
+    def _join(self, streams: Callable[[int], Any], used: list[int]) -> None:
         for i in used:
             joined = self._event(i)
-            self._add(i, partial(joined.record, self._stream(i)))
-            self._add(0, partial(self._stream(0).wait_event, joined))
+            self._add(i, partial(joined.record, streams(i)))
+            self._add(0, partial(streams(0).wait_event, joined))
 
     def _operation(self, step: Step, stream: Any, limits: Limits) -> Callable[[], Any]:
         if isinstance(step, Launch):
@@ -248,6 +241,12 @@ def is_host(array: Any) -> bool:
     return isinstance(array, np.ndarray)
 
 
+def _call_at(device: Any, operation: Callable[[], Any]) -> None:
+    """A function and no method: a plan that refers to itself would keep its memory until the next collection."""
+    with device.at_work():
+        operation()
+
+
 def _in_stream(stream: Any, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
     with stream:
         function(*args, **kwargs)
@@ -267,6 +266,8 @@ def _rows(name: str, array: Any) -> tuple[int, int]:
 
 def _packed(arg: Any) -> Any:
     """A ctypes object that holds the argument's bytes."""
+    if arg is None:
+        return ctypes.c_uint64(0)
     if isinstance(arg, np.generic):
         return ctypes.create_string_buffer(arg.tobytes(), arg.nbytes)
     return ctypes.c_uint64(arg.pointer if hasattr(arg, "pointer") else arg.data.ptr)

@@ -264,8 +264,8 @@ class Batch:
     def active_mask(self, lanes: Lanes) -> Array:
         return warp.active_mask(lanes)
 
-    def warp_barrier(self, lanes: Lanes) -> None:
-        self.shared.warp_barrier(lanes)
+    def warp_barrier(self, lanes: Lanes, mask: Array) -> None:
+        self.shared.warp_barrier(lanes, mask, self.alive)
 
     def arrive(self, lanes: Lanes, site: Site, number: Array, threads: Array) -> None:
         self.meetings.arrive(lanes, site.place, number, threads)

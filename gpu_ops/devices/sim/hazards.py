@@ -8,6 +8,7 @@ stamps represents all.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -108,10 +109,12 @@ class Trail:
             other[flat[second]] = stamps[second]
         self._log.clear()
 
-    def others(self, touch: Touch, block_start: Array, warp_start: Array, clocks: Array) -> tuple[Array, Array, Array]:
+    def others(
+        self, touch: Touch, block_start: Array, ordered_until: Callable[[Array, Array, Array], Array]
+    ) -> tuple[Array, Array, Array]:
         """Conflicts of a touch: its indices (n,) that another thread has accessed since the block's barrier, those
-        threads, and whether they are of the same warp. Accesses of the same warp count only since its last __syncwarp,
-        those of another warp only if no numbered barrier orders them before (`clocks`)."""
+        threads, and whether they are of the same warp. Accesses that a warp's or a numbered barrier orders before do
+        not count: `ordered_until(rows, threads, others)` is the time up to which that holds."""
         self.settle()
         flat = self._flat(touch)
         if int(self.last.reshape(-1)[flat].max()) < int(block_start.min()) << 16:  # `other` is never later
@@ -127,9 +130,7 @@ class Trail:
             bad = np.flatnonzero((stamps >= (block_start[rows] << 16)) & ((stamps & THREAD) != me))
             if len(bad):
                 thread = stamps[bad] & THREAD
-                mine, its = me[bad] // WARP, thread // WARP
-                since = np.where(mine == its, warp_start[rows[bad], mine], clocks[rows[bad], mine, its])
-                unordered = stamps[bad] >= (since << 16)
+                unordered = stamps[bad] >= (ordered_until(rows[bad], me[bad], thread) << 16)
                 conflicts.append(bad[unordered])
                 who.append(thread[unordered])
         if not conflicts:

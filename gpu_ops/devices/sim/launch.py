@@ -167,6 +167,8 @@ def _pack(launch: Launch, loaded: LoadedKernel, memory: Memory) -> tuple[Array, 
         if isinstance(arg, SimTexture):
             textures[arg.pointer] = arg
             data = np.int64(arg.pointer).tobytes()
+        elif arg is None:
+            data = np.int64(0).tobytes()
         elif isinstance(arg, np.generic):
             data = arg.tobytes()
         else:

@@ -188,6 +188,8 @@ class Table:
     def nearest(self, address: int, nbytes: int) -> str:
         """Describe an access outside all regions by the nearest one, as in "x[3], but x has 3 elements"."""
         address = address & ADDRESSES
+        if address < FAR:
+            return f"{counted(nbytes, 'byte')} at byte {address} of a null pointer"
         if not self.regions:
             return f"{counted(nbytes, 'byte')} at address {address:#x}, but the kernel has no memory"
         distances = [max(r.low - address, address + nbytes - r.high, 0) for r in self.regions]

@@ -36,6 +36,7 @@ class SharedMemory:
         self.block_start = np.zeros(self.blocks, np.int64)
         self.start = 0  # the earliest of these
         self.warp_start = np.zeros((self.blocks, layout.warps), np.int64)
+        self.lane_clocks: Array | None = None  # (blocks, warps, 32, 32), from the first barrier of a part of a warp on
         self.order = Order(self.blocks, layout.warps)
         self.uneven = False
         units = self.data.shape[1] // unit
@@ -61,11 +62,38 @@ class SharedMemory:
         if not self.all_written:
             self.all_written = bool(self.written[:, : self.nbytes // self.unit].all())
 
-    def warp_barrier(self, lanes: Lanes) -> None:
-        """The warps of these lanes have met."""
+    def warp_barrier(self, lanes: Lanes, mask: Array, alive: Array) -> None:
+        """These lanes have met those that their `mask` names. One that names all living lanes of its warp orders the
+        whole warp."""
         self.time += 1
-        rows, threads = (lanes.active(np.broadcast_to(a, lanes.shape)) for a in (lanes.rows, lanes.threads))
-        self.warp_start[rows, threads // WARP] = self.time
+        wide = (np.broadcast_to(a, lanes.shape) for a in (lanes.rows, lanes.threads, mask))
+        rows, threads, names = map(lanes.active, wide)
+        warps, named = threads // WARP, (names[:, None] >> np.arange(WARP) & 1).astype(np.bool_)
+        whole = (named | ~alive.reshape(self.blocks, -1, WARP)[rows, warps]).all(axis=1)
+        self.warp_start[rows[whole], warps[whole]] = self.time
+        if not whole.all():
+            part = ~whole
+            self._meet(rows[part], warps[part], threads[part] % WARP, named[part])
+
+    def _meet(self, rows: Array, warps: Array, lanes: Array, named: Array) -> None:
+        """Each of the lanes (n,) knows from now on what those that it names (n, 32) know: of each other lane of the
+        warp, the time up to which its accesses are ordered before."""
+        if self.lane_clocks is None:
+            self.lane_clocks = np.zeros((*self.warp_start.shape, WARP, WARP), np.int64)
+        known = np.where(named, self.time, 0)
+        for other in range(WARP):
+            theirs = self.lane_clocks[rows, warps, other]
+            known = np.where(named[:, other, None], np.maximum(known, theirs), known)
+        self.lane_clocks[rows, warps, lanes] = known
+
+    def _ordered_until(self, rows: Array, threads: Array, others: Array) -> Array:
+        """Up to which time the accesses of other threads precede what these threads do now: those of the same warp by
+        its barriers, those of another one by numbered barriers."""
+        mine, its = threads // WARP, others // WARP
+        within = self.warp_start[rows, mine]
+        if self.lane_clocks is not None:
+            within = np.maximum(within, self.lane_clocks[rows, mine, threads % WARP, others % WARP])
+        return np.where(mine == its, within, self.order.clocks[rows, mine, its])
 
     # Accesses
 
@@ -146,14 +174,17 @@ class SharedMemory:
     ) -> Array | None:
         """One atomic operation for each lane. Returns the old values if `needs_result`."""
         address, wrong = self._checked(lanes, site, address, np.dtype(dtype).itemsize)
-        if wrong is not None:
-            address = np.where(wrong, 0, address)  # reported; the result is lost anyway
         self._look_right(lanes, site, address, wrong, np.dtype(dtype).itemsize, "atomic")
         view = self._view(dtype, 1)
-        index = self._index(address, dtype, 1) + lanes.rows * view.shape[1]
-        flat = lanes.active(index)
-        old = update(view.reshape(-1), flat, operation, tuple(lanes.active(v) for v in values), needs_result)
-        return None if old is None else lanes.spread(old, 0)
+        flat = lanes.active(self._index(address, dtype, 1) + lanes.rows * view.shape[1])
+        right = slice(None) if wrong is None else ~lanes.active(wrong)
+        operands = tuple(lanes.active(v)[right] for v in values)
+        old = update(view.reshape(-1), flat[right], operation, operands, needs_result)
+        if old is None:
+            return None
+        result = np.zeros(len(flat), old.dtype)
+        result[right] = old
+        return lanes.spread(result, 0)
 
     def _view(self, dtype: Any, count: int) -> Array:
         whole = self.data.view(dtype)
@@ -246,7 +277,7 @@ class SharedMemory:
         for rival in rivals:
             trail = self.trails[rival]
             if trail.newest >= self.start:
-                places, others, same_warp = trail.others(touch, self.block_start, self.warp_start, self.order.clocks)
+                places, others, same_warp = trail.others(touch, self.block_start, self._ordered_until)
                 self._hazard(lanes, site, touch, places, others, same_warp, kind, rival)
         self.trails[kind].note(touch, self.time)
         return touch

@@ -86,39 +86,46 @@ def _places(warps: Warps, flags: Array) -> Array:
     return np.flatnonzero(np.broadcast_to(warps.back(flags), warps.lanes.shape))
 
 
-def _named(warps: Warps, mask: Array) -> Array:
-    """The participating lanes: they are active and in the mask."""
+def _groups(warps: Warps, mask: Array) -> Array:
+    """For each lane the participating lanes: they are active, in its mask, and have the same mask. (warps, 32, 32), or
+    (warps, 1, 32) where all lanes of each warp have the same mask."""
     bits = warps.of(mask).view(np.uint32)
-    return warps.active & ((bits >> np.arange(WARP, dtype=np.uint32)) & np.uint32(1)).astype(np.bool_)
+    named = warps.active[:, None, :] & ((bits[:, :, None] >> np.arange(WARP, dtype=np.uint32)) & 1).astype(np.bool_)
+    first = np.take_along_axis(bits, warps.active.argmax(axis=1)[:, None], axis=1)
+    if mask.size == 1 or ((bits == first) | ~warps.active).all():
+        return np.take_along_axis(named, warps.active.argmax(axis=1)[:, None, None], axis=1)
+    return named & (bits[:, :, None] == bits[:, None, :])
+
+
+def _words(flags: Array) -> Array:
+    """(warps, n, 32) booleans as (warps, n) words."""
+    return np.packbits(flags, axis=2, bitorder="little").view(np.int32)[:, :, 0]
 
 
 def vote(lanes: Lanes, mode: str, predicate: Array, mask: Array) -> Array:
     """vote.sync: all, any, uni, or ballot as a word."""
     warps = Warps(lanes)
-    part = _named(warps, mask)
-    flags = warps.of(predicate, False)
+    part = _groups(warps, mask)
+    flags = warps.of(predicate, False)[:, None, :]
     if mode == "ballot":
-        return warps.back(np.broadcast_to(warps.bits(flags & part), part.shape))
-    every = (flags | ~part).all(axis=1, keepdims=True)
-    some = (flags & part).any(axis=1, keepdims=True)
+        return warps.back(np.broadcast_to(_words(flags & part), warps.active.shape))
+    every = (flags | ~part).all(axis=2)
+    some = (flags & part).any(axis=2)
     answer = {"all": every, "any": some, "uni": every | ~some}[mode]
-    return warps.back(np.broadcast_to(answer, part.shape))
+    return warps.back(np.broadcast_to(answer, warps.active.shape))
 
 
 def match(lanes: Lanes, mode: str, value: Array, mask: Array) -> tuple[Array, Array]:
     """match.sync: a mask of the lanes that have the same value, and whether all have it. For "all" the word is 0
     unless all lanes have the same value."""
     warps = Warps(lanes)
-    part = _named(warps, mask)
+    part = _groups(warps, mask)
     values = warps.of(value)
-    same = (values[:, :, None] == values[:, None, :]) & part[:, None, :]
-    weights = np.uint64(1) << np.arange(WARP, dtype=np.uint64)
-    words = (same * weights).sum(axis=2, dtype=np.uint64).astype(np.uint32).view(np.int32)
+    words = _words((values[:, :, None] == values[:, None, :]) & part)
     if mode == "any":
-        return warps.back(words), warps.back(part)
-    every = words == warps.bits(part)
-    whole = every.all(axis=1, keepdims=True, where=part)
-    return warps.back(np.where(whole, words, 0)), warps.back(np.broadcast_to(whole, part.shape))
+        return warps.back(words), warps.back(warps.active)
+    whole = words == _words(part)
+    return warps.back(np.where(whole, words, 0)), warps.back(whole)
 
 
 _REDUCE = {
@@ -134,13 +141,13 @@ _REDUCE = {
 def reduce(lanes: Lanes, operation: str, value: Array, mask: Array) -> Array:
     """redux.sync: one number from all participating lanes."""
     warps = Warps(lanes)
-    part = _named(warps, mask)
-    values = warps.of(value)
+    part = _groups(warps, mask)
+    values = warps.of(value)[:, None, :]
     limits = np.iinfo(values.dtype)
     neutral = {"add": 0, "or": 0, "xor": 0, "and": -1, "min": limits.max, "max": limits.min}[operation]
     filled = np.where(part, values, np.array(neutral).astype(values.dtype))
-    total = _REDUCE[operation].reduce(filled, axis=1, keepdims=True, dtype=values.dtype)
-    return warps.back(np.broadcast_to(total, part.shape))
+    total = _REDUCE[operation].reduce(filled, axis=2, dtype=values.dtype)
+    return warps.back(np.broadcast_to(total, warps.active.shape))
 
 
 def active_mask(lanes: Lanes) -> Array:

@@ -147,6 +147,28 @@ KERNEL warp_write_after_read(const float* a, float* out, int n) {
     if (i < n) out[i] = value;
 }
 
+KERNEL shared_atomic_past(const float* a, float* out, int n) {
+    __shared__ int box[128];
+    PLACE
+    box[t] = 0;
+    __syncthreads();
+    atomicAdd(&box[PICK(t, t + 1)], 1);  //! shared_atomic_past
+    __syncthreads();
+    if (i < n) out[i] = box[t];
+}
+
+// Groups of eight lanes meet, and then, where it is right, those of sixteen: lane 0 learns of lane 15 through lane 8.
+KERNEL too_few_meet(const float* a, float* out, int n) {
+    __shared__ float box[128];
+    PLACE
+    box[t] = i;
+    __syncwarp(0xffu << (t & 24));
+    float near = box[t ^ 7];
+    ONLY_RIGHT(__syncwarp(0x0101u << (t & 23));)
+    ONLY_RIGHT(__syncwarp(0xffu << (t & 24));)
+    if (i < n) out[i] = near + box[t ^ 15];  //! too_few_meet
+}
+
 KERNEL same_place(const float* a, float* out, int n) {
     __shared__ int box[32];
     PLACE

@@ -31,6 +31,22 @@ extern "C" __global__ void votes(const int* a, unsigned* out) {
     r[4] = __activemask();
 }
 
+// Each group of lanes names a mask of its own: eight neighbours, then the lanes with an equal remainder.
+extern "C" __global__ void groups(const int* a, unsigned* out) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned* r = out + 7 * i;
+    unsigned eight = 0xffu << (threadIdx.x % warpSize & ~7);
+    r[0] = __ballot_sync(eight, a[i] & 1);
+    r[1] = __any_sync(eight, a[i] > 90);
+    r[2] = __all_sync(eight, a[i] > 10);
+    unsigned alike = __match_any_sync(ALL, a[i] & 3);
+    r[3] = __ballot_sync(alike, a[i] & 4);
+    r[4] = __any_sync(alike, a[i] > 95);
+    int all;
+    r[5] = __match_all_sync(eight, a[i] & 0x40, &all);
+    r[6] = all;
+}
+
 extern "C" __global__ void matches(const int* a, unsigned* out) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     int all;
@@ -123,7 +139,7 @@ extern "C" __global__ void handed(const int* a, int* out) {
 #if __CUDA_ARCH__ >= 800
 extern "C" __global__ void reductions(const int* a, unsigned* out) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    unsigned* r = out + 8 * i;
+    unsigned* r = out + 10 * i;
     r[0] = __reduce_add_sync(ALL, a[i]);
     r[1] = __reduce_min_sync(ALL, a[i]);
     r[2] = __reduce_max_sync(ALL, a[i]);
@@ -133,5 +149,7 @@ extern "C" __global__ void reductions(const int* a, unsigned* out) {
     r[6] = __reduce_or_sync(ALL, (unsigned)a[i]);
     r[7] = 0;
     if (threadIdx.x % 2) r[7] = __reduce_xor_sync(0xaaaaaaaau, (unsigned)a[i]);
+    r[8] = __reduce_add_sync(0xffu << (threadIdx.x & 24), a[i]);
+    r[9] = __reduce_max_sync(__match_any_sync(ALL, a[i] & 3), a[i]);
 }
 #endif

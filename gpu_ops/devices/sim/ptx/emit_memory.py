@@ -170,7 +170,7 @@ class MemoryOperations:
 
     def _barrier(self, line: Instruction) -> None:
         if "warp" in line.op:
-            self.emit("S.warp_barrier(L)")
+            self.emit(f"S.warp_barrier(L, {self.value(line.args[0], 'i4')})")
             return
         if is_named(line):  # the scheduler handles the waiting lanes
             if "arrive" in line.op:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from gpu_ops.devices.sim.lanes import WARP
 from gpu_ops.devices.sim.ptx.program import (
     Function,
     Imm,
@@ -380,6 +381,8 @@ def _parts(name: str) -> tuple[str, ...]:
 
 def _number(token: str) -> Imm | None:
     """An immediate, or None."""
+    if token == "WARP_SZ":
+        return Imm(WARP)
     if not token[:1].isdigit() and not (token[:1] == "-" and token[1:2].isdigit()):
         return None
     if token[:2] in ("0f", "0F"):
