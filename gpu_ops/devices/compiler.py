@@ -12,8 +12,9 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
+from gpu_ops.devices.compile_process import Made, make
 from gpu_ops.devices.kernel_source import check_files, flags_of, included_headers, read_source
 from gpu_ops.errors import DeviceError, Diagnostic, KernelError, LimitReached, shortened
 from gpu_ops.params import Value
@@ -102,7 +103,7 @@ def compile_kernel(
         if architecture not in supported_architectures():
             choices = ", ".join(supported_architectures())
             raise DeviceError(f"NVRTC {_version_text()} does not compile for {architecture}; choose from {choices}.")
-        _CACHE[key] = _compile(source, text, headers, architecture, defines, flags, key, assemble)
+        _CACHE[key] = _compile(source, text, headers, architecture, defines, flags, key, assemble, bool(edits))
     return _CACHE[key]
 
 
@@ -118,9 +119,10 @@ def _compile(
     flags: tuple[str, ...],
     key: str,
     assemble: bool,
+    isolated: bool,
 ) -> Compiled:
     try:
-        made = _made(source, text, headers, flags, assemble)
+        made = _made(isolated, source, text, headers, flags, assemble)
     except LimitReached as limit:
         raise LimitReached(limit.limit, limit.flag, f"{source}: to compile it") from None
     diagnostics = parse_log(made.log)
@@ -131,18 +133,16 @@ def _compile(
     return Compiled(source, architecture, defines, flags, *own, *content, diagnostics, made.seconds, key)
 
 
-class Made(NamedTuple):
-    """The result of NVRTC: whether it succeeded, the log, and without an error PTX and cubin."""
-
-    right: bool
-    log: str
-    ptx: str
-    cubin: bytes
-    seconds: float
+def _made(
+    isolated: bool, source: str, text: str, headers: Mapping[str, str], flags: tuple[str, ...], assemble: bool
+) -> Made:
+    """Compile a program; the result depends only on the program, the flags and NVRTC's version. A user's program is
+    compiled `isolated`, in a separate process."""
+    return (make if isolated else call_nvrtc)(source, text, headers, flags, assemble)
 
 
-def _made(source: str, text: str, headers: Mapping[str, str], flags: Sequence[str], assemble: bool) -> Made:
-    """A call of NVRTC; the result depends only on these arguments and NVRTC's version."""
+def call_nvrtc(source: str, text: str, headers: Mapping[str, str], flags: Sequence[str], assemble: bool) -> Made:
+    """Call NVRTC in this process."""
     nvrtc = _nvrtc()
     contents = [t.encode() for t in headers.values()]
     names = [n.encode() for n in headers]

@@ -10,13 +10,8 @@ executed here.
 from __future__ import annotations
 
 import atexit
-import json
-import mmap
 import os
 import queue
-import signal
-import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -128,33 +123,18 @@ def _ask(function: Callable[[Opening], Any], opening: Opening) -> dict[str, Any]
             raise
 
 
-class _Child:
-    """A decoder process, and a thread that receives its answers."""
+class _Child(processes.LineProcess):
+    """A decoder process."""
 
     def __init__(self) -> None:
-        command = [sys.executable, "-c", SERVE]
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=processes.FOLDER,
-            env=processes.environment(),
-        )
-        self._answers: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+        super().__init__(SERVE)
         self._busy = False
         self._buffer: SharedBuffer | None = None
-        self._reader = threading.Thread(target=self._listen, name="decoder-reader", daemon=True)
-        self._reader.start()
-
-    @property
-    def usable(self) -> bool:
-        return self._process.poll() is None
 
     def ask(self, request: Mapping[str, Any], name: str) -> dict[str, Any]:
         """The answer to a request, with the `array` of the last buffer that the process requested."""
         self._busy = True
-        self._write(request)
+        self.send(request)
         try:
             answer = self._wait(name) | {"array": None if self._buffer is None else self._buffer.array}
         finally:
@@ -166,16 +146,10 @@ class _Child:
             raise ERRORS.get(answer["error"], InputError)(answer["text"])
         return answer
 
-    def _write(self, message: Mapping[str, Any]) -> None:
-        assert self._process.stdin is not None
-        with suppress(OSError):  # a dead process answers None
-            self._process.stdin.write(json.dumps(message).encode() + b"\n")
-            self._process.stdin.flush()
-
     def _allocate_buffer(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         self._close_buffer()
         self._buffer = SharedBuffer(shape, dtype)
-        self._write({"buffer": self._buffer.name})
+        self.send({"buffer": self._buffer.name})
 
     def _close_buffer(self) -> None:
         if self._buffer is not None:
@@ -187,7 +161,7 @@ class _Child:
         done, total, last = 0, 1, time.monotonic()
         while True:
             try:
-                answer = self._answers.get(timeout=POLL)
+                answer = self.answers.get(timeout=POLL)
             except queue.Empty:
                 if time.monotonic() - last > DEADLINE:
                     raise InputError(_silent(name)) from None
@@ -195,10 +169,7 @@ class _Child:
                     advance(done, total)
                 continue
             if answer is None:
-                with suppress(subprocess.TimeoutExpired):  # it runs and has closed its pipe, or sent invalid JSON
-                    self._process.wait(PATIENCE)
-                self._process.kill()
-                raise InputError(_died(name, self._process.wait()))
+                raise InputError(_died(name, self.death()))
             last = time.monotonic()
             if "buffer" in answer:
                 self._allocate_buffer(tuple(answer["buffer"]), np.dtype(answer["dtype"]))
@@ -208,35 +179,17 @@ class _Child:
             done, total = answer["done"], answer["total"]
             advance(done, total)
 
-    def _listen(self) -> None:
-        assert self._process.stdout is not None
-        with suppress(ValueError, OSError):
-            for line in self._process.stdout:
-                self._answers.put(json.loads(line))
-        self._answers.put(None)
-
     def end_if_busy(self) -> None:
         """End the process if it still works on a request whose answer is no longer needed."""
         if self._busy:
             self.end()
-
-    def end(self) -> None:
-        """Kill the process, and wait for its end and its thread's."""
-        self._process.kill()
-        self._process.wait()
-        self._reader.join()
-        for pipe in (self._process.stdin, self._process.stdout):
-            assert pipe is not None
-            with suppress(OSError):  # a request that the process has not read
-                pipe.close()
 
 
 def _silent(name: str) -> str:
     return f"{name} cannot be read: its decoder did not respond for {DEADLINE:g} s and was ended; save the file again."
 
 
-def _died(name: str, code: int) -> str:
-    how = f"by signal {-code}" if code < 0 else f"with code {code}"
+def _died(name: str, how: str) -> str:
     return f"{name} cannot be read: its decoder crashed ({how}); the file is damaged or malicious: save it again."
 
 
@@ -273,40 +226,24 @@ def serve() -> None:
     """Answer requests until the caller is gone."""
     global here
     here = True
-    for number in (signal.SIGINT, signal.SIGTERM):  # these signals are meant for the caller, who ends this process
-        signal.signal(number, signal.SIG_IGN)
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # output of libraries must not mix with the answers
+    requests, answers = processes.serving()
     _tidy()
-    requests: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
-    threading.Thread(target=_take_requests, args=(sys.stdin.buffer, requests), daemon=True).start()
 
     def ask(shape: tuple[int, ...], dtype: np.dtype[Any]) -> str:
-        _send(answers, {"buffer": list(shape), "dtype": dtype.str})
+        processes.send(answers, {"buffer": list(shape), "dtype": dtype.str})
         return str(requests.get()["buffer"])
 
     with suppress(queue.Empty):
         while True:
-            _send(answers, _answer(requests.get(timeout=IDLE), answers, BufferClient(ask)))
+            processes.send(answers, _answer(requests.get(timeout=IDLE), answers, BufferClient(ask)))
     threading.Thread(target=_prepare, daemon=True).start()
     while True:
-        _send(answers, _answer(requests.get(), answers, BufferClient(ask)))
+        processes.send(answers, _answer(requests.get(), answers, BufferClient(ask)))
 
 
 def _prepare() -> None:
     with suppress(Exception):  # a library may be missing, or memory short: files can be read without it
         import_module(PREPARED).prepare()
-
-
-def _take_requests(lines: IO[bytes], requests: queue.SimpleQueue[dict[str, Any]]) -> None:
-    for line in lines:
-        requests.put(json.loads(line))
-    os._exit(0)  # the caller is gone, so a running decoder no longer matters
-
-
-def _send(answers: IO[bytes], answer: Mapping[str, Any]) -> None:
-    answers.write(json.dumps(answer).encode() + b"\n")
-    answers.flush()
 
 
 def _answer(request: Mapping[str, Any], answers: IO[bytes], client: BufferClient) -> dict[str, Any]:
@@ -316,9 +253,9 @@ def _answer(request: Mapping[str, Any], answers: IO[bytes], client: BufferClient
     opening = Opening(path, request["name"], request["limit"], request["choices"])
 
     def report(part: float) -> None:
-        _send(answers, {"done": int(1000 * part), "total": 1000})
+        processes.send(answers, {"done": int(1000 * part), "total": 1000})
 
-    _allow(request["nbytes"])
+    processes.limit_memory(request["nbytes"])
     try:
         with listening(None, report), allocating(client.allocate):
             found = getattr(import_module(request["module"]), request["function"])(opening)
@@ -361,15 +298,3 @@ def _tidy() -> None:
         with suppress(OSError):
             if time.time() - path.stat().st_mtime > FORGOTTEN:
                 path.unlink()
-
-
-def _allow(nbytes: int) -> None:
-    """Limit the bytes that this process may allocate from now on; 0: no limit. Some systems ignore it."""
-    if sys.platform == "win32" or not nbytes:
-        return
-    import resource
-
-    with suppress(OSError, ValueError):
-        now = int(Path("/proc/self/statm").read_text().split()[0]) * mmap.PAGESIZE
-        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-        resource.setrlimit(resource.RLIMIT_AS, (now + nbytes if hard < 0 else min(now + nbytes, hard), hard))

@@ -31,7 +31,7 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def _pid() -> int:
     child = decoder_process._child
     assert child is not None
-    return child._process.pid
+    return child.pid
 
 
 def test_an_array_and_all_that_is_said_of_it_arrive(toy: Path) -> None:

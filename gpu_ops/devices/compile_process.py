@@ -1,0 +1,114 @@
+"""NVRTC in a separate process, for kernels that are edited or not the project's: where it crashes, hangs or takes all
+memory, the caller gets an error and continues. The process stays alive for the next compilation."""
+
+from __future__ import annotations
+
+import atexit
+import base64
+import queue
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from gpu_ops import processes
+from gpu_ops.errors import DeviceError, KernelError
+from gpu_ops.progress import advance, finite
+
+DEADLINE = 8.0
+"""Seconds after which a compilation is ended."""
+MEMORY = 2 << 30
+"""Bytes that a compilation may allocate."""
+POLL = 0.02
+SERVE = "from gpu_ops.devices.compile_process import serve; serve()"
+_SIMPLER = "Look for macros or templates that expand without end, for deep nesting, and for very large tables."
+
+_one = threading.Lock()
+_child: processes.LineProcess | None = None
+
+
+class Made(NamedTuple):
+    """The result of NVRTC: whether it succeeded, the log, and without an error PTX and cubin."""
+
+    right: bool
+    log: str
+    ptx: str
+    cubin: bytes
+    seconds: float
+
+
+def make(source: str, text: str, headers: Mapping[str, str], flags: tuple[str, ...], assemble: bool) -> Made:
+    """What NVRTC makes of a kernel file there. Raises KernelError where it crashes, takes more than DEADLINE seconds or
+    more memory than it may, DeviceError where it is not available, Cancelled and LimitReached as `advance` does."""
+    request = {"source": source, "text": text, "headers": dict(headers), "flags": flags, "assemble": assemble}
+    with _one:
+        child = _alive()
+        child.send(request)
+        try:
+            answer = _wait(child, source)
+        except BaseException:
+            child.end()  # it may still compile what nobody waits for
+            raise
+    if "error" in answer:
+        raise DeviceError(answer["error"])
+    return Made(**{**answer, "cubin": base64.b64decode(answer["cubin"])})
+
+
+def close() -> None:
+    """End the process."""
+    global _child
+    with _one:
+        if _child is not None:
+            _child.end()
+        _child = None
+
+
+def _alive() -> processes.LineProcess:
+    global _child
+    if _child is None:
+        atexit.register(close)
+    elif not _child.usable:
+        _child.end()
+        _child = None
+    _child = _child or processes.LineProcess(SERVE)
+    return _child
+
+
+def _wait(child: processes.LineProcess, source: str) -> dict[str, Any]:
+    begin = time.monotonic()
+    while True:
+        try:
+            answer = child.answers.get(timeout=POLL)
+        except queue.Empty:
+            if time.monotonic() - begin > DEADLINE:
+                text = f"NVRTC did not compile {source} within {DEADLINE:g} s and was ended. {_SIMPLER}"
+                raise KernelError(text) from None
+            with finite(2 * POLL):
+                advance(0, 1)
+            continue
+        if answer is None:
+            raise KernelError(f"NVRTC crashed ({child.death()}) while it compiled {source}. {_SIMPLER}")
+        if "memory" in answer:
+            raise KernelError(f"NVRTC needs more than {MEMORY >> 30} GiB to compile {source}. {_SIMPLER}")
+        return answer
+
+
+# In that process.
+
+
+def serve() -> None:
+    """Answer requests until the caller is gone."""
+    from gpu_ops.devices.compiler import call_nvrtc
+
+    requests, answers = processes.serving()
+    while True:
+        request = requests.get()
+        processes.limit_memory(MEMORY)
+        try:
+            made = call_nvrtc(*(request[name] for name in ("source", "text", "headers", "flags", "assemble")))
+            answer = made._asdict() | {"cubin": base64.b64encode(made.cubin).decode()}
+        except DeviceError as error:
+            answer = {"error": str(error)}
+        except MemoryError:
+            answer = {"memory": True}
+        processes.send(answers, answer)

@@ -1,0 +1,95 @@
+"""NVRTC in a process of its own: what a person wrote may crash it, or keep it busy, and nothing else ends."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from gpu_ops.devices import compile_process, compiler
+from gpu_ops.devices.compile_process import make
+from gpu_ops.errors import DeviceError, KernelError
+from gpu_ops.progress import Cancelled, listening
+
+FLAGS = ("-arch=sm_75", *compiler.FLAGS)
+PLAIN = '#include "own.cuh"\nextern "C" __global__ void k(int* a) { a[0] = ONE; }'
+HEADERS = {"own.cuh": "#define ONE 1"}
+DEEP = 'extern "C" __global__ void k(int* a) { a[0] = ' + "(" * 20_000 + "1" + ")" * 20_000 + "; }"
+LAUGHS = "#define A0 1\n" + "".join(f"#define A{i} {'+'.join([f'A{i - 1}'] * 10)}\n" for i in range(1, 8))
+ENDLESS = LAUGHS + 'extern "C" __global__ void k(int* a) { a[0] = A7; }'
+
+
+@pytest.fixture(autouse=True)
+def ended() -> Iterator[None]:
+    yield
+    compile_process.close()
+
+
+def compiled() -> compile_process.Made:
+    return make("own.cu", PLAIN, HEADERS, FLAGS, False)
+
+
+def test_it_makes_the_same_as_nvrtc_here() -> None:
+    for assemble in (False, True):
+        flags = FLAGS if assemble else ("-arch=compute_75", *compiler.FLAGS)
+        here = compiler.call_nvrtc("own.cu", PLAIN, HEADERS, flags, assemble)
+        there = make("own.cu", PLAIN, HEADERS, flags, assemble)
+        lines = [[s for s in m.ptx.splitlines() if ".file" not in s] for m in (here, there)]  # the folder is another
+        assert lines[0] == lines[1] and here.right and there.right and here.log == there.log
+        assert bool(here.cubin) == bool(there.cubin) == assemble
+    wrong = make("own.cu", "nonsense", {}, FLAGS, True)
+    assert not wrong.right and "own.cu(1): error" in wrong.log
+
+
+def test_a_crash_is_an_error_and_the_next_one_compiles() -> None:
+    with pytest.raises(KernelError, match=r"NVRTC crashed \(by signal 11\) while it compiled own.cu. Look for macros"):
+        make("own.cu", DEEP, {}, FLAGS, False)
+    assert compiled().right
+
+
+def test_one_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert compiled().right
+    before = compile_process._alive().pid
+    monkeypatch.setattr(compile_process, "DEADLINE", 0.3)
+    with pytest.raises(KernelError, match=r"NVRTC did not compile own.cu within 0.3 s and was ended"):
+        make("own.cu", ENDLESS, {}, FLAGS, False)
+    with pytest.raises(ProcessLookupError):
+        os.kill(before, 0)
+    monkeypatch.undo()
+    assert compiled().right and compile_process._alive().pid != before
+
+
+def test_whoever_cancels_does_not_wait_for_it() -> None:
+    assert compiled().right
+    before = compile_process._alive().pid
+    with pytest.raises(Cancelled), listening(lambda: True, None):
+        make("own.cu", ENDLESS, {}, FLAGS, False)
+    with pytest.raises(ProcessLookupError):
+        os.kill(before, 0)
+
+
+def test_memory_beyond_the_limit_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    child = compile_process._alive()
+    child.answers.put({"memory": True})  # NVRTC itself ends its process rather than report it
+    with pytest.raises(KernelError, match="NVRTC needs more than 2 GiB to compile own.cu"):
+        make("own.cu", PLAIN, HEADERS, FLAGS, False)
+
+
+def test_a_flag_that_nvrtc_does_not_know_is_said() -> None:
+    assert "unrecognized option" in make("own.cu", PLAIN, HEADERS, ("--moon",), False).log
+
+
+def test_only_what_a_person_wrote_goes_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(compiler, "_CACHE", {})
+    monkeypatch.setattr(compiler, "_made", lambda isolated, *program: asked.append(isolated) or compiled())
+    compiler.compile_kernel("own.cu", "sm_75", edits={"own.cu": PLAIN.replace("ONE", "2").replace("#include", "//")})
+    compiler.compile_kernel("mean1d/1_naive.cu", "sm_75", {"T": "float"})
+    assert asked == [True, False]
+
+
+def test_a_missing_nvrtc_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    compile_process._alive().answers.put({"error": "NVRTC is not available here"})
+    with pytest.raises(DeviceError, match="not available"):
+        make("own.cu", PLAIN, HEADERS, FLAGS, False)
