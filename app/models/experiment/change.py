@@ -29,7 +29,7 @@ class State:
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """The session before and after a change. The properties say what changed."""
+    """The session before and after a change; the properties compare the two."""
 
     before: State
     after: State

@@ -21,7 +21,7 @@ TOOLS: tuple[Tool, ...] = ("region", "profile")
 
 
 class Offered(NamedTuple):
-    """What the window offers: `tabs` are the panels that share an area, `scales` those of values."""
+    """The names that a session may refer to: `tabs` are the panels that share an area, `scales` those of values."""
 
     tabs: tuple[str, ...] = ()
     scales: tuple[str, ...] = ()
