@@ -100,7 +100,7 @@ def _parse(args: Sequence[str]) -> argparse.Namespace:
 
 
 def _add_choices(parser: argparse.ArgumentParser) -> None:
-    """The choices of how a file is read, as the commands of the engine have them."""
+    """Add the flags for how a file is read, as the engine's commands have them."""
     from gpu_ops.io.opening import CHOICES
 
     group = parser.add_argument_group("how the file is read")
@@ -115,7 +115,7 @@ def _is_session(args: argparse.Namespace) -> bool:
 
 
 def _check_choices(args: argparse.Namespace) -> None:
-    """Check the values of choices. Raises ParamError for a bad one, and for any without a file."""
+    """Check the reading choices. Raises ParamError for a bad value, and for any choice without a file."""
     from gpu_ops.errors import ParamError, plain
     from gpu_ops.io.opening import CHOICES
 
@@ -224,7 +224,7 @@ def _check_values(texts: Sequence[str], filters: Sequence[Filter]) -> None:
 
 
 def open_window(args: argparse.Namespace) -> int:
-    """Open the window and run until it closes; without a display, run the same experiment in the terminal. If something
+    """Open the window and run until it closes; without a display, run the same experiment in the terminal. If a library
     is missing, print one sentence about it."""
     from gpu_ops import screen_fault, window_fault
     from gpu_ops.processes import importing

@@ -1,1 +1,1 @@
-"""What every part of the window stands on: theme, texts, numbers, paths, settings. It imports nothing else of app."""
+"""The base of the window: theme, texts, numbers, paths, settings. It imports nothing else of app."""

@@ -14,7 +14,7 @@ SIDES = (16, 20, 24, 32, 48, 64, 96)
 
 
 def names() -> tuple[str, ...]:
-    """The icons there are."""
+    """The names of all icons."""
     return tuple(sorted(p.stem for p in FOLDER.glob("*.svg")))
 
 
@@ -26,7 +26,7 @@ def icon(name: str, palette: QPalette) -> QIcon:
 
 @lru_cache(maxsize=256)
 def _icon(name: str, colour: str, disabled: str) -> QIcon:
-    """It is drawn once for each pair of colours: every window and every change of the scheme asks for all icons."""
+    """Cached for each pair of colours: every window and every change of the scheme asks for all icons."""
     source = (FOLDER / f"{name}.svg").read_text(encoding="utf-8")
     result = QIcon()
     for ink, mode in ((colour, QIcon.Mode.Normal), (disabled, QIcon.Mode.Disabled)):

@@ -1,5 +1,5 @@
-"""Margins, gaps and least sizes that follow the letters: they are computed from the font when a widget is made, and
-have to be again when the font of all widgets changes."""
+"""Margins, gaps and minimum sizes that depend on the font: they are computed when a widget is created, and computed
+again when the application's font changes."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ SIDES = ("Left", "Top", "Right", "Bottom")
 
 
 class Size(NamedTuple):
-    """A size of an object in pixels, how it is read and written, whether it is a height, and what Qt takes where nobody
-    sets it."""
+    """A size of an object in pixels: how it is read and written, whether it is a height, and Qt's default."""
 
     owner: QObject
     name: str
@@ -38,14 +37,15 @@ class Size(NamedTuple):
 
 
 class LetterSizes:
-    """The sizes of all widgets before the font changes. `follow` scales those that no widget has set again itself."""
+    """The sizes of all widgets before the font changes. `follow` scales those that widgets have not updated
+    themselves."""
 
     def __init__(self, app: QApplication) -> None:
         self._app, self._letters = app, _letters(app)
         self._before = [(size, size.read()) for window in app.topLevelWidgets() for size in sizes(window)]
 
     def follow(self) -> None:
-        """Scale by the letters that there are now."""
+        """Scale the sizes to the present font."""
         now = _letters(self._app)
         for size, before in self._before:
             if before > 0 and size.read() == before:
@@ -53,13 +53,14 @@ class LetterSizes:
 
 
 def _letters(app: QApplication) -> tuple[int, int]:
-    """Width and height of a letter."""
+    """Width and height of a letter in the application's font."""
     metrics = QFontMetrics(app.font())
     return metrics.averageCharWidth(), metrics.height()
 
 
 def _scale(size: Size, before: int, old: int, new: int) -> None:
-    """Scale from the value that the widget has set, for which letters it did, so that nothing is rounded twice."""
+    """Scale from the value that the widget has set, and the font it was set for, so that rounding errors do not add
+    up."""
     key = f"letters.{size.name}"
     value, letter, written = size.owner.property(key) or (0, 0, 0)
     if written != before:
@@ -71,10 +72,10 @@ def _scale(size: Size, before: int, old: int, new: int) -> None:
 
 
 def sizes(window: QWidget) -> Iterator[Size]:
-    """All sizes in a window that may have been computed from letters."""
+    """All sizes in a window that may have been computed from the font."""
     for widget in window.findChildren(QWidget):
         if widget.isWindow() or isinstance(widget, QDockWidget | QAbstractItemView):
-            continue  # its least size follows from what it contains
+            continue  # its minimum size follows from its content
         fixed = widget.minimumHeight() == widget.maximumHeight()
         set_height = widget.setFixedHeight if fixed else widget.setMinimumHeight
         yield Size(widget, "width", widget.minimumWidth, widget.setMinimumWidth)

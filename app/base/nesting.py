@@ -1,7 +1,7 @@
-"""Handlers of Qt's events that may cause each other: a loop without an end is ended, and named in the log.
+"""Guards handlers of Qt's events against endless recursion: the loop is ended, and the log names its functions.
 
-A handler that resizes what it hears of is called again before it returns. Where Python allows no more functions that
-wait for each other, PySide6 crashes when Qt calls the next handler, and the person's work is lost.
+A resize handler that resizes its own widget is called again before it returns. At Python's recursion limit PySide6
+crashes when Qt calls the next handler, and the user's work is lost.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import Any, TypeVar, cast
 from PySide6.QtCore import qWarning
 
 MOST_FRAMES = 400
-"""Python's functions that may wait for each other in a handler. Python allows 1000, and the rest is enough for one more
-round of a loop; the most that a window at rest or in motion has had is 45."""
+"""The largest depth of Python's call stack in a handler. Python allows 1000, and the rest is enough for one more round
+of a loop; 45 is the largest depth seen in normal use."""
 TOLD = 12
-"""Functions that the log names."""
+"""How many functions the log names."""
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 
 class _Nesting:
-    """How many handlers wait for each other, and whether they are all to end."""
+    """The number of nested handlers, and whether all of them are to return."""
 
     def __init__(self) -> None:
         self.depth, self.ends = 0, False
@@ -33,8 +33,8 @@ _nesting = _Nesting()
 
 def bounded(handler: Handler) -> Handler:
     """An override of one of Qt's handlers – resizeEvent, eventFilter, event … – that does nothing, and keeps the event
-    from others, where so many functions wait for each other that it looks endless. From then on all do so until the
-    outermost one has ended: a handler that causes two others would take for ever to unwind."""
+    from others, where the call stack is so deep that the recursion looks endless. From then on all handlers do nothing
+    until the outermost one has returned: with two calls per handler, unwinding would take for ever."""
 
     @wraps(handler)
     def call(self: Any, *event: Any) -> Any:
@@ -43,7 +43,7 @@ def bounded(handler: Handler) -> Handler:
             if not nesting.ends:
                 nesting.ends = True
                 qWarning(f"Handlers of events called each other without end and were ended, the last first: {_who()}")
-            return True  # a void handler's answer is ignored
+            return True  # the result of a handler that returns nothing is ignored
         nesting.depth += 1
         try:
             return handler(self, *event)
@@ -56,7 +56,7 @@ def bounded(handler: Handler) -> Handler:
 
 
 def _is_deep() -> bool:
-    """Whether as many functions wait for each other as may."""
+    """Whether the call stack has reached its largest allowed depth."""
     try:
         sys._getframe(MOST_FRAMES)
     except ValueError:

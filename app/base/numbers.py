@@ -7,7 +7,7 @@ from math import isinf
 from PySide6.QtCore import QLocale
 
 NONE = "–"
-"""The text in place of a missing figure."""
+"""The text in place of a missing value."""
 
 
 def number(value: float, digits: int = 4) -> str:

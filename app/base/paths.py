@@ -1,4 +1,4 @@
-"""The place of Kernelscope's settings, the names of sessions, and the input of a window that was asked for none."""
+"""The path of Kernelscope's settings, the names of sessions, and the default input."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path, PurePath
 from platformdirs import user_config_path
 
 DEFAULT_SAMPLE = "camera"
-"""What a window shows that was asked for nothing."""
+"""The input of a window that was started without one."""
 SESSION = ".kernelscope"
 """The suffix of a session file."""
 LAST_SESSION = f"last{SESSION}"
-"""The session that a window was closed with, beside the settings."""
+"""The session that was open when the last window was closed; it is stored next to the settings."""
 
 
 def settings_file() -> Path:

@@ -20,12 +20,12 @@ def tr(text: str) -> str:
 
 
 def counter_name(id: str) -> str:
-    """The name of a counter or figure."""
+    """The name of a counter or a derived value."""
     return tr(counter_in_english(id))
 
 
 def counter_tip(id: str) -> str:
-    """What a counter or figure counts, and its unit; empty for one that is not in the catalogue."""
+    """What a counter or a derived value says, and its unit; empty where the catalogue lacks it."""
     counter = COUNTERS.get(id) or FIGURES.get(id)
     if counter is None:
         return ""
@@ -34,15 +34,15 @@ def counter_tip(id: str) -> str:
 
 
 def stage_name(id: str, device: str = "", end_to_end: bool = False) -> str:
-    """The name of a stage on a device, for plans that copy `end_to_end` or others."""
+    """The name of a stage on a device; `end_to_end` is whether the plan includes copies from and to host memory."""
     return tr(stage_in_english(id, device, end_to_end))
 
 
 def stage_column(id: str, end_to_end: bool = False) -> str:
-    """The header of a stage's column, for plans that copy `end_to_end` or others."""
+    """The header of a stage's column; `end_to_end` is whether the plan includes copies from and to host memory."""
     return tr(column_in_english(id, end_to_end))
 
 
 def stage_tip(id: str) -> str:
-    """What a stage times."""
+    """The description of a stage."""
     return tr(STAGES[id].description)

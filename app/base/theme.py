@@ -19,9 +19,10 @@ PRESENTER = 1.6
 """The factor of the font size for presentations."""
 
 LIGHTER, DARKER = 148, 112
-"""Per cent by which Fusion lightens the colour of a button at most, and darkens that of a checked one or of a tab."""
+"""Per cent: the most that Fusion lightens a button's colour, and the amount that it darkens that of a checked button or
+a tab."""
 TINT = 0.12
-"""The share of a colour in the ground of what has this colour."""
+"""The share of its colour in the background of a tinted element."""
 
 TEXT_CONTRAST = 4.5
 SHAPE_CONTRAST = 3.0
@@ -92,7 +93,7 @@ _DARK = {
     QPalette.ColorRole.Shadow: "#0c0e10",
 }
 GROUNDS = QColor(_LIGHT[QPalette.ColorRole.Base]), QColor(_DARK[QPalette.ColorRole.Base])
-"""What plots are drawn on, light and dark."""
+"""The backgrounds of plots, light and dark."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ class Role:
 
 @dataclass(frozen=True)
 class Colours:
-    """Everything views paint with, beside the palette."""
+    """All colours that views paint with, in addition to the palette."""
 
     series: tuple[Series, ...]
     ok: Role
@@ -155,8 +156,8 @@ def mix(a: QColor, b: QColor, share: float) -> QColor:
 
 
 def readable(colour: QColor, grounds: tuple[QColor, ...], ratio: float, tinted: bool = False) -> QColor:
-    """The colour, moved towards black or white until it stands out enough from every ground, and if it is `tinted`,
-    from the first one with TINT of the colour itself as well."""
+    """The colour, moved towards black or white until its contrast to every background reaches `ratio`; if `tinted`,
+    also to the first background mixed with TINT of the colour itself."""
     dark_ground = luminance(grounds[0]) < 0.2
     target = QColor(Qt.GlobalColor.white if dark_ground else Qt.GlobalColor.black)
     for step in range(51):
@@ -197,7 +198,7 @@ def colours(scheme: Scheme) -> Colours:
 
 
 def colours_of(ground: QPalette) -> Colours:
-    """The colours that suit a palette."""
+    """The colours for a palette: its background decides between light and dark."""
     base, window = ground.color(QPalette.ColorRole.Base), ground.color(QPalette.ColorRole.Window)
     text, row = ground.color(QPalette.ColorRole.Text), selected(ground)
     key = tuple(colour.rgb() for colour in (base, window, text, row))
@@ -210,7 +211,7 @@ _cache: dict[tuple[int, ...], Colours] = {}
 
 
 def selected(ground: QPalette) -> QColor:
-    """The ground of a selected row whose texts keep their colours."""
+    """The background of a selected row whose texts keep their colours."""
     return mix(ground.color(QPalette.ColorRole.Base), ground.color(QPalette.ColorRole.Highlight), TINT)
 
 
@@ -335,7 +336,7 @@ def boxes() -> Boxes:
 
 
 def checkable(button: QAbstractButton) -> None:
-    """Make a button one that stays down, and is seen to be down in both schemes."""
+    """Make a button checkable, with a checked look that is visible in both schemes."""
     button.setCheckable(True)
     button.setStyle(boxes())
 
@@ -349,7 +350,7 @@ def apply(app: QApplication, scheme: Scheme, presenter: bool = False) -> None:
     size = float(app.property("plain_point_size")) * (PRESENTER if presenter else 1.0)
     look = f"{scheme.name} {size}"
     if app.property("look") == look and app.palette() == chosen:
-        return  # every widget would be told, and paint itself once more
+        return  # every widget would get an event and repaint
     app.setProperty("look", look)
     app.setPalette(chosen)
     app.setPalette(chosen, "QTipLabel")  # type: ignore[arg-type]  # the stubs say bytes; PySide6 takes a str only
@@ -362,7 +363,7 @@ def apply(app: QApplication, scheme: Scheme, presenter: bool = False) -> None:
 
 
 def chosen(ground: QPalette) -> QPalette:
-    """The palette for the checked button of a group: its filling stands out from the other buttons and the window.
+    """The palette for the checked button of a group: its filling contrasts with the other buttons and the window.
 
     The contrast has a margin, because Fusion fills the other buttons with a lighter colour than theirs."""
     result, role = QPalette(ground), QPalette.ColorRole
@@ -375,7 +376,7 @@ def chosen(ground: QPalette) -> QPalette:
 
 
 def inked(ground: QPalette, colour: QColor) -> QPalette:
-    """The palette with another colour for a label's text, on whatever ground the label stands."""
+    """The palette with another colour for a label's text, readable on the label's background."""
     result = QPalette(ground)
     for role in (QPalette.ColorRole.WindowText, QPalette.ColorRole.Text):
         result.setColor(role, colour)

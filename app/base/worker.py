@@ -35,7 +35,7 @@ class Engine(QObject):
         self.answered.emit(answer)
 
     def start(self) -> None:
-        """Start the engine's process; Ready comes once it works and fills `devices`."""
+        """Start the engine's process; once it is ready, the answer Ready fills `devices`."""
         self.client.start()
 
     def next_job(self) -> int:
@@ -47,11 +47,11 @@ class Engine(QObject):
         self.client.submit(request)
 
     def cancel(self, job: int, kill: bool = True) -> None:
-        """Stop a job between its pieces, or end the engine if that takes too long, unless `kill` is False."""
+        """Stop a job at its next check, or end the engine's process if that takes too long, unless `kill` is False."""
         self.client.cancel(job, kill)
 
     def array(self, shared: Any) -> Any:
-        """A read-only view of an array that lies in a segment."""
+        """A read-only view of an array in a shared-memory segment."""
         return self.client.pool.array(shared)
 
     def hold(self, segment: str) -> None:

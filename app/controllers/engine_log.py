@@ -40,7 +40,7 @@ WHO = "engine"
 
 
 class EngineLog(QObject):
-    """Writes a line for each start, request, input, failed pick, failure and end; progress would be too much."""
+    """Writes a line for each start, request, input, failed pick, failure and end; progress would be too many lines."""
 
     def __init__(self, engine: Engine, log: Log, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -103,7 +103,7 @@ _WRITERS: Mapping[type, Callable[[EngineLog, Any], None]] = {
 
 
 def describe(request: Any) -> str:
-    """A request in one line, with all that is needed to repeat it."""
+    """A request in one line, with everything that is needed to repeat it."""
     return _DESCRIPTIONS[type(request)](request)
 
 

@@ -33,25 +33,25 @@ from gpu_ops.engine.messages import FramesRequest, LoadRequest
 from gpu_ops.types import Pick
 
 POLL_MS = 10
-"""How often playback looks whether the next frame is due."""
+"""How often playback checks whether the next frame is due."""
 SPAN = 1.5
 """Seconds over which the real rate is counted."""
 PATIENT = (LIVE, PLAY, TIME, SIMULATE, XRAY, DOCTOR, SURVEY, PREVIEW)
-"""Jobs for whose end playback does not wait; of a live run it waits for the results, and not for the verdicts."""
+"""Jobs that playback does not wait for; of a live run it waits for the results, but not for the verdicts."""
 USUAL_RATE = 10
 NEARLY = 1e-6
-"""A frame that is due in this part of the time between two is due now: clocks round."""
+"""A frame that is due within this share of the frame interval counts as due now, because clocks round."""
 PROJECTIONS = ("none", "max", "mean")
 
 
 class FrameController(QObject):
-    """The frame that the user wants of the present stack, `frame` of `count` counted from 0, and `projection` of all of
-    them; both are those of the input, or the ones asked for last.
+    """The requested frame of the present stack, `frame` of `count` counted from 0, and the `projection` of all frames;
+    both are those of the last request, else of the input.
 
-    One frame is loaded at a time. Whatever is asked for meanwhile replaces what was asked for before, so that no queue
-    grows. While `playing`, the next frame is the one that is due when the last one is on the screen with its results:
-    frames that come too fast are left out, and `real_rate` counts those that were shown, a second. Their results are
-    not verified; those of the frame where it stops are.
+    One frame is loaded at a time. Of several requests meanwhile only the newest is kept, so that no queue grows. While
+    `playing`, the next frame is the one that is due when the last one is on the screen with its results: frames that
+    come too fast are skipped, and `real_rate` is the number of frames shown per second. Results are verified only for
+    the frame where playback stops.
 
     `changed`: any of these. `message(kind, sentence, details, subject)` and `succeeded(subject)` are as in
     SessionController.
@@ -86,7 +86,7 @@ class FrameController(QObject):
 
     @property
     def of_stack(self) -> bool:
-        """Whether the input is of a stack."""
+        """Whether the input is a frame or a projection of a stack."""
         original = self._session.original
         return original is not None and original.facts.frames > 1
 
@@ -115,16 +115,16 @@ class FrameController(QObject):
         self._ask(frame, "none")
 
     def step(self, frames: int) -> None:
-        """Show the frame so many further on."""
+        """Show the frame that is so many frames further on."""
         self.go(self.frame + frames)
 
     def project(self, way: str) -> None:
-        """Show one of PROJECTIONS; "none" is the last single frame."""
+        """Show one of PROJECTIONS; "none" returns to the last single frame."""
         self.stop()
         self._ask(self.frame, way)
 
     def toggle(self) -> None:
-        """Play, from the start where the last frame shows, or stop."""
+        """Play or stop; from the start if the last frame is shown."""
         if self.playing:
             self.stop()
         elif self.count > 1:
@@ -135,17 +135,17 @@ class FrameController(QObject):
             self.changed.emit()
 
     def stop(self) -> None:
-        """Stop playing; the frame at work is still shown, and the results of the last one are verified."""
+        """Stop playing; the frame being loaded is still shown, and the last results are verified."""
         if self._halt() and not self._job:
             self._controller.run_live()
 
     @Slot()
     def _cancelled(self) -> None:
-        """The user wants that nothing runs any more."""
+        """The user has cancelled everything that runs."""
         self._halt()
 
     def _halt(self) -> bool:
-        """Play no longer; whether it did."""
+        """Stop playing. Returns whether it was playing."""
         self._wanted, played = None, self.playing
         if played:
             self._timer.stop()
@@ -184,7 +184,7 @@ class FrameController(QObject):
     # Loading
 
     def _ask(self, frame: int, way: str) -> None:
-        """Load this, or once the present load has ended."""
+        """Load this frame now, or once the present load has ended."""
         opened = self._controller.inputs.opened
         if opened is None or self._opening_another():
             return
@@ -195,7 +195,7 @@ class FrameController(QObject):
         self.changed.emit()
 
     def _opening_another(self) -> bool:
-        """Whether the user has opened another input that has not come yet."""
+        """Whether the user has opened another input that has not arrived yet."""
         return any(kind.id == "load" for kind in self._controller.queue.jobs.values())
 
     def _load(self) -> None:
@@ -220,7 +220,7 @@ class FrameController(QObject):
 
     @Slot(object)
     def _take(self, shared: Any) -> None:
-        """Take a frame that was loaded, unless another input came meanwhile; a file that was written since is a new
+        """Take a loaded frame, unless another input has arrived meanwhile; a file that has changed since is a new
         input."""
         self._arrived = True
         original = self._session.original
@@ -240,7 +240,7 @@ class FrameController(QObject):
     @Slot(int, object, bool)
     def _ended(self, job: int, kind: JobKind, cancelled: bool) -> None:
         if kind.id == FRAMES.id:
-            with suppress(OSError):  # it is there only where the engine was ended while it wrote
+            with suppress(OSError):  # the file is left only where the engine was ended while writing
                 self._parts.pop(job).unlink()
             return
         if job != self._job:
@@ -250,24 +250,24 @@ class FrameController(QObject):
             self._load()
         if not (self._job or arrived):
             self._settle()
-            if not cancelled:  # it failed: the runs on the frame that stays were stopped
+            if not cancelled:  # loading failed: the runs on the frame that stays were stopped
                 self._controller.run_live()
 
     def _settle(self) -> None:
-        """Go back to what the input is."""
+        """Reset the requested frame to that of the input."""
         self._halt()
         self.frame, self.projection = self._present()
         self.changed.emit()
 
     @Slot(object)
     def _start_over(self, change: Change) -> None:
-        """Of another input nothing of the stack before is wanted any more."""
+        """Drop the requests for the stack before: there is another input."""
         shared = change.after.input
         if not change.opened or shared is None:
             return
         self.count, played = shared.facts.frames if self._controller.inputs.opened is not None else 1, self.playing
         self._settle()
-        if played:  # its run began as that of one more frame
+        if played:  # its run was started as that of the next frame of the stack
             self._controller.run_live()
 
     # Playing
@@ -285,7 +285,7 @@ class FrameController(QObject):
 
     @Slot()
     def _tick(self) -> None:
-        """Ask for the frame that is due, once the last one is shown."""
+        """Request the frame that is due, once the last one is shown."""
         queue = self._controller.queue
         if self._job or queue.waiting or queue.unseen or any(kind not in PATIENT for kind in queue.jobs.values()):
             return

@@ -1,4 +1,4 @@
-"""Opens files: those with something to choose are surveyed first, and a question is asked only where it must be."""
+"""Opens files: a file with choices is surveyed first, and the user is asked only where it is necessary."""
 
 from __future__ import annotations
 
@@ -30,10 +30,9 @@ from gpu_ops.params import Values
 class ImportController(QObject):
     """Every file is opened here. The newest file and the newest choice win; nothing here blocks.
 
-    `asked(question)` says that a person must choose, or wants to; `surveyed(question)` brings what the newest choices
-    of that question make of the file, `refused(sentence)` why they cannot be used, and `closed` that the question is no
-    longer open. `session_wanted(path)` brings a file that is a session. `message(kind, sentence, details, subject)` is
-    for the window.
+    `asked(question)`: the user must choose, or wants to; `surveyed(question)`: the file has been surveyed with the
+    newest choices; `refused(sentence)`: why these cannot be used; `closed`: the question is no longer open.
+    `session_wanted(path)`: the file is a session. `message(kind, sentence, details, subject)` is for the window.
     """
 
     asked = Signal(object)
@@ -56,8 +55,8 @@ class ImportController(QObject):
     # What the user does
 
     def open(self, path: str, values: Values | None = None) -> None:
-        """Open a file; the present input stays until the new one is there, and where the user must choose first. Values
-        of choices that are given already are taken as they are."""
+        """Open a file; the present input stays until the new one has arrived, also while the user must choose first.
+        `values` are choices that have been made already."""
         self._end()
         if is_session(path) and not values:
             self.session_wanted.emit(path)
@@ -70,7 +69,7 @@ class ImportController(QObject):
             self._controller.open_file(path)
 
     def ask(self, path: str) -> None:
-        """Let the user choose how a file is read, even where that is clear."""
+        """Let the user choose how a file is read, even where it is unambiguous."""
         self._end()
         self._wanted = True
         self._look(path, {})
@@ -83,7 +82,7 @@ class ImportController(QObject):
             self._look(question.path, self.question.values)
 
     def accept(self, values: Values, remember: bool) -> None:
-        """Open the file of the question with these choices; remember them for files like it, or forget them."""
+        """Open the file of the question with these choices; remember or forget them for files like it."""
         question = self.question
         if question is None:
             return
@@ -102,7 +101,7 @@ class ImportController(QObject):
     # Surveys
 
     def _look(self, path: str, values: Values) -> None:
-        """Ask the engine for a survey; an older one is given up."""
+        """Ask the engine for a survey; an older request is dropped."""
         self._give_up()
         request = SurveyRequest(self._engine.next_job(), path, dict(values))
         self._request = request
@@ -115,11 +114,11 @@ class ImportController(QObject):
 
     @Slot()
     def _forget_request(self) -> None:
-        """The user cancelled everything that runs."""
+        """The user has cancelled everything that runs."""
         self._request = None
 
     def _end(self) -> None:
-        """Close the question and give up its survey."""
+        """Close the question and drop its survey."""
         self._give_up()
         if self.question is not None:
             self.question = None

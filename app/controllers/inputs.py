@@ -1,4 +1,4 @@
-"""The input's way into the session: its steps, a result in its place, and the memory that each of them holds."""
+"""Sets the session's input: its steps, results used as input, and the release of their memory."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from gpu_ops.types import Facts
 
 
 class Inputs(QObject):
-    """Takes what the engine makes of inputs into the session, and gives memory back that nothing needs any more.
+    """Passes loaded and stepped inputs from the engine to the session, and releases memory that is no longer needed.
 
-    `message(kind, sentence, details, subject)` is what the user must know.
+    `message(kind, sentence, details, subject)` carries what the user must know.
     """
 
     message = Signal(str, str, str, str)
@@ -43,13 +43,13 @@ class Inputs(QObject):
 
     @property
     def opened(self) -> LoadRequest | None:
-        """How the present input was opened, where it is a file."""
+        """How the present input was opened, if it is a file."""
         return None if self._session.derived else self._opened
 
-    # What the engine has made
+    # Answers of the engine
 
     def take_loaded(self, loaded: Loaded, opened: LoadRequest | None) -> None:
-        """Take another input: a file, which was `opened` so, a sample or a result."""
+        """Take another input: a file that was `opened` with these options, a sample or a result."""
         asked, self._asked = self._asked, None
         if asked is not None and asked.job == loaded.job:
             self._session.replace_input(loaded.input)
@@ -61,18 +61,18 @@ class Inputs(QObject):
             self._say_notes(loaded.input)
 
     def restore(self, loaded: Loaded, opened: LoadRequest | None, saved: SavedSession, device: str) -> None:
-        """Take the input of a session together with everything that was chosen there; kernels run on `device`."""
+        """Take the input of a session together with all its choices; kernels run on `device`."""
         self._asked, self._opened = None, opened
         self._session.restore(loaded.input, saved.choice, device, saved.baseline, saved.output)
         self._say_notes(loaded.input)
 
     def _say_notes(self, shared: SharedInput) -> None:
-        """Say what the reader noted about the file."""
+        """Show the reader's notes about the file."""
         if notes := notes_in(shared.origin):
             self.message.emit("info", f"{shared.name}: {'; '.join(notes)}.", "", NOTE)
 
     def take_stepped(self, stepped: Stepped) -> None:
-        """Take the input after its steps, unless another input or the wish for none came meanwhile."""
+        """Take the input after its steps, unless another input or a request for no steps has arrived meanwhile."""
         asked, session = self._queue.steps_request, self._session
         wanted = asked is not None and asked.job == stepped.job and asked.input is session.original
         if not wanted or asked is None or not session.lacks_steps:
@@ -82,7 +82,7 @@ class Inputs(QObject):
             session.set_stepped(stepped.input, asked.steps)
 
     def fail(self, failed: Failed) -> str:
-        """Steps cannot be done: want those that the input has. Returns the sentence to show."""
+        """The steps cannot be applied: return to those of the input. Returns the sentence to show."""
         inherited = self._session.inherited
         self._session.take_back_steps()
         if not inherited:
@@ -92,20 +92,20 @@ class Inputs(QObject):
     # Memory
 
     def replaced(self, shared: SharedInput) -> None:
-        """Another input is shown: nothing needs the one before, unless undo can bring it back."""
+        """Another input is shown: release the previous one, unless undo can restore it."""
         self._release(self._own)
         self._own, self._shown = (), shared.segments
         self._segments |= set(shared.segments)
         self.tidy()
 
     def tidy(self) -> None:
-        """Release the originals that are neither shown nor held by the session."""
+        """Release the originals that are neither shown nor kept by the session."""
         needed = {segment for original in self._session.originals for segment in original.segments} | {*self._shown}
         self._release(tuple(self._segments - needed))
         self._segments &= needed
 
     def keep_frame(self, shared: SharedInput) -> None:
-        """Another frame of the stack has come; the one before may still be shown."""
+        """Another frame of the stack has arrived; the previous one may still be shown."""
         self._segments |= set(shared.segments)
 
     def stepped(self) -> None:

@@ -1,5 +1,5 @@
-"""Asks the engine for what a panel shows of the present choice: while the panel is visible, and whenever its content no
-longer fits."""
+"""Requests a panel's content for the present choice from the engine: while the panel is visible, and whenever its
+content is outdated."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ State = Literal["empty", "waiting", "running", "shown", "stopped", "failed"]
 
 
 class OnDemand(QObject):
-    """Asks by jobs of a `kind` when the engine is free: runs go first, and these jobs give way to them.
+    """Requests content by jobs of a `kind` when the engine is free: runs go first, and stop these jobs.
 
     `changed`: `state`, `content` or `reason` changed. States are, among others, "waiting" for a run to end, "stopped"
     by the user, and "failed" with a `reason`. `content` is the last answer and stays until the next; it fits the
-    present choice only in the state "shown". A query is all that the content depends on.
+    present choice only in the state "shown". A query has everything that the content depends on.
     """
 
     changed = Signal()
@@ -40,14 +40,14 @@ class OnDemand(QObject):
         controller.cancelled.connect(self._give_up)
         self._session.changed.connect(self._update, later)  # queued, so that the controller requests its run first
 
-    # For every panel
+    # Overridden by every panel
 
     def _query(self) -> Any:
-        """All that the content depends on now; None where there is nothing to ask for."""
+        """Everything that the content depends on now; None where there is nothing to request."""
         raise NotImplementedError
 
     def _within(self, query: Any, other: Any) -> bool:
-        """Whether the other query, or None, answers this one too."""
+        """Whether the answer to the other query, or None, answers this one too."""
         return bool(query == other)
 
     def _asked(self, query: Any) -> Any:
@@ -65,22 +65,22 @@ class OnDemand(QObject):
     # User actions
 
     def watch(self, on: bool) -> None:
-        """Tell whether the panel is visible: a hidden one needs no content."""
+        """Set whether the panel is visible: a hidden one needs no content."""
         self._watched = on
         if not on:
             self._stop()
         self._update()
 
     def again(self) -> None:
-        """Ask again, also after a stop or a failure."""
+        """Request the content again, also after a stop or a failure."""
         self._stopped_query = self._content_query = None
         self._update()
 
-    # What follows
+    # Requests and answers
 
     @Slot()
     def _update(self) -> None:
-        """Ask for what is missing if the engine is free; else `settled` calls again."""
+        """Request missing content if the engine is free; otherwise `settled` calls this again."""
         query, running = self._query(), self.state == "running"
         if query is None:
             self._stop()

@@ -1,4 +1,4 @@
-"""The outputs that the window holds in shared memory."""
+"""The outputs that the window keeps in shared memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gpu_ops.input_kinds import INPUT_KINDS
 
 class Outputs:
     """`results` and their `origins` by the id of the result and the output's name. A pinned result and a ticked variant
-    may hold the same segment: it is released with the last of them. `show(id, name, shown)` draws one."""
+    may share a segment: it is released with the last of them. `show(id, name, shown)` draws one."""
 
     def __init__(self, engine: Engine, session: Session, show: Callable[[str, str, OutputData], None]) -> None:
         self._engine, self._session, self._show = engine, session, show
@@ -25,7 +25,7 @@ class Outputs:
         self.origins: dict[tuple[str, str], Origin] = {}
 
     def take(self, update: RunUpdate, ids: Sequence[str]) -> None:
-        """Show the outputs of a run in the results that it brings; the choice may ask for fewer outputs by now."""
+        """Show the outputs of a run in the results that it updates; the choice may ask for fewer outputs by now."""
         input, wanted = self._session.input, {output.id for output in self._session.given}
         whole = input.array.shape[: len(update.place)] if input is not None else ()
         part = INPUT_KINDS[input.kind].middle_extents(input.array.shape) if input is not None and update.place else ()
@@ -44,7 +44,7 @@ class Outputs:
             self._drop(key)
 
     def share(self) -> None:
-        """Let results that have just been pinned show the outputs of the run that they were made from."""
+        """Show in newly pinned results the outputs of the run that they were pinned from."""
         for id in self._session.shown.pins:
             subject = self._session.shown.subject(id)
             for key, shared in list(self.results.items()):

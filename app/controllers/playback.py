@@ -22,8 +22,8 @@ FRAME_MS = 40
 
 
 def sound_library() -> Any:
-    """Import sounddevice when something is played, never with the window: it is optional and starts the system's
-    sound."""
+    """Import sounddevice when something is played, never with the window: it is optional and starts the system's sound
+    server."""
     return importlib.import_module("sounddevice")
 
 
@@ -113,7 +113,7 @@ class Playback(QObject):
 
     @Slot(object, object)
     def _take_stepped(self, array: Array, shared: Any) -> None:
-        """The input went through other steps: what is heard goes on with it, unless its length or rate is another."""
+        """The input went through other steps: playback continues with it, unless its length or rate has changed."""
         heard = self.choices.get(INPUT)
         if heard is not None and shared is not None and (heard.shape, self._rate) != (array.shape, shared.rate):
             self._take_input(array, shared)
@@ -133,7 +133,7 @@ class Playback(QObject):
 
     def _offer(self, variant: str, array: Array) -> None:
         """Offer a result of the present output, if it is as long as the input."""
-        if array.shape != self.choices[INPUT].shape:  # a result of a part, or something else than a signal
+        if array.shape != self.choices[INPUT].shape:  # a result of a part, or not a signal
             self._keep([key for key in self.choices if key != variant])
             return
         self.choices[variant] = array
@@ -159,7 +159,7 @@ class Playback(QObject):
             self._offer(variant, array)
 
     def _keep(self, keys: Sequence[str]) -> None:
-        """Offer only the input and these."""
+        """Offer only the input and these results."""
         if all(key == INPUT or key in keys for key in self.choices):
             return
         self.choices = {key: array for key, array in self.choices.items() if key == INPUT or key in keys}
@@ -191,7 +191,7 @@ class Playback(QObject):
             if not track.fill(out):
                 raise library.CallbackStop
 
-        def finished() -> None:  # a lambda would return the result of emit, which the library refuses
+        def finished() -> None:  # a lambda would return the result of emit, which the library rejects
             self._ended.emit(track)
 
         try:
@@ -263,6 +263,6 @@ class Playback(QObject):
             self.stop()
 
     def _tell_place(self) -> None:
-        """Report the position: samples that the device has are heard after its latency."""
+        """Report the position: samples are audible after the device's latency."""
         if self._track is not None and self._rate:
             self.moved.emit(max(0.0, self._track.next / self._rate - float(self._stream.latency)))

@@ -26,11 +26,10 @@ class RunQueue(QObject):
     """`jobs` are the running jobs by number, each with its kind.
 
     `generation` grows with every run of a new choice and with every input: results of the newest generation belong to
-    the present input. A run of a new choice waits for the steps that the user wants on the input; `steps_request` asked
-    for them last. `timed_after_pause`: time a live picture once the user pauses. `began` says that a job begins,
-    `busy_changed(text)` what it does (empty when nothing runs), and `settled` that all requested work is done.
-    `ended(job, kind, cancelled)` says that a job has ended, before what comes next begins; `interrupted` that the user
-    opens another input.
+    the present input. A run of a new choice waits for the input's requested steps, whose last request is
+    `steps_request`. `timed_after_pause`: time a live picture once the user pauses. `began`: a job starts;
+    `busy_changed(text)`: what it does (empty when nothing runs); `settled`: all requested work is done; `ended(job,
+    kind, cancelled)`: a job has ended and the next has not started; `interrupted`: the user opens another input.
     """
 
     began = Signal()
@@ -58,12 +57,12 @@ class RunQueue(QObject):
 
     @property
     def engine(self) -> Engine:
-        """Where the jobs go."""
+        """The engine, which receives the jobs."""
         return self._engine
 
     @property
     def unseen(self) -> bool:
-        """Whether the run at work has not brought all of its results."""
+        """Whether the current run still lacks some of its results."""
         return bool(self._unseen) and any(kind.run for kind in self.jobs.values())
 
     @property
@@ -73,7 +72,7 @@ class RunQueue(QObject):
 
     @property
     def only_simulates(self) -> bool:
-        """Whether all that is left to do are runs on a simulated GPU, which take long and continue after short jobs."""
+        """Whether only runs on a simulated GPU are left, which take long and continue after short jobs."""
         pending = self._waiting or self._after_steps or self._quiet.isActive()
         return not pending and set(self.jobs.values()) <= {SIMULATE}
 
@@ -83,16 +82,16 @@ class RunQueue(QObject):
         return bool(self.jobs or self._waiting or self._to_simulate or self._quiet.isActive())
 
     def outdate(self) -> None:
-        """The input or the filter changed: results of earlier runs no longer belong to anything on the screen."""
+        """The input or the filter changed: results of earlier runs no longer belong to the screen."""
         self.generation += 1
         self._interrupted = False
 
     def renew(self) -> None:
-        """The input went through other steps: results of earlier runs are not of these values."""
+        """The input went through other steps: results of earlier runs belong to other values."""
         self.generation += 1
 
     def cancel(self) -> None:
-        """Stop whatever runs and forget what waits; the input keeps the steps that it has."""
+        """Stop everything that runs and drop what waits; the input keeps its present steps."""
         self._waiting, self._after_steps, self._to_simulate, self._interrupted = None, None, (), False
         self._quiet.stop()
         self._session.take_back_steps()
@@ -105,12 +104,13 @@ class RunQueue(QObject):
             self._engine.cancel(job, kill=False)
 
     def make_way(self) -> None:
-        """Make way for other work: timing is put off, and a simulated GPU continues afterwards."""
+        """Postpone timing, and let a simulated GPU continue after the other work."""
         self._quiet.stop()
         self.stop(SIMULATE)
 
     def step_aside(self) -> None:
-        """Another frame of the input comes, and a new run with it: runs on this one stop without killing the engine."""
+        """Another frame of the input arrives, and a new run with it: stop the runs on this one without killing the
+        engine."""
         self._quiet.stop()
         self._waiting, self._after_steps, self._to_simulate = None, None, ()
         for job, kind in list(self.jobs.items()):
@@ -118,7 +118,7 @@ class RunQueue(QObject):
                 self._engine.cancel(job, kill=False)
 
     def run(self, how: JobKind) -> None:
-        """Start a run, or keep it until the engine's present run has ended: only the newest waits."""
+        """Start a run, or keep it until the engine's present run has ended; only the newest request is kept."""
         if self._session.input is None or not (self._session.shown.ids or self._session.lacks_steps):
             return
         self._quiet.stop()
@@ -130,8 +130,8 @@ class RunQueue(QObject):
         self._start(how)
 
     def _give_way(self) -> None:
-        """Ask running jobs to stop for a newer one, without killing the engine. A live run first gets its time to show
-        all of its results, but not to verify them."""
+        """Ask running jobs to stop for a newer one, without killing the engine. A live run may first show all of its
+        results, but not verify them."""
         if not self._waiting:
             return
         patient = self._overdue.isActive() and bool(self._unseen)
@@ -140,7 +140,7 @@ class RunQueue(QObject):
                 self._engine.cancel(job, kill=False)
 
     def note_result(self, key: RunKey) -> None:
-        """The result of a run has come."""
+        """The result of a run has arrived."""
         self._unseen.discard(key)
         if not self._unseen:
             self._give_way()
@@ -153,7 +153,7 @@ class RunQueue(QObject):
             self._start_run(how)
 
     def _do_steps(self) -> bool:
-        """Let the engine do the steps that the user wants. Returns whether there is something to wait for."""
+        """Have the engine apply the requested steps. Returns whether there is something to wait for."""
         original, steps = self._session.original, active_steps(self._session.steps)
         if original is None or not steps:
             return False
@@ -165,7 +165,7 @@ class RunQueue(QObject):
         """Start a run. A live run takes the fast picks only; their timing comes next, and simulated picks come last."""
         picks = self.picks(how)
         if how.new:
-            # Only now: while a parameter moves, late results of the last run are shown, marked with their settings.
+            # Only now: while a parameter moves, late results of the last run are shown, labelled with their settings.
             self.generation += 1
         if how.simulated == "after":
             self._to_simulate = tuple(p for p in picks if is_simulated(p.device))
@@ -195,9 +195,9 @@ class RunQueue(QObject):
         self.submit(how, request)
 
     def picks(self, how: JobKind) -> tuple[Pick, ...]:
-        """The picks of such a run. A simulated GPU is never timed: its counts came with the picture. Nothing is picked
-        while the filter refuses the input. Of pinned results a careful run takes all, any other those that lack what
-        it brings."""
+        """The picks of such a run. Picks of a simulated GPU are never timed: their counts came with the picture.
+        Nothing is picked while the filter refuses the input. A careful run takes all pinned results, any other those
+        that lack its result."""
         if refuses(self._session.filter, self._session.input):
             return ()
         shown, picks = self._session.shown, dict[RunKey, Pick]()
@@ -205,7 +205,7 @@ class RunQueue(QObject):
         ids += [id for id in shown.pins if shown.here(id) and (how is MEASURE or self._lacks(id, how))]
         for id in ids:
             if how.protocol != "none" and shown.pick(id).variant == REFERENCE:
-                continue  # nothing times it
+                continue  # the reference is not timed
             picks.setdefault(shown.key(id), shown.pick(id))
         return tuple(p for p in picks.values() if how.simulated != "never" or not is_simulated(p.device))
 
@@ -215,7 +215,7 @@ class RunQueue(QObject):
         return any(self._session.shown.here(id) and self._lacks(id, LIVE) for id in self._session.shown.pins)
 
     def _lacks(self, id: str, how: JobKind) -> bool:
-        """Whether a pinned result is not up to date, or for a run that times, not timed."""
+        """Whether a pinned result is outdated or, for a run with timing, has no times."""
         slot, shown = self._session.shown.slot(id), self._session.shown
         entry = self._results.entry(slot) if slot in self._results else None
         if entry is None or entry.row is None or entry.subject != shown.subject(id):
@@ -223,7 +223,7 @@ class RunQueue(QObject):
         return how is TIME and not entry.failure and untimed(entry.row)
 
     def _time_live(self) -> None:
-        """The user pauses: time the picture on the screen before a simulated GPU continues."""
+        """The user pauses: time the visible picture before a simulated GPU continues."""
         kinds = set(self.jobs.values())
         if SWEEP in kinds:
             self._quiet.start()
@@ -234,7 +234,7 @@ class RunQueue(QObject):
             self._start(TIME)
 
     def submit(self, kind: JobKind, request: Any) -> None:
-        """Give the engine a job. What a panel asked for gives way to it, unless both can go on."""
+        """Give the engine a job. A panel's job is stopped for it, unless both can run."""
         for aside in {other for other in self.jobs.values() if other.aside and not kind.beside}:
             self.stop(aside)
         self.jobs[request.job] = kind
@@ -268,14 +268,14 @@ class RunQueue(QObject):
         if kind is not None:
             self.ended.emit(job, kind, cancelled)
         how, self._after_steps = (self._after_steps, None) if kind is STEPS else (None, self._after_steps)
-        if how is not None:  # after these steps, even where the user wants others by now: a drag shows results
+        if how is not None:  # after these steps, even if others have been requested since: a drag shows results
             self._start_run(how)
         elif not self.jobs:
             self._go_on()
 
     def _go_on(self) -> None:
         """Nothing runs: start what waits, else the next simulated pick."""
-        if self._interrupted:  # no other input came
+        if self._interrupted:  # no other input arrived
             self._interrupted, self._waiting = False, self._waiting or LIVE
         if self._waiting:
             how, self._waiting = self._waiting, None

@@ -1,4 +1,4 @@
-"""Runs recorded on other machines, beside those made here."""
+"""Runs recorded on other machines, next to those of this machine."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class RecordedRuns(QObject):
             self._put()
 
     def _put(self) -> None:
-        """Show the matching rows; report that there are none, or take that message back."""
+        """Show the matching rows; report that there are none, or remove that message."""
         matching = self._matching() if self.shown else []
         titles = {v.id: v.title for v in self._session.filter.variants}
         self._results.set_recorded(matching, titles)
@@ -110,7 +110,8 @@ class RecordedRuns(QObject):
         return sorted(pairs, key=lambda pair: (pair[1], order.index(pair[0].variant)))
 
     def _rank(self, row: Row) -> tuple[bool, bool, bool, bool]:
-        """Shipped kernels rank first, then those as they are today, then careful timing, then the present knobs."""
+        """The rank of a row: shipped kernels first, then unchanged ones, then careful timing, then the present
+        knobs."""
         own = self._session.shown.key(row.variant)
         return not row.edits, not of_older_code(row), row.protocol == "careful", row.key.knob_items == own.knob_items
 

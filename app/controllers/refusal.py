@@ -1,4 +1,4 @@
-"""Says before anything runs that a filter refuses the input, and offers what helps."""
+"""Says before anything runs that a filter refuses the input, and offers remedies."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from app.models.experiment.refusal import conversion_steps, path_of, refusal_sen
 
 
 class InputRefusal(QObject):
-    """`found(sentence, choices)` says why the filter refuses the input; `choices` maps the label of each way out to
-    what takes it. `gone` says that it does not refuse any more."""
+    """`found(sentence, choices)` says why the filter refuses the input; `choices` maps the label of each remedy to its
+    function. `gone`: the filter no longer refuses the input."""
 
     found = Signal(str, object)
     gone = Signal()

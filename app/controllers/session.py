@@ -62,18 +62,17 @@ from gpu_ops.types import Pick
 class SessionController(QObject):
     """Runs what the session asks for. A click, a key and the command line all come through here.
 
-    `input_array_changed(array, shared)` brings another input, `stepped_array_changed(array, shared)` the same one
-    after other steps. `outputs_changed(variant, name, shown)` brings the output `name` of a variant;
-    `message(kind, sentence, details, subject)` everything the user must know; `succeeded(subject)` says that earlier
-    messages about a subject (see app.models.messages) no longer hold, and `nonfinite_found(sentence, found, request)`
-    that the user must choose how to open a file. `began` says that a job begins, `busy_changed(text)` what it does
-    (empty when nothing runs), `progressed(done, total)` its progress (0 of 0 where unknown), and `settled` that all
-    requested work is done, including the timing after a pause.
-    `saved(answer)` says that a result was saved and what became of its values. `demanded(kind, answer)` brings what a
-    panel asked for by a job of that kind, `demand_failed(kind, sentence)` says why there is none;
-    `point_answered(answer)` brings the engine's answers to the jobs of
-    `run_points`, `frame_loaded(shared)` another frame, `session_answered(answer)` the input of a session that is
-    being opened, or why there is none; `cancelled` says that the user cancelled all that runs.
+    `input_array_changed(array, shared)` carries another input, `stepped_array_changed(array, shared)` the same one
+    after other steps. `outputs_changed(variant, name, shown)` carries the output `name` of a variant; `message(kind,
+    sentence, details, subject)` everything the user must know; `succeeded(subject)` says that earlier messages about a
+    subject (see app.models.messages) no longer apply, and `nonfinite_found(sentence, found, request)` that the user
+    must choose how to open a file. `began` says that a job begins, `busy_changed(text)` what it does (empty when
+    nothing runs), `progressed(done, total)` its progress (0 of 0 where unknown), and `settled` that all requested work
+    is done, including the timing after a pause. `saved(answer)` says that a result was saved and how its values were
+    converted. `demanded(kind, answer)` carries a panel's content, requested by a job of that kind, `demand_failed(kind,
+    sentence)` says why there is none; `point_answered(answer)` carries the engine's answers to the jobs of
+    `run_points`, `frame_loaded(shared)` another frame, `session_answered(answer)` the input of a session that is being
+    opened, or the failure; `cancelled` says that the user has cancelled everything that runs.
     """
 
     outputs_changed = Signal(str, str, object)
@@ -132,13 +131,13 @@ class SessionController(QObject):
         self.queue.submit(LOAD, self.loading)
 
     def open_sample(self, id: str, options: Mapping[str, Any] | None = None) -> None:
-        """Make a sample in the engine at once."""
+        """Have the engine generate a sample at once."""
         self.queue.interrupt()
         self.queue.submit(LOAD, SampleRequest(self._engine.next_job(), id, dict(options or {})))
 
     def run_live(self) -> None:
         """Run the picks for a quick picture, check samples of the results, and time them once the user pauses. While
-        frames are `playing`, there is neither: the next one comes too soon."""
+        frames are `playing`, there is no check and no timing: the next frame comes too soon."""
         self.queue.run(PLAY if self.playing else LIVE)
 
     def measure(self) -> None:
@@ -177,13 +176,13 @@ class SessionController(QObject):
     def save_result(self, path: str, what: Chosen, saving: Saving) -> None:
         """Save a result in the format of the file's suffix, with this mapping and these facts."""
         input, subject = self.session.input, what.origin.subject
-        own = input is not None and subject is not None and subject.input == self.session.inputs  # else of other steps
+        own = input is not None and subject is not None and subject.input == self.session.inputs  # else: other steps
         how = replace(saving, pixel=input.facts.pixel if own and input is not None else None)
         request = SaveRequest(self._engine.next_job(), path, what.result, what.rate, how)
         self.queue.submit(replace(SAVE, subject=f"{SAVE.subject}/{path}"), request)
 
     def use_result(self, looked_at: str = "") -> None:
-        """Make that result the input."""
+        """Use the result to be saved as the input."""
         variant = choose(self.session, self._outputs.results, self._outputs.origins, looked_at)
         if variant:
             key = variant, self.session.output.id
@@ -198,7 +197,7 @@ class SessionController(QObject):
 
     @Slot(object)
     def _changed(self, change: Change) -> None:
-        """Show what is there at once, drop what belongs to nothing on the screen, and run what is missing."""
+        """Show existing results at once, drop those that no longer belong to the screen, and run the missing ones."""
         session, anew = self.session, change.opened or change.filter
         if anew:
             self.succeeded.emit("run")
@@ -228,12 +227,12 @@ class SessionController(QObject):
         if change.opened:
             self.input_array_changed.emit(array, shared)
             self.inputs.replaced(shared)
-        else:  # results of the steps before stay, marked so, until new ones come
+        else:  # results of the previous steps stay, labelled as such, until new ones arrive
             self.stepped_array_changed.emit(array, shared)
             self.inputs.stepped()
 
     def _lacks_run(self, change: Change) -> bool:
-        """Whether results of the present choice are not there yet. Those of other steps wait for the steps."""
+        """Whether results of the present choice are missing. Those of other steps wait for the steps."""
         if change.picks_or_settings or (change.pins and self.queue.pins_lack):
             return True
         return change.steps and (change.stepped or self.session.lacks_steps)
@@ -249,7 +248,7 @@ class SessionController(QObject):
         self._set_baseline()
 
     def _set_baseline(self) -> None:
-        """Compare speed-ups with the baseline on its device."""
+        """Set the variant that speed-ups are relative to, on its device."""
         variant = self.session.baseline
         exists = any(v.id == variant for v in self.session.filter.variants)
         self.results.set_baseline(self.session.shown.slot(variant) if exists else None)
@@ -267,7 +266,7 @@ class SessionController(QObject):
     def _take_progress(self, progress: Progress) -> None:
         kind = self.queue.jobs.get(progress.job)
         if kind is not None and kind.beside and len(self.queue.jobs) > 1:
-            return  # the other job has more to tell
+            return  # the other job has further answers
         self.busy_changed.emit(progress.text)
         self.progressed.emit(progress.done, progress.total)
 
@@ -326,7 +325,7 @@ class SessionController(QObject):
 
     def _take_update(self, update: RunUpdate) -> None:
         """Take a run's results; those of an older generation, or of a variant that was unticked meanwhile, are dropped.
-        While a parameter moves, the newest run may belong to an earlier setting: its results are marked so."""
+        While a parameter moves, the newest run may belong to an earlier setting: its results are labelled with it."""
         self._take_provenance(update)
         fresh = update.generation == self.queue.generation
         ids = self.session.shown.ids_of(update.key) if fresh else []
@@ -350,7 +349,7 @@ _OF_JOBS: Mapping[type, Callable[[SessionController, Any], None]] = {
     Progress: SessionController._take_progress,
     Loaded: SessionController._take_loaded,
     Stepped: lambda self, stepped: self.inputs.take_stepped(stepped),
-    Surveyed: lambda *_: None,  # ImportController takes it
+    Surveyed: lambda *_: None,  # handled by ImportController
     ResultSaved: lambda controller, answer: controller.saved.emit(answer),
     RunUpdate: SessionController._take_update,
     DoctorAnswer: lambda controller, answer: controller.doctor_answered.emit(answer.content),

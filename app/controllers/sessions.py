@@ -1,4 +1,4 @@
-"""Saves what is set in the window to session files, and opens them: all of a session, or nothing of it."""
+"""Saves the window's settings to session files, and opens them: completely, or not at all."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ from gpu_ops.errors import InputError, plain
 from gpu_ops.input_kinds import INPUT_KINDS
 
 SMALL = 64 << 20
-"""Bytes of a file, or of its array, up to which the last session opens at start unasked: they are there at once."""
+"""The largest file, or array, in bytes for which the last session opens at start without a question: it loads at
+once."""
 
 
 @dataclass(frozen=True, eq=False)
 class SessionOpening:
-    """A session that is being opened: its file, its content, and the `paths` where its input may lie, of which the
-    first is tried. `accepted` is the hash of another file that the user takes instead; `request` loads the input.
-    `otherwise` opens something else where a window would have nothing to show."""
+    """A session that is being opened: its file, its content, and the candidate `paths` of its input, of which the first
+    is tried. `accepted` is the hash of another file that the user accepts instead; `request` loads the input.
+    `otherwise` opens something else where a window would be empty."""
 
     path: str
     saved: SavedSession
@@ -47,16 +48,16 @@ class SessionOpening:
 
 
 class SessionFiles(QObject):
-    """Opens one session at a time; the newest wins, and until its input has come all stays as it is. Another input
-    that is opened meanwhile, and Cancel, give it up.
+    """Opens one session at a time; the newest wins, and until its input has arrived nothing changes. Opening another
+    input meanwhile, or Cancel, ends it.
 
-    `path` is the session file that is open, "" once another input is. `path_changed`: it is another one.
-    `restored(saved)`: all choices of a session hold now, and what the window showed of it is to be shown.
-    `crash_found(sentence, choices)` is a question as well, about the session of a window that crashed.
-    `placed(saved)`: its input has gone through its steps as well. `message(kind, sentence, details, subject)` and
+    `path` is the open session file, "" once another input is opened. `path_changed`: `path` has changed.
+    `restored(saved)`: all choices of a session apply now, and the window should restore its view.
+    `crash_found(sentence, choices)` is a question as well, about the session of a window that crashed. `placed(saved)`:
+    its steps have been applied to its input as well. `message(kind, sentence, details, subject)` and
     `succeeded(subject)` are as in SessionController; `asked(sentence, choices)` is a question, whose choices map the
-    label of each answer to what carries it out, and `file_wanted(name, take)` asks for a file, with which `take(path)`
-    goes on.
+    label of each answer to its function, and `file_wanted(name, take)` asks for a file, with which `take(path)`
+    continues.
     """
 
     path_changed = Signal()
@@ -76,7 +77,7 @@ class SessionFiles(QObject):
         self._unfinished = Unfinished(last.parent) if last is not None else None
         self._recovered: Path | None = None
         self.offered = Offered()
-        """What a session may name of a window."""
+        """The parts of a window that a session may name."""
         self._opening: SessionOpening | None = None
         self._placing: tuple[SavedSession, SharedInput, LoadRequest | None] | None = None
         self._after: list[Callable[[], None]] = []
@@ -91,13 +92,13 @@ class SessionFiles(QObject):
     # Saving
 
     def save(self, path: str, view: View) -> None:
-        """Save the present session to this file, which appears whole or not at all. Raises InputError."""
+        """Save the present session to this file, atomically. Raises InputError."""
         self._write(path, view, str(Path(path).absolute().parent))
         self._set_path(path)
 
     def keep_last(self, view: View) -> None:
-        """Save the present session as the last one, where settings are stored. What no file can hold, such as a result
-        instead of the input, leaves the one before. Raises InputError where it cannot be written."""
+        """Save the present session as the last one, where settings are stored. A session that cannot be saved, such as
+        one with a result as its input, keeps the previous one. Raises InputError where it cannot be written."""
         last = self._settings.last_session
         if last is None or not self.can_save:
             return
@@ -108,12 +109,12 @@ class SessionFiles(QObject):
         self._write(str(last), view, "")
 
     def keep_unfinished(self, view: View) -> None:
-        """Keep the present session for the case that the window crashes, where settings are stored. Raises InputError
+        """Keep the present session in case the window crashes, where settings are stored. Raises InputError
         where it cannot be written."""
         if self._unfinished is None or not self.can_save:
             return
         self._unfinished.keep(self._text(view, ""))
-        self._forget_recovered()  # the file of this window has it now
+        self._forget_recovered()  # this window's file contains it now
 
     def _forget_recovered(self) -> None:
         if self._recovered is not None:
@@ -121,7 +122,7 @@ class SessionFiles(QObject):
             self._recovered = None
 
     def end(self) -> None:
-        """The window closes as usual, and the last session has what it kept."""
+        """Remove the crash file: the window closes normally, and the last session has its content."""
         if self._unfinished is not None:
             self._unfinished.end()
             self._forget_recovered()
@@ -147,7 +148,8 @@ class SessionFiles(QObject):
     # SessionOpening
 
     def open(self, path: str, otherwise: Callable[[], object] | None = None) -> None:
-        """Open a session. One that cannot be opened changes nothing and says why, or after `otherwise`."""
+        """Open a session. If it cannot be opened, nothing changes and the reason is shown, after `otherwise` if
+        given."""
         self._give_up()
         self.succeeded.emit(RESTORE.subject)
         try:
@@ -160,9 +162,9 @@ class SessionFiles(QObject):
         self._try(SessionOpening(path, saved, saved.input.paths, otherwise=otherwise))
 
     def begin(self, otherwise: Callable[[], object]) -> None:
-        """At the start of the window: open the last session where that takes no time; else do `otherwise`, and offer it
-        with its size. Nothing large is opened that nobody asked for, and nothing at all after a crash, which may come
-        from what was open."""
+        """At the start of the window: open the last session if it is small; else do `otherwise`, and offer the session
+        with its size. Nothing large is opened unasked, and nothing at all after a crash, which the last input may have
+        caused."""
         if self.ask_about_crash():
             otherwise()
             return
@@ -219,7 +221,7 @@ class SessionFiles(QObject):
         return self._settings.last_session is not None and self._settings.last_session.is_file()
 
     def _try(self, opening: SessionOpening) -> None:
-        """Load the input from the first place where its file is, or ask for the file."""
+        """Load the input from the first path where its file exists, or ask for the file."""
         self._give_up()
         input, engine = opening.saved.input, self._controller.queue.engine
         paths = tuple(path for path in opening.paths if os.path.lexists(path))
@@ -242,19 +244,19 @@ class SessionFiles(QObject):
         self.file_wanted.emit(plain(opening.saved.input.name), lambda path: self._try(replace(opening, paths=(path,))))
 
     def _ask(self, opening: SessionOpening, text: str, choices: dict[str, Callable[[], None]]) -> None:
-        """Let the user answer, with something to look at meanwhile."""
+        """Ask the user, after opening something to look at meanwhile."""
         if opening.otherwise is not None:
             opening.otherwise()
         self.asked.emit(text, choices)
 
     @Slot()
     def _give_up(self) -> None:
-        """Forget the session that is being opened; its input is given back when it comes."""
+        """Forget the session that is being opened; its input is released when it arrives."""
         self._opening, self._after = None, []
 
     @Slot(object)
     def _take(self, answer: Loaded | Failed) -> None:
-        """The engine has loaded the input of a session, or cannot."""
+        """The engine has loaded the input of a session, or has failed to."""
         opening, wanted = self._opening, answer.job == self._running
         if isinstance(answer, Loaded) and (opening is None or not wanted):
             self._release(answer)
@@ -284,13 +286,13 @@ class SessionFiles(QObject):
             self._controller.queue.engine.release(segment)
 
     def _refuse(self, opening: SessionOpening, reason: str, details: str = "") -> None:
-        """Say why the session stays closed."""
+        """Show why the session is not opened."""
         if opening.otherwise is not None:
             opening.otherwise()
         self.message.emit("error", reason_of(InputError(reason), opening.name), details, RESTORE.subject)
 
     def _other_file(self, opening: SessionOpening, found: str) -> None:
-        """The file at this place is another one: try the next place, or let the user take it."""
+        """The file at this path is another one: try the next path, or let the user accept it."""
         if len(opening.paths) > 1:
             self._try(replace(opening, paths=opening.paths[1:]))
             return
@@ -315,7 +317,7 @@ class SessionFiles(QObject):
         self._place()
 
     def _device(self, wanted: str) -> str:
-        """The device that runs kernels: the session's where it is here, else the present one, which is said."""
+        """The device that runs kernels: the session's if it exists here, else the present one, with a message."""
         present, here = self._session.device, self._session.devices
         if not wanted or wanted in here or (is_simulated(wanted) and "sim" in here):
             return wanted
@@ -324,20 +326,20 @@ class SessionFiles(QObject):
         self.say((text if present else nowhere).format(wanted=wanted, present=present))
         return present
 
-    # What follows
+    # After the input
 
     @Slot()
     def _place(self) -> None:
-        """Once the input went through its steps, places in it mean what they meant."""
+        """After the input's steps, restore the coordinates that refer to it."""
         if self._placing is None or self._session.lacks_steps:
             return
         (saved, original, opened), self._placing = self._placing, None
         if self._session.original is original or (opened is not None and self._controller.inputs.opened is opened):
-            self.placed.emit(saved)  # else another input comes; another frame of the same stack may be there by now
+            self.placed.emit(saved)  # else another input follows; it may be another frame of the same stack
 
     @Slot(object)
     def _changed(self, change: Change) -> None:
-        if change.opened:  # what a session says of the input before no longer holds
+        if change.opened:  # messages about the previous input no longer apply
             self._placing = None
             self._set_path("")
         elif change.stepped or change.steps:
@@ -350,7 +352,7 @@ class SessionFiles(QObject):
 
     @Slot(int, object, bool)
     def _ended(self, job: int, kind: JobKind, cancelled: bool) -> None:
-        """The input was loaded, or was not: say what is to be said of it."""
+        """The input has loaded, or not: show the collected sentences."""
         if job != self._running:
             return
         after, self._after, self._running = self._after, [], 0
@@ -359,7 +361,7 @@ class SessionFiles(QObject):
             act()
 
     def say(self, sentence: str) -> None:
-        """Tell what of a session is not as it was, once its input is there."""
+        """Show, once the input has arrived, a part of the session that could not be restored."""
         if self._running:
             self._after.append(lambda: self._say("warning", sentence))
         else:
@@ -370,6 +372,6 @@ class SessionFiles(QObject):
 
 
 def _size(saved: SavedSession) -> int:
-    """Bytes that opening a session's input reads or makes; 0 where its file is gone."""
+    """Bytes that opening a session's input reads or generates; 0 where its file is gone."""
     sizes = [os.path.getsize(path) for path in saved.input.paths if os.path.isfile(path)]
     return max(saved.input.nbytes, *sizes[:1], 0)

@@ -1,4 +1,4 @@
-"""Sweeps on this machine, kept apart from the session's results, and recorded sweeps of other machines."""
+"""Sweeps on this machine, separate from the session's results, and recorded sweeps of other machines."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ class SweepController(QObject):
             self.shown.ghost = self.ghost if self.ghost in self.shown.ghosts else ""
 
     def _architecture(self) -> str:
-        """The GPU whose occupancy is told."""
+        """The GPU whose occupancy is computed."""
         return architecture_of(self._session.device, self._controller.queue.engine.devices)
 
     def show(self, sweep: Sweep | None) -> None:
@@ -281,7 +281,7 @@ class SweepController(QObject):
             self.changed.emit()
 
     def _tell(self, answer: Progress) -> None:
-        """Report the progress of the whole sweep, in which every value counts the same."""
+        """Report the progress of the whole sweep; all values count the same."""
         done, total = self.done
         text = self.tr("sweep, run {place} of {total}: {text}")
         self._controller.busy_changed.emit(text.format(place=done + 1, total=total, text=answer.text))

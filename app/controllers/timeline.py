@@ -40,7 +40,7 @@ class Query(NamedTuple):
 
 @dataclass(frozen=True)
 class Timelines:
-    """The timelines by variant, the reasons of those that have none, the variants' titles, and the input."""
+    """The timelines by variant, the reasons of variants without one, the variants' titles, and the input."""
 
     found: Mapping[str, Timeline]
     reasons: Mapping[str, str]
@@ -63,7 +63,7 @@ class TimelineController(OnDemand):
 
     @property
     def missing(self) -> Literal["", "input", "type", "device", "variant"]:
-        """What there is to choose first; "" where nothing is missing."""
+        """What the user must choose first; "" where nothing is missing."""
         session = self._session
         if self.sweep is not None and not self.sweep.of_input:
             return "" if session.device else "device"
@@ -96,7 +96,7 @@ class TimelineController(OnDemand):
         return tuple(self._titles[id] for id in self._ticked if not self._on_gpu(id))
 
     def set_model(self, model: QueueModel) -> None:
-        """Choose other queues."""
+        """Set the model of the queues."""
         if model != self.model:
             self.model = model
             self.model_changed.emit()
@@ -138,7 +138,7 @@ class TimelineController(OnDemand):
 
     def _ask(self, query: Query) -> None:
         super()._ask(query)
-        self._controller.queue.stop(SIMULATE)  # it continues afterwards
+        self._controller.queue.stop(SIMULATE)  # the simulated run continues afterwards
 
     def _asked(self, query: Query) -> TimelinesRequest | TransfersRequest:
         model, job = query.model or QueueModel(), self._controller.queue.engine.next_job()

@@ -19,7 +19,7 @@ from gpu_ops.types import Variant
 
 
 class Query(NamedTuple):
-    """All that an X-ray depends on. `against` is the variant to compare with and its knobs, or None."""
+    """Everything that an X-ray depends on. `against` is the variant to compare with and its knobs, or None."""
 
     input: Any
     filter: str
@@ -30,12 +30,12 @@ class Query(NamedTuple):
     against: tuple[str, Mapping[str, Any]] | None
 
     def within(self, other: Query | None) -> bool:
-        """Whether the other query answers this one too; an extra comparison does not matter."""
+        """Whether the answer to the other query answers this one too; an extra comparison does not matter."""
         return other is not None and self in (other, other._replace(against=None))
 
 
 class XRayController(OnDemand):
-    """Asks for an X-ray of `variant`. `variants_changed`: the list of variants, the chosen one or the one to compare
+    """Requests an X-ray of `variant`. `variants_changed`: the list of variants, the chosen one or the one to compare
     with changed; `measured_changed`: `measured` may have changed.
     """
 
@@ -72,8 +72,8 @@ class XRayController(OnDemand):
 
     @property
     def measured(self) -> Entry | None:
-        """The result that `gpu` measured for the kernel in `content`; None where there is none, or it is another
-        one's."""
+        """The result that `gpu` measured for the kernel in `content`; None without one, or where it belongs to another
+        kernel or GPU."""
         query, results = self._content_query, self._controller.results
         now = self._query()
         if not query or not self.gpu or now is None or not now._replace(against=None).within(query):
@@ -99,7 +99,7 @@ class XRayController(OnDemand):
             self._update()
 
     def watch_comparison(self, on: bool) -> None:
-        """Tell whether the comparison is visible: else only one variant is simulated."""
+        """Set whether the comparison is visible: otherwise only one variant is simulated."""
         self._comparing = on
         self._update()
 

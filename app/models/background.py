@@ -13,7 +13,8 @@ Work = Callable[[Callable[[], bool]], Any]
 
 
 class _Relay(QObject):
-    """One for all workers, never deleted: a worker may emit at any time, even when its owner is gone."""
+    """The receiver of all workers' results, never deleted: a worker may emit at any time, even when its owner is
+    gone."""
 
     done = Signal(object, object, object)
 
@@ -33,12 +34,12 @@ class _Job(QRunnable):
             result = self._work(self.stopped.is_set)
         except Exception as exception:  # the owner shows it; a worker must not end silently
             error = exception
-        with suppress(RuntimeError):  # the program is ending and nobody listens any more
+        with suppress(RuntimeError):  # the program is ending and no receiver is left
             _relay.done.emit(self.stopped, result, error)
 
 
 class Background(QObject):
-    """Runs one piece of work at a time for its owner. Starting another one stops the one before and drops its result.
+    """Runs one piece of work at a time for its owner. Starting the next one stops the running one and drops its result.
     `finished(result)` and `failed(sentence)` come in the thread of this object."""
 
     finished = Signal(object)

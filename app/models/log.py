@@ -1,4 +1,4 @@
-"""What happened and when: the text that belongs in a bug report."""
+"""The log of events with their times, for bug reports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LOG_LINES = 5000
 
 
 class Log(QObject):
-    """The newest LOG_LINES lines, in memory only. `added(text)` brings each entry, which may have several lines."""
+    """The newest LOG_LINES lines, in memory only. `added(text)` carries each entry, which may have several lines."""
 
     added = Signal(str)
     _entry = Signal(str)
@@ -23,7 +23,7 @@ class Log(QObject):
         self._entry.connect(self._take, Qt.ConnectionType.AutoConnection)
 
     def add(self, who: str, text: str, details: str = "") -> None:
-        """Add an entry, from any thread. Details, such as a traceback, follow on indented lines of their own."""
+        """Add an entry, from any thread. Details, such as a traceback, follow on indented lines."""
         now = datetime.now().isoformat(sep=" ", timespec="milliseconds")
         first, *rest = text.splitlines() or [""]
         lines = [f"{now}  {who}: {first}", *(f"    {line}" for line in (*rest, *details.splitlines()))]

@@ -14,8 +14,8 @@ UNDER = "/"
 
 @dataclass(frozen=True)
 class Message:
-    """One sentence with its details and its subject. `count` is how often it came. A `passing` message needs no answer
-    and disappears by itself. `choices` maps the label of each answer to the function that carries it out."""
+    """One sentence with its details and its subject. `count` is how often it was added. A `passing` message needs no
+    answer and disappears by itself. `choices` maps the label of each answer to the function that carries it out."""
 
     kind: Kind
     text: str
@@ -48,15 +48,15 @@ class Messages:
         return message
 
     def settle(self, subject: str) -> None:
-        """Remove the messages about this subject and those under it: they no longer hold."""
+        """Remove the messages about this subject and those under it: they no longer apply."""
         self.items = tuple(m for m in self.items if not (subject and m.about(subject)))
 
     def drop(self, message: Message) -> None:
-        """Remove a message that somebody has read."""
+        """Remove a message that the user has read."""
         self.items = tuple(m for m in self.items if m is not message)
 
     def pass_by(self) -> None:
-        """Remove the messages that disappear by themselves."""
+        """Remove the messages that disappear without an answer."""
         self.items = tuple(m for m in self.items if not m.passing)
 
     def clear(self) -> None:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QLocale
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?")
 _SPACES = "\u00a0\u202f\u2009"
-"""Spaces that some languages put between groups of digits, beside the plain one."""
+"""Spaces that some languages put between groups of digits, in addition to the plain one."""
 
 
 def parse_number(text: str, locale: QLocale) -> float | None:

@@ -35,5 +35,5 @@ def matches(typed: str, things: Iterable[T], name: Callable[[T], str], words: Ca
 
 
 def filter_words(filter: Filter) -> str:
-    """The words that find a filter, beside its title."""
+    """The words that find a filter, in addition to its title."""
     return " ".join([filter.id, filter.family, *filter.presets, filter.summary])

@@ -35,7 +35,7 @@ class Settings:
 
     def __init__(self, path: str | Path | None = None) -> None:
         if path is not None and Path(path).exists() and not Path(path).is_file():
-            path = None  # a pipe would wait for ever
+            path = None  # a pipe would block for ever
         self._folder_of_file = Path(path).parent if path else None
         self._values: dict[str, Any] = {}
         self._store = QSettings(str(path), QSettings.Format.IniFormat) if path else None
@@ -49,7 +49,8 @@ class Settings:
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        """What the block reads is what other windows have written, and they read what it writes."""
+        """Synchronise with the file before and after the block, under a lock, so that no window overwrites another's
+        values."""
         if self._store is None:
             yield
             return
@@ -138,7 +139,7 @@ class Settings:
 
     @property
     def last_session(self) -> Path | None:
-        """The file of the last session, beside the settings' file; None where settings stay in memory."""
+        """The file of the last session, next to the settings file; None where settings stay in memory."""
         return self._folder_of_file / LAST_SESSION if self._folder_of_file is not None else None
 
     @property
@@ -192,7 +193,7 @@ class Settings:
 
     @property
     def imports(self) -> int:
-        """For how many kinds of files it is remembered how to read them."""
+        """The number of kinds of files whose reading choices are remembered."""
         return len(self._imports())
 
     def remembered_import(self, key: str) -> Values | None:

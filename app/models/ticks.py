@@ -30,7 +30,7 @@ def powers(low: float, high: float, most: int) -> list[float]:
 
 def log_ticks(low: float, high: float, most: int) -> list[float]:
     """Round numbers from `low` to `high`, both above 0, at most `most` or 2 of them: 1, 2 and 5 times every power of
-    ten, fewer where that is too many, and even steps where only a few of those lie between."""
+    ten, fewer where that is too many, and equal steps where the range has only a few of them."""
     exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     best: list[float] = []
     for digits in ((1, 2, 5), (1, 3), (1,)):
@@ -59,7 +59,7 @@ def with_room(
 
 
 def scaled(unit: str, largest: float) -> tuple[float, str]:
-    """The divisor that leaves few digits for the largest place, and the unit after dividing."""
+    """The divisor that leaves few digits for the largest value, and the unit after dividing."""
     if unit not in PREFIXED or not largest > 0:
         return 1.0, unit
     smallest = PREFIXES[-1]

@@ -1,1 +1,1 @@
-"""What holds the window together: actions, menus, start and benchmarks."""
+"""The frame of the window: actions, menus, start and benchmarks."""

@@ -15,9 +15,9 @@ class ActionSpec:
     """One action and what it does. Texts are in English here and translated when the action is built.
 
     `menu` is a path in MENUS. Actions that name the same `group` exclude each other; `checked` is how they start.
-    `data` is the action's value in groups whose members differ only in that. `able` says whether the action is enabled
-    and `on` whether it is checked, where that depends on the models; both are called after every change. `why` is the
-    reason for which it is disabled, to be shown, "" where it is not. The keys of a `local` action work while the
+    `data` is the action's value in groups whose members differ only in that. `able` returns whether the action is
+    enabled and `on` whether it is checked, where that depends on the models; both are called after every change. `why`
+    returns the reason to show while the action is disabled, else "". The keys of a `local` action work while the
     pictures have the focus.
     """
 

@@ -1,4 +1,4 @@
-"""Builds the actions from their one registry, which menus, toolbar, palette, shortcut sheet and tests share."""
+"""Builds the actions from the registry that menus, toolbar, palette, shortcut sheet and tests share."""
 
 from __future__ import annotations
 
@@ -62,7 +62,8 @@ def build_actions(parent: QObject) -> dict[str, QAction]:
 
 
 def give_reason(action: QAction, reason: str) -> None:
-    """Show in the tip of an action why it is disabled; "" where it is not. The palette reads it from the property."""
+    """Show in the tip of an action why it is disabled; "" for an enabled one. The palette reads it from the
+    property."""
     tip, keys = action.statusTip(), action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
     tip = f"{tip} ({keys})" if keys else tip
     set_tip(action, _tr("{tip}\nNot now: {reason}").format(tip=tip, reason=reason) if reason else tip)

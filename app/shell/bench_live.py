@@ -1,4 +1,4 @@
-"""How soon a result follows a parameter, for `kernelscope window-bench`: from a key to the picture, in any view."""
+"""The latency from a parameter's change to its result, for `kernelscope window-bench`: from the key to the picture."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Figures = dict[str, Any]
 
 @dataclass(frozen=True)
 class LiveKey:
-    """The keys Up and Down in the field of one of a filter's parameters, on 1024² float32."""
+    """Presses of Up and Down in the field of a filter's parameter, on 1024² float32."""
 
     what: str
     filter: str
@@ -54,7 +54,7 @@ LIVE_KEYS = {
 
 
 def spectrogram(quick: bool) -> Figures:
-    """The spectrogram of ten million samples, from the choice of it to its picture, in milliseconds."""
+    """The time from choosing the spectrogram of ten million samples to its picture, in milliseconds."""
     from app.shell.bench_stage import BenchWindow
 
     with BenchWindow() as stage:

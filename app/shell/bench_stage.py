@@ -38,12 +38,12 @@ class FirstPaint(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         if event.type() == QEvent.Type.Paint and watched.objectName() == self._name:
             self._app.removeEventFilter(self)
-            QTimer.singleShot(0, self._then)  # the filter comes before the painting, this after it
+            QTimer.singleShot(0, self._then)  # the event filter runs before the painting, this after it
         return False
 
 
 class PaintWatch(QObject):
-    """`at` is when the widget had first been painted while `ready()` held; None until then."""
+    """`at` is when the widget was first painted while `ready()` was true; None until then."""
 
     def __init__(self, widget: QWidget, ready: Callable[[], bool] = lambda: True) -> None:
         super().__init__(widget)
@@ -64,7 +64,7 @@ class PaintWatch(QObject):
 
 
 class Heartbeat:
-    """The time between two turns of the event loop, while the `with` block runs it. A timer of 1 ms beats."""
+    """Measures the time between two turns of the event loop during the `with` block, by a timer of 1 ms."""
 
     def __enter__(self) -> Heartbeat:
         self.beats = [time.perf_counter()]
@@ -77,7 +77,7 @@ class Heartbeat:
         self._timer.stop()
 
     def figures(self) -> dict[str, Any]:
-        """Milliseconds; `late_share` is the part of all time spent in gaps longer than a frame."""
+        """The gaps in milliseconds; `late_share` is the part of all time spent in gaps longer than a frame."""
         gaps = np.diff(self.beats) * 1000
         late = float(gaps[gaps > LATE_MS].sum() / gaps.sum())
         p99, longest = float(np.percentile(gaps, 99)), float(gaps.max())
@@ -122,19 +122,19 @@ class BenchWindow:
     # User actions
 
     def choose(self, filter: str, picks: tuple[str, ...]) -> None:
-        """A filter and exactly these variants."""
+        """Choose a filter and exactly these variants."""
         self.controller.session.set_filter(filter)
         self.controller.session.set_picks(picks)
         self.run_for(0.1)
 
     def open_noise(self, wait: bool = True, **options: Any) -> None:
-        """Have the engine make noise; with `wait`, wait until all its results are there."""
+        """Have the engine generate noise; with `wait`, wait until all its results have arrived."""
         self.controller.open_sample("noise", options)
         if wait:
             self.settle()
 
     def turn_to(self, page: QWidget) -> None:
-        """Show an empty page before its data come, so that only the data are timed."""
+        """Show an empty page before its data arrive, so that only the data are timed."""
         self.window.stack.sides.main.setCurrentWidget(page)
         self.run_for(0.2)
 
@@ -185,7 +185,7 @@ class BenchWindow:
         return (painted.at - begin) * 1000
 
     def until_drawn(self, variant: str, do: Callable[[], object]) -> float:
-        """Milliseconds from `do()` until another result of the variant has been painted, in whatever view."""
+        """Milliseconds from `do()` until another result of the variant has been painted, in any view."""
         before, end = self._drawn(variant)[1], time.perf_counter() + PATIENCE
         begin = time.perf_counter()
         do()
@@ -201,12 +201,13 @@ class BenchWindow:
         return (painted.at - begin) * 1000
 
     def _drawn(self, variant: str) -> tuple[QWidget, object]:
-        """Where a result of the variant is painted, and something that each result has for itself; None without one."""
+        """The widget that paints a result of the variant, and a value that differs for every result; None without a
+        result."""
         view: Any = self.window.stack.view
         if view.grid is not None:
             pane = view.grid.pane(variant)
             return pane.canvas, pane.layer.pyramid
-        if not hasattr(view, "cells"):  # curves have no place of their own
+        if not hasattr(view, "cells"):  # curves have no widgets of their own
             return view.widget, None
         cell = view.cells[variant]
         heat = getattr(cell.area, "heat", None)

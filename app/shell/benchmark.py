@@ -1,6 +1,6 @@
 """`kernelscope window-bench`: how fast the window starts, responds and paints, against required limits.
 
-Every figure comes from the window itself, driven through its controller as clicks drive it, in a process of its own.
+Every value is measured in the window itself, in a separate process, through the same controller calls as clicks make.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ Command = Callable[[Sequence[str]], int]
 """A function that opens the window, given the command line."""
 HEAVY = ("cupy", "cv2", "numba", "scipy")
 PATIENCE = 300.0
-"""Seconds a benchmark may take; a first compilation is part of it."""
+"""Seconds that a benchmark may take; the first compilation is included."""
 STARTED = "started"
 
 
 @dataclass(frozen=True)
 class Bench:
-    """One process that measures. `run(quick)` gives a value for each name in `limits`, and details beside them."""
+    """A benchmark in its own process. `run(quick)` returns a value for each name in `limits`, and further details."""
 
     name: str
     what: str
@@ -41,7 +41,7 @@ class Bench:
 
 
 def _first_paint(quick: bool) -> Figures:
-    """Start the program several times; each run reports when its window had painted and what it had imported."""
+    """Start the program several times; each run reports when its window was first painted and what it had imported."""
     runs = []
     for _ in range(2 if quick else 5):
         since = time.monotonic_ns()
@@ -72,7 +72,7 @@ def _start_window(since: int, command: Command) -> Figures:
 
 
 def _slider(dtype: str, quick: bool) -> Figures:
-    """A parameter moves without a pause over a large image; the event loop must not stall."""
+    """Move a parameter without a pause over a large image; the event loop must not be blocked."""
     from app.shell.bench_stage import BenchWindow, Heartbeat
 
     with BenchWindow() as stage:
@@ -91,7 +91,8 @@ def _slider(dtype: str, quick: bool) -> Figures:
 
 
 def _long_run(quick: bool) -> Figures:
-    """A computation of seconds, until its picture has been on the screen for a while."""
+    """A computation of seconds, until its picture has been on the screen for a while: the event loop must not be
+    blocked."""
     from app.shell.bench_stage import BenchWindow, Heartbeat
 
     with BenchWindow() as stage:
@@ -131,7 +132,7 @@ def _signal(quick: bool) -> Figures:
 
 
 def _settled(pane: Any) -> bool:
-    """Whether the plot has the points of the range it shows."""
+    """Whether the plot has loaded the points of its visible range."""
     return bool(pane.curves) and pane.curves[0].pyramid is not None and pane.plot.settled
 
 
@@ -167,7 +168,7 @@ def _image(quick: bool) -> Figures:
 
 
 def _another(quick: bool) -> Figures:
-    """Another input of the same size replaces a magnified one: the time until it is sharp and in its own levels."""
+    """Replace a magnified input by another one of the same size: the time until it is sharp and has its own levels."""
     from app.shell.bench_stage import BenchWindow, PaintWatch
     from app.views.results.pictures import INPUT
 
@@ -281,7 +282,7 @@ BENCHES = (
 
 
 def _process(name: str, *more: str) -> Figures:
-    """Measure in a process of its own. Raises RuntimeError with its last line of output when it fails."""
+    """Measure in a separate process. Raises RuntimeError with its last line of output when it fails."""
     command = [sys.executable, "-m", "app", "window-bench", "--one", name, *more]
     environment = {"QT_QPA_PLATFORM": "offscreen", **processes.environment()}
     try:
@@ -296,7 +297,7 @@ def _process(name: str, *more: str) -> Figures:
 
 
 def _rows(bench: Bench, quick: bool) -> list[Figures]:
-    """One row for each limit. A failed benchmark has no value but the reason."""
+    """One row for each limit. The row of a failed benchmark has the reason in place of a value."""
     try:
         figures, failure = _process(bench.name, *(["--quick"] if quick else [])), ""
     except RuntimeError as error:
@@ -322,7 +323,7 @@ def _line(row: Mapping[str, Any]) -> str:
 
 
 def provenance() -> Figures:
-    """Machine and versions behind the figures; nothing about persons or places."""
+    """Machine and versions of the measurement; no names of persons or paths."""
     from importlib.metadata import version
 
     from gpu_ops import machine
@@ -369,7 +370,7 @@ def main(args: Sequence[str], command: Command) -> int:
 
 
 def _write(path: str, content: Figures) -> bool:
-    """Write the figures. Returns whether that worked; if not, it prints why."""
+    """Write the results. Returns whether that worked; if not, it prints why."""
     from gpu_ops import KernelscopeError, write_report
 
     if path == "-":

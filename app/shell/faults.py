@@ -23,7 +23,7 @@ IDLE = "This plugin does not support propagateSizeHints"
 
 
 def quieten_qt() -> None:
-    """Print Qt's messages to the terminal without the idle one. Any thread."""
+    """Print Qt's messages to the terminal without the harmless one (IDLE). Any thread."""
     qInstallMessageHandler(_print)
 
 
@@ -47,7 +47,7 @@ def log_faults(log: Log) -> Iterator[None]:
         line = qFormatLogMessage(kind, context, text)
         counts[line] += 1
         times = counts[line]
-        # Some messages come with every paint: log only the first, tenth, hundredth… time.
+        # Some messages are repeated at every paint: log only the first, tenth, hundredth… time.
         if times == 10 ** (len(str(times)) - 1):
             again = f" ({times} times)" if times > 1 else ""
             log.add(f"Qt {kind.name.removeprefix('Qt').removesuffix('Msg').lower()}", line + again)

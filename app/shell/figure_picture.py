@@ -1,4 +1,4 @@
-"""Draws a figure of a source, or timelines, without a screen, for the command line."""
+"""Draws a source's figure, or timelines, without a screen, for the command line."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from gpu_ops import DrawnFigure
 
 WIDTH = 64
-"""Of the picture, in letter heights."""
+"""Width of the picture in letter heights."""
 PASSES = 4
-"""Each part may ask for another height once it knows its width."""
+"""Layout passes: parts may need another height once their width is known."""
 
 
 def draw(drawn: DrawnFigure | tuple[Timeline, ...] | tuple[TransferSweep, str], path: str) -> None:

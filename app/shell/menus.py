@@ -19,7 +19,7 @@ MENUS: tuple[tuple[str, str, str], ...] = (
     ("view/scheme", QT_TRANSLATE_NOOP("Actions", "&Light or dark"), "levels_auto"),
     ("help", QT_TRANSLATE_NOOP("Actions", "&Help"), ""),
 )
-"""Path, title and the action before it. The window fills file/samples and most of file/recent."""
+"""Path, title and the preceding action. The window fills file/samples and most of file/recent."""
 TOOLBAR: tuple[str, ...] = (
     *("open", "save", ""),
     *("undo", "redo", ""),

@@ -1,4 +1,4 @@
-"""The window's experiment where there is no display: a table in the terminal, and the window's picture in a file."""
+"""Runs the window's experiment without a display: a table in the terminal, and the window's picture in a file."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ PLATFORM = "offscreen"
 
 
 def run(args: argparse.Namespace, reason: str) -> int:
-    """Run the experiment of the command line, print its table, and draw the window into a file of the present folder.
-    `reason` says why there is no window. Returns the exit code; where Qt cannot draw, there is only the table."""
+    """Run the experiment of the command line, print its table, and draw the window into a file in the current folder.
+    `reason` says why no window opens. Returns the exit code; where Qt cannot draw, only the table is printed."""
     from gpu_ops import window_fault
 
     os.environ["QT_QPA_PLATFORM"] = PLATFORM
@@ -48,13 +48,13 @@ def run(args: argparse.Namespace, reason: str) -> int:
 
 
 def picture_name(args: argparse.Namespace) -> str:
-    """The file of the window's picture, after the input: "kernelscope-camera.png"."""
+    """The name of the window's picture, after the input: "kernelscope-camera.png"."""
     stem = PurePath(args.file).stem if args.file else args.sample or DEFAULT_SAMPLE
     return f"kernelscope-{stem}.png"
 
 
 def report(session: Session, results: Results) -> int:
-    """Print the rows of the window's own experiment as a table. Returns the exit code that their verdicts ask for."""
+    """Print the rows of the window's experiment as a table. Returns the exit code that follows from their verdicts."""
     from app.models.experiment.steps import title_with_steps
     from gpu_ops.cli import measure, tables
     from gpu_ops.input_kinds import INPUT_KINDS
@@ -62,7 +62,7 @@ def report(session: Session, results: Results) -> int:
 
     rows = [entry.row for entry in results.entries() if entry.row is not None and not entry.recorded]
     if session.input is None or not rows:
-        return BAD_INPUT  # the sentence that says why is printed already
+        return BAD_INPUT  # the sentence with the reason has been printed already
     input, rows = session.input, with_speedups(rows, session.baseline)
     timed = [row for row in rows if not (row.simulated and row.counters)]
     size = INPUT_KINDS[input.kind].size_text(input.array.shape)
@@ -74,7 +74,8 @@ def report(session: Session, results: Results) -> int:
 
 
 def _without_qt(args: argparse.Namespace) -> int:
-    """Time the same experiment by the command that needs no Qt; nothing times the reference, which runs alone."""
+    """Time the same experiment by the command that needs no Qt. No row has the reference's time: the reference runs
+    separately."""
     from gpu_ops import FILTERS
     from gpu_ops.cli import main as command
     from gpu_ops.types import REFERENCE

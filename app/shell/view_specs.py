@@ -11,7 +11,7 @@ from app.views.window.window_parts import WindowParts
 
 
 def _mode(parts: WindowParts) -> str:
-    """The mode of comparison; "" where the view cannot compare pictures in one place."""
+    """The mode of comparison; "" where the view cannot compare pictures."""
     grid = parts.pictures.view.grid
     return grid.mode if grid is not None else ""
 
@@ -27,7 +27,7 @@ def _levelled(parts: WindowParts) -> bool:
 
 
 def _paged(parts: WindowParts) -> bool:
-    """Whether the view may have several pages of results."""
+    """Whether the view can have several pages of results."""
     return parts.pictures.view.pager is not None
 
 

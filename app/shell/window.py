@@ -38,8 +38,8 @@ PATIENCE_MS = 300_000
 
 
 def show(args: argparse.Namespace, report: Callable[[Session, Results], int] | None = None) -> int:
-    """Open the window and run Qt's loop. Returns the exit code; `report` is called when the loop has ended, and gives
-    it where nothing else went wrong."""
+    """Open the window and run Qt's loop. Returns the exit code; `report` is called when the loop has ended, and returns
+    the code where nothing else failed."""
     app = _application()
     app.setApplicationName("Kernelscope")
     app.setOrganizationName("Kernelscope")
@@ -63,7 +63,7 @@ def show(args: argparse.Namespace, report: Callable[[Session, Results], int] | N
         app.exit(128 + number)
 
     try:
-        # Python handles signals while its code runs, as it does in the timer of collected_here.
+        # Python handles signals only while Python code runs, as in the timer of collected_here.
         with log_faults(log), collected_here(), stopping.handled(close, stopping.CTRL_C, stopping.TERMINATION):
             code = int(app.exec()) or script.code
             return code or (report(controller.session, controller.results) if report is not None else 0)
@@ -83,7 +83,7 @@ def settings_for(args: argparse.Namespace) -> Settings:
 
 
 MOMENT_MS = 300
-"""How long views have to draw the last result before a picture of them is taken."""
+"""Time for views to draw the last result before their picture is taken."""
 
 
 class Script(QObject):
@@ -119,7 +119,7 @@ class Script(QObject):
 
     @property
     def _asks_for_something(self) -> bool:
-        """Whether the command line says what to show; else the last session may."""
+        """Whether the command line says what to show; else the last session may be opened."""
         args = self._args
         return bool(args.sample or args.filter or args.set or args.variant or args.device or args.step or args.measure)
 
@@ -127,13 +127,13 @@ class Script(QObject):
         self._controller.open_sample(self._args.sample or DEFAULT_SAMPLE)
 
     def _choices(self) -> dict[str, Value]:
-        """How the file is to be read, as far as the command line says."""
+        """The reading choices of the command line."""
         given = {param.name: getattr(self._args, param.name, None) for param in CHOICES}
         return {param.name: param.check(given[param.name]) for param in CHOICES if given[param.name] is not None}
 
     def _next(self) -> None:
         if self._controller.session.input is None and not self.code:
-            return  # the engine may be ready before the input is
+            return  # the engine may be ready before an input is chosen
         if self._steps:
             step = self._steps.pop(0)
             step()
@@ -143,7 +143,8 @@ class Script(QObject):
             QTimer.singleShot(MOMENT_MS, self._draw_when_done)
 
     def _draw_when_done(self) -> None:
-        """After a moment every view has drawn the last result; a difference of large pictures takes longer."""
+        """Draw after a delay: by then every view has painted the last result; a difference of large pictures takes
+        longer."""
         grid = self._window.stack.view.grid
         if grid is not None and grid.computing:
             QTimer.singleShot(MOMENT_MS, self._draw_when_done)
@@ -151,7 +152,7 @@ class Script(QObject):
             self._draw()
 
     def _picks(self, session: Session, names: Sequence[str]) -> tuple[str, ...]:
-        """The named variants by the ids of this version; standard error says what is called otherwise."""
+        """The named variants by the ids of this version; standard error names those that have been renamed."""
         filter, shown = session.filter, session.input
         meta = None if shown is None else Meta(shown.kind, shown.array.shape, shown.array.dtype)
         ids = [filter.today(name, meta, session.params) for name in names]
@@ -188,7 +189,7 @@ class Script(QObject):
         self._failed("error", f"{sentence} kernelscope run --input {request.path} --nonfinite zero replaces them.")
 
     def _refuse_question(self, question: Question) -> None:
-        """Nobody is there to answer: say with which words the command answers by itself."""
+        """Fail with a sentence: without a user to ask, it names the flags that give the answer."""
         flags = " or ".join(f"--{param.name}" for param in question.choices)
         self._failed("error", f"{question.path} can be read in several ways; say which with {flags}.")
         self._window.context.importing.cancel()
@@ -218,7 +219,8 @@ INTERVAL_MS = 500
 
 @contextmanager
 def collected_here() -> Iterator[None]:
-    """While the block runs, no thread collects by itself, and Qt's loop of this thread does it now and then."""
+    """While the block runs, garbage collection runs only now and then, in Qt's loop of this thread, and in no other
+    thread."""
     timer = QTimer()
     timer.timeout.connect(collect)
     before = gc.isenabled()
@@ -233,8 +235,8 @@ def collected_here() -> Iterator[None]:
 
 
 def collect() -> None:
-    """Collect what Python would have collected by itself: the oldest generation whose count is above its threshold,
-    and all younger ones."""
+    """Collect what Python's automatic collection would: the oldest generation whose count is above its threshold, and
+    all younger ones."""
     over = [count > threshold > 0 for count, threshold in zip(gc.get_count(), gc.get_threshold(), strict=True)]
     due = over.index(False) if False in over else len(over)
     if due:

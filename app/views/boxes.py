@@ -7,14 +7,14 @@ from typing import TypeVar
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
 
 Part = QWidget | QLayout | int | tuple[QWidget | QLayout, int]
-"""A widget or a layout, either with its stretch, or a stretch alone."""
+"""A widget or a layout, optionally with its stretch, or only a stretch."""
 Margins = int | tuple[int, int, int, int] | None
-"""On all sides, or from the left clockwise; None for those of the style."""
+"""One margin for all sides, or four from the left clockwise; None for the style's."""
 Box = TypeVar("Box", bound=QBoxLayout)
 
 
 def in_row(*parts: Part, on: QWidget | None = None, margins: Margins = 0, gap: int | None = None) -> QHBoxLayout:
-    """The parts beside each other `on` a widget, or for another layout; the style says the gap where it is None."""
+    """The parts next to each other `on` a widget, or for another layout; a `gap` of None is the style's."""
     return _filled(QHBoxLayout(on) if on is not None else QHBoxLayout(), parts, margins, gap)
 
 

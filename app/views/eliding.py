@@ -1,4 +1,4 @@
-"""Texts that do not fit: cut at the end, and never within a number, because 2… is not 262144."""
+"""Texts that do not fit: cut at the end, but never within a number, because 2… is not 262144."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from PySide6.QtGui import QFontMetrics, QFontMetricsF
 
 DOTS = "…"
 NUMBER = re.compile(r"[+\-−]?\d(?:[\d.,'’\u00a0\u202f\u2009]*\d)?(?:e[+\-−]?\d+)?")
-"""With the separators of any locale, which stand between two digits."""
+"""A number with the separators of any locale, which occur between two digits."""
 
 
 def elided_text(text: str, metrics: QFontMetrics | QFontMetricsF, width: float, keep: str = "") -> str:
-    """As much of a text as fits in `width`, with … for the rest. What follows the last `keep` stays whole where there
-    is space for it, as the value behind the place in "x 5, y 7: 12" with keep ": "."""
+    """As much of a text as fits in `width`, with … for the rest. The part after the last `keep` stays whole where it
+    fits, such as the value in "x 5, y 7: 12" with keep ": "."""
     if metrics.horizontalAdvance(text) <= width:
         return text
     head, separator, tail = text.rpartition(keep) if keep else (text, "", "")
@@ -25,7 +25,7 @@ def elided_text(text: str, metrics: QFontMetrics | QFontMetricsF, width: float, 
 
 
 def elided_sides(text: str, metrics: QFontMetrics | QFontMetricsF, width: float, between: str) -> str:
-    """As much as fits of a text that names two things, of each of them as much as of the other: "camera − wind…"."""
+    """As much as fits of a text that names two things, cut equally on both sides: "camera − wind…"."""
     one, between, other = text.partition(between)
     first, second = metrics.horizontalAdvance(one), metrics.horizontalAdvance(other)
     room = width - metrics.horizontalAdvance(between)
@@ -38,7 +38,7 @@ def elided_sides(text: str, metrics: QFontMetrics | QFontMetricsF, width: float,
 
 
 def _cut(text: str, metrics: QFontMetrics | QFontMetricsF, width: float, kept: str = "") -> str:
-    """As much of a text as fits before what is kept. The width of both is measured together, because a font's widths
+    """As much of a text as fits before the kept part. The width of both is measured together, because a font's widths
     are rounded."""
     room = int(width) if isinstance(metrics, QFontMetrics) else width
     longest = len(metrics.elidedText(text, Qt.TextElideMode.ElideRight, room))  # type: ignore[arg-type]
@@ -50,10 +50,10 @@ def _cut(text: str, metrics: QFontMetrics | QFontMetricsF, width: float, kept: s
 
 
 def shortened(text: str, length: int) -> str:
-    """At most the first `length` letters of a text, without a part of a number, and …"""
+    """At most the first `length` letters of a text, with … at the end, never cut within a number."""
     if length >= len(text):
         return text
     inside = next((n for n in NUMBER.finditer(text) if n.start() < length < n.end()), None)
-    kept = text[: inside.start() if inside else length].rstrip(f" {DOTS}")  # those of a range are enough
-    whole = kept[-1:].isdigit()  # a number that is whole stands apart from …
+    kept = text[: inside.start() if inside else length].rstrip(f" {DOTS}")  # the dots of a range are enough
+    whole = kept[-1:].isdigit()  # a whole number is separated from …
     return f"{kept} {DOTS}" if whole else kept + DOTS

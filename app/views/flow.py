@@ -7,9 +7,9 @@ from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
 
 class FlowLayout(QLayout):
-    """Gives every visible widget the size it asks for, or one whose content wraps all of the width. `gap` is between
-    two of a row, in pixels; rows have none. It asks for the width of all widgets in one row if `wide`, else of the
-    widest."""
+    """Gives every visible widget its size hint, or the whole width to one whose content wraps. `gap` is the space
+    between the widgets of a row, in pixels; there is none between rows. Its own hint is the width of all widgets in one
+    row if `wide`, else of the widest."""
 
     def __init__(self, parent: QWidget | None = None, gap: int = 0, wide: bool = False) -> None:
         super().__init__(parent)
@@ -56,7 +56,7 @@ class FlowLayout(QLayout):
         self._lay(rect, move=True)
 
     def _lay(self, rect: QRect, move: bool) -> int:
-        """Compute every widget's place, and move it there if allowed; returns the height that they need."""
+        """Compute every widget's position, and move it there if allowed. Returns the needed height."""
         room = rect.marginsRemoved(self.contentsMargins())
         x, y, height = room.x(), room.y(), 0
         for item in (item for item in self._items if not item.isEmpty()):

@@ -1,4 +1,4 @@
-"""Two rows of controls, side by side where there is room."""
+"""Two rows of controls, side by side if they fit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.base.nesting import bounded
 
 
 class Folding(QWidget):
-    """Holds the rows `one` and `two`; if they are too wide together, the second is below the first."""
+    """The rows `one` and `two`; if they are too wide together, the second is below the first."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -26,7 +26,7 @@ class Folding(QWidget):
             row.setSpacing(between)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
-        """As wide as the wider row."""
+        """The width of the wider row."""
         margins = self._rows.contentsMargins()
         widest = max(row.minimumSize().width() for row in (self.one, self.two))
         return QSize(widest + margins.left() + margins.right(), super().minimumSizeHint().height())

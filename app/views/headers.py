@@ -1,4 +1,4 @@
-"""The header of a table whose names are cut as `elided_text` cuts texts."""
+"""The header of a table whose names are shortened as by `elided_text`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.views.eliding import elided_text
 
 
 class Header(QHeaderView):
-    """Cuts names at their end; what follows the last `keep` of a name stays whole where there is space for it."""
+    """Cuts names at their end; the part after the last `keep` of a name stays whole where it fits."""
 
     def __init__(self, orientation: Qt.Orientation, parent: QWidget, keep: str = "") -> None:
         super().__init__(orientation, parent)

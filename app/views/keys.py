@@ -13,7 +13,7 @@ ELSEWHERE = "k"
 
 
 def letter(text: str) -> str:
-    """The mnemonic of a text in lower case; empty where it has none."""
+    """The mnemonic of a text in lower case; empty without one."""
     place = text.replace("&&", "  ").find("&")
     return text[place + 1 : place + 2].lower() if place >= 0 else ""
 
@@ -30,12 +30,12 @@ def yielding(text: str, taken: Set[str]) -> str:
 
 
 def keyed(names: Iterable[str], taken: Set[str]) -> list[str]:
-    """Each name as a label with a key that neither `taken` nor another name has: an early letter, and as many keys as
-    the letters allow. A name for which no letter is left has none."""
+    """Each name as a label with a key that neither `taken` nor another name has: an early letter, for as many names as
+    possible. A name for which no letter is left has none."""
     names, owners = list(names), dict[str, int]()
 
     def find(number: int, tried: set[str]) -> bool:
-        """Give this name a free letter, else one whose owner can take another."""
+        """Give this name a free letter, else one whose owner can use another."""
         able = [sign for sign in names[number].lower() if sign.isalnum() and sign not in taken]
         for sign in sorted(able, key=owners.__contains__):
             if sign not in tried:

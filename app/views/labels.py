@@ -13,7 +13,7 @@ W = TypeVar("W", bound=QWidget)
 
 
 def named(widget: W, name: str = "", title: str = "", tip: str = "") -> W:
-    """The widget with its name in the program, the title that a screen reader says, and a tool tip."""
+    """The widget with its object name, its title for screen readers, and a tool tip."""
     if name:
         widget.setObjectName(name)
     if title:

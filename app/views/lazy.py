@@ -15,8 +15,8 @@ W = TypeVar("W", bound=QWidget)
 
 
 class Lazy(QWidget, Generic[W]):
-    """Stands for the widget that `make(parent)` gives, and makes it when shown or asked for its `content`. That has no
-    say in the size of what is around it: it is scrolled where there is too little room."""
+    """A placeholder of the widget from `make(parent)`, which is created when the placeholder is shown or its `content`
+    is used. The content does not affect the size of its surroundings: it is scrolled where space is short."""
 
     def __init__(self, make: Callable[[QWidget], W], parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""A page of text with a heading and a Copy button: what the claims, shortcut and diagnostics pages share."""
+"""A page of text with a heading and a Copy button: the base of the claims, shortcut and diagnostics pages."""
 
 from __future__ import annotations
 

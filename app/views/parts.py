@@ -26,7 +26,7 @@ from app.models.results.origin import Origin
 from app.views.eliding import elided_sides, elided_text
 
 BETWEEN = " · "
-"""Between a title and its verdict."""
+"""The separator of a title and its verdict."""
 
 
 def number(value: float) -> str:
@@ -39,7 +39,7 @@ def number(value: float) -> str:
 
 
 def _whole(value: int) -> str:
-    """An integer of any size; Qt takes those of 63 bits."""
+    """An integer of any size; Qt supports only 63 bits."""
     locale = QLocale()
     if -(1 << 63) <= value < 1 << 63:
         return locale.toString(value)
@@ -59,7 +59,7 @@ def is_dark(palette: QPalette) -> bool:
 
 
 def mark_texts(origin: Origin, shape: tuple[int, ...] | None) -> tuple[str, str]:
-    """The mark of a result from a simulated GPU, in short and in full; empty for others."""
+    """The marks of a result from a simulated GPU, short and in full; empty for others."""
     translate = QCoreApplication.translate
     if not origin.simulated:
         return "", ""
@@ -91,7 +91,7 @@ class Combo(QComboBox):
     """A drop-down whose current entry is cut with … where it does not fit; Fusion cuts within a letter."""
 
     def set_letters(self, count: int) -> None:
-        """Take the width of so many letters at least, whatever the entries are."""
+        """Reserve at least the width of so many letters, whatever the entries are."""
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(count)
 
@@ -109,14 +109,14 @@ class Combo(QComboBox):
 
 
 class ElidedLabel(QLabel):
-    """A line that is cut with … where it does not fit, and then shows all of itself as its tooltip. What follows the
-    last `keep` stays whole where there is space for it; what stands on both sides of `between` is cut alike."""
+    """A line that is cut with … where it does not fit, with the whole text as its tooltip. The part after the last
+    `keep` stays whole where it fits; the parts on both sides of `between` are cut equally."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None, keep: str = "", between: str = "") -> None:
         super().__init__(parent)
         self._keep, self._between = keep, between
         self.letters = 24
-        """The width that it asks for at most; it takes more where there is room."""
+        """The largest width that it asks for; it takes more where available."""
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setText(text)
@@ -147,7 +147,7 @@ class ElidedLabel(QLabel):
 
 
 def state_words(state: State | None) -> str:
-    """A verdict's symbol and word; empty where there is none."""
+    """A verdict's symbol and word; empty without one."""
     translate = QCoreApplication.translate
     words: dict[State, str] = {
         "fresh": translate("Parts", "✓ verified"),
@@ -160,7 +160,7 @@ def state_words(state: State | None) -> str:
 
 
 class StateChip(QWidget):
-    """A verdict: a symbol, a word and, where there is room, the rest. Colour only supports it."""
+    """A verdict: a symbol, a word and, where it fits, the rest. Colour only supports it."""
 
     _HUES: dict[State, QColor] = {
         "fresh": QColor(40, 160, 80),
@@ -202,7 +202,7 @@ class StateChip(QWidget):
         return self._size(self._short)
 
     def least_width(self) -> int:
-        """The width of the symbol and the word; 0 where there is no verdict."""
+        """The width of the symbol and the word; 0 without a verdict."""
         return self._size(self._short).width() if self.state else 0
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -217,7 +217,7 @@ class StateChip(QWidget):
         painter.drawRoundedRect(box, box.height() / 3, box.height() / 3)
         painter.setPen(palette.color(QPalette.ColorRole.WindowText))
         inner = self.rect().adjusted(self._pad(), 0, -self._pad(), 0)
-        room = self.width() - self.least_width() > 5 * self._pad()  # for more than the verdict's own word
+        room = self.width() - self.least_width() > 5 * self._pad()  # for texts longer than the verdict's own word
         text = self.text if room else self._short
         text = elided_text(text, self.fontMetrics(), inner.width() + 1)
         painter.drawText(inner, int(Qt.AlignmentFlag.AlignVCenter), text)
@@ -225,7 +225,7 @@ class StateChip(QWidget):
 
 
 class MarkChip(QWidget):
-    """Marks something as simulated, with a symbol and a colour of its own. It cannot be closed."""
+    """Marks something as simulated, with its own symbol and colour. It cannot be closed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -281,7 +281,7 @@ def mark_size(widget: QWidget, text: str) -> QSize:
 
 
 def draw_mark(painter: QPainter, box: QRectF, text: str, palette: QPalette) -> None:
-    """Draw a mark that something is simulated, on an opaque background that is readable on every picture."""
+    """Draw a mark of simulated results, on an opaque background that is readable on every picture."""
     role, base = colours_of(palette).simulated, palette.color(QPalette.ColorRole.Base)
     pad = painter.fontMetrics().averageCharWidth()
     inner = box.adjusted(pad, 0, -pad, 0)
@@ -297,7 +297,7 @@ def draw_mark(painter: QPainter, box: QRectF, text: str, palette: QPalette) -> N
 
 def draw_tag(painter: QPainter, corner: QPointF, text: str, widest: float, right: bool = False) -> None:
     """Draw white text on a dark veil, readable on every picture; its upper left (or right) corner is at `corner`. A
-    verdict behind a title is not cut."""
+    verdict after a title is not cut."""
     metrics = painter.fontMetrics()
     pad = metrics.averageCharWidth()
     text = elided_text(text, metrics, max(0, widest - 2 * pad), BETWEEN)

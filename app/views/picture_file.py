@@ -1,4 +1,4 @@
-"""Saves pictures of widgets, and texts, to files: whole or not at all. A failure is an InputError with its reason."""
+"""Saves pictures of widgets, and texts, to files, atomically. A failure is an InputError with its reason."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gpu_ops import lines_of, replacing
 
 PICTURE_SCALE = 2
 SMALL = 0.85
-"""The size of the small print, of the usual letters."""
+"""The size of the small print, relative to the usual letters."""
 Draw = Callable[[QPainter], None]
 Facts = Mapping[str, Any]
 NO_FACTS: Facts = MappingProxyType({})
@@ -36,8 +36,8 @@ def drawn_image(size: QSize, draw: Draw) -> QImage:
 
 
 def write_picture(path: str | Path, size: QSize, draw: Draw, title: str, dpi: int, facts: Facts = NO_FACTS) -> None:
-    """Write an SVG where the name ends so, else a PNG, with the facts in small print below it and as text inside the
-    file. Raises InputError when the file cannot be written."""
+    """Write an SVG where the name ends in .svg, else a PNG, with the facts in small print below it and as text inside
+    the file. Raises InputError when the file cannot be written."""
     size, draw = _with_small_print(size, draw, facts)
     description = "\n".join(lines_of(facts))
     svg = Path(path).suffix.lower() == ".svg"
@@ -114,7 +114,7 @@ def _drawing_of(sheet: QWidget) -> Draw:
     def draw(painter: QPainter) -> None:
         held = QApplication.focusWidget()
         if held is not None:
-            held.clearFocus()  # its frame is no part of the picture
+            held.clearFocus()  # its frame is not part of the picture
         sheet.render(painter, QPoint())
         if held is not None:
             held.setFocus()

@@ -1,4 +1,4 @@
-"""Scroll areas for parts of the window that may need more room than there is."""
+"""Scroll areas for parts of the window that may need more space than available."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from PySide6.QtWidgets import QScrollArea, QSizePolicy, QWidget
 from app.base.nesting import bounded
 
 LEAST = (24, 4)
-"""The least size of a part: letters across, and lines."""
+"""The smallest size of a part: letters across, and lines."""
 SHARE = 0.4
 """The largest share of the height for a part above the others."""
 
 
 class Squeezed(QWidget):
-    """Needs only the least height: what scrolls inside must not scroll outside as well."""
+    """Asks only for the smallest height: content that scrolls inside must not scroll outside as well."""
 
     def heightForWidth(self, width: int) -> int:  # noqa: N802
         layout = self.layout()
@@ -23,10 +23,10 @@ class Squeezed(QWidget):
 
 
 class Scrolled(QScrollArea):
-    """Shows `part` at any size: it scrolls where it has too little room, and the window never grows.
+    """Shows `part` at any size: it scrolls where space is short, and the window never grows.
 
-    `room_changed`: its room is another. A part that arranges its content by size goes by the room, which does not
-    depend on the content: the part itself grows with what it contains, and scroll bars come and go.
+    `room_changed`: `room` has changed. A part that arranges its content by size must use `room`, which does not depend
+    on the content: the part itself grows with its content, and scroll bars appear and disappear.
     """
 
     room_changed = Signal()
@@ -61,8 +61,8 @@ class Scrolled(QScrollArea):
 
 
 class ScrolledAbove(Scrolled):
-    """Shows a part that stands above the others: there while the part is, as high as it, up to a share of the height
-    of what is around it."""
+    """Shows a part above the others: visible and as high as the part, up to a share of the height of its
+    surroundings."""
 
     def __init__(self, part: QWidget, parent: QWidget) -> None:
         shown = not part.isHidden()

@@ -8,15 +8,15 @@ from PySide6.QtGui import QColor, QPen
 from app.base.theme import GROUNDS, mix
 from app.models.curves.stroke import INK, Stroke
 
-# After Okabe and Ito, darker on white and lighter on black, and moved apart for eyes without L or M cones.
+# After Okabe and Ito, darker on white and lighter on black, and more distinct for eyes without L or M cones.
 LIGHT = ((0, 114, 178), (170, 50, 0), (0, 130, 95), (180, 80, 140), (165, 140, 0))
 DARK = ((90, 160, 255), (240, 110, 40), (0, 170, 120), (225, 140, 190), (240, 228, 66))
 INKS = (0, 0, 0), (240, 240, 240)
-"""On light and on dark grounds."""
+"""The colours on light and on dark backgrounds."""
 DASHES: tuple[tuple[float, ...], ...] = ((), (8, 5), (2, 3), (11, 4, 2, 4), (17, 7), (6, 3, 2, 3, 2, 3))
-"""In pixels."""
+"""Dash patterns in pixels."""
 FAINT = 0.35
-"""The share of a faint pen's colour; the rest is the ground's."""
+"""The share of a faint pen's colour; the rest is the background's."""
 
 
 def colour(stroke: Stroke, dark: bool) -> QColor:
@@ -26,11 +26,11 @@ def colour(stroke: Stroke, dark: bool) -> QColor:
 
 def pen(stroke: Stroke, dark: bool, width: float = 1, dashed: bool = True, faint: bool = False) -> QPen:
     """The pen of a stroke: cosmetic, `width` pixels wide; `faint` for a result of an earlier setting. Every pen is
-    opaque: a curve that crosses itself takes fifty times as long where one can see through it."""
+    opaque: a curve that crosses itself takes fifty times as long with transparency."""
     ink = colour(stroke, dark)
     result = QPen(mix(GROUNDS[dark], ink, FAINT) if faint else ink, width)
     result.setCosmetic(True)
     if dashed and DASHES[stroke.dash]:
-        result.setCapStyle(Qt.PenCapStyle.FlatCap)  # others fill the gaps
-        result.setDashPattern([length / width for length in DASHES[stroke.dash]])  # Qt counts in widths
+        result.setCapStyle(Qt.PenCapStyle.FlatCap)  # other caps fill the gaps
+        result.setDashPattern([length / width for length in DASHES[stroke.dash]])  # Qt measures dashes in pen widths
     return result

@@ -1,4 +1,4 @@
-"""Columns that scroll up and down only."""
+"""Columns that scroll only vertically."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Upright(QScrollArea):
 
 
 class Shallow(Upright):
-    """As high as its content, up to `most` lines; it needs only `least` lines of the window."""
+    """As high as its content, up to `most` lines; its minimum is `least` lines."""
 
     def __init__(self, most: int, least: int, parent: QWidget) -> None:
         super().__init__(parent)

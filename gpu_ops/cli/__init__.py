@@ -20,11 +20,11 @@ from gpu_ops.progress import has_abandoned_calls
 NOT_WRITTEN = "Standard output cannot be written ({}); redirect it to a file on a disk with free space."
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 MOST = 2000
-"""Letters of a message at most."""
+"""The most letters of a message."""
 
 
 def main(argv: Sequence[str] | None = None, draw: Callable[[Any, str], None] | None = None) -> int:
-    """Run a command and return its exit code. `draw(figure, path)` draws a figure, where the caller has a window's
+    """Run a command and return its exit code. `draw(figure, path)` draws a figure, if the caller has the window's
     libraries."""
     if sys.stdout is None:
         streams.say("Standard output is closed; redirect it to a file, a terminal or /dev/null.")
@@ -42,18 +42,18 @@ def main(argv: Sequence[str] | None = None, draw: Callable[[Any, str], None] | N
 
 
 def guarded(work: Callable[[], int]) -> int:
-    """Run `work`, write all output and return the exit code. An error of a person, a file or the machine becomes one
+    """Run `work`, write all output and return the exit code. An error of the user, a file or the machine becomes one
     sentence."""
     streams.prepare()
     with streams.only_printable(), stopping.handled(stopping.interrupt, stopping.TERMINATION):
         code = _write_out(_run(work))
-    if has_abandoned_calls():  # an abandoned compilation still runs: it ends with the process
+    if has_abandoned_calls():  # an abandoned compilation may still run: it ends with the process
         os._exit(code)
     return code
 
 
 def _write_out(code: int) -> int:
-    """Write all output. The exit code is then that of an error where output is lost."""
+    """Write all output. Returns the exit code, or that of an error where output is lost."""
     fault = streams.fault_of_output()
     if not fault:
         return code
@@ -80,7 +80,7 @@ def _run(work: Callable[[], int]) -> int:
         streams.say("The machine has too little memory for this; choose a smaller input, such as --size 512x512.")
         return BAD_INPUT
     except BrokenPipeError:
-        return FINE  # the reader of our output has stopped
+        return FINE  # the reader of the output has stopped reading
     except OSError as error:
         streams.say(_system_fault(error))
         return BAD_INPUT
@@ -89,7 +89,7 @@ def _run(work: Callable[[], int]) -> int:
 
 
 def _mistake(error: Exception) -> int:
-    """Say where a filter's code is wrong; a mistake of any other code goes on with its traceback."""
+    """Report the line of a mistake in a filter's code; mistakes in other code are raised with their traceback."""
     from gpu_ops.running.declared import mistake_of
 
     mistake = mistake_of(error)

@@ -1,4 +1,4 @@
-"""run with --output-dir: many files through one filter, each with one verified variant, to one file each."""
+"""run with --output-dir: many files through one filter, each with one verified variant, into one file each."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check_use(args: argparse.Namespace) -> None:
-    """Raises ParamError for flags that need --output-dir, or do not go with it."""
+    """Raises ParamError for flags that need --output-dir, or are not allowed with it."""
     if args.output_dir is None:
         for name, unset in (("format", None), ("resume", False), ("checks", "full"), ("workers", 1)):
             if getattr(args, name) != unset:
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
                     verdict = f"{row['status']}, {seconds(row['seconds'])}, {row['sentence'] or plain(row['output'])}"
                 streams.say(f"{place}/{count} {plain(row['file'], 60)}: {verdict}")
     except KeyboardInterrupt:
-        pass  # the report has what was done
+        pass  # the report has the finished files
     if args.json == "-":
         print(json.dumps(batch.content(), indent=1))
     else:
@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _spec(args: argparse.Namespace) -> BatchSpec:
-    """What the flags ask for. Raises ParamError for flags that no filter of the family takes."""
+    """The batch that the flags describe. Raises ParamError for flags that no filter of the family has."""
     named = args.variant
     for_one(family(args.filter), lambda f: check_flags(args, f, [f.variant(id) for id in named] or f.variants))
     return BatchSpec(
@@ -111,7 +111,7 @@ def _spec(args: argparse.Namespace) -> BatchSpec:
 
 @contextmanager
 def _stoppable() -> Iterator[Event]:
-    """Inside, the first Ctrl-C or SIGTERM asks for an end after the present file, and the second stops at once."""
+    """Inside the block, the first Ctrl-C or SIGTERM stops after the present file, and the second at once."""
     stop = Event()
 
     def ask(number: int, frame: object) -> None:

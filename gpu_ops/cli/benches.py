@@ -31,7 +31,7 @@ from gpu_ops.running.runner import default_picks, planned_run, run_experiment
 from gpu_ops.types import Claim, Experiment, Filter, Pick
 
 MANY = 5
-"""From so many names on their number is told."""
+"""From so many names on, only their number is printed."""
 
 
 @dataclass
@@ -59,7 +59,7 @@ class _Bench:
         return tuple(pick for measurement, pick in picks.items() if measurement not in done)
 
     def measure(self, experiment: Experiment) -> list[Row]:
-        """The rows of one experiment: those that the report has already, and new ones for the rest."""
+        """The rows of one experiment: those in the report already, and new ones for the rest."""
         if missing := self.missing(experiment):
             for one in run_experiment(replace(experiment, picks=missing), self.deadline):
                 if one.stage == "timed" or one.failure or one.ok is False:
@@ -71,7 +71,7 @@ class _Bench:
 
 
 def _measurement_of(experiment: Experiment, pick: Pick) -> Hashable:
-    """The identity of a row's measurement before it is measured, from the same code as the row's own."""
+    """The identity of a row's measurement before it is measured, from the same code as that of the row."""
     return Row.of(planned_run(experiment, pick), experiment).measurement
 
 
@@ -82,7 +82,7 @@ def bench(args: argparse.Namespace) -> int:
 
 
 def sweep(args: argparse.Namespace) -> int:
-    """Time every variant over the product of the values of --over, with the occupancy of its kernels beside."""
+    """Time every variant over the product of the values of --over, with the occupancy of its kernels."""
     axes: dict[str, list[str]] = {}
     flags = {**flag_values(args), **({"dtype": args.dtype} if args.dtype else {})}
     for name, values in map(_axis, args.over):
@@ -104,7 +104,7 @@ def sweep(args: argparse.Namespace) -> int:
 
 
 def _runs_here(args: argparse.Namespace, axes: Iterable[str]) -> bool:
-    """Whether variants run here that take all knobs of a sweep."""
+    """Whether any variant that has all knobs of a sweep can run here."""
     devices = devices_of(args.device)
     filter = FILTERS.find(args.filter, read_input(args).kind)
     picks = default_picks(filter, devices, args.variant)
@@ -133,7 +133,7 @@ def _bench_experiment(args: argparse.Namespace, point: dict[str, str]) -> Experi
 def _measure(
     args: argparse.Namespace, experiments: Sequence[Experiment], explicit: bool, found: Sequence[occupied.Place] = ()
 ) -> int:
-    """Time all experiments, with the report locked from the first read to the last write."""
+    """Time all experiments; the report is locked from the first read to the last write."""
     to_file = args.json not in (None, "-")
     with locked(target_of(args.json)) if to_file else nullcontext():
         return _measure_all(args, experiments, explicit, found)
@@ -157,7 +157,7 @@ def _measure_all(
             if time.perf_counter() >= deadline:
                 complete = False
                 break
-            compile_ahead([(experiment, bench.missing(experiment))])  # rows before more kernels: calls go on from them
+            compile_ahead([(experiment, bench.missing(experiment))])  # rows before further kernels: this continues them
         rows = bench.measure(experiment)
         all_rows += rows
         complete = complete and len(rows) == len(experiment.picks)
@@ -180,14 +180,14 @@ def _measure_all(
 
 
 def _earlier(args: argparse.Namespace) -> Report | None:
-    """The report that the file holds already, if there is one."""
+    """The report that the file contains already, if any."""
     return read_report(args.json) if args.json not in (None, "-") and Path(args.json).exists() else None
 
 
 def _resume(
     args: argparse.Namespace, earlier: Report | None, provenance: dict[str, Any], deadline: float | None
 ) -> _Bench:
-    """A bench that goes on with the rows of an earlier report of the same machine, if there is one."""
+    """A bench that continues the rows of an earlier report of the same machine, if there is one."""
     bench = _Bench(args, provenance, deadline=deadline)
     if earlier is not None:
         if not same_machine(earlier.provenance, provenance):

@@ -18,7 +18,7 @@ PICTURES = (".png", ".svg")
 
 
 def figures(args: argparse.Namespace) -> int:
-    """Every figure, or those that are named: published, model and measured points."""
+    """Every figure, or the named ones: published, model and measured points."""
     wanted = find_figures(args.figures)
     if args.picture is not None:
         _check_picture(args, len(wanted))
@@ -45,7 +45,7 @@ def _check_picture(args: argparse.Namespace, count: int) -> None:
 
 
 def check_picture(args: argparse.Namespace) -> None:
-    """Raises ParamError unless the program can draw, and a picture can go to the file that is named."""
+    """Raises ParamError unless the program can draw, and a picture can be written to the named file."""
     if args.draw is None:
         raise ParamError("The engine alone draws no pictures; call kernelscope, which has the window's part.")
     if Path(args.picture).suffix.lower() not in PICTURES:

@@ -72,7 +72,7 @@ def _print_filter(filter: Filter) -> None:
 
 
 def _text(value: Any) -> str:
-    """A value as its flag takes it."""
+    """A value in the form of its flag."""
     numbers = value if isinstance(value, tuple) else (value,)
     return " ".join(f"{n:g}" if isinstance(n, float) else str(n) for n in numbers)
 
@@ -118,8 +118,8 @@ def _variant_json(filter: Filter, variant: Variant) -> dict[str, Any]:
 
 
 def _largest_json(filter: Filter, variant: Variant) -> dict[str, float]:
-    """The largest magnitude that the variant supports with default parameters and knobs, of each floating type that it
-    does not support whole."""
+    """The largest magnitude that the variant supports with default parameters and knobs, for each floating type whose
+    range it does not support entirely."""
     if variant.largest is None:
         return {}
     params, knobs = ({p.name: p.default for p in those} for those in (filter.params, variant.knobs))
@@ -130,7 +130,7 @@ def _largest_json(filter: Filter, variant: Variant) -> dict[str, float]:
 
 
 def claims(args: argparse.Namespace) -> int:
-    """Every claim: published, counted or measured, and whether it holds; or the counts of the laws alone."""
+    """Every claim: published, counted or measured, and whether it is true; or only the counts of the laws."""
     if args.count is not None:
         emit(args.count, laws_json(count_laws(FILTERS), ARCHITECTURE))
         return 0
@@ -166,7 +166,7 @@ def _print_claim(j: Judgement) -> None:
 
 
 def compile_kernels(args: argparse.Namespace) -> int:
-    """Compile every kernel in every sample type for each architecture, and show the resources that it takes."""
+    """Compile every kernel for every sample type and architecture, and show its resources."""
     architectures = tuple(dict.fromkeys(args.gpu or ARCHITECTURES))
     for architecture in architectures:
         if architecture not in supported_architectures():
@@ -210,7 +210,7 @@ def _variant_rows(architecture: str, filter: Filter, variant: Variant, dtype: st
     knobs = {p.name: p.default for p in variant.knobs}
     task = _supported_task(filter, variant, dtype, knobs, device.limits)
     if task is None:
-        return  # there is no kernel for samples of this type
+        return  # there is no kernel for this sample type
     plan = make_plan(filter, variant, device, task.on(device.empty(task.meta.shape, task.dtype)))
     device.check(plan)
     for step in plan.steps:
@@ -241,7 +241,7 @@ def _resource_row(compiled: Any, name: str, dtype: str) -> dict[str, Any]:
 
 
 def doctor(args: argparse.Namespace) -> int:
-    """What this machine can do: processor, GPUs, compiler, libraries, measured bandwidth – and what to install."""
+    """Show what this machine can do: processor, GPUs, compiler, libraries, measured bandwidth – and what to install."""
     state = examine(with_roofs=not args.skip_roofs)
     if args.json:
         emit(args.json, state)

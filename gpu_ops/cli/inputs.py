@@ -23,7 +23,7 @@ from gpu_ops.task import Meta
 from gpu_ops.types import Experiment, Filter, Input, Pick, Variant
 
 LARGEST_KERNEL = 1 << 20
-"""Bytes of a kernel file."""
+"""The largest kernel file in bytes."""
 
 
 def flag_values(args: argparse.Namespace) -> dict[str, str]:
@@ -33,13 +33,13 @@ def flag_values(args: argparse.Namespace) -> dict[str, str]:
 
 
 def reading_of(args: argparse.Namespace, overrides: Mapping[str, str] = {}) -> Reading:  # noqa: B006 - never changed
-    """How the flags say that an input is read. Raises ParamError."""
+    """The reading options that the flags give. Raises ParamError."""
     values, dtype = {**flag_values(args), **overrides}, overrides.get("dtype", args.dtype)
     return Reading(args.kind, args.nonfinite, args.limit, dtype, tuple(args.step), values)
 
 
 def read_input(args: argparse.Namespace, overrides: Mapping[str, str] = {}) -> Input:  # noqa: B006 - never changed
-    """The input that the flags name, after its steps and with noise where they ask for it; `overrides` are further
+    """The input that the flags name, after its steps and the requested noise; `overrides` are further
     sample options, noise and dtype, as text."""
     reading = reading_of(args, overrides)
     if args.input is None:
@@ -61,7 +61,7 @@ def _sample(args: argparse.Namespace, reading: Reading) -> Input:
 
 
 def say_notes(args: argparse.Namespace, origin: Mapping[str, Any]) -> None:
-    """Say once what a person should know about how a file was read."""
+    """Print once the reader's notes about a file."""
     _say_once(args, (f"{plain(args.input)}: {words}." for words in notes_in(origin)))
 
 
@@ -131,7 +131,7 @@ def preset(args: argparse.Namespace, filter: Filter) -> Values:
 
 
 class Requested(NamedTuple):
-    """An input, a filter and its parameters, with no variant and no device yet. `values` are those of all flags."""
+    """An input, a filter and its parameters, without variants and devices. `values` are those of all flags."""
 
     input: Input
     filter: Filter
@@ -167,7 +167,7 @@ def make_experiment(args: argparse.Namespace, overrides: Mapping[str, str] = {},
 def todays_ids(
     args: argparse.Namespace, filter: Filter, names: Sequence[str], meta: Meta | None, values: Mapping[str, Any]
 ) -> list[str]:
-    """The named variants by the ids of this version; standard error says once what is called otherwise."""
+    """The named variants by the ids of this version; standard error names each renamed one once."""
     found, sentences = todays(filter, names, meta, values)
     _say_once(args, sentences)
     return found

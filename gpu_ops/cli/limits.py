@@ -1,4 +1,4 @@
-"""The limits of a user's kernel, from the flags, and a message where it takes long."""
+"""The limits of a user's kernel, from the flags, and a message if it takes long."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from gpu_ops.errors import KernelFault
 from gpu_ops.progress import Limit, limited
 
 KERNEL_MIB = 2048.0
-"""Memory that a user's kernel may add where no flag says otherwise."""
+"""MiB of memory that a user's kernel may add by default."""
 
 
 def has_reader() -> bool:
-    """Whether a person reads standard error."""
+    """Whether standard error is a terminal."""
     return sys.stderr.isatty()
 
 
 @contextmanager
 def within_limits(args: argparse.Namespace, what: str) -> Iterator[Limit]:
-    """Inside, the flags limit the time and the memory of `what`; after two seconds one line says so where a person
-    reads standard error. A kernel that dies, or does not end, on a GPU ends the process: what is raised names `what`.
+    """Inside the block, the flags limit the time and the memory of `what`; after two seconds a line on a terminal says
+    so. A kernel that fails, or does not end, on a GPU ends the process: the error names `what`.
     """
     mib = KERNEL_MIB if args.memory is None else args.memory
     limits = f"{args.deadline:g} s (--deadline) and {mib:g} MiB more memory (--memory)"
@@ -39,7 +39,7 @@ def within_limits(args: argparse.Namespace, what: str) -> Iterator[Limit]:
 
 
 def positive(text: str) -> float:
-    """A number above 0. Raises ValueError, of which argparse makes a sentence."""
+    """A number above 0. Raises ValueError, which argparse reports as a sentence."""
     value = float(text)
     if not 0 < value < 1e9:
         raise argparse.ArgumentTypeError(f"{text} is not a number above 0 and below 1e9; give one, such as 30")

@@ -1,4 +1,4 @@
-"""run: an experiment from flags, its results to files and tables; a person's own kernel in a variant's place."""
+"""run: an experiment from flags, its results to files and tables; a user's kernel in place of a variant's."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _print_runs(args: argparse.Namespace, experiment: Experiment, rows: Sequence
 
 
 def title(experiment: Experiment) -> str:
-    """The filter, the input, its size and type, and the values of parameters and knobs, in a line."""
+    """The filter, the input, its size and type, and the values of parameters and knobs, in one line."""
     input, knobs = experiment.input, {k: v for pick in experiment.picks for k, v in pick.knobs.items()}
     size = INPUT_KINDS[input.kind].size_text(input.array.shape)
     what = f"{title_of(input)}, {size} {input.array.dtype.name}"
@@ -89,13 +89,13 @@ def title(experiment: Experiment) -> str:
 
 
 def job_title(filter: str, what: str, values: Values) -> str:
-    """A filter, what it runs on, and the values of its parameters, in a line."""
+    """A filter, its input, and the values of its parameters, in one line."""
     words = ", ".join(f"{name} {value}" for name, value in values.items())
     return f"{filter} of {what}; {words}" if words else f"{filter} of {what}"
 
 
 def exit_code(rows: Sequence[Row], explicit: bool) -> int:
-    """A wrong result counts most. An unsupported task is an error only where a person names the variant
+    """A wrong result takes precedence. An unsupported task is an error only where the user names the variant
     (`explicit`)."""
     if any(r.ok is False for r in rows):
         return WRONG
@@ -104,7 +104,8 @@ def exit_code(rows: Sequence[Row], explicit: bool) -> int:
 
 
 def _run_kernel(args: argparse.Namespace) -> int:
-    """Compile a user's kernel in a variant's place, check its launch, and test it with the filter's whole contract."""
+    """Compile a user's kernel in place of a variant's, check its launch, and test it with the filter's whole
+    contract."""
     for name in ("variant", "device"):
         if len(set(getattr(args, name))) > 1:
             raise ParamError(f"--kernel replaces the kernel of one variant on one device; give --{name} one name.")
@@ -125,7 +126,7 @@ def _run_kernel(args: argparse.Namespace) -> int:
     wrong: list[str] = []
     count = 0
     for count, case in enumerate(cases, start=1):
-        if wrong and count > len(cheap):  # known to be wrong already
+        if wrong and count > len(cheap):  # already known to be wrong
             count -= 1
             break
         with within_limits(args, f"case {count} of {len(cases)} on {device} ({case})") as limit:
@@ -154,7 +155,7 @@ def _run_kernel(args: argparse.Namespace) -> int:
 
 
 def _why_wrong(result: Run) -> str:
-    """The first fault that a simulated GPU saw, or the error of the result."""
+    """The first fault that a simulated GPU found, or the error of the result."""
     if result.findings:
         return str(result.findings[0])
     worst = max(result.errors.values(), key=lambda e: e.relative)
@@ -175,19 +176,19 @@ def _variant_to_replace(filter: Filter, names: Sequence[str]) -> Variant:
 
 def _check_offline(filter: Filter, variant: Variant, experiment: Experiment) -> None:
     """Check name, arguments, block and compilation, which needs no GPU. Raises ParamError for an input or parameters
-    that the variant does not take."""
+    that the variant does not support."""
     (pick,) = experiment.picks
     device = OfflineDevice("sm_75", pick.edits)
     params = with_defaults(filter, experiment.params)
     knobs = {**{k.name: k.default for k in variant.knobs}, **pick.knobs}
-    if reason := variant.refusal(Task.of(experiment.input.meta, params, knobs)):  # whatever the device's limits are
+    if reason := variant.refusal(Task.of(experiment.input.meta, params, knobs)):  # independent of the device's limits
         raise ParamError(f"{filter.id} {variant.id} does not take {title_of(experiment.input)}: {reason}.")
     task = Task.of(experiment.input.meta, params, knobs, device.limits)
     device.check(make_plan(filter, variant, device, task.on(experiment.input.array), pick.edits))
 
 
 def emit(target: str, content: dict[str, Any]) -> None:
-    """JSON to standard output or, in one step, to a file."""
+    """Write JSON to standard output or, atomically, to a file."""
     if target == "-":
         print(json.dumps(content, indent=1))
     else:

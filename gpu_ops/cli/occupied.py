@@ -1,4 +1,4 @@
-"""The theoretical occupancy at each point of a sweep, beside the time where one was measured."""
+"""The theoretical occupancy at each point of a sweep, with the measured time if there is one."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from gpu_ops.running.ahead import side_by_side
 from gpu_ops.types import Filter, Pick, Variant
 
 Axes = Mapping[str, str]
-"""The values of one point by what varies."""
+"""The values of one point by varied quantity."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A variant at a point of a sweep on an architecture: its occupancy, or the `reason` why there is none."""
+    """A variant at a point of a sweep on an architecture: its occupancy, or the `reason` why it has none."""
 
     variant: str
     architecture: str
@@ -40,7 +40,7 @@ class Place:
     reason: str = ""
 
     def seconds(self, rows: Iterable[Row], devices: Mapping[str, str]) -> float | None:
-        """Its kernel time among the rows of devices of its architecture; None where it was not timed."""
+        """The kernel time in rows of devices of this architecture; None where it was not timed."""
         own = (r for r in rows if devices.get(r.device) == self.architecture and self._is(r))
         return next((time for r in own if (time := r.seconds("kernel")) is not None), None)
 
@@ -50,7 +50,7 @@ class Place:
         return same and alike
 
     def to_json(self) -> dict[str, Any]:
-        """The place as a report holds it."""
+        """The JSON form for a report."""
         where: dict[str, Any] = {"variant": self.variant, "architecture": self.architecture, "shape": list(self.shape)}
         where |= {"dtype": self.dtype, "params": dict(self.params), "knobs": dict(self.knobs)}
         if self.launch is None:
@@ -72,8 +72,8 @@ def measured_architectures(args: argparse.Namespace) -> dict[str, str]:
 
 
 def places(args: argparse.Namespace, points: Sequence[Axes]) -> list[Place]:
-    """All places of a sweep: on the GPUs of --gpu, or on those that it times. Without --gpu only of variants that take
-    a knob that varies. Raises ParamError, DeviceError, KernelError."""
+    """All places of a sweep: on the GPUs of --gpu, or on those that it times. Without --gpu only for variants that have
+    a varied knob. Raises ParamError, DeviceError, KernelError."""
     architectures = args.gpu or sorted(set(measured_architectures(args).values()))
     for one in args.gpu:
         if not is_known(one) or one not in supported_architectures():
@@ -103,7 +103,7 @@ def _of_point(args: argparse.Namespace, point: Axes, architectures: Sequence[str
 
 
 def _variants(args: argparse.Namespace, filter: Filter, point: Axes, ids: Sequence[str]) -> list[Variant]:
-    """Those of --variant that have kernels, or all that take a knob that varies."""
+    """The variants of --variant that have kernels, or all that have a varied knob."""
     named = [filter.variant(id) for id in ids] or filter.variants
     knobbed = {v.id for v in named if {k.name for k in v.knobs} & set(point)}
     asked = args.gpu and args.variant
@@ -111,7 +111,7 @@ def _variants(args: argparse.Namespace, filter: Filter, point: Axes, ids: Sequen
 
 
 def tables(found: Sequence[Place], rows: Sequence[Row], devices: Mapping[str, str]) -> str:
-    """A table for each variant and GPU; the time stands beside where the sweep measured one."""
+    """A table for each variant and GPU, with the time where the sweep has measured one."""
     groups = dict.fromkeys((p.variant, p.architecture) for p in found)
     return "\n\n".join(_table([p for p in found if (p.variant, p.architecture) == g], rows, devices) for g in groups)
 

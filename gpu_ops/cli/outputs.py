@@ -33,8 +33,7 @@ def add_saving(parser: argparse.ArgumentParser) -> None:
 
 
 def saving_of(args: argparse.Namespace, about: Mapping[str, Any] = NOTHING, pixel: Pixel | None = None) -> Saving:
-    """How the flags say that results are saved. Raises ParamError for levels without their mapping, and for the mapping
-    without levels."""
+    """The saving options that the flags give. Raises ParamError for levels without their mapping, and vice versa."""
     if (args.map == "levels") != (args.map_levels is not None):
         raise ParamError("--map levels and --map-levels LOW HIGH belong together; give both or none.")
     return Saving(args.map, tuple(args.map_levels) if args.map_levels else None, about, pixel)
@@ -61,7 +60,7 @@ def targets(filter: Filter, chosen: Values, arguments: Sequence[str]) -> dict[st
 
 
 def save_all(targets: Mapping[str, str], runs: Sequence[Run], experiment: Experiment, saving: Saving) -> None:
-    """Write the outputs of the last run that gave a right result."""
+    """Write the outputs of the last run with a correct result."""
     if not targets and saving.map != "none":
         raise ParamError(f"--map {saving.map} is for a saved result; name its file with --output.")
     usable = [r for r in runs if r.outputs and r.ok is not False]
@@ -75,7 +74,7 @@ def save_all(targets: Mapping[str, str], runs: Sequence[Run], experiment: Experi
 
 
 def save_one(path: str, run: Run, name: str, saving: Saving, rate: float | None, what: str) -> None:
-    """Write an output of a run and say so, with `what` for its name."""
+    """Write an output of a run and print so, with `what` as its name."""
     output = FILTERS.find(run.filter).output(name)
     mapping = save_output(path, output, run.outputs[name], run.forms[name], rate, saving)
     words = f"; {mapping}" if mapping else ""
@@ -83,7 +82,7 @@ def save_one(path: str, run: Run, name: str, saving: Saving, rate: float | None,
 
 
 def describe(runs: Sequence[Run]) -> str:
-    """A line about each output of the last run that gave a right result."""
+    """A line about each output of the last run with a correct result."""
     usable = [r for r in runs if r.outputs and r.ok is not False]
     if not usable:
         return ""

@@ -72,7 +72,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def _filter_first(argv: Sequence[str]) -> list[str]:
-    """The arguments of run with the filter in front, because --input takes several names and would take it as well."""
+    """The arguments of run with the filter in front, because --input takes several names and would take the filter as
+    one."""
     names = {name for f in FILTERS for name in (f.id, f.family)}
     for place in range(2, len(argv) if argv[:1] == ["run"] and argv[1:2] and argv[1] not in names else 0):
         if argv[place] in names and not argv[place - 1].startswith("-"):
@@ -81,7 +82,7 @@ def _filter_first(argv: Sequence[str]) -> list[str]:
 
 
 def _settle_run(args: argparse.Namespace) -> None:
-    """Many files are another command. Raises ParamError for flags that do not go together."""
+    """Choose the batch command for many files. Raises ParamError for flags that are not allowed together."""
     batch.check_use(args)
     if args.output_dir is not None:
         args.command = batch.run
@@ -153,7 +154,7 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
 
 
 def _add_results(parser: argparse.ArgumentParser) -> None:
-    """Where results go, and what they are of."""
+    """Where results go, and which results."""
     formats = " ".join(dict.fromkeys(s for kind in OUTPUT_KINDS.values() for s in kind.formats))
     parser.add_argument(
         "--output",
@@ -221,7 +222,7 @@ def _add_values(parser: argparse.ArgumentParser, filters: list[Filter], knobs: b
 
 
 def _add_flags(group: argparse._ActionsContainer, params: Iterable[Param]) -> None:
-    """One flag a name; values stay text until the parameter that takes them checks them."""
+    """One flag per name; values stay text until the parameter of that name checks them."""
     merged: dict[str, list[Param]] = {}
     for param in params:
         merged.setdefault(param.name, []).append(param)
@@ -303,7 +304,7 @@ def _add_transfers(commands: argparse._SubParsersAction[Parser], filters: list[F
 
 
 def _add_limits(parser: argparse.ArgumentParser, what: str, more: str = "") -> argparse._ArgumentGroup:
-    """The limits after which a user's kernel is stopped; the same flag limits the memory of a run in bands."""
+    """The limits at which a user's kernel is stopped; the same flag limits the memory of a run in bands."""
     group = parser.add_argument_group(f"limits of {what}")
     group.add_argument(
         "--deadline",

@@ -1,5 +1,5 @@
-"""run over parts of its input: every frame of a stack, or bands of a file that takes much of the memory or more than
-there is."""
+"""run over parts of its input: every frame of a stack, or bands of a file that takes much of the memory or exceeds
+it."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ def add_arguments(group: argparse._ActionsContainer) -> None:
 
 
 def device_bytes(args: argparse.Namespace) -> int | None:
-    """What --device-memory allows; None for all that is free."""
+    """The memory of --device-memory; None for all that is free."""
     return None if args.device_memory is None else int(args.device_memory * MIB)
 
 
 def file_bytes(args: argparse.Namespace) -> int | None:
-    """What --memory allows; None where nobody says."""
+    """The memory of --memory; None without the flag."""
     return None if args.memory is None else int(args.memory * MIB)
 
 
 @contextmanager
 def _showing(what: str) -> Iterator[Report]:
-    """Shows the part at work on a terminal, over the last one, and nothing at the end."""
+    """Shows the present part on a terminal, in place of the previous one, and clears the line at the end."""
     try:
         yield lambda done, total: streams.rewrite(f"{what} {done + 1} of {total}")
     finally:
@@ -66,7 +66,7 @@ def _showing(what: str) -> Iterator[Report]:
 
 
 def _only(args: argparse.Namespace, picks: Sequence[Pick], several: str, none: str) -> Pick:
-    """The last pick, or the one that is named. Raises ParamError that begins with `several` or is `none`."""
+    """The last pick, or the named one. Raises ParamError that begins with `several` or is `none`."""
     if args.variant and len(picks) > 1:
         names = ", ".join(f"{p.variant} on {p.device}" for p in picks)
         raise ParamError(f"{several} {names}; name one, and one --device.")
@@ -79,7 +79,7 @@ def _only(args: argparse.Namespace, picks: Sequence[Pick], several: str, none: s
 
 
 def check_frames(args: argparse.Namespace) -> None:
-    """Raises ParamError for flags that do not go with --frames."""
+    """Raises ParamError for flags that are not allowed with --frames."""
     if args.frames is None:
         return
     for name in ("param_frame", "param_project", "kernel", "json", "memory", "device_memory"):
@@ -129,9 +129,9 @@ def run_frames(args: argparse.Namespace, experiment: Experiment, targets: Mappin
 
 
 def source_of(args: argparse.Namespace) -> Rows | None:
-    """The input of the flags where it goes in bands: a file of which the whole would take more memory than --memory or
-    than is free, or that holds more values than are loaded at once; and one of which the whole would take more than a
-    quarter of what is free, where bands do all that the flags ask for. None of all others."""
+    """The input of the flags if it is processed in bands: a file that needs more memory than --memory or than is free,
+    or that has more values than are loaded at once; also a file that needs more than a quarter of the free memory,
+    where bands do everything that the flags ask for. None for all others."""
     if args.frames is not None:
         return None
     whole = args.memory is None
@@ -145,13 +145,13 @@ def source_of(args: argparse.Namespace) -> Rows | None:
 
 
 def _does_all(args: argparse.Namespace, source: Rows) -> bool:
-    """Whether bands give all that the flags ask for: one result of one variant, in a format that is written row by
-    row, of values that they take."""
+    """Whether bands do everything that the flags ask for: one result of one variant, in a format that is written row by
+    row, of a type that bands support."""
     if len(args.variant) > 1 or len(args.device) > 1:
         return False
     try:
         return check_ability(*_prepared(args, source), args.limit)
-    except KernelscopeError:  # as a whole it works, or says better what is wrong
+    except KernelscopeError:  # as a whole it works, or fails with a better message
         return False
 
 
@@ -186,7 +186,7 @@ def run_bands(args: argparse.Namespace, source: Rows) -> int:
 
 
 def _prepared(args: argparse.Namespace, source: Rows) -> tuple[FileRun, dict[str, str]]:
-    """What runs in bands, and the files of its outputs. Raises ParamError for flags that need the whole input."""
+    """The banded run, and the files of its outputs. Raises ParamError for flags that need the whole input."""
     flags = flag_values(args)
     given = {"--step": bool(args.step), "--noise": "noise" in flags or "noise_seed" in flags}
     given |= {"--json": args.json is not None, "--map": args.map != "none"}
@@ -209,7 +209,7 @@ def _job(args: argparse.Namespace, source: Rows, pick: Pick, output: str) -> Fil
 
 
 def _pick(args: argparse.Namespace, filter: Filter, source: Rows) -> Pick:
-    """The one variant that is named, or the last of the filter's own that takes the input."""
+    """The one named variant, or the last of the filter's own that supports the input."""
     values, params = checked_values(args, filter)
     meta = _job(args, source, Pick("", "cpu"), "").task.meta
     fitting = [p for p in make_picks(args, filter, meta, values) if args.variant or takes(filter, p, meta, params)]

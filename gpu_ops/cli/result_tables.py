@@ -14,7 +14,7 @@ from gpu_ops.params import nearest
 
 
 def tables(args: argparse.Namespace) -> int:
-    """Every table, or those that are named; with --write the sections of these files."""
+    """Print every table, or the named ones; with --write fill the sections of these files."""
     for name in args.tables:
         if name not in TABLES:
             near = nearest(name, list(TABLES))
@@ -35,7 +35,7 @@ def tables(args: argparse.Namespace) -> int:
 
 
 def _write(path: Path) -> str:
-    """Fill the sections of one file; what became of it. Raises InputError."""
+    """Fill the sections of one file. Returns what was done. Raises InputError."""
     try:
         before = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""SIGTERM ends a command as Ctrl-C does: what is written so far stays whole, and what is half done is removed."""
+"""SIGTERM ends a command as Ctrl-C does: finished files stay, and incomplete ones are removed."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ CTRL_C, TERMINATION = signal.SIGINT, signal.SIGTERM
 
 @contextmanager
 def handled(handler: Handler, *signals: signal.Signals) -> Iterator[None]:
-    """Inside, these signals call the handler; one that this process was started to ignore stays ignored. Only the main
-    thread gets signals: in another one nothing changes."""
+    """Inside the block, these signals call the handler; a signal that was ignored at the process's start stays ignored.
+    Only the main thread gets signals: in another thread nothing changes."""
     before = {}
     try:
         for number in signals:

@@ -1,5 +1,5 @@
-"""Standard output and standard error in any state: of any encoding, full, closed, or without a reader. Names of files
-and other texts from outside cannot steer the terminal."""
+"""Standard output and standard error in any state: any encoding, a full disk, closed, or without a reader. Control
+characters in file names and other texts from outside do not reach the terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any, NoReturn, TextIO, cast
 from gpu_ops.errors import BAD_INPUT
 
 PLAIN = "kernelscope.plain"
-"""The encoding of text: signs that a terminal does not have become plain ones, any others become their code."""
+"""How unencodable text is written: symbols become plain characters, all others their code."""
 SIGNS = {
     "×": "x",
     "·": "*",
@@ -61,7 +61,7 @@ _UNUSUAL = re.compile(r"[^\n\t -~]")
 
 
 def printable(text: str) -> str:
-    """The text with the code of each control character in its place, such as \\x1b; only line ends and tabs stay."""
+    """The text with each control character replaced by its code, such as \\x1b; only line ends and tabs stay."""
     return _UNUSUAL.sub(_shown_sign, text)
 
 
@@ -91,7 +91,7 @@ def _raw(stream: TextIO | None) -> TextIO | None:
 
 @contextmanager
 def only_printable() -> Iterator[None]:
-    """Inside, whatever is written to both streams is printable."""
+    """Inside the block, everything that is written to both streams is printable."""
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = (s and cast(TextIO, _Printable(s)) for s in before)
     try:
@@ -101,7 +101,7 @@ def only_printable() -> Iterator[None]:
 
 
 def rewrite(text: str) -> None:
-    """Show a text instead of the last one, where standard error is a terminal."""
+    """Replace the last line by a text, where standard error is a terminal."""
     if sys.stderr is not None and sys.stderr.isatty():
         print(f"\r\033[K{printable(text)}", end="", file=_raw(sys.stderr), flush=True)
 
@@ -124,7 +124,7 @@ def say(sentence: object) -> None:
 
 def fault_of_output() -> str:
     """Flush both streams. Returns why standard output cannot be written, "" where it can or where its reader has
-    stopped. Text that cannot be written is dropped, so that Python does not try again at its exit."""
+    stopped reading. Text that cannot be written is dropped, so that Python does not try again at its exit."""
     try:
         if sys.stderr is not None:
             sys.stderr.flush()

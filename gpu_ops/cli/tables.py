@@ -1,4 +1,4 @@
-"""Figures as text: aligned columns, each with its unit, every speed-up with the names of both sides."""
+"""Results as text: aligned columns, each with its unit, every speed-up with the names of both sides."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BARS = {
 
 
 def seconds(value: float | None) -> str:
-    """A time with a unit that suits it."""
+    """A time with a suitable unit."""
     if value is None:
         return ""
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
@@ -43,12 +43,12 @@ PRINTERS: Mapping[str, Callable[[float], str]] = {
 
 
 def value_text(value: float, hint: str) -> str:
-    """A value of a counter or a stage, as the catalogue's hint says."""
+    """A value of a counter or a stage, formatted by the catalogue's hint."""
     return PRINTERS[hint](value)
 
 
 def align(rows: Iterable[Sequence[str]], numbers: frozenset[int] = frozenset()) -> str:
-    """Columns of equal width; those in `numbers` to the right. The first row is the heading."""
+    """Columns of equal width; those in `numbers` are right-aligned. The first row is the heading."""
     rows = [list(r) for r in rows]
     widths = [max(len(r[i]) for r in rows) for i in range(len(rows[0]))]
     lines = []
@@ -60,7 +60,7 @@ def align(rows: Iterable[Sequence[str]], numbers: frozenset[int] = frozenset()) 
 
 
 def align_filled(lines: Sequence[Sequence[str]], numbers: Collection[str]) -> str:
-    """`align` without the columns that are empty in every row; columns whose heading is in `numbers` to the right."""
+    """`align` without columns that are empty in every row; columns whose heading is in `numbers` are right-aligned."""
     columns = [i for i in range(len(lines[0])) if any(line[i] for line in lines[1:])]
     right = frozenset(place for place, i in enumerate(columns) if lines[0][i] in numbers)
     return align([[line[i] for i in columns] for line in lines], right)
@@ -72,7 +72,8 @@ def _time(row: Row, stage: str) -> str:
 
 
 def names(rows: Sequence[Row]) -> list[str]:
-    """A name for each row: its variant, and the settings that differ where several rows have one variant and device."""
+    """A name for each row: its variant, with the settings that differ where several rows have one variant and
+    device."""
     result = [row.variant for row in rows]
     for own in {(row.variant, row.device) for row in rows}:
         places = [i for i, row in enumerate(rows) if (row.variant, row.device) == own]
@@ -117,7 +118,8 @@ def _timing_cells(row: Row) -> list[str]:
 
 
 def counted_table(rows: Sequence[Row]) -> str:
-    """What a simulated GPU counted for its rows, the most telling counter for speed; "" where nothing was simulated."""
+    """The counts of a simulated GPU in its rows, the most important counter for speed; "" where nothing was
+    simulated."""
     simulated = [(name, row) for name, row in zip(names(rows), rows, strict=True) if row.simulated and row.counters]
     if not simulated:
         return ""
@@ -135,7 +137,7 @@ def error_text(row: Row) -> str:
 
 
 def quality_table(rows: Sequence[Row]) -> str:
-    """How close the input and the outputs are to the original without noise; "" where it is not known."""
+    """How close the input and the outputs are to the original without noise; "" without an original."""
     lines = [["against the original", "output", "SNR", "PSNR", "SSIM"]]
     for name, row in zip(names(rows), rows, strict=True):
         for output, q in row.quality.items():
@@ -145,7 +147,7 @@ def quality_table(rows: Sequence[Row]) -> str:
 
 
 def _change(before: float | None, after: float | None, digits: str = ".2f") -> str:
-    """A figure before and after: "22.42 → 28.05"; "" where one is not defined."""
+    """A value before and after: "22.42 → 28.05"; "" where one is not defined."""
     return "" if before is None or after is None else f"{before:{digits}} → {after:{digits}}".replace("inf", "infinite")
 
 
@@ -185,7 +187,8 @@ def footnotes(rows: Sequence[Row]) -> str:
 
 
 def fair_table(rows: Sequence[Row]) -> str:
-    """The fair comparison: one core, the best of the CPU, the GPU's kernel, and the GPU from and to host memory."""
+    """The fair comparison: one core, the best of the CPU, the GPU's kernel, and the GPU with transfers from and to host
+    memory."""
     row_names = names(rows)
     return "\n".join(
         f"  {BARS[bar.id]:26}{seconds(bar.timing.median):>10}  {row_names[bar.place]}"

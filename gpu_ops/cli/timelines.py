@@ -1,4 +1,4 @@
-"""Timelines of variants: which step runs beside which, as text, JSON, and a trace for Perfetto."""
+"""Timelines of variants: which steps overlap, as text, JSON, and a trace for Perfetto."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BASES = {
 
 
 def run(args: argparse.Namespace) -> int:
-    """Draw the timeline of each variant that is named."""
+    """Draw the timeline of each named variant."""
     input, filter, values, params = make_job(args)
     device = chosen_device(args)
     if args.picture is not None:
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _default(filter: Filter, device: str) -> list[Variant]:
-    """The picked variants that run there, else the last that does."""
+    """The picked variants that run on the device, else the last variant that does."""
     there = [v for v in filter.variants if runs_on(v, device)]
     if not there:
         raise ParamError(f"No variant of {filter.id} runs on {device}; name another --device.")

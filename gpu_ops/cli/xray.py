@@ -1,4 +1,4 @@
-"""xray: a kernel's source with counters beside each line, or two variants side by side."""
+"""xray: a kernel's source with counters at each line, or a comparison of two variants."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ from gpu_ops.types import Filter, Input, Variant
 
 Counts = Mapping[str, int]
 WIDEST = 160
-"""Letters of a source line that are shown."""
+"""The most letters of a source line that are shown."""
 AROUND = 2
 """Lines of a header that are shown around a line with counts."""
 CALLS = "»"
-"""Marks the number of a line that calls others."""
+"""The mark of the number of a line that calls others."""
 
 
 def run(args: argparse.Namespace) -> int:
-    """X-ray one variant, or two side by side. Exit code 3 when a fault was found."""
+    """X-ray one variant, or compare two. Exit code 3 when a fault was found."""
     if len(args.variants) > 2:
         raise ParamError(f"xray takes one variant, or two to compare, not {len(args.variants)}.")
     if args.gpu not in supported_architectures():
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     check_flags(args, filter, variants)
     try:
         rays = [_xray_within_limits(args, filter, variant, part) for variant in variants]
-    except KernelError as error:  # the findings until the kernel stopped, or reached a limit
+    except KernelError as error:  # the findings until the kernel stopped or reached a limit
         if not error.findings:
             raise
         print("\n".join(["findings", *(f"  {f.severity}: {shortened(str(f))}" for f in error.findings)]))
@@ -76,8 +76,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _top(args: argparse.Namespace, filter: Filter, meta: Meta) -> Variant:
-    """The last variant with kernels that supports the task: the top of the ladder, which uses the most of the
-    machine."""
+    """The last variant with kernels that supports the task: the top of the ladder, which is the most optimised."""
     values, params = _values(args, filter)
     with_kernels = [v for v in filter.variants if v.kernels]
     flags = {k.name for v in with_kernels for k in v.knobs} & set(values)
@@ -111,7 +110,7 @@ def _xray_within_limits(args: argparse.Namespace, filter: Filter, variant: Varia
 
 
 def _edits(args: argparse.Namespace, variant: Variant) -> dict[str, str]:
-    """A user's kernel instead of the variant's first kernel file."""
+    """A user's kernel in place of the variant's first kernel file."""
     if args.kernel is None:
         return {}
     if len(args.variants) > 1 or not variant.kernels:
@@ -157,7 +156,7 @@ def _cell(counter: Counter, counts: Counts) -> str:
 
 
 def _kernel(kernel: KernelXRay) -> str:
-    """The kernel's file, whole."""
+    """The kernel's whole file, with counts."""
     grid, block = (_extent(shape, noun) for shape, noun in ((kernel.grid, "block"), (kernel.block, "thread")))
     times = f", {kernel.launches} launches; the first" if kernel.launches > 1 else ""
     heading = f"{kernel.file}  {kernel.name}{times}: {grid} of {block}"
@@ -171,7 +170,7 @@ def _extent(shape: Sequence[int], noun: str) -> str:
 
 
 def _compiled(kernel: KernelXRay) -> list[str]:
-    """What the compiler got in addition to the text, a line for each set of defines."""
+    """The defines of the compilation, one line for each set."""
     return [f"  compiled with: {defines}" for defines in compiled_with(kernel.defines)]
 
 
@@ -249,7 +248,7 @@ def _resources(kernel: KernelXRay) -> str:
 
 
 def _expected(x: XRay) -> str:
-    """Global loads of blocks, counted and by the variant's formula."""
+    """Global loads of blocks, as counted and by the variant's formula."""
     if x.expected is None or len(x.kernels) != 1:
         return ""
     counted = {**x.kernels[0].block_loads, "total": x.totals.get("global_load_threads", 0)}

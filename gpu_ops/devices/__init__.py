@@ -1,4 +1,4 @@
-"""Devices by name: cpu, cuda:N and sim. Nothing falls back silently: a missing device is an error that says why."""
+"""Devices by name: cpu, cuda:N and sim. There is no silent fallback: a missing device is an error that says why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the first generations of GPUs coalesced the accesses of half a warp into transactions, by their public rules."""
+"""How the first GPU generations coalesced the accesses of a half-warp into transactions, by their published rules."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RULES: dict[Rule, str] = {
 
 def transactions(addresses: Array, mask: Array | None, nbytes: int, rule: Rule) -> tuple[int, int]:
     """The number of transactions, and their bytes, for accesses of `nbytes` at addresses (warps, 32); `mask` says which
-    lanes run (None: all)."""
+    lanes are active (None: all)."""
     rows = addresses.reshape(-1, HALF)
     running = np.ones(rows.shape, np.bool_) if mask is None else mask.reshape(-1, HALF)
     some = running.any(axis=1)

@@ -1,5 +1,5 @@
-"""NVRTC in a separate process, for kernels that are edited or not the project's: where it crashes, hangs or takes all
-memory, the caller gets an error and continues. The process stays alive for the next compilation."""
+"""NVRTC in a separate process, for edited and user-defined kernels: if it crashes, hangs or takes all memory, the
+caller gets an error and continues. The process stays alive for the next compilation."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _child: processes.LineProcess | None = None
 
 
 def make(source: str, text: str, headers: Mapping[str, str], flags: tuple[str, ...], assemble: bool) -> Made:
-    """What NVRTC makes of a kernel file there. Raises KernelError where it crashes, takes more than DEADLINE seconds or
-    more memory than it may, DeviceError where it is not available, Cancelled and LimitReached as `advance` does."""
+    """Compile a kernel file in that process. Raises KernelError where NVRTC crashes, takes more than DEADLINE seconds
+    or exceeds its memory limit, DeviceError where it is not available, Cancelled and LimitReached as `advance` does."""
     request = {"source": source, "text": text, "headers": dict(headers), "flags": flags, "assemble": assemble}
     with _one:
         child = _alive()
@@ -38,7 +38,7 @@ def make(source: str, text: str, headers: Mapping[str, str], flags: tuple[str, .
         try:
             answer = _wait(child, source)
         except BaseException:
-            child.end()  # it may still compile what nobody waits for
+            child.end()  # it may still compile for a request that was abandoned
             raise
     if "error" in answer:
         raise DeviceError(answer["error"])
@@ -84,7 +84,7 @@ def _wait(child: processes.LineProcess, source: str) -> dict[str, Any]:
         return answer
 
 
-# In that process.
+# In that process
 
 
 def serve() -> None:

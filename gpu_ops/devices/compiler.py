@@ -1,7 +1,7 @@
 """The only caller of NVRTC: one set of flags, one cache, PTX and cubin from the same compilation.
 
-A CUDA device loads the cubin. The simulated GPU reads the PTX and skips the assembler, which takes two fifths of the
-time. NVRTC needs neither a GPU nor a driver. It exists for Linux and Windows, not for macOS.
+A CUDA device loads the cubin. The simulated GPU needs only the PTX; without the assembler, compilation is two fifths
+shorter. NVRTC needs neither a GPU nor a driver. It exists for Linux and Windows, not for macOS.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from gpu_ops.params import Value
 FLAGS = ("-std=c++17", "-lineinfo", "-ftz=false", "-fmad=true")
 ASSEMBLER_FLAGS = ("--ptxas-options=-v",)
 ARCHITECTURES = ("sm_75", "sm_90", "sm_120")
-"""Every shipped kernel must compile for these: the oldest that NVRTC supports, today's, and the newest PTX dialect."""
+"""Every shipped kernel must compile for these: the oldest that NVRTC supports, a current one, and the newest PTX
+dialect."""
 
 _LOG_LINE = re.compile(r"^(.*)\((\d+)\): (catastrophic error|error|warning)(?: #\d+(?:-D)?)?: (.*)$")
 _ENTRY = re.compile(r"\.entry\s+(\w+)\s*\(([^)]*)\)\s*((?:\.\w+[^{]*?)?)\{", re.S)
@@ -132,8 +133,8 @@ def _compile(
 def _made(
     isolated: bool, source: str, text: str, headers: Mapping[str, str], flags: tuple[str, ...], assemble: bool
 ) -> Made:
-    """What NVRTC makes of a program, which depends on nothing else than these arguments and its version. It runs
-    `isolated`, in a process of its own, where a person wrote the program."""
+    """Compile a program; the result depends only on the program, the flags and NVRTC's version. A user's program is
+    compiled `isolated`, in a separate process."""
     return (make if isolated else call_nvrtc)(source, text, headers, flags, assemble)
 
 
@@ -155,7 +156,7 @@ def parse_log(log: str) -> tuple[Diagnostic, ...]:
         match = _LOG_LINE.match(line)
         if not match:
             continue
-        # NVRTC echoes the source with two extra leading blanks, then puts a caret under the place.
+        # NVRTC echoes the source with two extra leading blanks, then puts a caret under the position.
         caret = next((c for c in lines[i + 1 : i + 4] if c.strip() == "^"), "")
         column = max(caret.index("^") - 1, 0) if caret else 0
         diagnostics.append(Diagnostic(match[1], int(match[2]), column, match[3], match[4]))

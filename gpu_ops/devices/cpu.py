@@ -1,4 +1,4 @@
-"""The CPU as a device: plans are calls, arrays are NumPy's, the clock is the wall clock."""
+"""The CPU as a device: plans are calls, arrays are NumPy's, times are wall-clock."""
 
 from __future__ import annotations
 
@@ -39,11 +39,12 @@ from gpu_ops.plan import (
 from gpu_ops.progress import finite
 
 SHORTEST_SAMPLE = 1e-3
-"""Seconds. The wall clock and the interpreter blur anything shorter, so short plans are sampled in batches."""
+"""The shortest sample in seconds. Clock and interpreter are too imprecise for shorter ones, so short plans are
+batched."""
 LARGE = 1 << 26
-"""Bytes from which on free memory is checked before they are allocated."""
+"""From this many bytes on, the free memory is checked before an allocation."""
 SETTLED_FROM = 0.05
-"""Seconds. What ran before a sample this long does not change it."""
+"""Seconds. A sample this long is not affected by the work before it."""
 
 
 class CpuDevice:
@@ -66,7 +67,7 @@ class CpuDevice:
         with finite():
             if out is None:
                 _check_memory(array.nbytes)
-                return np.array(array, order="C")  # a copy, so that no variant can spoil the caller's input
+                return np.array(array, order="C")  # a copy, so that no variant can change the caller's input
             np.copyto(out, array)
             return out
 
@@ -108,10 +109,10 @@ class CpuDevice:
         """There is no driver."""
 
     def register(self, array: np.ndarray[Any, Any]) -> None:
-        """The CPU reads all memory alike."""
+        """Nothing to do: the CPU reads all memory alike."""
 
     def unregister(self, array: np.ndarray[Any, Any]) -> None:
-        """`register` did nothing."""
+        """Nothing to do: `register` did nothing."""
 
     def kernel(self, source: str, name: str, defines: Mapping[str, Value] | None = None) -> Any:
         raise KernelError(f"{source} is CUDA C, which the CPU cannot run; pick a CUDA device or a cpu variant.")
@@ -128,7 +129,7 @@ class CpuDevice:
     def execute(self, plan: Plan, mode: How = "direct", trace: bool = False) -> Execution:
         start = time.perf_counter()
         spans = []
-        with finite():  # CPU variants end by themselves; those that work in bands report progress as well
+        with finite():  # CPU variants end by themselves; banded ones report progress as well
             for step in plan.steps:
                 begin = time.perf_counter() - start
                 run_step(step)
@@ -149,7 +150,7 @@ class CpuDevice:
 
 
 def _check_memory(needed: int) -> None:
-    """Raises DeviceMemoryError for more than is free: the system would grant it, and end the process that uses it."""
+    """Raises DeviceMemoryError for more than is free: the system would grant it, and kill the process that uses it."""
     if needed >= LARGE and needed > (free := free_memory()):
         raise DeviceMemoryError(f"This needs {needed} bytes; {free} are free.")
 
@@ -206,8 +207,8 @@ class CpuSampler:
         self._next = (self._next + 1) % len(self._plans)
 
     def _settle(self) -> None:
-        """Two untimed runs when another sampler ran last: its library's idle threads spin for a while and would take
-        half the cores. Long samples do not need it."""
+        """Do two untimed runs after another sampler: its library's idle threads spin for a while and would take half
+        the cores. Long samples do not need it."""
         if CpuSampler._last is not self and self._seconds < SETTLED_FROM:
             for _ in range(2):
                 self._run_next()
@@ -216,7 +217,7 @@ class CpuSampler:
 
 @cache
 def cpu_model() -> str:
-    """The processor's name as the system gives it."""
+    """The processor's name as the system reports it."""
     info = Path("/proc/cpuinfo")
     if info.is_file():
         for line in info.read_text(encoding="utf-8", errors="replace").splitlines():

@@ -9,7 +9,7 @@ import numpy as np
 from gpu_ops.plan import Device, DeviceArray, MemoryKind
 
 GUARD_BYTES = 1 << 16
-"""A multiple of every alignment that allocations guarantee, and as many bytes as one block can write past an end."""
+"""A multiple of every guaranteed alignment, and as many bytes as one block can write past an end."""
 PATTERN = 0xA5
 
 

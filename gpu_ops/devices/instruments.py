@@ -1,4 +1,4 @@
-"""The kernels that measure the machine or look at the input instead of filtering: name, kernel file and defines."""
+"""The kernels that measure the machine or inspect the input instead of filtering: name, kernel file and defines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gpu_ops.params import Value
 
 @dataclass(frozen=True)
 class Instrument:
-    """A kernel that belongs to the measuring itself."""
+    """A kernel that is part of the measurement itself."""
 
     source: str
     name: str
@@ -21,5 +21,5 @@ COPY = Instrument("measure/copy.cu", "copy16", {"UNROLL": 4})
 READ = Instrument("measure/read.cu", "read16", {"UNROLL": 4})
 HOLD = Instrument("measure/hold.cu", "hold")
 LIMITS = Instrument("measure/limits.cu", "limits", {"DOUBLE": 0, "SKIP": 0})
-"""DOUBLE says that the samples are doubles; of every SKIP samples the last one is left out, 0 leaves none out."""
+"""DOUBLE says that the samples are doubles; the last of every SKIP samples is ignored, 0 ignores none."""
 INSTRUMENTS = (COPY, READ, HOLD, LIMITS)

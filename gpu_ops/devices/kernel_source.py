@@ -1,4 +1,4 @@
-"""The text of kernel files and headers, edited or shipped, and the hash that ties a recording to its code."""
+"""The text of kernel files and headers, edited or shipped, and the hash that links a recording to its code."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from gpu_ops.params import Value
 
 KERNELS = Path(__file__).resolve().parent.parent / "kernels"
 OWN_FOLDER = "own"
-"""The folder in the names of kernel files that a person made; there is none of that name on the disk."""
+"""The folder in the names of user-defined kernel files; it does not exist on the disk."""
 MOST_CHARACTERS = 1 << 20
-"""The longest kernel file of a person."""
+"""The longest user-defined kernel file."""
 _own: dict[str, str] = {}
 
 _RAW = r'(?<!\w)(?:u8|[uUL])?R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"'
@@ -43,7 +43,8 @@ FLAGS_OF_FILES = (
     *("-use_fast_math", "-ftz", "-fmad", "-prec-div", "-prec-sqrt", "-maxrregcount", "-std", "-D", "-U", "-dopt"),
     *("-extra-device-vectorization", "-default-device", "-device-int128", "-restrict", "-lineinfo"),
 )
-"""What a kernel file's Flags line may set: how code is made, and not which files the compiler reads or writes."""
+"""The flags that a kernel file's Flags line may set: they affect code generation, not the files that the compiler
+accesses."""
 
 
 def kernel_files() -> list[str]:
@@ -52,8 +53,9 @@ def kernel_files() -> list[str]:
 
 
 def header_files(edits: Mapping[str, str] | None = None) -> dict[str, str]:
-    """{name in an #include: path below the kernel folder} of every header, shipped or edited. A header that one folder
-    includes lies there, one that several include in include/; names are unique, so any folder can include any."""
+    """{name in an #include: path below the kernel folder} of every header, shipped or edited. A header that only one
+    folder includes is in that folder, one that several include is in include/; names are unique, so any folder can
+    include any header."""
     paths = {*_shipped_headers(), *(name for name in edits or {} if name.endswith(".cuh"))}
     return {path.rpartition("/")[2]: path for path in sorted(paths)}
 
@@ -64,7 +66,7 @@ def _shipped_headers() -> tuple[str, ...]:
 
 
 def keep_own(source: str, text: str | None) -> None:
-    """Have the text of a kernel file that a person made, in the folder OWN_FOLDER; None forgets it."""
+    """Set the text of a user-defined kernel file, in the folder OWN_FOLDER; None removes it."""
     if text is None:
         _own.pop(source, None)
     else:
@@ -72,12 +74,12 @@ def keep_own(source: str, text: str | None) -> None:
 
 
 def is_source(source: str) -> bool:
-    """Whether a kernel file or a header is shipped, or one that a person made."""
+    """Whether a kernel file or a header is shipped or user-defined."""
     return source in _own or (KERNELS / source).is_file()
 
 
 def read_source(source: str, edits: Mapping[str, str] | None = None) -> str:
-    """The text of a kernel file or header: edited, a person's own, or shipped."""
+    """The text of a kernel file or header: edited, user-defined, or shipped."""
     if edits and source in edits:
         return edits[source]
     if not is_source(source):
@@ -86,7 +88,7 @@ def read_source(source: str, edits: Mapping[str, str] | None = None) -> str:
 
 
 def source_of(file: str, edits: Mapping[str, str] | None = None) -> str | None:
-    """The text of a file as the compiler names it, a kernel's or a header's; None for the compiler's own headers."""
+    """The text of a kernel file or header by the compiler's name for it; None for the compiler's own headers."""
     name = file if "/" in file else header_files(edits).get(file)
     return read_source(name, edits) if name and (name in (edits or {}) or is_source(name)) else None
 
@@ -110,8 +112,8 @@ def header_fields(text: str) -> dict[str, str]:
 def included_headers(source: str, edits: Mapping[str, str] | None = None) -> dict[str, str]:
     """The headers that a kernel file includes, directly or through another header: {name in the code: text}.
 
-    A header counts if the code names it in quotes or angle brackets, even behind #if. A header that is neither shipped
-    nor edited is the compiler's own, or the compiler will report it as missing.
+    A header counts if the code names it in quotes or angle brackets, even behind #if. Names that are neither shipped
+    nor edited are left out: they are the compiler's own, or the compiler reports them as missing.
     """
     available = header_files(edits)
     headers: dict[str, str] = {}
@@ -133,9 +135,9 @@ def source_hash(source: str, edits: Mapping[str, str] | None = None) -> str:
 
 
 def check_files(source: str, edits: Mapping[str, str] | None = None) -> None:
-    """Whoever runs another person's kernel lets the compiler open the headers of the kernel folders alone. Raises
-    KernelError where the file, or a header that it includes, names another place, or has a macro where the name should
-    be, or where its Flags line sets more than FLAGS_OF_FILES."""
+    """Restrict an untrusted kernel to the headers of the kernel folders. Raises KernelError where the file, or a header
+    that it includes, includes another path or a macro instead of a name, or where its Flags line sets flags outside
+    FLAGS_OF_FILES."""
     for name, text in {source: read_source(source, edits), **included_headers(source, edits)}.items():
         for include in _includes(text):
             raise KernelError(
@@ -151,7 +153,7 @@ def check_files(source: str, edits: Mapping[str, str] | None = None) -> None:
 
 
 def compiled_with(sets: Sequence[Mapping[str, Value]]) -> list[str]:
-    """What the compiler got in addition to the source, a text for each set of defines: "N=1024, RADICES=16,16,4,
+    """The defines of the compilation, a text for each set: "N=1024, RADICES=16,16,4,
     T=float". Names whose values differ between the sets come first, then numbers, then types and other words."""
     known = [{name: str(value) for name, value in one.items()} for one in sets]
     same = {pair for pair in known[0].items() if all(pair in one.items() for one in known)} if known else set()
@@ -166,7 +168,7 @@ def flags_of(text: str) -> tuple[str, ...]:
 
 @lru_cache(256)
 def _includes(text: str) -> tuple[str, ...]:
-    """What a file includes, or asks for, by anything else than the plain name of a header."""
+    """Includes, or queries for files, that are not the plain name of a header."""
     found = []
     for match in _INCLUDE.finditer(code_of(text)):
         operand = _OPERAND.match(match[1])

@@ -13,7 +13,7 @@ from gpu_ops.plan import Launch, Limits
 
 GRID_LIMITS = (2**31 - 1, 65535, 65535)
 PITCH = 512
-"""Where no driver chooses the pitch, it is a multiple of so many bytes."""
+"""Without a driver, the pitch is a multiple of this many bytes."""
 STATIC_SHARED, CONSTANTS = 48 << 10, 64 << 10
 """The maximum number of bytes of each that a kernel may declare, on every architecture."""
 

@@ -1,4 +1,4 @@
-"""A session that may allocate so many bytes and no more, whatever its device has."""
+"""A session that may allocate only a given number of bytes, whatever its device has."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Allowance:
 
 
 class LimitedSession:
-    """Behaves like the session that it wraps, and counts what is allocated. Nothing is counted as freed: it lives as
+    """Behaves like the session that it wraps, and counts what is allocated. Frees are not counted: the session lives as
     long as one plan, and a plan keeps its memory."""
 
     def __init__(self, session: Device, allowance: Allowance) -> None:
@@ -39,7 +39,7 @@ class LimitedSession:
         return self._session.upload(array, out)
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
-        """Uninitialised memory. Raises DeviceMemoryError where it is more than what is left of the limit."""
+        """Uninitialised memory. Raises DeviceMemoryError where it exceeds the rest of the limit."""
         self._take(shape, dtype)
         return self._session.empty(shape, dtype)
 

@@ -1,4 +1,4 @@
-"""What a GPU of each architecture can hold, by the vendor's table of compute capabilities."""
+"""The limits of a GPU of each architecture, from the vendor's table of compute capabilities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""How many warps of a kernel a multiprocessor can hold at once, and what limits them, by the vendor's public rules."""
+"""The theoretical occupancy: how many warps of a kernel fit on a multiprocessor, and what limits them, by published
+rules."""
 
 from __future__ import annotations
 
@@ -10,11 +11,11 @@ from gpu_ops.errors import DeviceError
 WARP = 32
 REGISTERS = 65536
 REGISTER_UNIT = 256
-"""A warp gets registers in multiples of this many."""
+"""Registers are allocated to a warp in multiples of this many."""
 PARTITIONS = 4
-"""Each quarter of a multiprocessor has its own registers."""
+"""Each quarter of a multiprocessor has a separate register file."""
 BARRIERS = 64
-"""Barriers of a multiprocessor, as the driver of an H200 reports; the figure is not published."""
+"""Barriers of a multiprocessor, as the driver of an H200 reports; the number is not published."""
 BLOCK_BARRIERS = 16
 """Barriers that a block may use; __syncthreads() is the first."""
 
@@ -59,13 +60,13 @@ class Occupancy:
 
     @property
     def share(self) -> float:
-        """The share of the warps that a multiprocessor can hold, 0 to 1."""
+        """The occupancy as a share of the maximum number of warps, 0 to 1."""
         return self.warps / self.most
 
 
 @dataclass(frozen=True)
 class LaunchOccupancy:
-    """How full blocks of `threads`, with `registers` a thread, make a multiprocessor; `kernel` is the launch's."""
+    """The occupancy of blocks of `threads`, with `registers` per thread; `kernel` is the launch's."""
 
     kernel: str
     threads: int
@@ -74,26 +75,26 @@ class LaunchOccupancy:
 
     @property
     def resident(self) -> int:
-        """Threads that a multiprocessor holds: fewer than its warps have lanes where the last warp of a block is a
-        part of one."""
+        """Resident threads of a multiprocessor: fewer than the lanes of its warps if the last warp of a block is
+        partial."""
         return self.occupancy.blocks * self.threads
 
     @property
     def most(self) -> int:
-        """The most threads that it can hold."""
+        """The maximum number of resident threads."""
         return self.occupancy.most * WARP
 
     @property
     def share(self) -> float:
-        """The share of these threads that it holds, 0 to 1."""
+        """The resident threads as a share of the maximum, 0 to 1."""
         return self.resident / self.most
 
 
 def occupancy(architecture: str, threads: int, registers: int, shared_bytes: int, barriers: int = 1) -> Occupancy:
-    """The occupancy of blocks of `threads`, with `registers` a thread, `shared_bytes` (static and dynamic) and
-    `barriers` a block.
+    """The occupancy of blocks of `threads`, with `registers` per thread, `shared_bytes` (static and dynamic) and
+    `barriers` per block.
 
-    Raises DeviceError for an architecture whose figures are not published.
+    Raises DeviceError for an architecture whose limits are not published.
     """
     unit = _multiprocessor(architecture)
     if unit is None:

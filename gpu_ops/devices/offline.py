@@ -44,10 +44,10 @@ class OfflineTexture:
 
 
 class OfflineDevice(CpuDevice):
-    """It compiles kernels and checks launches. Its arrays are NumPy's, and their content means nothing."""
+    """A device that compiles kernels and checks launches. Its arrays are NumPy's, with meaningless content."""
 
     def __init__(self, architecture: str, edits: Mapping[str, str] | None = None, limits: Limits | None = None) -> None:
-        """`limits` are those of a GPU that is there; without them, of a small one of this architecture."""
+        """`limits` are those of a real GPU; without them, of a small GPU of this architecture."""
         super().__init__()
         self.architecture = architecture
         self._edits = dict(edits or {})
@@ -58,11 +58,11 @@ class OfflineDevice(CpuDevice):
         return OfflineKernel(name, compiled.entry(name), compiled)
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
-        # All elements are one and the same, so that plans of any size cost no memory.
+        # All elements share one address, so that plans of any size take no memory.
         return np.broadcast_to(np.zeros((), dtype), shape)
 
     def download(self, array: DeviceArray, out: np.ndarray[Any, Any] | None = None) -> np.ndarray[Any, Any]:
-        """`out`, or the array: nothing is copied, because the content of both means nothing."""
+        """`out`, or the array: nothing is copied, because the content of both is meaningless."""
         found: np.ndarray[Any, Any] = array if out is None else out
         return found
 

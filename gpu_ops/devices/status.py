@@ -1,4 +1,4 @@
-"""The status of a device before anyone opens it."""
+"""The status of a device before it is opened."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def activity(request: Request) -> str:
 
 
 def segments_of_request(request: Request) -> Iterator[str]:
-    """Names of the segments that a request reads."""
+    """Names of the segments that a request refers to."""
     if isinstance(request, StepsRequest | RunRequest | XRayRequest | TimelinesRequest):
         yield from request.input.segments
     elif isinstance(request, TransfersRequest):

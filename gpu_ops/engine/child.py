@@ -1,4 +1,4 @@
-"""The window's handle of the engine's process: starting it, sending without blocking, and ending it for certain."""
+"""The window's handle of the engine's process: starting it, sending without blocking, and reliably ending it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import Any
 from gpu_ops.processes import importing, safe_path
 
 PATIENCE = 5.0
-"""Seconds to wait for what the system does at once, unless a driver hangs."""
+"""Seconds to wait for operations that the system completes at once, unless a driver hangs."""
 
 
 class Child:
-    """One engine process. A thread of the child calls `receive(child, message)`; the last message is None and means
-    that the process has hung up. Raises OSError if the system starts no process."""
+    """One engine process. A thread of the child calls `receive(child, message)`; the last message is None: the process
+    has closed the connection. Raises OSError if the system cannot start a process."""
 
     def __init__(self, receive: Callable[[Child, Any], None]) -> None:
         context = multiprocessing.get_context("spawn")
@@ -35,7 +35,8 @@ class Child:
             theirs.close()
         self.pid = self._process.pid
         self._outgoing: SimpleQueue[Any] = SimpleQueue()
-        # Each thread waits in one place only, so that a child that stops in the middle of a message blocks nobody else.
+        # Each thread waits for one thing only, so that a child that stops in the middle of a message blocks no other
+        # thread.
         self._threads = [
             threading.Thread(target=self._read, args=(receive,), name="engine-reader", daemon=True),
             threading.Thread(target=self._write, name="engine-writer", daemon=True),
@@ -48,7 +49,7 @@ class Child:
         self._outgoing.put((message,))
 
     def end(self, grace: float = 0.0) -> str:
-        """Wait `grace` seconds for the process to end, then end it. Returns how it ended, for a sentence."""
+        """Wait `grace` seconds for the process to end, then kill it. Returns how it ended, as part of a sentence."""
         process = self._process
         process.join(grace)
         ended_by_itself = not process.is_alive()

@@ -42,15 +42,15 @@ class EngineClient:
     it dies, hangs or must be killed.
 
     The answers to a job are its results – Progress, Loaded, RunUpdate, DoctorAnswer – and then exactly one Finished or
-    Failed. Ready comes whenever an engine has started. Failed with job 0 says that an engine did not start while no job
-    waited. The client calls `on_answer` from a thread of its own, never after `close`.
+    Failed. Ready is sent whenever an engine has started. Failed with job 0 says that an engine did not start while no
+    job waited. The client calls `on_answer` from its own thread, never after `close`.
 
     The client holds the segments in Loaded and RunUpdate for the caller, who releases them to the pool. It holds the
     segments that a request reads until the job is answered. `close` closes the client's own pool, but not a `pool` from
     the caller. Surveys run concurrently with other jobs, and have no deadline here: decoders have their own.
 
-    `deadline` is the longest silence of a job at work, in seconds, `start_deadline` the longest start of an engine, and
-    `cancel_grace` the time that a cancelled job has to stop before its process is killed.
+    In seconds, `deadline` is the longest time that a running job may send nothing, `start_deadline` the longest start
+    of an engine, and `cancel_grace` the time that a cancelled job has to stop before its process is killed.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class EngineClient:
         return child.pid if child else None
 
     def next_job(self) -> int:
-        """A number for a new job; they grow from 1."""
+        """A number for a new job, in ascending order from 1."""
         return next(self._numbers)
 
     def start(self) -> None:
@@ -106,7 +106,7 @@ class EngineClient:
         self._post(self._spawn)
 
     def submit(self, request: Request) -> None:
-        """Queue a request. It never raises: errors come as Failed. After `close` it does nothing."""
+        """Queue a request. It never raises: errors are reported by Failed. After `close` it does nothing."""
         if isinstance(request, CancelRequest):
             self.cancel(request.job)
             return
@@ -122,7 +122,7 @@ class EngineClient:
             self._settle(job)
 
     def cancel(self, job: int, kill: bool = True) -> None:
-        """Stop a job, at work or waiting; an unknown or answered job is ignored. `kill` says whether to end the engine
+        """Stop a running or waiting job; an unknown or answered job is ignored. `kill` says whether to end the engine
         if the job does not stop in time; otherwise the job may finish."""
         self._post(lambda: self._cancel(job, kill))
 
@@ -173,10 +173,10 @@ class EngineClient:
     def _watch_own(self) -> None:
         self._events.put(self._send_own)
 
-    # The client's thread.
+    # The client's thread
 
     def _watch(self) -> None:
-        """Handle events as they come, and timeouts while there are none."""
+        """Handle events as they arrive, and timeouts in between."""
         clean_stale()
         try:
             while not self._closed:
@@ -192,7 +192,7 @@ class EngineClient:
         try:
             event()
         except Exception:
-            # A bug in the client, or a message that this version does not know: another engine does the other jobs.
+            # A bug in the client, or a message that this version does not know: another engine takes the other jobs.
             traceback.print_exc()
             self._on_end("was not understood")
 
@@ -225,7 +225,7 @@ class EngineClient:
         self._start_by = time.monotonic() + self._start_deadline
         try:
             self._child = Child(lambda child, message: self._events.put(lambda: self._receive(child, message)))
-        except Exception as error:  # of the system, or of multiprocessing, which asserts
+        except Exception as error:  # of the system, or a failed assertion of multiprocessing
             self._fail_start(f"cannot be started ({error})")
 
     def _end_child(self, grace: float = 0.0) -> str:
@@ -285,7 +285,7 @@ class EngineClient:
         return SegmentGrant(request.ticket, name)
 
     def _on_end(self, fault: str = "") -> None:
-        """The process ended by itself, or somebody ended it; or it is ended now because of this fault."""
+        """The process has ended by itself or from outside; or it is ended now because of this fault."""
         was_ready, job = self._ready, self._job
         how = self._end_child(0.0 if fault else STOP_GRACE)
         how = fault or how
@@ -384,7 +384,7 @@ class EngineClient:
             try:
                 self._on_answer(answer)
             except Exception:
-                traceback.print_exc()  # an error of the caller must not stop later answers
+                traceback.print_exc()  # an error in the caller's code must not prevent later answers
 
     def _stop(self) -> None:
         self.pool.unwatch(self._send_release)
@@ -392,7 +392,7 @@ class EngineClient:
         self._send(None)
         self._end_child(STOP_GRACE)
         while not self._events.empty():
-            self._events.get_nowait()()  # late requests never begin, but they hold segments
+            self._events.get_nowait()()  # requests after `close` are never sent, but their segments must be released
         for job in ([self._job] if self._job else []) + [*self._waiting]:
             self._settle(job)
         self._concurrent.drop_all()

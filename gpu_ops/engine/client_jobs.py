@@ -13,7 +13,8 @@ from gpu_ops.engine.messages import Answer, CancelRequest, Failed, Finished, Req
 @dataclass
 class ClientJob:
     """A request, the segments that it reads, and the `segments` for its answers that the caller does not own yet.
-    `sent` counts how often it went to an engine; `cancel_by` is when a cancelled job has to be over."""
+    `sent` counts how often it was sent to an engine; `cancel_by` is the time at which a cancelled job must have
+    ended."""
 
     request: Request
     reads: tuple[str, ...]
@@ -38,13 +39,13 @@ class ConcurrentJobs:
         return bool(self._jobs)
 
     def add(self, job: ClientJob, ready: bool) -> None:
-        """Take a job, and send it where an engine is ready."""
+        """Add a job, and send it if an engine is ready."""
         self._jobs[job.request.job] = job
         if ready:
             self._begin(job)
 
     def begin_all(self) -> None:
-        """Another engine is ready: it gets all jobs."""
+        """Another engine is ready: send it all jobs."""
         for job in self._jobs.values():
             self._begin(job)
 
@@ -53,7 +54,7 @@ class ConcurrentJobs:
         self._send(job.request)
 
     def handle(self, message: Answer) -> bool:
-        """Pass on an answer to one of the jobs; False for one to another job."""
+        """Pass on an answer to one of these jobs. Returns False for an answer to another job."""
         number = getattr(message, "job", 0)
         if number in self._jobs:
             if isinstance(message, Finished | Failed):
@@ -63,7 +64,7 @@ class ConcurrentJobs:
         return False
 
     def cancel(self, number: int) -> bool:
-        """End one of the jobs at once, whatever the engine still does for it; False for another job."""
+        """End one of these jobs at once, whatever the engine still does for it. Returns False for another job."""
         if number not in self._jobs:
             return False
         self._send(CancelRequest(number))
@@ -71,18 +72,18 @@ class ConcurrentJobs:
         return True
 
     def lose(self, how: str) -> None:
-        """The engine died. The next one gets the jobs, but for those for which an engine died before."""
+        """The engine died. The next one gets the jobs, except those for which an engine has died before."""
         for number, job in list(self._jobs.items()):
             if job.sent > 1:
                 sentence = f"The engine {how} while it {activity(job.request)}; the next run starts it anew."
                 self.handle(Failed(number, sentence, kind="engine"))
 
     def fail_all(self, sentence: str) -> None:
-        """No engine can be started."""
+        """No engine can be started: fail all jobs."""
         for number in list(self._jobs):
             self.handle(Failed(number, sentence, kind="engine"))
 
     def drop_all(self) -> None:
-        """No caller waits for answers any more."""
+        """No caller waits for answers any more: drop all jobs."""
         while self._jobs:
             self._settle(self._jobs.popitem()[1])

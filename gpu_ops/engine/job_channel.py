@@ -1,4 +1,5 @@
-"""What a job needs from the engine: a way to send answers, segments for their arrays, and its cancellation."""
+"""The engine's connection for a job: it sends answers, gets segments for their arrays, and receives the
+cancellation."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ from gpu_ops.running.affordable import affordable
 from gpu_ops.types import Input
 
 HEARTBEAT = 0.5
-"""Seconds between two signs of life of a job that has no news; gpu_ops.progress explains which work sends them."""
+"""Seconds between two heartbeats of a job without news; gpu_ops.progress explains which work sends them."""
 PARTS = 1000
 CHUNK = 1 << 26
 """Bytes to copy at a time."""
@@ -39,7 +40,7 @@ INPUT_CACHE_SIZE = 3
 
 
 class JobChannel:
-    """The run thread's side of the connection. The thread that reads sets `cancelled_job` and puts into `grants`."""
+    """The run thread's side of the connection. The reading thread sets `cancelled_job` and fills `grants`."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -67,12 +68,12 @@ class JobChannel:
         self._last_sent = time.monotonic()
 
     def send_concurrent(self, message: Answer | SegmentRequest) -> None:
-        """Send a message that is no sign of life of the running job."""
+        """Send a message that does not count as a heartbeat of the running job."""
         with self._sending:
             self._connection.send(message)
 
     def progress(self, text: str, done: int = 0, total: int = 0) -> None:
-        """Report what happens next, and how much is done. Raises Cancelled."""
+        """Report the next step, and how much is done. Raises Cancelled."""
         self._last = Progress(self.job, text, done, total)
         self.send(self._last)
         if self.cancelled_job == self.job:
@@ -84,17 +85,17 @@ class JobChannel:
         self.send(self._last)
 
     def announce(self, text: str) -> None:
-        """Report what happens next, with the progress so far. Raises Cancelled."""
+        """Report the next step, with the progress so far. Raises Cancelled."""
         self.progress(text, self._last.done, self._last.total)
 
     def should_stop(self) -> bool:
-        """Whether the job was cancelled. A job that calls this is alive, so this also sends a sign of life, now and
+        """Whether the job was cancelled. A job that calls this is alive, so this also sends a heartbeat now and
         then."""
         self._repeat()
         return self.cancelled_job == self.job
 
     def beat(self) -> None:
-        """For a thread of its own: send signs of life while a finite call runs. Returns when the window is gone."""
+        """Run in a separate thread: send heartbeats during a finite call. Returns when the window is gone."""
         with suppress(OSError):
             while True:
                 time.sleep(HEARTBEAT)
@@ -103,7 +104,7 @@ class JobChannel:
 
     def _repeat(self) -> None:
         if time.monotonic() - self._last_sent > HEARTBEAT / 2:
-            with self._sending:  # the last one now: another thread may have sent a newer one meanwhile
+            with self._sending:  # the newest one: another thread may have sent one meanwhile
                 self._connection.send(self._last)
             self._last_sent = time.monotonic()
 
@@ -123,15 +124,15 @@ class JobChannel:
 
     @contextmanager
     def allocating(self) -> Iterator[None]:
-        """Inside, large files are read into segments of the window, which `share` need not copy. What the job does not
-        share, the window reclaims."""
+        """Inside the block, large files are read into segments of the window, which `share` need not copy. The window
+        reclaims those that the job does not share."""
         opened: list[int] = []
 
         def allocate(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[np.ndarray[Any, Any], int | None]:
             shared = self._segment(shape, dtype)
             array = self._attached.array(shared, writeable=True).view(dtype)
             self._allocated.append((shared, array))
-            if sys.platform != "linux":  # others send to sockets only
+            if sys.platform != "linux":  # other threads send to sockets only
                 return array, None
             opened.append(open_segment(shared.segment))
             return array, opened[-1]
@@ -173,17 +174,17 @@ class JobChannel:
         return input
 
     def middle(self, whole: Input) -> tuple[Input, tuple[int, ...]]:
-        """The part of an input that a simulated GPU can afford, and where it begins. The same input gives the same part
-        again."""
+        """The part of an input that a simulated GPU runs in reasonable time, and where it begins. The part is cached
+        for each input."""
         if whole not in self._parts:
             part, place = affordable(whole)
-            if part is whole:  # in this dictionary it would keep its own key alive
+            if part is whole:  # as a value of this dictionary it would keep its own key alive
                 return part, place
             self._parts[whole] = part, place
         return self._parts[whole]
 
     def pin(self, segment: str, devices: Iterable[str]) -> None:
-        """Let the first CUDA device among `devices` pin a segment, once. If the system forbids it, copies are
+        """Let the first CUDA device among `devices` pin a segment, once. If the system does not allow it, copies are
         slower."""
         name = next((d for d in devices if d.startswith("cuda")), None)
         if name is None or segment in self._pinned:
@@ -193,14 +194,14 @@ class JobChannel:
             self._pinned[segment] = name
 
     def provenance(self, device: str) -> dict[str, Any]:
-        """The provenance of this device and those before it; {} if the window has it already."""
+        """The provenance of this device and those before it; {} if it has been sent before."""
         if device in self._reported_devices:
             return {}
         self._reported_devices.append(device)
         return machine(self._reported_devices, with_roofs=False)
 
     def forget(self, segment: str) -> None:
-        """Unpin and unmap a segment that the window removes."""
+        """Unpin and unmap a segment that the window is removing."""
         if segment in self._pinned:
             with suppress(DeviceError, KernelFault):
                 open_device(self._pinned.pop(segment)).unregister(_bytes(self._attached.attach(segment)))
@@ -208,7 +209,7 @@ class JobChannel:
         self._attached.forget(segment)
 
     def _drop_inputs(self, segment: str) -> None:
-        """Drop inputs in a segment that gets new content, and their references with them."""
+        """Drop inputs, with their references, in a segment that gets new content."""
         self._inputs = [(shared, input) for shared, input in self._inputs if segment not in shared.segments]
 
 

@@ -1,4 +1,4 @@
-"""The work of the engine for each kind of request. Every job ends with a return or an error."""
+"""The engine's work for each kind of request. Every job ends with a return or an error."""
 
 from __future__ import annotations
 
@@ -68,7 +68,8 @@ from gpu_ops.types import Experiment, Input, Output, Pick, Run
 
 
 def work(channel: JobChannel, job: Job) -> None:
-    """Do a job and send all its answers but Finished. Raises KernelscopeError, Cancelled and any unexpected error."""
+    """Do a job and send all its answers except Finished. Raises KernelscopeError, Cancelled and any unexpected
+    error."""
     if isinstance(job, RunRequest):  # a run reports its progress itself
         with listening(channel.should_stop):
             _run(channel, job)
@@ -137,7 +138,7 @@ def _steps(channel: JobChannel, request: StepsRequest) -> None:
 
 
 def _result(channel: JobChannel, request: ResultRequest) -> None:
-    """A copy, because the window gives the result's own memory back when the next one comes."""
+    """Copy the result, because the window releases its memory when the next result arrives."""
     channel.progress(f"copying {request.name}")
     array, kind = channel.array(request.result.array), request.result.kind
     takers = [k.id for k in INPUT_KINDS.values() if k.view == kind and len(array.shape) in k.axes and k.sample]
@@ -170,8 +171,8 @@ def _answer(channel: JobChannel, job: int, input: Input, dtype: str | None) -> N
 
 
 def _shared_input(channel: JobChannel, input: Input, clean: SharedArray | None = None) -> SharedInput:
-    """An input as the window gets it: the second half of a job. `clean` is its clean original where the window has
-    that already."""
+    """Send an input to the window: the second half of a job. `clean` is its clean original where the window already has
+    it."""
     with stage(2, 4):
         figures = statistics(_values(input))
     with stage(3, 4):
@@ -189,7 +190,8 @@ def _values(input: Input) -> Array:
 
 
 def _run(channel: JobChannel, request: RunRequest) -> None:
-    """Run the picks of real devices first, then the simulated ones on the part of the input that they can afford."""
+    """Run the picks of real devices first, then the simulated ones on the part of the input that is small enough for
+    them."""
     whole = channel.input(request.input)
     if request.size is not None:
         with finite():
@@ -208,13 +210,13 @@ def _run(channel: JobChannel, request: RunRequest) -> None:
 
 
 def _send_occupancy(channel: JobChannel, request: RunRequest, whole: Input) -> None:
-    """Compile what the picks launch and report its theoretical occupancy."""
+    """Compile the kernels of the picks and report their theoretical occupancy."""
     filter, found, reasons = FILTERS.find(request.filter), dict[str, LaunchOccupancy](), list[str]()
     for pick in request.occupancy_for:
         channel.announce(f"compiling {pick.variant} for {request.architecture}")
         try:
             occupancy = launch_occupancy(filter, pick, request.params, whole.meta, request.architecture)
-        except (ParamError, KernelError, DeviceError) as error:  # a CPU has its times all the same
+        except (ParamError, KernelError, DeviceError) as error:  # a CPU has times without an occupancy
             reasons.append(str(error))
         else:
             found |= {pick.variant: occupancy} if occupancy else {}
@@ -232,7 +234,8 @@ def _run_picks(
     before = all_picks - count if is_simulated(picks[0].device) else 0
 
     def report(text: str, done: int, total: int) -> None:
-        """Progress of the whole request: these picks are a share of it, and every pick has as many steps."""
+        """Report the progress of the whole request: these picks are a share of it, and all picks have equally many
+        steps."""
         channel.progress(text, done + total * before // count, total * all_picks // count)
 
     sent: set[RunKey] = set()
@@ -247,14 +250,14 @@ def _run_picks(
         outputs = _outputs(channel, run, task, region) if first and request.outputs else {}
         machine = (
             channel.provenance(run.pick.device) if run.timings or run.outputs else {}
-        )  # the device is open by then
+        )  # the device has been opened by then
         where = region[1:]
         channel.send(RunUpdate(request.job, request.generation, run.stage, new_row, outputs, *where, machine))
 
 
 def _row(channel: JobChannel, run: Run, experiment: Experiment, roofs: bool) -> Row:
     if roofs and "kernel" in run.timings:
-        channel.announce(f"measuring the bandwidth of {run.pick.device}")  # once a device; it takes a while
+        channel.announce(f"measuring the bandwidth of {run.pick.device}")  # once per device; it takes some time
     return row(run, experiment, with_roofs=roofs)
 
 
@@ -266,8 +269,8 @@ def _outputs(channel: JobChannel, run: Run, task: Task, region: Crop) -> dict[st
 
 
 def _shared(channel: JobChannel, output: Output, array: Array, form: Form, task: Task, region: Crop) -> SharedResult:
-    """An output as the window gets it. If it has the input's shape, it is cut to the part that equals the whole's; if
-    it is of the input's kind as well, its axes begin at the position of that part in the input."""
+    """The shared form of an output. If it has the input's shape, it is cut to the part that equals the whole input's
+    result; if it is of the input's kind as well, its axes begin at the position of that part in the input."""
     kind, rank = output.of_kind, len(region.place)
     alike = form.shape[:rank] == task.meta.shape[:rank]
     over = region.cut if alike else ()
@@ -309,8 +312,7 @@ def _look_into(channel: JobChannel, request: XRayRequest, pick: Pick, part: Inpu
 
 
 def _compare(channel: JobChannel, request: XRayRequest, against: Pick, part: Input, after: XRay) -> dict[str, Any]:
-    """The comparison with another variant, or the reason why that one has no X-ray: the first one's X-ray stays
-    valid."""
+    """The comparison with another variant, or the reason why that variant has no X-ray: the first X-ray stays valid."""
     try:
         return comparison.as_dict(_look_into(channel, request, against, part), after)
     except KernelscopeError as error:
@@ -319,7 +321,7 @@ def _compare(channel: JobChannel, request: XRayRequest, against: Pick, part: Inp
 
 
 def _timelines(channel: JobChannel, request: TimelinesRequest) -> None:
-    """The timelines of all picks: one that fails leaves the others theirs."""
+    """The timelines of all picks; a pick that fails does not affect the others."""
     whole, filter = channel.input(request.input), FILTERS.find(request.filter)
     found, reasons = dict[str, Timeline](), dict[str, str]()
     queues = Queues(request.copy_engines, request.in_order, request.launch_blocking)

@@ -26,13 +26,13 @@ from gpu_ops.types import Facts, Pick, RunStage
 PROTOCOL = 9
 
 
-# Requests of the window. `job` numbers grow; an answer names its job.
+# Requests of the window. Job numbers ascend; an answer has the number of its job.
 
 
 @dataclass(frozen=True)
 class LoadRequest:
-    """Load a file. `options` are those of gpu_ops.load, such as {"nonfinite": "zero", "frame": 3}, and `dtype` to
-    convert to."""
+    """Load a file. `options` are those of gpu_ops.load, such as {"nonfinite": "zero", "frame": 3}, and `dtype`, the
+    type to convert to."""
 
     job: int
     path: str
@@ -41,7 +41,7 @@ class LoadRequest:
 
 @dataclass(frozen=True)
 class SurveyRequest:
-    """Find what a file holds and what can be chosen about it, as gpu_ops.survey does with these `choices`."""
+    """Find the content of a file and its reading choices, as gpu_ops.survey does with these `choices`."""
 
     job: int
     path: str
@@ -50,7 +50,7 @@ class SurveyRequest:
 
 @dataclass(frozen=True)
 class SampleRequest:
-    """Make a sample. `options` are its parameters, and `dtype` to convert to."""
+    """Generate a sample. `options` are its parameters, and `dtype`, the type to convert to."""
 
     job: int
     id: str
@@ -59,7 +59,7 @@ class SampleRequest:
 
 @dataclass(frozen=True)
 class StepsRequest:
-    """Take an input through steps, as gpu_ops.apply_steps does."""
+    """Apply steps to an input, as gpu_ops.apply_steps does."""
 
     job: int
     input: SharedInput
@@ -68,8 +68,8 @@ class StepsRequest:
 
 @dataclass(frozen=True)
 class ResultRequest:
-    """Make an input of a result of a run: an image or a signal. `origin` says how it was made, `rate` is that of a
-    signal, in hertz."""
+    """Turn a result of a run into an input: an image or a signal. `origin` says how it was computed, `rate` is that of
+    a signal, in hertz."""
 
     job: int
     result: SharedResult
@@ -84,7 +84,7 @@ class RunRequest:
     """Run an experiment. `generation` distinguishes newer parameters from older ones. `size` selects a part of the
     input, or `noise` of that size, see gpu_ops.report.sweeps.resized; with `distinct` the input is noise of so many
     values. Without `outputs` the answers have only rows. `occupancy_for` are picks whose theoretical occupancy on an
-    `architecture` is reported first; there may be no others."""
+    `architecture` is reported first; `picks` may then be empty."""
 
     job: int
     generation: int
@@ -107,8 +107,8 @@ class RunRequest:
 @dataclass(frozen=True)
 class XRayRequest:
     """X-ray the kernels of a variant on a simulated GPU of an `architecture` such as "sm_75", whatever the pick's
-    device, on the part of the input that such a GPU can afford. With `against`, a second variant is X-rayed on the same
-    part, and the answer compares the two."""
+    device, on the part of the input that is small enough for it. With `against`, a second variant is X-rayed on the
+    same part, and the answer compares the two."""
 
     job: int
     input: SharedInput
@@ -154,8 +154,8 @@ class TransfersRequest:
 
 @dataclass(frozen=True)
 class SaveRequest:
-    """Save an output of a run, or an input in the same form, to a file; its suffix says how. `rate` is that of a
-    signal, in hertz, `saving` how its values are mapped, and the facts that the file stores."""
+    """Save an output of a run, or an input in the same form, to a file in the format of its suffix. `rate` is that of a
+    signal, in hertz, `saving` has the mapping of its values and the facts that the file stores."""
 
     job: int
     path: str
@@ -166,9 +166,8 @@ class SaveRequest:
 
 @dataclass(frozen=True)
 class FramesRequest:
-    """Run a filter over all frames of the stack that an input is of, each with the input's steps, and write the
-    `output` of each into one NPY or TIFF file. While it grows it is `part`, which the window removes where the engine
-    was ended."""
+    """Run a filter over all frames of an input's stack, each with the input's steps, and write the `output` of each
+    into one NPY or TIFF file. While incomplete it is `part`, which the window removes if the engine was ended."""
 
     job: int
     input: SharedInput
@@ -181,13 +180,13 @@ class FramesRequest:
 
     @property
     def part(self) -> Path:
-        """The file that grows."""
+        """The incomplete file."""
         return part_of(self.path, self.token)
 
 
 @dataclass(frozen=True)
 class CancelRequest:
-    """Stop a job as soon as possible; it answers Finished with cancelled True."""
+    """Stop a job as soon as possible; its answer is Finished with cancelled True."""
 
     job: int
 
@@ -211,14 +210,14 @@ class SegmentGrant:
 
 @dataclass(frozen=True)
 class SegmentRelease:
-    """The engine must unmap this segment, because the window removes it or uses it for something else."""
+    """The engine must unmap this segment, because the window removes it or reuses it."""
 
     segment: str
 
 
 @dataclass(frozen=True)
 class OwnVariants:
-    """All variants that a person made; jobs that are sent later may name them."""
+    """All variants that the user has defined; later jobs may name them."""
 
     own: tuple[OwnVariant, ...]
 
@@ -244,8 +243,8 @@ class SegmentRequest:
 
 @dataclass(frozen=True)
 class Progress:
-    """The job is alive: what it does now, and that `done` of `total` equal parts of it are done (0 of 0 if unknown).
-    `done` never falls while a job runs."""
+    """The job is alive: its present step, and that `done` of `total` equal parts are done (0 of 0 if unknown). `done`
+    never decreases while a job runs."""
 
     job: int
     text: str
@@ -272,7 +271,7 @@ class Surveyed:
 @dataclass(frozen=True)
 class Stepped:
     """The answer to StepsRequest: the input after its steps. Its clean original may be in a segment of the request's
-    input; `segments` are those that the answer hands over."""
+    input; `segments` are those whose ownership the answer transfers."""
 
     job: int
     input: SharedInput
@@ -281,7 +280,7 @@ class Stepped:
 
 @dataclass(frozen=True)
 class ResultSaved:
-    """The answer to SaveRequest: the file, and what became of its values in words, "" where they are as they were."""
+    """The answer to SaveRequest: the file, and how its values were converted in words, "" where they are unchanged."""
 
     job: int
     path: str
@@ -293,7 +292,7 @@ class RunUpdate:
     """The newest state of one pick: its stage and its row. The first update also has the `outputs`.
 
     If only a part of the input was run, `place` is where the outputs begin in the input along each spatial axis; else
-    it is (). The outputs equal the whole input's there, unless `exact` is False: then only the part determines them.
+    it is (). The outputs equal the whole input's there, unless `exact` is False: then they depend only on the part.
     `provenance` is the answer of gpu_ops.report.provenance.machine, without roofs, for all devices so far; only the
     first update of a device has it.
     """
@@ -315,7 +314,8 @@ class RunUpdate:
 
 @dataclass(frozen=True)
 class OccupancyAnswer:
-    """The theoretical occupancy of picks of a RunRequest, by variant; `reasons` of those that cannot do the task."""
+    """The theoretical occupancy of picks of a RunRequest, by variant, and the `reasons` of those that cannot do the
+    task."""
 
     job: int
     variants: Mapping[str, LaunchOccupancy]
@@ -344,7 +344,7 @@ class XRayAnswer:
 
 @dataclass(frozen=True)
 class TimelinesAnswer:
-    """The answer to TimelinesRequest: the timelines by variant, and the reasons of those that have none."""
+    """The answer to TimelinesRequest: the timelines by variant, and the reasons of variants without one."""
 
     job: int
     timelines: Mapping[str, Timeline]
@@ -379,7 +379,7 @@ class NonFinite:
 
 @dataclass(frozen=True)
 class Failed:
-    """A job failed. The engine goes on, unless `kind` is "engine": then it died, hung or was killed, and a new one
+    """A job failed. The engine continues, unless `kind` is "engine": then it died, hung or was killed, and a new one
     starts. `nonfinite` is set if the user must choose before a file can be loaded; `sentence` then states only the
     problem."""
 

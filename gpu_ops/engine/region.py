@@ -1,4 +1,4 @@
-"""Exact statistics of many values, in compiled passes on all cores. Import it only for large regions."""
+"""Exact statistics of many values, by compiled loops on all cores. Import it only for large regions."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ WORKERS = os.cpu_count() or 1
 PIECE = 1 << 20
 """Values between two checks of `stop`."""
 BUFFER = 1 << 10
-"""Values that stay in the L1 cache while all loops read them."""
+"""Values that stay in the L1 cache while all loops process them."""
 SAMPLE, MARGIN = 1 << 16, 0.008
-"""The median lies among the ranks around that of so many random values, by this share of all, in all but one of ten
-thousand cases; in those, and where many values are equal, counts of keys find it."""
+"""The median is estimated from SAMPLE random values and searched among the ranks within MARGIN, a share of all values,
+around it. It is outside in one of ten thousand cases; then, or where many values are equal, counts of keys find it."""
 DIGIT = 16
-"""Bits of a key that one count distinguishes."""
+"""Bits of a key that one counting pass distinguishes."""
 
 
 class Moments(NamedTuple):
@@ -44,7 +44,7 @@ NOTHING = Moments(0, 0, math.nan, math.nan, math.nan, math.nan, math.nan)
 
 
 class _Keys(NamedTuple):
-    """The keys of a type of floats: `integer` is the type of a key, `ends` are the first and the last finite one."""
+    """The keys of a floating type: `integer` is the type of a key, `ends` are the first and the last finite key."""
 
     floats: np.dtype[Any]
     integer: np.dtype[Any]
@@ -69,7 +69,7 @@ class _Keys(NamedTuple):
 
 def _keys(dtype: np.dtype[Any]) -> _Keys:
     integer = np.dtype(f"u{dtype.itemsize}")
-    steps = 1 << np.finfo(dtype).nmant  # keys of one exponent; the last exponent is that of infinity and NaN
+    steps = 1 << np.finfo(dtype).nmant  # keys of one exponent; the last exponent has infinity and NaN
     return _Keys(dtype, integer, (integer.type(steps), integer.type((1 << 8 * dtype.itemsize) - steps - 1)))
 
 
@@ -158,8 +158,8 @@ def _middle(values: Array) -> tuple[Any, Any]:
 
 
 def _at_ranks(values: Array, ranks: Sequence[int], first: int, bits: int, stop: Stop) -> list[int] | None:
-    """The keys at ranks among those of the 2^bits keys from `first` on; None when `stop` returned True first. Each
-    count of the values distinguishes DIGIT bits."""
+    """The keys at these ranks, among the 2^bits keys from `first` on; None when `stop` returned True first. Each
+    counting pass distinguishes DIGIT bits."""
     keys, shift = _keys(values.dtype), max(bits - DIGIT, 0)
 
     def work(part: Array) -> Array:

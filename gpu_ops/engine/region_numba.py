@@ -1,12 +1,12 @@
-"""Compiled passes over the values of a region. Import it only for large regions: it loads Numba, and compiles when
+"""Compiled loops over the values of a region. Import it only for large regions: it loads Numba, and compiles when
 first used on a machine.
 
 The `key` of a float is its bits as an unsigned integer of the same size, changed so that keys have the order of the
 values (-0.0 directly before 0.0). Negative infinity and NaN have keys before those of all finite values or after them.
 
-Values are (h, w) of any strides. They are copied in pieces as long as `buffer`, so that the loops find them side by
-side; `buffer` and `keys` are scratch memory: floats, and unsigned integers of the same size. Each loop is a function of
-its own, which the compiler turns into vector instructions.
+Values are (h, w) of any strides. They are copied in pieces as long as `buffer`, so that the loops read them
+contiguously; `buffer` and `keys` are scratch memory: floats, and unsigned integers of the same size. Each loop is a
+separate function, so that the compiler vectorises it.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ import numba
 import numpy as np
 
 BINS = 1 << 16
-"""How many bins a count of keys has."""
+"""The number of bins of a count of keys."""
 BLOCK = 16
-"""Values that are tested together: mostly none of them is needed."""
+"""Values that are tested together: usually none of them is selected."""
 SUMS = {"reassoc", "contract", "nsz"}
-"""What the compiler may change about sums, so that it can add several values at a time; NaN stays NaN."""
+"""Floating-point transformations that the compiler may apply to sums, to vectorise them; NaN stays NaN."""
 
 
 @numba.njit(nogil=True, error_model="numpy")
 def _fill(row: Any, buffer: Any, keys: Any) -> None:
-    """Copy a piece of a row and make its keys."""
+    """Copy a piece of a row and compute its keys."""
     bits = buffer.view(keys.dtype)
     kind = keys.dtype.type
     last = kind(8 * keys.itemsize - 1)
@@ -59,7 +59,7 @@ def _spread(values: Any) -> Any:
 
 @numba.njit(nogil=True, error_model="numpy")
 def _finite(buffer: Any, keys: Any, lowest: Any, highest: Any) -> Any:
-    """Move the finite values of a piece to its begin; how many there are, and how many are NaN."""
+    """Move the finite values of a piece to its start. Returns how many there are, and how many are NaN."""
     size, nan = 0, 0
     for k in range(keys.size):
         if lowest <= keys[k] <= highest:
@@ -72,7 +72,7 @@ def _finite(buffer: Any, keys: Any, lowest: Any, highest: Any) -> Any:
 
 @numba.njit(nogil=True, error_model="numpy")
 def _ranks(keys: Any, first: Any, last: Any) -> Any:
-    """How many keys are below `first`, and how many are not above `last`."""
+    """How many keys are below `first`, and how many are at most `last`."""
     below, upto = 0, 0
     for k in range(keys.size):
         below += keys[k] < first
@@ -83,7 +83,7 @@ def _ranks(keys: Any, first: Any, last: Any) -> Any:
 
 @numba.njit(nogil=True, error_model="numpy")
 def _pick(keys: Any, first: Any, last: Any, found: Any, size: Any) -> Any:
-    """Append the keys from `first` to `last` to the `size` ones in `found`; how many it has then."""
+    """Append the keys from `first` to `last` to the `size` ones in `found`. Returns the new number."""
     for start in range(0, keys.size, BLOCK):
         stop, some = min(start + BLOCK, keys.size), False
         for k in range(start, stop):
@@ -99,12 +99,13 @@ def _pick(keys: Any, first: Any, last: Any, found: Any, size: Any) -> Any:
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def survey(values: Any, buffer: Any, keys: Any, finite: Any, middle: Any, found: Any) -> Any:
     """(NaN, count, mean, squares, low, high, below, upto, inside) of the finite values: the sum of the squared
-    distances from their mean, the lowest and the highest key, how many keys lie below the `middle`, and how many below
-    its end. `finite` and `middle` are first and last keys. The keys of the middle are the first `inside` ones of
-    `found`; -1 where they are more than it holds.
+    distances from their mean, the lowest and the highest key, how many keys are below the `middle`, and how many are
+    below its end. `finite` and `middle` are (first, last) keys. The keys of the middle are the first `inside` ones
+    of `found`; -1 where they do not fit into it.
 
-    Every piece has a mean of its own, so that large values of small deviation lose nothing (Chan, Golub and LeVeque,
-    1979)."""
+    Every piece has its own mean, so that large values of small deviation lose no precision (Chan, Golub and LeVeque,
+    1979).
+    """
     (lowest, highest), (first, last) = finite, middle
     nan, size, mean, squares, low, high = 0, 0, 0.0, 0.0, highest, lowest
     below, upto, inside = 0, 0, 0
@@ -135,7 +136,7 @@ def survey(values: Any, buffer: Any, keys: Any, finite: Any, middle: Any, found:
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def count(values: Any, buffer: Any, keys: Any, first: Any, shift: Any) -> Any:
-    """How many values have a key in each of BINS bins of 2^shift keys, of which the first begins with `first`."""
+    """How many values have a key in each of BINS bins of 2^shift keys; the first bin starts at `first`."""
     counts = np.zeros(BINS, np.int64)
     for row in values:
         for start in range(0, row.size, buffer.size):

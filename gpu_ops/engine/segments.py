@@ -28,13 +28,13 @@ from gpu_ops.errors import DeviceMemoryError
 
 try:
     from fcntl import LOCK_EX, LOCK_NB, flock
-except ImportError:  # Windows: a file that is mapped cannot be removed there, which serves as the lock
+except ImportError:  # Windows: a mapped file cannot be removed there, which serves as the lock
     flock = None  # type: ignore[assignment]
 
 CACHE_BYTES = 1 << 30
 """The maximum number of bytes of free segments that stay for reuse."""
 ROOMIEST = 2
-"""A request may take a free segment up to this many times as large."""
+"""A request may reuse a free segment up to this many times as large."""
 _NAME = re.compile(r"kernelscope-\d+-\d+")
 _numbers = itertools.count()
 
@@ -71,7 +71,7 @@ class SegmentPool:
         self._segments: dict[str, _Segment] = {}
         self._free: dict[str, None] = {}  # in the order in which they became free
         self._listeners: list[Callable[[str], None]] = []
-        # For a pool that nobody closes: at its end, or at the interpreter's.
+        # For a pool that is never closed: at its end, or at the interpreter's.
         self._finalizer = weakref.finalize(self, _remove_all, self._segments)
 
     @property
@@ -167,7 +167,7 @@ def _create(size: int) -> _Segment | None:
             try:
                 return _Segment(path, _new_map(path, size))
             except (FileExistsError, BlockingIOError):
-                continue  # a dead process with our number left it, or another one is just removing it as such
+                continue  # left by a dead process with our number, or being removed as such by another one
             except (OSError, OverflowError):
                 break
     return None
@@ -177,7 +177,7 @@ def _new_map(path: Path, size: int) -> mmap.mmap:
     """Create and map a file and reserve its space, so that a full directory is an error here and not a signal later."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
     try:
-        # The map keeps the file open and so keeps the lock, which shows other processes that the owner lives.
+        # The map keeps the file open and so keeps the lock, which shows other processes that the owner is alive.
         if flock is not None:
             flock(handle, LOCK_EX | LOCK_NB)
             if os.fstat(handle).st_nlink == 0:
@@ -208,7 +208,7 @@ def _reserve(handle: int, path: Path, size: int) -> None:
 
 
 def _remove(segment: _Segment) -> None:
-    """Remove the file. The map is never closed, because arrays over it would dangle: it is unmapped with the last
+    """Remove the file. The map is not closed, because arrays over it would become invalid: it is unmapped with the last
     reference to it. Windows removes the file only then."""
     del segment.map
     with suppress(OSError):
@@ -233,7 +233,7 @@ def clean_stale() -> int:
 
 
 def _remove_stale(path: Path) -> None:
-    """Remove a segment. Raises OSError if its owner still has the lock. Process numbers are no proof, because the
+    """Remove a segment. Raises OSError if its owner still has the lock. Process numbers prove nothing, because the
     system reuses them and they differ between containers."""
     if flock is None:
         path.unlink()
@@ -265,7 +265,7 @@ class Attachments:
         return _view(self.attach(shared.segment), shared, writeable)
 
     def forget(self, name: str) -> None:
-        """Unmap a segment; its memory goes with the last array over it."""
+        """Unmap a segment; its memory is released with the last array over it."""
         self._maps.pop(name, None)
 
 

@@ -1,5 +1,5 @@
-"""The engine's process. One thread reads; the main thread does all the work, because CUDA's state belongs to a
-thread."""
+"""The engine's process. One thread reads; the main thread does all the work, because CUDA's current context belongs to
+a thread."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ from gpu_ops.progress import Cancelled, finite
 
 NICENESS = 5
 QUIET = 2.0
-"""Seconds after the start in which nobody wants a file, until the process that reads files starts."""
+"""Seconds after the start without a request for a file, until the process that reads files is started."""
 SLOW = 3.0
-"""How long, in seconds, a call takes that KERNELSCOPE_FAULT makes slow."""
+"""The delay, in seconds, of a call that KERNELSCOPE_FAULT makes slow."""
 LAST_JOB = 2.0
-"""Seconds that a job has to end after the window is gone."""
+"""Seconds until a job must have ended after the window is gone."""
 
 
 def serve(connection: Connection) -> None:
@@ -88,7 +88,7 @@ def serve(connection: Connection) -> None:
 
 
 def _read(connection: Connection, channel: JobChannel, jobs: SimpleQueue[Any], surveys: Surveys) -> None:
-    """Read messages until the window is gone, or sends what nobody can read. A CancelRequest or a SegmentGrant concerns
+    """Read messages until the window is gone, or sends an unreadable one. A CancelRequest or a SegmentGrant concerns
     the running job, or a survey, which runs concurrently; all others are queued."""
     with suppress(Exception):
         while (message := connection.recv()) is not None:
@@ -108,7 +108,7 @@ def _read(connection: Connection, channel: JobChannel, jobs: SimpleQueue[Any], s
 
 
 def _do(channel: JobChannel, job: Job) -> None:
-    """Do one job, up to its Finished or Failed."""
+    """Do one job, ending with its Finished or Failed."""
     channel.begin(job.job)
 
     def do() -> None:
@@ -147,7 +147,7 @@ def _kind(error: KernelscopeError) -> Literal["input", "kernel", "device"]:
 
 
 def _leave(code: int) -> None:
-    """End the process without its clean-up, which may hang if a device died."""
+    """End the process without its clean-up, which may hang after a device has failed."""
     with suppress(OSError, ValueError):
         sys.stdout.flush()
         sys.stderr.flush()

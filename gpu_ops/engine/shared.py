@@ -1,4 +1,4 @@
-"""Arrays in segments of memory that the window and its engine share, with what a view needs of them."""
+"""Arrays in shared-memory segments of the window and its engine, with everything that a view needs."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class SharedArray:
 @dataclass(frozen=True)
 class Statistics:
     """Exact statistics of an array. `histogram` counts finite values in 256 equal bins from minimum to maximum;
-    `percentiles` has 0.1, 1, 50, 99 and 99.9. Of integers minimum, maximum, and percentiles that are one of the values
-    are int, because float does not hold all from 2^53 on. All are 0 if no value is finite."""
+    `percentiles` has 0.1, 1, 50, 99 and 99.9. For integers, minimum, maximum, and percentiles that are one of the
+    values are int, because float is not exact beyond 2^53. All are 0 if no value is finite."""
 
     minimum: float
     maximum: float
@@ -71,7 +71,7 @@ class SharedInput:
 
     @property
     def result(self) -> SharedResult:
-        """The input in the form in which it is shown and saved."""
+        """The input in the form in which results are shown and saved."""
         kind, shape = INPUT_KINDS[self.kind], self.array.shape
         form = self.facts.describe(Form(shape, self.array.dtype, kind.axes_of(shape, self.rate)))
         return SharedResult(kind.view, self.array, form, form.unit_of(kind.view, ""), "", self.statistics)

@@ -17,24 +17,24 @@ from gpu_ops.progress import advance, collect, stage
 Array = np.ndarray[Any, Any]
 
 MANY_FLOATS = 1 << 25
-"""From so many floats on, compiled passes over pieces on all cores are worth their loading."""
+"""From so many floats on, compiled loops on all cores are worth loading."""
 FLOATS = 1 << 22
 WORKERS = os.cpu_count() or 1
 PERCENTILES = (0.1, 1.0, 50.0, 99.0, 99.9)
 BINS = 256
 FINE_BINS = 1 << 16
 MOST_KEPT = 1 << 23
-"""Values whose bins are kept from one pass for the next, two bytes each."""
+"""The most values whose bins are kept from one pass for the next, two bytes each."""
 CHUNK = 1 << 15
 """Values at a time; their intermediate results fit into an L2 cache."""
 COUNTED = {"bool": "uint8", "uint8": "uint8", "int8": "uint8", "uint16": "uint16", "int16": "uint16"}
-"""Types with so few values that each is counted, and what their bits are counted as."""
+"""Types with so few values that each is counted, and the unsigned types of their bits."""
 COUNTED_CHUNK = 1 << 18
 MANY, PIECE = 1 << 22, 1 << 24
-"""From so many values on OpenCV counts, which is faster than NumPy and takes a moment to load. Its counts are float32,
-exact up to 2^24."""
+"""From MANY values on OpenCV counts, which is faster than NumPy but takes time to load. Its counts are float32, exact
+up to 2^24, so it counts PIECE values at a time."""
 ROW = 1 << 12
-"""Values in a row of what OpenCV gets: it counts rows on all cores, and each costs it a moment."""
+"""Values in a row of OpenCV's input: it counts rows on all cores, with some overhead for each."""
 
 
 @dataclass
@@ -65,10 +65,10 @@ class _Extremes:
 def statistics(array: Array) -> Statistics:
     """The statistics of an array of real numbers or of bool, any shape. Percentiles interpolate as NumPy's do.
 
-    Integers of eight and sixteen bits are counted, each value by itself. Of others there are three passes: the
+    Integers of eight and sixteen bits are counted, each value by itself. Others take three passes: the
     extremes; a histogram of 65,536 bins, which shows the bin of each percentile; and the values in those few bins,
-    which give the percentiles exactly. Integers are never rounded on the way, however wide: only the mean and a
-    percentile between two different ones are floats. Raises Cancelled if the listener wants to stop.
+    which give the percentiles exactly. Integers of any width are never rounded: only the mean and a percentile between
+    two different values are floats. Raises Cancelled if the listener wants to stop.
     """
     if array.dtype.name in COUNTED and array.size:
         counts = _count(array.view(COUNTED[array.dtype.name]))
@@ -123,7 +123,7 @@ def _count_piece(values: Array, levels: int) -> Array:
 
 
 def _of_counts(counts: Array, lowest: int) -> Statistics:
-    """The statistics of whole numbers, from how often each occurs, beginning with the `lowest`."""
+    """The statistics of integers, from the count of each value, starting at the `lowest`."""
     values, total = np.flatnonzero(counts), int(counts.sum())
     often = counts[values]
     values += lowest
@@ -139,7 +139,7 @@ def _of_counts(counts: Array, lowest: int) -> Statistics:
 
 
 def _of_many_floats(flat: Array) -> Statistics | None:
-    """The statistics of many floats; None where their sum or their span overflows, or all are equal."""
+    """The statistics of many floats; None where their sum or their range overflows, or all are equal."""
     from gpu_ops.engine import statistics_numba as passes
 
     pieces = [flat[start : start + FLOATS] for start in range(0, flat.size, FLOATS)]
@@ -199,13 +199,13 @@ def _extremes(flat: Array) -> _Extremes:
 
 
 def _bins(values: Array, low: float, high: float) -> Array:
-    """The fine bin of each value. A larger value never has a lower bin, and percentiles need no more than that. If all
-    values are equal, their bin is 0."""
+    """The fine bin of each value. A larger value never has a lower bin, which is enough for percentiles. If all values
+    are equal, their bin is 0."""
     if high == low:
         return np.zeros(values.size, np.intp)
     if values.dtype.kind in "ui":
         return _whole_bins(values, int(low), int(high) - int(low))
-    halves = 1.0 if np.isfinite(high - low) else 0.5  # the span itself may overflow
+    halves = 1.0 if np.isfinite(high - low) else 0.5  # the range itself may overflow
     places = np.asarray(values, np.float64) * halves
     places -= low * halves
     places /= high * halves - low * halves
@@ -215,8 +215,9 @@ def _bins(values: Array, low: float, high: float) -> Array:
 
 
 def _whole_bins(values: Array, low: int, span: int) -> Array:
-    """The fine bin of each integer, in integers: floats would put all from 2^60 to 2^60 + 63 into one. Where the span
-    takes more than 48 bits, it is counted in steps of a power of two, and an edge may be off by as much as one."""
+    """The fine bin of each integer, in integer arithmetic: floats would put all from 2^60 to 2^60 + 63 into one bin.
+    Where the range takes more than 48 bits, it is divided by a power of two, and an edge may be off by one such
+    step."""
     shift = np.uint64(max(0, span.bit_length() - 48))
     offsets = values.astype(np.uint64) - np.uint64(low % 2**64)  # modulo 2^64, so never negative
     offsets >>= shift
@@ -235,8 +236,8 @@ def _percentiles(binned: Iterable[tuple[Array, Array]], counts: Array) -> dict[f
 
 
 class _Places(NamedTuple):
-    """The positions of the percentiles among sorted values: their `exact` ranks, the whole `ranks` beside them, the
-    fine `bins` that contain those, and how many values lie `before` each fine bin."""
+    """The positions of the percentiles among sorted values: their `exact` (fractional) ranks, the integer `ranks` next
+    to these, the fine `bins` that contain them, and how many values are `before` each fine bin."""
 
     exact: dict[float, float]
     ranks: list[int]

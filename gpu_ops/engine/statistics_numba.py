@@ -1,4 +1,4 @@
-"""Compiled passes over many floats: extremes, fine bins, and the values of a few bins. Import it only for large arrays:
+"""Compiled loops over many floats: extremes, fine bins, and the values of a few bins. Import it only for large arrays:
 it loads Numba, and compiles when first used on a machine."""
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def _bin(value: Any, low: Any, scale: Any, bins: Any) -> Any:
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def count(values: Any, low: Any, scale: Any, bins: Any) -> Any:
-    """How many finite values (n,) are in each bin; the bin of a value is (value - low) * scale, and the last one at
-    most."""
+    """How many finite values (n,) are in each bin; the bin of a value is (value - low) * scale, at most the last
+    one."""
     counts = np.zeros(bins, np.int64)
     for k in range(values.size):
         value = np.float64(values[k])
@@ -46,7 +46,8 @@ def count(values: Any, low: Any, scale: Any, bins: Any) -> Any:
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def pick(values: Any, low: Any, scale: Any, inside: Any, found: Any) -> Any:
-    """How many finite values (n,) are in bins that are `inside`; they are the first ones of `found` (n,) then."""
+    """Collect the finite values (n,) of the bins that are `inside` at the start of `found` (n,). Returns their
+    number."""
     size = 0
     for k in range(values.size):
         value = np.float64(values[k])

@@ -1,4 +1,4 @@
-"""Inspects files while a job runs: decoders are a process of their own, and so no run need stop for them."""
+"""Inspects files while a job runs: decoders run in a separate process, so no run needs to stop for them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Attempt = Callable[[SurveyRequest, Callable[[], None]], None]
 
 
 class Surveys:
-    """Does surveys one after the other, in a thread of its own. `attempt(request, work)` does the work of a request and
+    """Does surveys one after the other, in a separate thread. `attempt(request, work)` does the work of a request and
     sends its last answer; `send` sends another one."""
 
     def __init__(self, attempt: Attempt, send: Callable[[Answer], None]) -> None:
@@ -27,7 +27,7 @@ class Surveys:
         self._thread: threading.Thread | None = None
 
     def take(self, request: SurveyRequest) -> None:
-        """Do this request when those before it are done."""
+        """Queue this request."""
         with self._lock:
             self._wanted.add(request.job)
         self._waiting.put(request)
@@ -36,7 +36,7 @@ class Surveys:
             self._thread.start()
 
     def drop(self, job: int) -> bool:
-        """A survey is cancelled; False for a job that is none."""
+        """Cancel a survey. Returns False for a job that is not one."""
         with self._lock:
             known = job in self._wanted
             self._wanted.discard(job)

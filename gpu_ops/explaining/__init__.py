@@ -1,1 +1,1 @@
-"""What measurements say: X-rays, laws, claims, and the tables and figures of recorded results."""
+"""Explanations of measurements: X-rays, laws, claims, and the tables and figures of recorded results."""

@@ -1,4 +1,4 @@
-"""Two X-rays side by side: their counts for each element of the result, and what the difference should bring."""
+"""The comparison of two X-rays: their counts per element of the result, and the expected consequences."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gpu_ops.explaining.xray import XRay
 
 @dataclass(frozen=True)
 class Row:
-    """One counter for each element of the result, in the variant before and in the one after."""
+    """One counter per element of the result, in the variant before and in the one after."""
 
     counter: str
     before: float
@@ -20,12 +20,12 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """After over before; None where either counts nothing."""
+        """After divided by before; None where either counts nothing."""
         return self.after / self.before if self.before and self.after else None
 
 
 def side_by_side(before: XRay, after: XRay) -> list[Row]:
-    """Every counter that either of the two has, in the catalogue's order."""
+    """Every counter that either X-ray has, in the catalogue's order."""
     rows = (
         Row(c.id, c.value(before.totals) / before.outputs, c.value(after.totals) / after.outputs)
         for c in COUNTERS.values()
@@ -41,7 +41,7 @@ def sentences_json(sentences: list[Sentence]) -> list[dict[str, Any]]:
 
 def as_dict(before: XRay, after: XRay) -> dict[str, Any]:
     """What changed from one variant to another as JSON: "before" {variant, title, findings}, "rows" {counter, before,
-    after, ratio} for each element of the result, a "unit", and the "sentences" that follow from them."""
+    after, ratio} per element of the result, a "unit", and the "sentences" that follow from them."""
     rows = side_by_side(before, after)
     return {
         "before": {

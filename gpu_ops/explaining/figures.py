@@ -1,4 +1,4 @@
-"""Draws the figures of the sources again: each from the one report that has most of its points."""
+"""Redraws the figures of the sources: each with the measured points of the one report that has most of them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class DrawnFigure:
     """A figure with everything that is drawn in it: what was published, the model, and the series of one report.
 
     `report` is that report's name and `machine` its GPU, "" where no report has a point. `notes` are sentences about
-    what is missing, `commands` those that measure all points.
+    missing points, `commands` are the commands that measure all points.
     """
 
     figure: Figure
@@ -41,7 +41,7 @@ class DrawnFigure:
 
     @property
     def measured(self) -> tuple[Series, ...]:
-        """The series of the report."""
+        """Whether the figure has a series of the report."""
         return tuple(one for one in self.series if one.basis == "measured")
 
     @property
@@ -64,7 +64,7 @@ class DrawnFigure:
         return found
 
     def facts(self) -> dict[str, Any]:
-        """What the figure is, and where its measured points come from."""
+        """The facts about the figure and its measured points."""
         figure = self.figure
         known = {"figure": f"{figure.number} of {SOURCE_TITLES[figure.source]}", "title": figure.title}
         known |= {"x": figure.x.label, "y": figure.y.label, "report": self.report, "machine": self.machine}
@@ -93,7 +93,7 @@ class DrawnFigure:
         return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
     def to_csv(self) -> str:
-        """The facts behind "#", a heading, and a row for each point, in the C locale."""
+        """The facts after "#", a heading, and a row for each point, in the C locale."""
         return comment_lines(self.facts()) + rows_csv(self.rows())
 
 
@@ -108,7 +108,7 @@ def rows_csv(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def find_figures(names: Sequence[str]) -> tuple[Figure, ...]:
-    """The figures with these ids; without names all of them. Raises ParamError that names all."""
+    """The figures with these ids; without names all of them. Raises ParamError that lists all names."""
     figures = {figure.id: figure for figure in FILTERS.figures}
     for name in names:
         if name not in figures:
@@ -118,7 +118,7 @@ def find_figures(names: Sequence[str]) -> tuple[Figure, ...]:
 
 
 def draw_figures(reports: Mapping[str, Report], figures: Iterable[Figure] | None = None) -> tuple[DrawnFigure, ...]:
-    """Each figure, all of them without `figures`, from the one of these reports that has most of its points."""
+    """Each figure (all without `figures`), with the points of the one report that has most of them."""
     return tuple(_draw(figure, reports) for figure in (FILTERS.figures if figures is None else figures))
 
 
@@ -144,25 +144,26 @@ def _draw(figure: Figure, reports: Mapping[str, Report]) -> DrawnFigure:
 
 
 def _place(one: Series) -> tuple[str, int]:
-    """Where a measured series stands: by filter, in the order of its variants."""
+    """The sort key of a measured series: by filter, in the order of its variants."""
     return one.filter, [variant.id for variant in FILTERS.find(one.filter).variants].index(one.variant)
 
 
 def _description(report: Report, device: str) -> Mapping[str, Any]:
-    """A GPU as the report describes it, with the higher of its clocks before and after: an idle one lowers it."""
+    """A GPU as the report describes it, with the higher of its clocks before and after: an idle GPU lowers its
+    clock."""
     states = [report.provenance.get(name, {}).get(device, {}) for name in ("devices", "devices_after")]
     clocks = [state["sm_mhz"] for state in states if "sm_mhz" in state]
     return {**states[0], **({"sm_mhz": max(clocks)} if states[0] and clocks else {})}
 
 
 def _gpus(report: Report) -> list[str]:
-    """The GPUs that a report has rows of or describes."""
+    """The GPUs that a report describes or has rows of."""
     names = [*(row.device for row in report.rows), *report.provenance.get("devices", {})]
     return [name for name in dict.fromkeys(names) if name.startswith("cuda")]
 
 
 def times_of(figure: Figure, rows: Iterable[Row], device: str) -> list[Timed]:
-    """The kernel times on a GPU that count for a figure: of right results, shipped kernels, and in no doubt."""
+    """The kernel times on a GPU that count for a figure: of correct results, shipped kernels, and reliable."""
     return [
         _timed(row, variant)
         for row in rows
@@ -176,7 +177,8 @@ def times_of(figure: Figure, rows: Iterable[Row], device: str) -> list[Timed]:
 
 
 def _variant(row: Row) -> Variant | None:
-    """The variant of a row; None where this version has no such filter or variant, or it takes other values."""
+    """The variant of a row; None where this version has no such filter or variant, or it does not accept the row's
+    values."""
     try:
         filter = FILTERS.find(row.filter)
         variant = filter.variant(row.variant)

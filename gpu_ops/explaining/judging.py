@@ -27,7 +27,7 @@ RECORDED = Path(__file__).resolve().parent.parent.parent / "resources" / "record
 
 @dataclass(frozen=True)
 class Judgement:
-    """A claim with its result, whether it holds (None: undecided), where the runs come from, and their machine, ""
+    """A claim with its result, whether it is true (None: undecided), where the runs come from, and their machine, ""
     without one."""
 
     claim: Claim
@@ -55,14 +55,14 @@ class Judgement:
 
 
 def recorded_reports() -> dict[str, Report]:
-    """Reports shipped with the product, by file name. They are read once, and again when a file changes: windows and
-    panels each ask for them, and share what they must not change."""
+    """Reports shipped with the product, by file name. Each is read once, and again when it changes; the returned
+    reports are shared and must not be modified."""
     return {path.name: _recorded(path, path.stat().st_mtime_ns) for path in sorted(RECORDED.glob("*.json"))}
 
 
 @lru_cache(maxsize=256)
 def _recorded(path: Path, changed: int) -> Report:
-    """The report in a file that was last changed then."""
+    """The report in a file; `changed` is the file's modification time, for the cache."""
     return read_report(path)
 
 
@@ -95,7 +95,7 @@ def judge_here(filters: Sequence[Filter], devices: Sequence[str]) -> list[Judgem
         counted: dict[tuple[str, int, int], int] = {}
         for claim in filter.claims:
             if "laws" in claim.experiment:
-                from gpu_ops.explaining.laws import count_laws  # it needs the simulated GPU
+                from gpu_ops.explaining.laws import count_laws  # imports the simulated GPU
 
                 counted = counted or count_laws([filter])
                 judgements.append(Judgement(claim, *claim.judge(counted), "counted on a simulated GPU"))
@@ -118,7 +118,7 @@ def _run(filter: Filter, claim: Claim, devices: Sequence[str]) -> dict[str, Run]
 
 
 def _knobs(filter: Filter, variant: str, claim: Claim) -> dict[str, Any]:
-    """A variant's knobs: the claim's value where the variant has the knob and takes the value, else the default."""
+    """A variant's knobs: the claim's value where the variant has the knob and accepts the value, else the default."""
     values, knobs = claim.experiment["knobs"], {}
     for knob in filter.variant(variant).knobs:
         try:

@@ -1,4 +1,4 @@
-"""The recorded steps of the sources' laws, which a simulated GPU counted."""
+"""The recorded steps of the sources' laws, counted by a simulated GPU."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gpu_ops.errors import InputError
 RECORDED = Path(__file__).resolve().parent.parent.parent / "resources" / "recorded" / "simulated" / "laws.json"
 SCHEMA = "kernelscope-laws/1"
 Steps = Mapping[tuple[str, int, int], int]
-"""Counted steps by law, numbers and processors."""
+"""Counted steps by law, n and number of processors."""
 
 
 def laws_json(counted: Steps, architecture: str) -> dict[str, Any]:
@@ -24,7 +24,7 @@ def laws_json(counted: Steps, architecture: str) -> dict[str, Any]:
 
 @cache
 def recorded_steps() -> Steps:
-    """The counts that are shipped with the product. Raises InputError when the file is not what it should be."""
+    """The counts that are shipped with the product. Raises InputError when the file is not valid."""
     try:
         content = json.loads(RECORDED.read_text(encoding="utf-8"))
         if content["schema"] != SCHEMA:

@@ -1,7 +1,7 @@
 """The steps of the sources' laws, counted on a simulated GPU.
 
-The first warp of each launch tells how long the longest chain is: every number that it loads after the first is one
-addition, and so is every state that it stores in shared memory after the first.
+The first warp of each launch has the longest chain of dependent additions: every number that it loads after the first
+is one addition, and so is every state that it stores in shared memory after the first.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ARCHITECTURE = "sm_75"
 
 
 def count_steps(filter: Filter, law: Law, n: int, p: int) -> int:
-    """The steps one after the other in which the law's variant joins n numbers on p processors."""
+    """The number of sequential steps in which the law's variant combines n numbers on p processors."""
     variant = filter.variant(law.variant)
     options = Options(counters="full", tracing=Tracing(("first",), (0,)))
     session = SimDevice(ARCHITECTURE, options).session({})
@@ -43,8 +43,8 @@ def count_steps(filter: Filter, law: Law, n: int, p: int) -> int:
 
 
 def _accesses(traces: Iterable[Trace], space: str, verb: str) -> int:
-    """How many accesses of that kind the lines have. Raises KernelError where a line mixes kinds and not all of its
-    accesses were recorded."""
+    """The number of accesses of that kind at these lines. Raises KernelError where a line mixes kinds and not all of
+    its accesses were recorded."""
     count = 0
     for trace in traces:
         matching = sum((a.space, a.verb) == (space, verb) for a in trace.accesses)
@@ -58,7 +58,7 @@ def _accesses(traces: Iterable[Trace], space: str, verb: str) -> int:
 
 
 def count_laws(filters: Iterable[Filter]) -> dict[tuple[str, int, int], int]:
-    """The steps of every point of the laws of these filters; a law of several filters is counted once."""
+    """Count the steps at every point of the laws of these filters; a law of several filters is counted once."""
     found: dict[tuple[str, int, int], int] = {}
     for filter in filters:
         for law in filter.laws:

@@ -1,4 +1,4 @@
-"""The theoretical occupancy of a variant's main launch, by arithmetic: its kernel is compiled, and nothing runs."""
+"""The theoretical occupancy of a variant's main launch, computed: its kernel is compiled, and nothing runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def launch_occupancy(
     filter: Filter, pick: Pick, params: Mapping[str, object], meta: Meta, architecture: str
 ) -> LaunchOccupancy | None:
     """The occupancy of a variant's main launch on an architecture such as "sm_90", compiled for it; None for a variant
-    without kernels of its own, and where the figures of that architecture are not known.
+    without its own kernels, and where the limits of that architecture are not known.
 
     Raises ParamError for a task that the variant refuses, KernelError, DeviceError.
     """
@@ -35,6 +35,6 @@ def launch_occupancy(
 
 
 def _main(launches: Sequence[Launch], variant: Variant) -> Launch:
-    """The launch that a variant is about: of the kernel with its name, else the one with most threads."""
+    """The main launch of a variant: of the kernel with its name, else the one with most threads."""
     named = [launch for launch in launches if launch.kernel.name.endswith(f"_{variant.id}")]
     return max(named or launches, key=lambda launch: prod(launch.grid) * prod(launch.block))

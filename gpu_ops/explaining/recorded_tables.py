@@ -1,4 +1,4 @@
-"""The tables of the guide and the README, by name: which recorded rows each shows."""
+"""The tables of the guide and the README, by name, with the recorded rows that each shows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _lengths(report: str) -> Grid:
 
 
 def _pairs(jobs: tuple[Recorded, ...]) -> Grid:
-    """The fast transform beside cuFFT."""
+    """The fast transform next to cuFFT."""
     return Grid(jobs, ("fast", "cupy"), turned=True, corner="transform")
 
 

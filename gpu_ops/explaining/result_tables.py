@@ -21,15 +21,15 @@ from gpu_ops.stages import END_TO_END
 OLDER = "†"
 """The mark of a time whose kernel has changed since it was recorded."""
 MARKER = re.compile(r"<!-- results: ([\w-]+) -->\n(.*?)<!-- end -->", re.DOTALL)
-"""A section of a Markdown file that a table fills."""
+"""Matches a section of a Markdown file that a table fills."""
 UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """Rows of the report `report` in resources/recorded, without ".json". `where` names the values that they have: of
-    shape, dtype, variant, a parameter, a knob, or an option of the input. A row without such a value is taken too,
-    because a knob belongs to some variants only."""
+    """Rows of the report `report` in resources/recorded, without ".json". `where` selects them by values: of shape,
+    dtype, variant, a parameter, a knob, or an option of the input. A row without such a value is included too, because
+    only some variants have a knob."""
 
     title: str
     report: str
@@ -49,14 +49,14 @@ class Grid:
 
 @dataclass(frozen=True)
 class Details:
-    """Everything that was measured of one job: a row per variant."""
+    """All measurements of one job: a row per variant."""
 
     job: Recorded
 
 
 @dataclass(frozen=True)
 class Overview:
-    """A row a job: the processor, the first kernel of the ladder, the fastest one, and CuPy."""
+    """A row per job: the processor, the first kernel of the ladder, the fastest one, and CuPy."""
 
     jobs: tuple[Recorded, ...]
 
@@ -91,8 +91,8 @@ def table_text(table: Table) -> str:
 
 
 def rewritten(text: str, tables: Mapping[str, Table]) -> str:
-    """A Markdown text with all its marked sections filled again. Raises ReportError for a name that no table has, and
-    for a section that does not end."""
+    """A Markdown text with all its marked sections rewritten. Raises ReportError for an unknown table, and for a
+    section without an end."""
 
     def section(found: re.Match[str]) -> str:
         name = found[1]
@@ -138,7 +138,7 @@ def _rows(job: Recorded) -> dict[str, Row]:
 
 
 def _ordered(rows: Iterable[Row]) -> list[str]:
-    """The variants of these rows as the registry has them, then those that it has no more, then libraries on a GPU."""
+    """The variants of these rows in the registry's order, then those no longer in it, then libraries on a GPU."""
     rows = list(rows)
     filters = {row.filter for row in rows}
     known = [v.id for f in FILTERS if f.id in filters for v in f.variants]
@@ -149,7 +149,7 @@ def _ordered(rows: Iterable[Row]) -> list[str]:
 
 
 def _title(row: Row) -> str:
-    """The name of a row's variant; its id where the registry has it no more."""
+    """The title of a row's variant; its id if the registry no longer has it."""
     try:
         return FILTERS.find(row.filter).variant(row.variant).title
     except KernelscopeError:
@@ -160,7 +160,7 @@ def _title(row: Row) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time with three digits, or four where the first one is 1, so that all are about as exact."""
+    """A time with three digits, or four where the first one is 1, so that all are about equally precise."""
     unit, scale = next((one for one in UNITS if seconds >= one[1]), UNITS[-1])
     digits = 4 if f"{seconds / scale:e}".startswith("1") else 3
     return f"{seconds / scale:#.{digits}g}".rstrip(".") + f" {unit}"
@@ -171,7 +171,7 @@ def _share(value: float) -> str:
 
 
 def _cell(row: Row | None, named: bool = False) -> str:
-    """A kernel time, with the share of the roof on a GPU; `named` has the variant before it."""
+    """A kernel time, with the share of the roof on a GPU; with `named` also the variant, before it."""
     if row is None:
         return ""
     share = f" ({_share(row.share)})" if row.share is not None and row.device != "cpu" else ""
@@ -261,7 +261,7 @@ def _machines(jobs: Sequence[Recorded]) -> list[str]:
 
 
 def _prefix(report: str) -> str:
-    """The machine in the name of a report: h200-box-8192 is of the machine h200."""
+    """The prefix of a report's name, which is its machine: h200-box-8192 is of the machine h200."""
     return report.split("-")[0]
 
 
@@ -292,7 +292,7 @@ def _copy_roof(report: Report) -> float | None:
 
 @lru_cache(None)
 def _gpu_model(prefix: str) -> str:
-    """The GPU of a machine. A report that was finished on the processor alone does not name it, the others do."""
+    """The GPU of a machine. Reports of the processor alone do not name it, the others do."""
     for path in sorted(RECORDED.glob(f"{prefix}-*.json")):
         provenance = _report(path.stem).provenance
         models = [device_model(provenance, name) for name in provenance.get("devices", {}) if name != "cpu"]

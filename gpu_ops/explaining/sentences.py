@@ -1,7 +1,7 @@
-"""Sentences about X-rays: what a variant does to memory, and what changed from one variant to another.
+"""Sentences about X-rays: a variant's memory accesses, and what changed from one variant to another.
 
-Each rule names the facts it rests on and gets only those, so a sentence cannot say more than its evidence. Facts
-are counts for each element of the result, and figures of the kernel; nothing here speaks of time or cycles.
+Each rule names the facts that it uses and gets only those, so a sentence cannot say more than its evidence. Facts
+are counts per element of the result, and properties of the kernel; no sentence is about time or cycles.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ if TYPE_CHECKING:
     from gpu_ops.explaining.xray import KernelXRay, XRay
 
 Facts = Mapping[str, Any]
-"""Numbers by name, 0 for what does not occur; `limiter` is a word."""
+"""Numbers by name, 0 for absent ones; `limiter` is a word."""
 SECTOR = 32
 LEAST_CHANGE = 0.02
-"""Smaller relative changes do not count."""
+"""Smaller relative changes are ignored."""
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """What a rule says, with the facts it rests on: one value each for a variant, (before, after) for a comparison."""
+    """The sentence of a rule, with the facts that it uses: one value each for a variant, (before, after) for a
+    comparison."""
 
     rule: str
     text: str
@@ -50,7 +51,7 @@ class ChangeRule:
 
 
 def facts(x: XRay) -> dict[str, Any]:
-    """All facts of an X-ray: counts for each output element, and figures of the kernel that does most."""
+    """All facts of an X-ray: counts per output element, and properties of the kernel that does most."""
     result: dict[str, Any] = {name: value / x.outputs for name, value in x.totals.items()}
     result["least_bytes"] = x.least_bytes / x.outputs
     result["launches"] = sum(k.launches for k in x.kernels)
@@ -70,7 +71,7 @@ def _figures(kernel: KernelXRay) -> dict[str, Any]:
 
 
 def explain(x: XRay) -> list[Sentence]:
-    """What stands out in one variant."""
+    """Sentences about the notable facts of one variant."""
     return [s for s in (_variant_sentence(rule, facts(x), x.unit) for rule in VARIANT_RULES) if s]
 
 
@@ -100,7 +101,7 @@ def _change_sentence(rule: ChangeRule, before: Facts, after: Facts, unit: str) -
     return Sentence(rule.id, text, {name: (a[name], b[name]) for name in a}) if text else None
 
 
-# Words for numbers
+# Numbers in words
 
 
 def number(value: float) -> str:
@@ -112,12 +113,12 @@ def number(value: float) -> str:
 
 
 def differs(a: float, b: float) -> bool:
-    """Whether one is noticeably more than the other."""
+    """Whether one is noticeably larger than the other."""
     return abs(a - b) > LEAST_CHANGE * max(abs(a), abs(b))
 
 
 def move(a: float, b: float, unit: str) -> str:
-    """How something plural went from a to b: "fall from 5 to 1.02 a sample (÷4.92)"."""
+    """How a plural quantity changed from a to b: "fall from 5 to 1.02 a sample (÷4.92)"."""
     if not differs(a, b):
         return f"stay {number(b)} per {unit}"
     if not a or not b:
@@ -130,14 +131,14 @@ def _ratio(facts: Facts, actual: str, ideal: str) -> float:
     return float(facts[actual] / facts[ideal]) if facts[ideal] else 1.0
 
 
-# What changed
+# Changes
 
 STANDS_IN = (
     ("shared_load_threads", "the values are kept in shared memory and read there", "shared"),
     ("constant_threads", "constant memory serves them", "constant"),
     ("texture_threads", "textures serve them", "texture"),
 )
-"""Reads that may stand in for global loads: (fact, why, name)."""
+"""Reads that may replace global loads: (fact, why, name)."""
 
 
 def _loads(a: Facts, b: Facts, unit: str) -> str | None:
@@ -158,7 +159,7 @@ def _loads(a: Facts, b: Facts, unit: str) -> str | None:
 
 
 def _is_filled_by_loads(f: Facts) -> bool:
-    """Whether what is loaded goes to shared memory. Zeros beyond an edge are stored there without a load."""
+    """Whether loaded values go to shared memory. Zeros beyond an edge are stored there without a load."""
     return bool(0.98 <= f["shared_store_threads"] / max(f["global_load_threads"], 1e-9) <= 1.5)
 
 
@@ -314,7 +315,7 @@ CHANGE_RULES = (
 )
 
 
-# What one variant shows
+# One variant
 
 
 def _repeats(f: Facts, unit: str) -> str | None:

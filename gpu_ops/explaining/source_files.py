@@ -18,8 +18,8 @@ MOST_CALLEES = 12
 @dataclass(frozen=True)
 class FileXRay:
     """A source file of a kernel. `lines` has the counts of each line itself, which add up to the kernel's totals over
-    all files. `calls` has, by line, the counts of the functions that the line calls, which stand on their own lines as
-    well; `callees` has the places that the line calls, the most used first."""
+    all files. `calls` has, by line, the counts of the functions that the line calls, which are also at their own lines;
+    `callees` has the lines that the line calls, the most used first."""
 
     file: str
     text: str

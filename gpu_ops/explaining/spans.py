@@ -1,4 +1,4 @@
-"""Timelines as values: when the steps of a variant begin and end, and on what. As text, JSON, and Chrome's trace."""
+"""Timelines as values: when and on which engine the steps of a variant run. As text, JSON, and Chrome's trace."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gpu_ops.devices.sim.streams.queues import KindOf, busy, overlap
 from gpu_ops.plan import DEFAULT_STREAM, Copy, Engine, HostTask, Launch, MemoryKind, Span, Step
 
 Basis = Literal["measured", "predicted", "order"]
-"""Measured by events; predicted from rates; or the order alone, with every step as long as the others."""
+"""Measured by events; predicted from rates; or only the order, with steps of equal length."""
 SCHEMA = "kernelscope-timelines/1"
 ENGINES: Mapping[Engine, str] = {
     "host": "host",
@@ -93,23 +93,23 @@ class Timeline:
 
     @property
     def busy(self) -> dict[Engine, float]:
-        """For each engine that takes part the time in which it has something to do."""
+        """For each engine of the timeline the time in which it is busy."""
         found = busy(self.spans)
         return {engine: found[engine] for engine in ENGINES if engine in found}
 
     @property
     def lanes(self) -> list[str]:
-        """What has a row of its own: the host, then each stream."""
+        """The rows of a chart: the host, then each stream."""
         ordered = sorted(self.spans, key=lambda span: (span.engine != "host", span.stream))
         return list(dict.fromkeys(map(lane_of, ordered)))
 
     def of_lane(self, lane: str) -> list[Span]:
-        """The spans of a row, in the order of their beginnings."""
+        """The spans of a row, in the order of their start."""
         own = (s for s in self.spans if lane_of(s) == lane)
         return sorted(own, key=lambda span: span.start)
 
     def chart(self, width: int = 72) -> list[str]:
-        """A line of text for each row: a character stands for the step that runs at that time."""
+        """A line of text for each row: a character represents the step that runs at that time."""
         end = max((span.end for span in self.spans), default=0.0) or 1.0
         widest = max(map(len, self.lanes), default=0)
         lines = []
@@ -141,7 +141,8 @@ class Timeline:
         return "steps" if self.basis == "order" else "s"
 
     def trace(self) -> dict[str, Any]:
-        """The timeline in Chrome's trace event format, which Perfetto opens: microseconds, a step as one of them."""
+        """The timeline in Chrome's trace event format, which Perfetto opens; times in microseconds, a step of an order
+        as one."""
         scale = 1.0 if self.basis == "order" else 1e6
         process = f"{self.filter} {self.variant} on {self.device}, {self.basis}"
         events: list[dict[str, Any]] = [_named("process_name", 0, process)]

@@ -1,4 +1,5 @@
-"""What spilled registers move, which neither the source nor the PTX shows: by the assembler's log and the launch."""
+"""The traffic of spilled registers, which neither the source nor the PTX shows: from the assembler's log and the
+launch."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from gpu_ops.plan import Launch
 
 WARP, WORD, SECTOR = 32, 4, 32
 _DECIDES = re.compile(r"@|\b(?:bra|brx|call|exit|trap)\b")
-"""A guard, a branch or a call: where there is none, every instruction runs once a warp."""
+"""A guard, a branch or a call: without one, every instruction runs once per warp."""
 
 
 def spilled_bytes(resources: Mapping[str, int]) -> int:
@@ -29,8 +30,7 @@ def is_straight(compiled: Compiled, name: str) -> bool:
 def spill_counts(launch: Launch, compiled: Compiled) -> dict[str, int]:
     """`spill_bytes` and `spill_sectors` of a launch; {} where nothing is spilled, or where branches decide how often.
 
-    Local memory holds the words that the 32 lanes have at one offset side by side, so a word of a whole warp is 4
-    sectors.
+    In local memory the words of the 32 lanes at one offset are contiguous, so a word of a whole warp is 4 sectors.
     """
     nbytes = spilled_bytes(launch.kernel.resources)
     if not nbytes or not is_straight(compiled, launch.kernel.name):

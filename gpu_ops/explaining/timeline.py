@@ -1,4 +1,4 @@
-"""When the steps of a variant begin and end, and on what: measured on a device, or by a model of its queues."""
+"""Timelines: when and on which engine the steps of a variant run, measured on a device or by a model of its queues."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from gpu_ops.types import Filter, Input, Variant
 BLOCKING = "CUDA_LAUNCH_BLOCKING"
 REPEATS = 7
 AFFORDED = 1.0
-"""Seconds for the repeats of a plan: a longer one runs only once with events and once without."""
+"""Seconds for the repeats of a plan: a longer plan runs only once with events and once without."""
 
 
 def is_blocking() -> bool:
@@ -45,9 +45,9 @@ def timeline(
     queues: Queues | None = None,
     edits: Mapping[str, str] | None = None,
 ) -> Timeline:
-    """The timeline of a variant on a device: of a CPU or a GPU that is there the execution of median length of REPEATS,
-    or of as many as AFFORDED seconds allow, after one more. A simulated GPU has `queues` like today's unless others are
-    given; with `rates` its times are predicted.
+    """The timeline of a variant on a device: for a CPU or a real GPU the execution of median length of REPEATS, or of
+    as many as AFFORDED seconds allow, after a warm-up. A simulated GPU has `queues` like those of current GPUs by
+    default; with `rates` its times are predicted.
 
     Raises ParamError for what the filter or the variant does not take, KernelError, DeviceError.
     """
@@ -75,7 +75,7 @@ def timeline(
 
 
 def _measured(session: Any, plan: Plan) -> tuple[tuple[Span, ...], float, int]:
-    """The spans of a median execution, the median time in all without events, and of how many executions."""
+    """The spans of a median execution, the median total time without events, and the number of executions."""
     first = session.execute(plan, trace=True)
     runs = min(max(int(AFFORDED / 2 / max(first.elapsed, 1e-9)), 1), REPEATS)
     plain, traced = [], []

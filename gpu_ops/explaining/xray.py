@@ -1,4 +1,4 @@
-"""X-ray: what a variant's kernels do to memory, line by line, counted on a simulated GPU."""
+"""X-ray: the memory accesses of a variant's kernels, line by line, counted on a simulated GPU."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class KernelXRay:
     """One kernel of a variant, all its launches together; grid, block and `shared_bytes` are the first one's.
 
     `lines` has counts by line of its file, headers' counts at the line that uses them; `headers` by (file, line) of
-    the headers themselves; `files` has both apart, the kernel's file first. `block_loads` are global loads by
+    the headers themselves; `files` has both separately, the kernel's file first. `block_loads` are global loads by
     threads of the first, the inner and the last block of the first launch. `occupancy` is None where the
-    architecture's is not known. `defines` are those of the launches, each set once, in order. `traces` are those of
-    the first launch that reached the line, by file and line; None where no warp was followed.
+    architecture's is not known. `defines` are those of the launches, each set once, in order. `traces` are those of the
+    first launch that reached the line, by file and line; None where no warp was traced.
     """
 
     name: str
@@ -63,10 +63,10 @@ class KernelXRay:
 
 @dataclass(frozen=True)
 class XRay:
-    """A variant under the X-ray. `shape` and `dtype` are those of the input that was simulated, `outputs` the elements
-    of its result, each a `unit` such as "sample". `least_bytes` must cross the card's memory in any variant. `expected`
-    are the loads that the variant declares, where it does, and `predicted` counters of all kernels together that follow
-    from the samples. `coalescing` is the rule of `…_transactions`."""
+    """The X-ray of a variant. `shape` and `dtype` are those of the simulated input, `outputs` the elements
+    of its result, each a `unit` such as "sample". `least_bytes` must be transferred to or from device memory by any
+    variant. `expected` are the loads that the variant declares, if any, and `predicted` counters of all kernels
+    together that follow from the samples. `coalescing` is the rule of `…_transactions`."""
 
     filter: str
     variant: str
@@ -94,7 +94,7 @@ class XRay:
 
     @property
     def faulty(self) -> bool:
-        """Whether a finding is an error."""
+        """Whether any finding is an error."""
         return any(f.severity == "error" for f in self.findings)
 
 
@@ -110,8 +110,8 @@ def xray(
     coalescing: Rule = "today",
     trace: bool = False,
 ) -> XRay:
-    """Simulate a variant on an input and count; `trace` also follows a few warps. It may take minutes, and reports to
-    `gpu_ops.progress`.
+    """Simulate a variant on an input and count; `trace` also records the accesses of a few warps. It may take minutes,
+    and reports to `gpu_ops.progress`.
 
     Raises ParamError for variants without kernels of their own, KernelError, DeviceError, Cancelled.
     """
@@ -122,7 +122,7 @@ def xray(
     session = SimDevice(architecture, options, assemble=True).session(edits or {})
     task = _task(filter, variant, input, params, knobs, session.limits)
     plan = make_plan(filter, variant, session, task.on(session.upload(input.array)), edits)
-    # Step by step, so that each launch has counts of its own.
+    # Launch by launch, so that each has its own counts.
     executions = [(step, session.execute(Plan((step,), plan.outputs))) for step in plan.steps]
     return XRay(
         filter=filter.id,
@@ -147,7 +147,7 @@ def xray(
 
 
 def _predicted(variant: Variant, task: Task, rule: Rule) -> dict[str, int]:
-    """The counters that follow from the samples, and the transactions where an older rule is asked for."""
+    """The counters that follow from the samples, and the transactions if an older rule is requested."""
     counts = variant.counts
     predicted = dict(counts.predicts(task)) if counts.predicts else {}
     if rule != "today" and counts.transactions:
@@ -182,7 +182,7 @@ def _kernels(
 
 
 def _traces(launches: Sequence[LaunchExecution]) -> dict[tuple[str, int], tuple[Trace, ...]]:
-    """Traces by file and line, of the first launch that reached it."""
+    """Traces by file and line, of the first launch that reached the line."""
     lines: dict[tuple[str, int], tuple[Trace, ...]] = {}
     for _, execution in launches:
         here: dict[tuple[str, int], list[Trace]] = defaultdict(list)
@@ -331,7 +331,7 @@ def _trace_dict(t: Trace) -> dict[str, Any]:
 
 
 def _access_dict(a: Access) -> dict[str, Any]:
-    """The lanes as a mask; their offsets as the first one and runs of [number of steps, size of a step]."""
+    """The lanes as a mask; their offsets as the first one and runs of [number of steps, step size]."""
     steps = [b - a for a, b in pairwise(a.offsets)]
     return {
         **{"space": a.space, "verb": a.verb, "bytes": a.nbytes, "buffer": a.buffer, "itemsize": a.itemsize},

@@ -31,13 +31,14 @@ HEADERS = {
     2: np.lib.format.read_array_header_2_0,
     3: np.lib.format.read_array_header_2_0,
 }
-"""Who reads the header of a version; the third differs only in the names of fields, which no input has."""
+"""NumPy's readers of the header versions; the third version differs only in the encoding of field names, which inputs
+lack."""
 WIDEST = 8
-"""Bytes of the widest numbers that it reads."""
+"""Bytes of the widest numbers that are read."""
 BLOCK = 1 << 26
-"""Bytes of neighbouring frames that one pass through a file in Fortran order takes along."""
+"""Bytes of neighbouring frames that one pass through a file in Fortran order reads together."""
 PASS = 1 << 24
-"""Bytes of such a pass at a time."""
+"""Bytes that such a pass reads at a time."""
 
 
 def read_npy(opening: Opening) -> Decoded:
@@ -93,7 +94,7 @@ def check_size(file: IO[bytes], dtype: np.dtype[Any], shape: tuple[int, ...], na
 
 def read_header(file: IO[bytes], name: str) -> tuple[np.dtype[Any], tuple[int, ...], bool]:
     """The dtype and the shape of an array, and whether it is in column-major order. Raises InputError for a damaged
-    header and for types that no input has."""
+    header and for unsupported types."""
     damaged = InputError(f"{name} has a damaged NPY header; save the array again with numpy.save.")
     try:
         read = HEADERS[np.lib.format.read_magic(file)[0]]
@@ -124,7 +125,7 @@ def write_npy(file: IO[bytes], array: Array, rate: float | None, name: str) -> N
 
 def is_stack(shape: tuple[int, ...], kind: str) -> bool:
     """Whether a file's array is frames: (D, H, W), or (D, H, W, C) with C = 1, 3 or 4. Three axes whose last has 1, 3
-    or 4 elements are an image (H, W, C), unless the caller asks for the kind "stack"."""
+    or 4 elements are an image (H, W, C), unless the caller requests the kind "stack"."""
     if kind not in ("", STACK.id) or 0 in shape:
         return False
     colours = shape[-1:] and shape[-1] in IMAGE_CHANNELS
@@ -132,7 +133,7 @@ def is_stack(shape: tuple[int, ...], kind: str) -> bool:
 
 
 def check_stack(shape: tuple[int, ...], kind: str, name: str) -> None:
-    """Raises InputError where the kind "stack" is asked for and the shape is none."""
+    """Raises InputError where the kind "stack" is requested and the shape does not suit it."""
     if kind == STACK.id and not is_stack(shape, kind):
         raise InputError(
             f"{name} has shape {plain(shape, 60)}, and a stack is (D, H, W) or (D, H, W, C) with C = 1, 3 or 4; "
@@ -141,8 +142,8 @@ def check_stack(shape: tuple[int, ...], kind: str, name: str) -> None:
 
 
 class Layout(NamedTuple):
-    """Where an NPY file has its values: their type and shape, whether the first axis varies fastest, and the offset of
-    the first one in bytes."""
+    """The layout of the values in an NPY file: type and shape, whether the first axis varies fastest, and the offset of
+    the first value in bytes."""
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
@@ -151,8 +152,8 @@ class Layout(NamedTuple):
 
 
 class ArrayStack:
-    """A Stack of an NPY file. The file is opened for each frame and never mapped: a file that is cut short meanwhile is
-    an error then, where a map would end the process. Boolean frames become uint8 of 0 and 255."""
+    """A Stack of an NPY file. The file is opened for each frame and never mapped: a file that is truncated meanwhile is
+    then an error, while a map would crash the process. Boolean frames become uint8 of 0 and 255."""
 
     def __init__(self, path: Path, name: str, layout: Layout) -> None:
         self._path, self._name, self._layout = path, name, layout
@@ -178,8 +179,8 @@ class ArrayStack:
         return values
 
     def _read_across(self, frame: int) -> Array:
-        """A frame whose values have a stride of as many as there are frames: a pass through the whole file, which keeps
-        the frames around it for the next ones."""
+        """A frame whose values are strided by the number of frames: a pass through the whole file, which also keeps the
+        frames around it for later requests."""
         count = max(1, min(self._layout.shape[0], BLOCK // (math.prod(self.shape) * self._layout.dtype.itemsize)))
         if self._block[0] != frame // count:
             self._block = frame // count, self._pass(frame // count * count, count)

@@ -1,4 +1,4 @@
-"""The only place where another library decodes or encodes a file."""
+"""The only module that lets another library decode or encode a file."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ from gpu_ops.errors import InputError
 from gpu_ops.progress import finite
 
 DEADLINE = 60.0
-"""Seconds of one call at most: after them the engine gives no sign of life, and the window ends it."""
+"""The longest call in seconds: the engine sends no heartbeat meanwhile, and the window ends it after that time."""
 NO_MEMORY = -4
-"""OpenCV's code for memory that it did not get."""
+"""OpenCV's error code for failed memory allocation."""
 
 _one = threading.Lock()
 
 
 @contextmanager
 def codec(failure: InputError) -> Iterator[None]:
-    """Around calls of such a library, and no code of our own: any error of the library becomes `failure`.
+    """For calls of such a library only: any of its errors becomes `failure`.
 
-    Its output is of no use to a user, and is dropped. Raises MemoryError where memory runs out, and ImportError.
+    The library's own output does not help the user, and is dropped. Raises MemoryError where memory runs out, and
+    ImportError.
     """
     with finite(DEADLINE), _one, _silence():
         try:
             yield
         except (MemoryError, ImportError):
             raise
-        except Exception as error:  # each library has its own errors, and lets others through by mistake
+        except Exception as error:  # each library has its own errors, and also raises others by mistake
             if getattr(error, "code", None) == NO_MEMORY:
                 raise MemoryError from None
             raise failure from None
@@ -38,12 +39,12 @@ def codec(failure: InputError) -> Iterator[None]:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Inside, warnings and the output of C libraries to standard error are dropped; one thread at a time."""
+    """Inside the block, warnings and output of C libraries to standard error are dropped; one thread at a time."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             stderr_copy = os.dup(2)
-        except OSError:  # there is no standard error
+        except OSError:  # standard error does not exist
             yield
             return
         try:
@@ -57,8 +58,8 @@ def _silence() -> Iterator[None]:
 
 @contextmanager
 def any_size() -> Iterator[None]:
-    """Inside, Pillow takes pictures of any size: the limit on values is checked before. Within `codec` alone, where
-    only one thread is."""
+    """Inside the block, Pillow accepts pictures of any size: the limit on values is checked before. Only for use within
+    `codec`, which admits one thread at a time."""
     from PIL import Image
 
     usual, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None

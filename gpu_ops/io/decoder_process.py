@@ -39,14 +39,14 @@ POLL, PATIENCE = 0.05, 1.0
 SERVE = "from gpu_ops.io.decoder_process import serve; serve()"
 PREFIX = "decoded-kernelscope-"
 FORGOTTEN = 3600.0
-"""Seconds after which a decoded array that nobody took is removed."""
+"""Seconds after which a decoded array that was not collected is removed."""
 IDLE = 0.5
-"""Seconds without a request after which the process loads what makes the next files faster."""
+"""Seconds without a request after which the process loads libraries that make later files faster."""
 PREPARED = "gpu_ops.io.images.png_fast"
 ERRORS: Mapping[str, type[Exception]] = {"InputError": InputError, "ParamError": ParamError}
 
 here = False
-"""Whether readers run in this process instead, as in the decoder's own."""
+"""Whether readers run in this process, as they do in the decoder process itself."""
 _one = threading.Lock()
 _child: _Child | None = None
 
@@ -79,7 +79,7 @@ def look(surveyor: Callable[[Opening], Survey], opening: Opening) -> Survey:
 
 
 def warm() -> None:
-    """Start the process, so that the first file need not wait for it."""
+    """Start the process, so that the first file does not wait for it."""
     with _one:
         _alive()
 
@@ -157,7 +157,7 @@ class _Child(processes.LineProcess):
         self._buffer = None
 
     def _wait(self, name: str) -> dict[str, Any]:
-        """The next answer that is no progress report; those go to the listener, which may cancel the work."""
+        """The next answer that is not a progress report; reports go to the listener, which may cancel the work."""
         done, total, last = 0, 1, time.monotonic()
         while True:
             try:
@@ -180,7 +180,7 @@ class _Child(processes.LineProcess):
             advance(done, total)
 
     def end_if_busy(self) -> None:
-        """End it if it still works on a request whose answer nobody waits for."""
+        """End the process if it still works on a request whose answer is no longer needed."""
         if self._busy:
             self.end()
 
@@ -194,7 +194,7 @@ def _died(name: str, how: str) -> str:
 
 
 def _free_bytes() -> int:
-    """Bytes that a decoder may allocate in addition; 0 where the system does not report the free memory."""
+    """Bytes that a decoder may still allocate; 0 where the system does not report the free memory."""
     try:
         words = Path("/proc/meminfo").read_text().split()
         return int(int(words[words.index("MemAvailable:") + 1]) * 1024 * SHARE_OF_MEMORY)
@@ -203,7 +203,7 @@ def _free_bytes() -> int:
 
 
 def _take(file: str, name: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
-    """The array in a file of shared memory, which is removed then."""
+    """The array in a shared-memory file, which is removed afterwards."""
     if not file:
         return np.empty(shape, dtype)
     try:
@@ -219,7 +219,7 @@ def _facts(found: Mapping[str, Any]) -> Facts:
     return Facts(found["frames"], pixel, tuple(found["labels"]), frame_axes=axes)
 
 
-# In the decoder process.
+# In the decoder process
 
 
 def serve() -> None:
@@ -242,7 +242,7 @@ def serve() -> None:
 
 
 def _prepare() -> None:
-    with suppress(Exception):  # a library may be missing, or memory short: files are read all the same
+    with suppress(Exception):  # a library may be missing, or memory short: files can be read without it
         import_module(PREPARED).prepare()
 
 
@@ -293,7 +293,7 @@ def _folder() -> str:
 
 
 def _tidy() -> None:
-    """Remove arrays whose caller died before it took them."""
+    """Remove arrays whose caller died before collecting them."""
     for path in Path(_folder()).glob(f"{PREFIX}*"):
         with suppress(OSError):
             if time.time() - path.stat().st_mtime > FORGOTTEN:

@@ -1,4 +1,4 @@
-"""Loads inputs from files and saves arrays to files. The ending of a name chooses the format; the content must
+"""Loads inputs from files and saves arrays to files. The suffix of a name selects the format; the content must
 agree."""
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from gpu_ops.types import Input, Pixel
 
 DICOM = ".dcm"
 LIMIT = 2**30
-"""Values of a file at most, unless the caller allows more."""
+"""The most values of a file, unless the caller allows more."""
 
 
 def load(
@@ -52,7 +52,7 @@ def load(
     gives one frame or a projection as an image, and `facts.frames` says how many it has. `kind` overrules the shape,
     such as "signal" for an (N, C) array, or "stack" for (D, H, 3). At most `limit` values are decoded. `nonfinite` is
     the rule for NaN and infinity: "refuse", "keep" or "zero". `choices` are those of the file's format, such as
-    frame=3; `survey` says what a file offers. Raises InputError for anything wrong with the file, ParamError for the
+    frame=3; `survey` shows what a file offers. Raises InputError for anything wrong with the file, ParamError for the
     arguments.
     """
     if kind is not None:
@@ -84,7 +84,7 @@ def load(
 
 
 def _decode_and_hash(format: Format, opening: Opening) -> tuple[Decoded, str]:
-    """The content of a file and its hash, both of the same version of it. Raises InputError, OSError."""
+    """The content of a file and its hash, both of the same state of the file. Raises InputError, OSError."""
     parts = _parts(opening.path)
     before = known.stamp_of(parts)
     fault, result = None, None
@@ -92,7 +92,7 @@ def _decode_and_hash(format: Format, opening: Opening) -> tuple[Decoded, str]:
         digest = hasher.submit(hash_file, opening.path)
         try:
             result = _decode(format, opening), digest.result()
-        except InputError as error:  # half of a file that is written meanwhile is damaged
+        except InputError as error:  # a file that is being written is read as damaged
             fault = error
     if known.stamp_of(_parts(opening.path)) != before:
         raise InputError(f"{opening.name} changed while it was read; load it again.")
@@ -103,7 +103,7 @@ def _decode_and_hash(format: Format, opening: Opening) -> tuple[Decoded, str]:
 
 
 def survey(path: str | os.PathLike[str], **choices: object) -> Survey:
-    """What a file holds and what can be chosen about it, found without reading it all; `choices` as in load(). Raises
+    """The content of a file and its reading choices, found without reading all of it; `choices` as in load(). Raises
     InputError for anything wrong with the file, ParamError for the choices."""
     file, label = Path(path), plain(os.fspath(path))
     _require_input(file, os.fspath(path))
@@ -118,7 +118,7 @@ def survey(path: str | os.PathLike[str], **choices: object) -> Survey:
 
 
 def _decode(format: Format, opening: Opening) -> Decoded:
-    """The content of a file, with no part of it mapped."""
+    """The content of a file; no part of it stays mapped."""
     decoded = decoder_process.read(format.read, opening) if format.foreign else format.read(opening)
     offset = offset_of(decoded.array)
     if offset is None:
@@ -133,7 +133,7 @@ def _look(format: Format, opening: Opening) -> Survey:
 
 
 def _check_choices(format: Format, name: str, choices: Mapping[str, object]) -> dict[str, Value]:
-    """A value of each choice of the format. Raises ParamError for one that it does not have."""
+    """A value for each choice of the format. Raises ParamError for a choice that the format lacks."""
     known = {param.name: param for param in format.choices}
     for choice in choices:
         if choice not in known:
@@ -143,8 +143,8 @@ def _check_choices(format: Format, name: str, choices: Mapping[str, object]) -> 
 
 
 def hash_file(path: str | os.PathLike[str]) -> str:
-    """SHA-256 of the file's bytes in hexadecimal, or of pieces of a large one; of a folder, that of its images. It is
-    computed again only when the file was written. Raises OSError."""
+    """SHA-256 in hexadecimal of the file's bytes, or of pieces of a large file; for a folder, that of its images. It is
+    recomputed only when the file has changed. Raises OSError."""
     file = Path(path)
     return known.known_hash(_parts(file), named=file.is_dir())
 
@@ -162,7 +162,7 @@ def _require_input(file: Path, name: str) -> None:
 
 
 def _parts(file: Path) -> list[Path]:
-    """The files of an input: itself with those of its set, or the images of a folder. Raises OSError."""
+    """The files of an input: the file with the others of its set, or the images of a folder. Raises OSError."""
     if file.is_dir():
         return folders.frames_of(file, IMAGE_SUFFIXES)
     return [file, *(beside_of(file) if BY_SUFFIX.get(file.suffix.lower()) is BY_SUFFIX[".tif"] else ())]
@@ -222,14 +222,14 @@ def save(
     overwrite: bool = True,
     note: str = "",
 ) -> None:
-    """Writes an array as PNG, TIFF, NPY, WAV, FLAC or text, by the name's ending.
+    """Writes an array as PNG, TIFF, NPY, WAV, FLAC or text, by the name's suffix.
 
     PNG takes (H, W) or (H, W, C) of uint8 or uint16; TIFF these, (D, H, W) and (D, H, W, C), of integers of 8 to 32
     bits, float32 and float64; both with the size of a `pixel` where it is known; WAV (N,) or (N, C) of float32 or
     float64 with `rate` in hertz (44100 when None); FLAC (N,) or (N, C) of floats from -1 to less than 1, in 24 bits,
-    or of integers; text (N,) as "%.16f"; NPY any array. The file appears whole or not at all: an existing one stays
-    untouched until the new one is complete. Some formats have space for a `note`. Raises InputError when it cannot be
-    written so.
+    or of integers; text (N,) as "%.16f"; NPY any array. Writing is atomic: an existing file stays unchanged until the
+    new one is complete. Some formats have space for a `note`. Raises InputError when the format cannot store the array
+    or the file cannot be written.
     """
     name, array = plain(os.fspath(path)), np.asarray(array)
     format = BY_SUFFIX.get(Path(path).suffix.lower())
@@ -247,8 +247,8 @@ def save(
 
 @contextmanager
 def replacing(path: str | os.PathLike[str], overwrite: bool = True, token: str = "") -> Iterator[IO[bytes]]:
-    """A new file in the target's folder, which replaces it at the end, or is removed after an error. Its name is
-    `part_of` with this token, or with a random one. Raises InputError."""
+    """A new file in the target's folder, which replaces the target at the end, or is removed after an error. Its name
+    is `part_of` with this token, or with a random one. Raises InputError."""
     name = plain(os.fspath(path))
     with enough_memory(name, "save a smaller array"), _part_file(Path(path), name, overwrite, token) as opened:
         yield opened

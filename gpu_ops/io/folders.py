@@ -1,5 +1,5 @@
 """A folder of images as a stack: its frames are the images in it, in the natural order of their names unless their
-headers say another one."""
+headers give another order."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def natural(name: str) -> tuple[Any, ...]:
 
 
 def frames_of(folder: Path, suffixes: Collection[str]) -> list[Path]:
-    """The images of a folder by their suffixes, in natural order; hidden files are none. Raises OSError."""
+    """The images of a folder by their suffixes, in natural order, without hidden files. Raises OSError."""
     with os.scandir(folder) as entries:
         names = [
             e.name
@@ -40,11 +40,10 @@ def frames_of(folder: Path, suffixes: Collection[str]) -> list[Path]:
 
 
 class FolderStack:
-    """A Stack of the images `files`, which `decode` reads; `steps` say what gave them their order, and `distance` is
-    that of two planes in millimetres, 0 where it is unknown.
+    """A Stack of the images `files`, which `decode` reads; `steps` record how they were ordered, and `distance` is that
+    of neighbouring planes in millimetres, 0 where unknown.
 
-    Raises InputError that names the first two images of different sizes; the types of their values show only when they
-    are read.
+    Raises InputError that names the first two images of different sizes; their types are known only when they are read.
     """
 
     def __init__(
@@ -72,14 +71,15 @@ class FolderStack:
 
     def read(self, frame: int) -> Array:
         if frame == 0 and self._first is not None:
-            array, self._first = self._first, None  # whoever gets it may change it
+            array, self._first = self._first, None  # the caller may change it
             return array
         decoded = self._decode(self._files[frame])
         self._check(frame, decoded)
         return decoded.array
 
     def _check(self, frame: int, decoded: Decoded) -> None:
-        """Raises InputError for an image unlike the first one, or for no image."""
+        """Raises InputError for an image whose form differs from the first one's, or for a file that is not an
+        image."""
         array, name = decoded.array, plain(self._files[frame])
         if array.ndim not in (2, 3) or decoded.facts.frames != 1:
             what = "a stack itself" if decoded.facts.frames != 1 else "no image"

@@ -1,4 +1,4 @@
-"""The file formats: what each holds, who reads and writes it, and how its first bytes look."""
+"""The file formats: what each can store, its reader and writer, and its first bytes."""
 
 from __future__ import annotations
 
@@ -38,12 +38,11 @@ Writer = Callable[..., None]
 @dataclass(frozen=True)
 class Format:
     """A file format and the kinds of input that it can hold. `write` takes (file, array, rate in hertz, name) and calls
-    the file `name` in errors. `choices` says how a file may be read; `look` surveys it, and without one there is
-    nothing to choose. The decoder of a `foreign` format is another library's: files are read in a separate process.
-    The writer of a `scaled` format takes the size of a `pixel` as well, that of one that stores facts (`tells`) a
-    description `about`. `text` says that its content is text, and only its ending distinguishes it from other text. A
-    format is not `asked` where so few files have something to choose that they are surveyed only when a person wants to
-    choose."""
+    the file `name` in errors. `choices` are the reading choices; `look` surveys a file, and a format without it has no
+    choices. A `foreign` format is decoded by another library: its files are read in a separate process. The writer of a
+    `scaled` format takes the size of a `pixel` as well, that of a format that stores facts (`tells`) a description
+    `about`. `text` says that its content is text, and only the suffix distinguishes it from other text. A format is not
+    `asked` if so few of its files need choices that they are surveyed only at the user's request."""
 
     title: str
     suffixes: tuple[str, ...]
@@ -125,7 +124,7 @@ FORMATS = (
 BY_SUFFIX = {suffix: format for format in FORMATS for suffix in format.suffixes}
 IMAGE_SUFFIXES = tuple(suffix for suffix, format in BY_SUFFIX.items() if "image" in format.kinds)
 
-# The first bytes of files: of formats that are read, by their first suffix; of others, to name them in errors.
+# The first bytes of files: for formats that are read, by their first suffix; for others, to name them in errors.
 SIGNATURES = (
     (png.MAGIC, ".png"),
     (b"\xff\xd8\xff", ".jpg"),
@@ -147,7 +146,7 @@ TEXT_BYTES = bytes([9, 10, 11, 12, 13, *range(32, 127), *range(128, 256)])
 
 
 def find_format(file: Path, name: str) -> Format:
-    """The format of a file, by its ending and its first bytes, which must agree. Raises InputError, OSError."""
+    """The format of a file, by its suffix and its first bytes, which must agree. Raises InputError, OSError."""
     with open(file, "rb") as opened:
         head = opened.read(4096)
     if not head:

@@ -1,4 +1,4 @@
-"""Makes inputs from arrays: the allowed arrays, the meaning of their axes, and the rule for NaN and infinity."""
+"""Creates inputs from arrays: the allowed arrays, the meaning of their axes, and the rule for NaN and infinity."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ NONFINITE = ("refuse", *NonFiniteError.choices)
 NO_FACTS = Facts()
 SUMMED = 1 << 20
 NO_THREAD = "can't start new thread"
-"""Python's message where memory is too small for the stack of another thread."""
+"""Python's message where memory is too small for another thread's stack."""
 
 
 @contextmanager
 def enough_memory(name: str, advice: str) -> Iterator[None]:
-    """Inside, memory that runs out becomes an InputError about `name`."""
+    """Inside the block, running out of memory becomes an InputError about `name`."""
     try:
         yield
     except (MemoryError, RuntimeError) as error:
@@ -45,19 +45,19 @@ def check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
 
 
 def check_rate(rate: object) -> None:
-    """Raises ParamError for a sampling rate that is no positive number of hertz; None is an unknown one."""
+    """Raises ParamError for a sampling rate that is not a positive number of hertz; None means unknown."""
     if rate is not None and not (isinstance(rate, int | float | np.number) and 0 < rate < math.inf):
         raise ParamError(f"rate must be a positive number of hertz, or None where it is not known, not {rate!r}.")
 
 
 def check_limit(name: str, count: int, limit: int) -> None:
-    """Raises InputError when a file would give more than `limit` values."""
+    """Raises InputError when a file has more than `limit` values."""
     if count > limit:
         raise InputError(f"{name} holds {count} values, over the limit of {limit}; add --limit {count} to load it.")
 
 
 def check_file_shape(shape: tuple[int, ...], name: str) -> None:
-    """Raises InputError for an array that is neither an image nor a signal: without axes, without elements, or of too
+    """Raises InputError for an array that is neither an image nor a signal: without axes, without elements, or with too
     many."""
     check_filled(shape, name)
     if len(shape) > 3 or (len(shape) == 3 and shape[-1] not in IMAGE_CHANNELS):
@@ -107,7 +107,7 @@ def find_axes(shape: tuple[int, ...], kind: Kind, name: str) -> str:
 def check_array(array: Array, name: str) -> Array:
     """The array in native byte order and C order, copied only where necessary.
 
-    Raises InputError unless it holds real numbers, at least one, in 1 to 3 dimensions.
+    Raises InputError unless it has real numbers, at least one, in 1 to 3 dimensions.
     """
     if array.dtype.kind not in "biuf":
         what = "Python objects" if array.dtype.hasobject else f"values of type {array.dtype}"
@@ -126,9 +126,9 @@ def check_filled(shape: tuple[int, ...], name: str) -> None:
 
 
 def settle_nonfinite(array: Array, rule: str, name: str) -> tuple[Array, bool, list[dict[str, Any]]]:
-    """The array after the rule for NaN and infinity, whether it is finite now, and the step to record.
+    """The array after applying the rule for NaN and infinity, whether it is finite now, and the step to record.
 
-    Under the rule "refuse" raises NonFiniteError, which says how many there are and where the first one is.
+    With the rule "refuse" raises NonFiniteError, which has their number and the position of the first.
     """
     if array.dtype.kind != "f" or _sums_are_finite(array):
         return array, True, []
@@ -144,15 +144,15 @@ def settle_nonfinite(array: Array, rule: str, name: str) -> tuple[Array, bool, l
 
 
 def _sums_are_finite(array: Array) -> bool:
-    """Whether all sums of some values are finite, and so are the values then. It is much faster than to look at each;
-    sums of the largest values overflow, which says nothing."""
+    """Whether all sums of groups of values are finite, which implies that the values are. It is much faster than
+    checking each value; False is inconclusive, because sums of large values may overflow."""
     flat = array.reshape(-1)
     with np.errstate(over="ignore", invalid="ignore"):
         return all(bool(np.isfinite(flat[k : k + SUMMED].sum())) for k in range(0, flat.size, SUMMED))
 
 
 def nonfinite_words(array: Array, name: str) -> tuple[str, int, int]:
-    """How much NaN and infinity there is and where the first is, in words, and both counts; "" where all is finite."""
+    """The numbers of NaN and infinities and the first position in words, and both numbers; "" where all are finite."""
     bad = np.isfinite(array)
     np.logical_not(bad, out=bad)
     count = int(np.count_nonzero(bad))
@@ -175,8 +175,8 @@ def make_input(
     label: str = "",
     facts: Facts = NO_FACTS,
 ) -> Input:
-    """An Input of a checked array; `label` is its name in errors, `facts` what its file says in addition to the values.
-    Boolean images become uint8 of 0 and 255, other boolean inputs uint8 of 0 and 1."""
+    """An Input of a checked array; `label` is its name in errors, `facts` are those of its file in addition to the
+    values. Boolean images become uint8 of 0 and 255, other boolean inputs uint8 of 0 and 1."""
     label = label or name
     array = check_array(array, label)
     kind = kind or find_kind(array.shape, label)
@@ -193,11 +193,12 @@ def from_array(
 ) -> Input:
     """An Input of an array: (N,) or (N, C) signal, (H, W) or (H, W, C) image, (D, H, W) stack; `rate` is in hertz.
 
-    The array is NumPy's, or what numpy.asarray takes; a DataArray, whose name, channels and even times become those of
-    the input; a DataFrame or Series, with a channel for each column; or an array on a GPU, which is copied to the host.
-    One of NumPy is shared, not copied, when it is in native byte order and C order. `nonfinite` is "refuse", "keep" or
-    "zero". Raises InputError for objects, complex numbers, empty arrays, wrong dimensions, uneven times, and NaN or
-    infinity under the rule "refuse"; ParamError for an unknown kind or rule, and a rate that is not positive.
+    The array is NumPy's, or anything that numpy.asarray accepts; a DataArray, whose name, channels and even times
+    become those of the input; a DataFrame or Series, with a channel for each column; or an array on a GPU, which is
+    copied to the host. A NumPy array is shared, not copied, if it is in native byte order and C order. `nonfinite` is
+    "refuse", "keep" or "zero". Raises InputError for objects, complex numbers, empty arrays, wrong dimensions, uneven
+    times, and NaN or infinity under the rule "refuse"; ParamError for an unknown kind or rule, and a rate that is not
+    positive.
     """
     if kind is not None:
         check_choice("kind", kind, KINDS)
@@ -218,8 +219,8 @@ def from_array(
 def cast(array: Array, dtype: str, name: str) -> Array:
     """The same values in another type; floats may round to a nearest float.
 
-    Raises InputError when a value is outside the type's range or, for integers, not whole; and for an integer that a
-    floating type cannot hold exactly.
+    Raises InputError when a value is outside the type's range or, for integer types, not an integer; and for an integer
+    that a floating type cannot represent exactly.
     """
     target = np.dtype(dtype)
     if target.kind == "u":
@@ -249,11 +250,11 @@ def cast(array: Array, dtype: str, name: str) -> Array:
 
 
 def _is_exact(array: Array, floats: Array) -> bool:
-    """Whether floats are the integers that they come from."""
+    """Whether floats equal the integers that they were converted from."""
     low, high, whole = int(array.min()), int(array.max()), 2 ** (np.finfo(floats.dtype).nmant + 1)
     if max(-low, high) <= whole:
         return True
-    ends = all(int(floats.dtype.type(end)) == end for end in (low, high))  # else converting back may overflow
+    ends = all(int(floats.dtype.type(end)) == end for end in (low, high))  # otherwise converting back may overflow
     return ends and bool(np.array_equal(floats.astype(array.dtype), array))
 
 

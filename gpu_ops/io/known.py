@@ -1,5 +1,5 @@
-"""What is known of files that were read before: their hashes, and the stacks opened last. A file that was written since
-then is another file: its time, its size or its place on the disk differ."""
+"""Caches for files that were read before: their hashes, and the stacks opened last. A file that has been written since
+counts as another file: its time, its size or its inode differs."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ T = TypeVar("T")
 Stamp = tuple[tuple[Hashable, ...], ...]
 
 SAMPLED = "sampled-sha256:"
-"""Before the hash of files so large that only their sizes and pieces of them are hashed."""
+"""The prefix of the hash of large files, of which only the sizes and some pieces are hashed."""
 LARGE = 1 << 28
 """Files of more bytes than this have a sampled hash."""
 PIECES, PIECE_BYTES = 64, 1 << 16
-"""A sampled hash is of so many pieces at even distances, the first and the last bytes among them."""
+"""A sampled hash covers PIECES evenly spaced pieces of PIECE_BYTES, including the first and the last bytes."""
 HASHED = 1 << 24
 """Bytes that are hashed at a time."""
 MOST_STACKS, MOST_HASHES = 2, 64
 FRESH = 2.0
-"""Seconds after a write in which some file systems give a second write the same time."""
+"""Seconds after a write in which some file systems may give a second write the same time."""
 
 
 class _Recent(Generic[T]):
-    """The most recently requested values, at most so many, by key. It is safe to use from any thread."""
+    """The most recently requested values by key, at most a given number. It is safe to use from any thread."""
 
     def __init__(self, most: int) -> None:
         self._most, self._lock = most, threading.Lock()
         self._values: OrderedDict[Hashable, T] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The value of a key, made where there is none. What `make` raises goes to the caller."""
+        """The value of a key, created by `make` if missing. Exceptions of `make` are passed on."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)
@@ -57,7 +57,7 @@ _hashes: _Recent[str] = _Recent(MOST_HASHES)
 
 
 def stamp_of(files: Sequence[Path]) -> Stamp:
-    """What changes when one of the files is written, replaced or renamed. Raises OSError."""
+    """A value that changes when one of the files is written, replaced or renamed. Raises OSError."""
     stats = ((os.path.realpath(file), file.stat()) for file in files)
     return tuple((real, s.st_dev, s.st_ino, s.st_mtime_ns, s.st_size) for real, s in stats)
 
@@ -69,14 +69,14 @@ def _is_fresh(stamp: Stamp) -> bool:
 
 
 def kept_stack(files: Sequence[Path], how: Hashable, make: Callable[[], Stack]) -> Stack:
-    """The stack that `make` opens from these files in the way `how`, or the same one again where it is one of the last
-    and no file was written since. Raises OSError, and what `make` raises."""
+    """The stack that `make` opens from these files with the options `how`, cached while it is one of the last and no
+    file has been written since. Raises OSError, and the exceptions of `make`."""
     stamp = stamp_of(files)
     return make() if _is_fresh(stamp) else _stacks.get((stamp, how), make)
 
 
 def known_hash(files: Sequence[Path], named: bool = False) -> str:
-    """The hash of files as `hash_files` makes it, computed once until one of them is written. Raises OSError."""
+    """The hash of files as in `hash_files`, cached until one of them is written. Raises OSError."""
     stamp = stamp_of(files)
     if _is_fresh(stamp):
         return hash_files(files, named)
@@ -84,11 +84,11 @@ def known_hash(files: Sequence[Path], named: bool = False) -> str:
 
 
 def hash_files(files: Sequence[Path], named: bool = False, whole: bool = False) -> str:
-    """SHA-256 in hexadecimal of the bytes of files, one after the other; each has its name and size before it where
-    they are `named`, as files of a folder are.
+    """SHA-256 in hexadecimal of the bytes of files, one after the other; with `named`, as for the files of a folder,
+    each is preceded by its name and size.
 
-    Of more than LARGE bytes, unless the `whole` is asked for, it is of every size and of some pieces, and begins with
-    SAMPLED. Raises OSError.
+    Unless `whole`, more than LARGE bytes are hashed by their sizes and some pieces, and the hash begins with SAMPLED.
+    Raises OSError.
     """
     sizes = [file.stat().st_size for file in files]
     digest, total, done = hashlib.sha256(), max(sum(sizes), 1), 0

@@ -1,5 +1,5 @@
-"""Memory for the values of a file: the caller may provide it, so that values are not copied again, also where another
-process decodes them. On Linux alone memory has names by which another process can open it."""
+"""Memory for the values of a file: the caller may provide it, which avoids a copy, also where another process decodes
+them. Only on Linux does memory have names by which another process can open it."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from gpu_ops.io.pieces import PIECE, read_into
 from gpu_ops.progress import advance
 
 LARGE = 1 << 24
-"""Arrays of at least so many bytes are read into the caller's memory."""
+"""Arrays of at least this many bytes are read into the caller's memory."""
 Allocate = Callable[[tuple[int, ...], np.dtype[Any]], tuple[Array, int | None]]
-"""From shape and dtype to an array, and the descriptor of the file in memory in which it begins, where there is one:
-the system fills that three times as fast as a program fills fresh memory."""
+"""From shape and dtype to an array, and the descriptor of the in-memory file that it starts in, if any: the system
+fills that three times as fast as a program fills new memory."""
 Shape = tuple[int, ...]
 Ask = Callable[[Shape, np.dtype[Any]], str]
-"""From shape and dtype to the name of a shared buffer, "" where there is none."""
+"""From shape and dtype to the name of a shared buffer, "" without one."""
 
 _allocate: ContextVar[Allocate | None] = ContextVar("allocate", default=None)
 
 
 @contextmanager
 def allocating(allocate: Allocate) -> Iterator[None]:
-    """Inside, large arrays of files are read into memory from `allocate`."""
+    """Inside the block, large arrays of files are read into memory from `allocate`."""
     token = _allocate.set(allocate)
     try:
         yield
@@ -43,21 +43,21 @@ def allocating(allocate: Allocate) -> Iterator[None]:
 
 
 def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[Array, int | None]:
-    """Memory for the values of a file, as `Allocate` gives it; the caller's where the array is large."""
+    """Memory for the values of a file, as `Allocate` returns it; for large arrays the caller's."""
     allocate = _allocate.get()
     small = math.prod(shape) * dtype.itemsize < LARGE
     return (np.empty(shape, dtype), None) if allocate is None or small else allocate(shape, dtype)
 
 
 def check_memory(name: str, nbytes: int) -> None:
-    """Raises InputError where so many bytes of a file, whose rows can be read alone, do not fit in free memory. The
-    system would allocate them all the same, and kill the process that uses them."""
+    """Raises InputError where so many bytes of a file, whose rows can be read separately, do not fit in free memory.
+    The system would allocate them anyway, and kill the process that uses them."""
     if nbytes >= LARGE and nbytes > (free := free_memory()):
         raise InputError(f"{name} needs {nbytes:,} bytes, and this machine has {free:,} free; {in_bands('FILE')}.")
 
 
 def in_bands(name: str) -> str:
-    """What to do with a file that is too large and whose rows can be read alone."""
+    """The advice for a file that is too large and whose rows can be read separately."""
     return f"filter it in bands, in a shell: kernelscope run FILTER --input {name} --output OUT.npy"
 
 
@@ -68,7 +68,7 @@ def same_memory(a: Array, b: Array) -> bool:
 
 
 def offset_of(array: Array) -> int | None:
-    """Where a memory-mapped array begins in its file, in bytes; None for any other array, or one with gaps."""
+    """The offset in bytes of a memory-mapped array in its file; None for other arrays, or ones with gaps."""
     if not isinstance(array, np.memmap) or not array.flags.c_contiguous or array.base is None:
         return None
     whole: np.memmap[Any, Any] = array
@@ -93,7 +93,7 @@ def read_at(path: Path, name: str, offset: int, shape: tuple[int, ...], dtype: n
 
 
 def _send(source: int, offset: int, target: int, nbytes: int) -> int:
-    """Copy bytes from one file to the beginning of another, within the system; returns how many there were."""
+    """Copy bytes from one file to the beginning of another, within the kernel. Returns their number."""
     done = 0
     os.lseek(target, 0, os.SEEK_SET)
     while done < nbytes:
@@ -106,8 +106,8 @@ def _send(source: int, offset: int, target: int, nbytes: int) -> int:
 
 
 class SharedBuffer:
-    """An array that another process can open by its `name` until `close`, in the caller's memory where the caller
-    provides some (`memory.allocating`). The name is "" where the system has none. Raises OSError."""
+    """An array that another process can open by its `name` until `close`, in the caller's memory if the caller provides
+    some (`memory.allocating`). The name is "" where the system has no names. Raises OSError."""
 
     def __init__(self, shape: Shape, dtype: np.dtype[Any]) -> None:
         self.name, self._own = "", -1
@@ -124,21 +124,21 @@ class SharedBuffer:
             self.name = f"/proc/{os.getpid()}/fd/{descriptor}"
 
     def close(self) -> None:
-        """Give up the name. The array stays valid. A second call does nothing."""
+        """Release the name. The array stays valid. A second call does nothing."""
         if self._own >= 0:
             os.close(self._own)
         self.name, self._own = "", -1
 
 
 class BufferClient:
-    """The decoder process's side: it requests shared buffers, and knows the array in the last one."""
+    """The decoder process's side: it requests shared buffers, and keeps the array in the last one."""
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
         self._array: Array | None = None
 
     def allocate(self, shape: Shape, dtype: np.dtype[Any]) -> tuple[Array, None]:
-        """An array in a shared buffer; in this process's own memory where there is none, or it cannot be opened."""
+        """An array in a shared buffer; in this process's own memory without one, or if it cannot be opened."""
         name, self._array = self._ask(shape, dtype), None
         if name:
             with suppress(OSError), open(name, "r+b") as file:
@@ -152,7 +152,7 @@ class BufferClient:
         return self._array is not None and same_memory(self._array, array)
 
     def copy_in(self, array: Array) -> bool:
-        """Copy an array into a shared buffer, unless it is in one. Returns whether it is in one now."""
+        """Copy an array into a shared buffer, unless it is in one already. Returns whether it is in one now."""
         if self.holds(array):
             return True
         self.allocate(array.shape, array.dtype)

@@ -1,4 +1,4 @@
-"""Words about a result inside its own file, where the format has a place that every reader may skip."""
+"""Notes about a result inside its own file, where the format has a part that readers may skip."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ PNG_END = make_chunk(b"IEND")
 LARGEST_RIFF = 2**32 - 1
 
 LONGEST = 1000
-"""Letters of one fact at most."""
+"""The most letters of one fact."""
 ONE_OF = {"parameters": "parameter", "knobs": "knob", "versions": "version"}
-"""The name of one line of facts that belong together."""
+"""The name of a line of grouped facts."""
 
 
 def lines_of(about: Mapping[str, Any]) -> Iterator[str]:
-    """One line "name: value" for each fact that is not empty; facts that belong together have a line each."""
+    """One line "name: value" for each fact that is not empty; grouped facts have a line each."""
     for name, value in about.items():
         if isinstance(value, Mapping):
             for part, inner in value.items():
@@ -31,7 +31,7 @@ def lines_of(about: Mapping[str, Any]) -> Iterator[str]:
 
 
 def comment_lines(about: Mapping[str, Any]) -> str:
-    """The facts as the first lines of a table of comma-separated values, each behind "# "."""
+    """The facts as the first lines of a table of comma-separated values, each after "# "."""
     return "".join(f"# {line}\n" for line in lines_of(about))
 
 
@@ -44,8 +44,8 @@ def _words(value: Any) -> str:
 
 
 def add_note(file: IO[bytes], suffix: str, note: str) -> None:
-    """Write words at the end of a whole PNG (as text chunks) or WAV (as a list of facts); other files stay as they
-    are. `file` is open for writing and its end is that of the content."""
+    """Append a note to a complete PNG (as text chunks) or WAV (as an INFO list); other files stay unchanged. `file` is
+    open for writing and ends with the content."""
     if suffix == ".png":
         _note_png(file, note)
     elif suffix == ".wav":
@@ -53,7 +53,7 @@ def add_note(file: IO[bytes], suffix: str, note: str) -> None:
 
 
 def _note_png(file: IO[bytes], note: str) -> None:
-    """Two international text chunks in front of the end chunk, by the PNG specification, section 11.3.3.4."""
+    """Two international text chunks before the end chunk, by the PNG specification, section 11.3.3.4."""
     file.seek(-len(PNG_END), 2)
     for keyword, text in (("Software", SOFTWARE), ("Description", note)):
         file.write(make_chunk(b"iTXt", keyword.encode() + b"\0\0\0\0\0", text.encode("utf-8", "replace")))
@@ -61,7 +61,7 @@ def _note_png(file: IO[bytes], note: str) -> None:
 
 
 def _note_wav(file: IO[bytes], note: str) -> None:
-    """A LIST chunk of type INFO behind the samples; a file that has no space for it stays as it is."""
+    """A LIST chunk of type INFO after the samples; a file without space for it stays unchanged."""
     parts = b"INFO"
     for kind, text in ((b"ISFT", SOFTWARE), (b"ICMT", note)):
         data = text.encode("utf-8", "replace") + b"\0"

@@ -1,4 +1,4 @@
-"""NumPy's NPZ files: archives of NPY files. A lying archive is refused before anything is decompressed."""
+"""NumPy's NPZ files: archives of NPY files. An archive with false sizes is rejected before anything is decompressed."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from gpu_ops.io.signals.columns import chosen_rate, listed
 MAGIC = b"PK\x03\x04"
 NPY = ".npy"
 LARGEST_RATIO = 1040
-"""Deflate makes at most 1032 bytes of one; the rest is for very short members."""
+"""Deflate expands one byte to at most 1032; the rest is for very short members."""
 MOST_LISTED = 100
-"""Arrays whose shapes a survey reads."""
+"""The most arrays whose shapes a survey reads."""
 
 
 def is_npz(head: bytes) -> bool:
@@ -36,8 +36,8 @@ def is_npz(head: bytes) -> bool:
 def read_npz(opening: Opening) -> Decoded:
     """The array that the choice "member" names, or the only one, in its own type.
 
-    Raises InputError for damaged archives, for members that are larger than they can be, and where the choice is
-    missing; ParamError for a member that is not there.
+    Raises InputError for damaged archives, for members with impossible sizes, and where the choice is missing;
+    ParamError for a missing member.
     """
     name = opening.name
     with _archive(opening) as archive:
@@ -58,7 +58,7 @@ def read_npz(opening: Opening) -> Decoded:
 
 
 def look_npz(opening: Opening) -> Survey:
-    """Names, shapes and types of the arrays; a choice is needed where there are several."""
+    """Names, shapes and types of the arrays; a choice is needed if there are several."""
     with _archive(opening) as archive:
         members = _members(archive, opening.name)
         rows = []
@@ -92,7 +92,7 @@ def _archive(opening: Opening) -> Iterator[zipfile.ZipFile]:
         except (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError, LookupError, OverflowError):
             raise damaged from None
         except OSError as error:
-            raise (damaged if error.errno == errno.EINVAL else error) from None  # a place before the file's start
+            raise (damaged if error.errno == errno.EINVAL else error) from None  # an offset before the file's start
         with archive:
             yield archive
 
@@ -117,7 +117,7 @@ def _choose(members: dict[str, zipfile.ZipInfo], member: str, name: str) -> str:
 
 @contextmanager
 def _reading(archive: zipfile.ZipFile, info: zipfile.ZipInfo, label: str) -> Iterator[IO[bytes]]:
-    """A member's bytes as they are decompressed; what the library raises becomes an InputError."""
+    """A member's bytes as they are decompressed; exceptions of the library become an InputError."""
     if info.flag_bits & 1:
         raise InputError(f"{label} is encrypted; save it without a password.")
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -133,7 +133,7 @@ def _reading(archive: zipfile.ZipFile, info: zipfile.ZipInfo, label: str) -> Ite
 
 
 def _check_size(info: zipfile.ZipInfo, needed_bytes: int, label: str) -> None:
-    """Raises InputError unless the archive has space for so many bytes and the member says that it has them."""
+    """Raises InputError unless the archive can contain so many bytes and the member's size agrees."""
     ratio = LARGEST_RATIO if info.compress_type == zipfile.ZIP_DEFLATED else 1
     if needed_bytes > info.file_size or info.file_size > info.compress_size * ratio + 64:
         raise InputError(

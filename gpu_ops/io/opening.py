@@ -1,4 +1,4 @@
-"""What a reader gets and gives: the file with the user's choices, its content, and what it holds before it is read."""
+"""The arguments and results of readers: the file with the user's choices, its content, and its survey."""
 
 from __future__ import annotations
 
@@ -38,25 +38,26 @@ SERIES = Param(
 )
 RATE = Param("rate", 0.0, 0.0, 1e12, unit="Hz", help="samples per second; 0 takes the file's own, where it has one")
 CHOICES: tuple[Param, ...] = (FRAME, PROJECT, MEMBER, COLUMNS, SEPARATOR, DECIMAL, HEADER, PART, SERIES, RATE)
-"""Every choice of how a file is read. A format names those that it offers; each default leaves the choice to it."""
+"""Every choice of how a file is read. A format lists those that it offers; a default leaves the choice to the
+format."""
 
 NOTE = "note"
-"""The id of a step that says something about how a file was read which a person should know."""
+"""The id of a step with a remark about the reading that the user should know."""
 
 
 def note(words: str) -> dict[str, Any]:
-    """The step that says it in words: a sentence, or a part of one."""
+    """The step with the remark: a sentence, or a part of one."""
     return {"step": NOTE, "words": words}
 
 
 def notes_in(origin: Mapping[str, Any]) -> tuple[str, ...]:
-    """What the notes among the steps of an origin say, each without a full stop."""
+    """The remarks among the steps of an origin, each without a full stop."""
     return tuple(str(step["words"]).rstrip(".") for step in origin.get("steps", ()) if step.get("step") == NOTE)
 
 
 class Opening(NamedTuple):
     """A file to read. `name` is its name in errors, `limit` the most values to decode, `choices` has a checked value of
-    each choice of the format, and under "kind" the kind of input that the caller asks for, "" for any."""
+    each choice of the format, and under "kind" the kind of input that the caller requests, "" for any."""
 
     path: Path
     name: str
@@ -65,8 +66,8 @@ class Opening(NamedTuple):
 
 
 class Decoded(NamedTuple):
-    """The content of a file: its array, its rate in hertz where it has one, the steps from the stored values to it, and
-    what else the file says."""
+    """The content of a file: its array, its rate in hertz if it has one, the steps from the stored values to it, and
+    further facts of the file."""
 
     array: np.ndarray[Any, Any]
     rate: float | None = None
@@ -76,13 +77,12 @@ class Decoded(NamedTuple):
 
 @dataclass(frozen=True)
 class Survey:
-    """What a file holds, found without reading it all.
+    """The content of a file, found without reading all of it.
 
     `facts` are (label, value) in words, such as ("size", "2048 × 2048, uint16"). `allowed` are the values that a choice
-    may have in this file, such as {"member": ("before", "after")}, and `found` those that are taken where a choice is
-    left at its default, such as {"separator": "semicolon"}. `asks` says that the user should choose before it is
-    opened, because no default is likely right. `heading` and `rows` are the names and the first cells of a table, as
-    the choices cut it.
+    may have in this file, such as {"member": ("before", "after")}, and `found` those that a default stands for, such as
+    {"separator": "semicolon"}. `asks` says that the user should choose before it is opened, because no default is
+    likely to be right. `heading` and `rows` are the names and the first cells of a table, split by the choices.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""Makes inputs again from their origin."""
+"""Recreates inputs from their origin."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from gpu_ops.io.steps.samples import sample
 from gpu_ops.types import Input
 
 DECODING = ("upright", "physical", "part", "nonfinite", "project", ORDER, NOTE, "times", *STORED_STEPS)
-"""Steps of reading a file, which reading it again repeats."""
+"""Steps of the reader, which are repeated by reading the file again."""
 
 
 def of_frame(origin: Mapping[str, Any], frame: int) -> dict[str, Any]:
-    """The origin of another frame of the same stack, with the same steps but a projection."""
+    """The origin of another frame of the same stack, with the same steps except a projection."""
     choices = {key: value for key, value in origin.get("choices", {}).items() if key != "project"}
     steps = [step for step in origin.get("steps", ()) if step.get("step") != "project"]
     return {**origin, "choices": {**choices, "frame": frame}, "steps": steps}
@@ -28,10 +28,10 @@ def of_frame(origin: Mapping[str, Any], frame: int) -> dict[str, Any]:
 def from_origin(
     origin: Mapping[str, Any], *, limit: int = LIMIT, result: Callable[[Mapping[str, Any]], Input] | None = None
 ) -> Input:
-    """The Input that `origin` describes: its file or sample, then its steps; `limit` is as in load(). `result` makes an
-    input that is a result of a filter again, see gpu_ops.running.remaking.
+    """The Input that `origin` describes: its file or sample, then its steps; `limit` is as in load(). `result`
+    recreates an input that is a result of a filter, see gpu_ops.running.remaking.
 
-    Raises InputError when the file has changed since, when the input was made from an array, or for an unknown step.
+    Raises InputError when the file has changed since, when the input was created from an array, or for an unknown step.
     """
     steps = origin.get("steps", ())
     known = (*DECODING, *(step.id for step in STEPS))

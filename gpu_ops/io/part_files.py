@@ -1,5 +1,5 @@
-"""Files that are written in the folders of their targets and replace them at the end. What processes left that were
-killed meanwhile is removed by the next one that writes to the same folder."""
+"""Files that are written in the folders of their targets and replace them at the end. Files left by killed processes
+are removed by the next process that writes to the same folder."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ from typing import IO
 from gpu_ops.progress import finite
 
 OLD = 60.0
-"""Seconds without a write after which a file is left behind, where the system has no locks that say so."""
+"""Seconds without a write after which a file counts as abandoned, on systems without locks that show it."""
 _tidied: set[Path] = set()
-"""Folders in which this process has removed what was left."""
+"""Folders from which this process has removed abandoned files."""
 
 
 def part_of(path: str | os.PathLike[str], token: str) -> Path:
-    """The file that is written in a target's folder and replaces it at the end."""
+    """The temporary file in a target's folder, which replaces the target at the end."""
     return Path(os.path.realpath(path)).with_name(f".kernelscope-{token}.part")
 
 
 @contextmanager
 def growing(target: Path, token: str = "") -> Iterator[IO[bytes]]:
-    """A new file that replaces the target at the end, when all of it is on the disk, or is removed after an error. It
-    has the permissions of the file that it replaces, else those of any new file. Raises OSError."""
+    """A new file that replaces the target at the end, once it is completely on the disk, or is removed after an error.
+    It gets the permissions of the file that it replaces, else those of any new file. Raises OSError."""
     tidy(target.parent)
     part = part_of(target, token or secrets.token_hex(8))
-    # Windows removes no open file: one needs no lock there.
+    # Windows does not remove open files, so no lock is needed there.
     file = open(part, "xb", opener=None if sys.platform == "win32" else partial(hold, needed=False))  # noqa: SIM115
     try:
         with file:
             if sys.platform != "win32":
-                with suppress(OSError):  # there is none, or the file system has no permissions
+                with suppress(OSError):  # no file to replace, or the file system has no permissions
                     os.fchmod(file.fileno(), target.stat().st_mode & 0o777)
             yield file
             with finite():
                 file.flush()
-                os.fsync(file.fileno())  # a disk that is full may say so only now
+                os.fsync(file.fileno())  # a full disk may be reported only now
             if sys.platform != "win32":
                 os.replace(part, target)  # while it is locked
         if sys.platform == "win32":
@@ -84,7 +84,7 @@ if sys.platform == "win32":
     import msvcrt
 
     def lock(handle: int) -> None:
-        """Lock an open file for this process alone. Raises OSError where another one has it."""
+        """Lock an open file exclusively for this process. Raises OSError where another process has the lock."""
         msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
 else:
     import fcntl
@@ -95,15 +95,15 @@ else:
 
 
 def hold(path: str | os.PathLike[str], flags: int, needed: bool = True) -> int:
-    """Open a file with these flags of os.open and lock it for this process alone, so that nobody takes it for one that
-    was left behind. Raises OSError where it cannot be opened and, if the lock is `needed`, where another process has it
-    or the file system has no locks."""
+    """Open a file with these flags of os.open and lock it exclusively, so that no process considers it abandoned.
+    Raises OSError where it cannot be opened and, if the lock is `needed`, where another process has it or the file
+    system has no locks."""
     while True:
         handle = os.open(path, flags, 0o666)
         try:
             with suppress(*(() if needed else (OSError,))):
                 lock(handle)
-            with suppress(FileNotFoundError):  # it was removed before it was locked
+            with suppress(FileNotFoundError):  # it was removed before the lock was taken
                 if os.path.samestat(os.fstat(handle), os.stat(path)):
                     return handle
         except BaseException:

@@ -14,7 +14,7 @@ from gpu_ops.progress import advance
 PIECE = 1 << 24
 """Bytes read or written at a time."""
 SHORT = 1 << 27
-"""So many bytes are read at once: that takes no longer than a report of progress."""
+"""This many bytes are read at once: that takes no longer than a progress report."""
 
 
 def read_whole(path: Path) -> bytes:

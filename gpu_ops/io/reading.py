@@ -19,9 +19,9 @@ from gpu_ops.types import Input
 
 @dataclass(frozen=True)
 class Reading:
-    """What load() takes, then the type of the values, steps in words such as "crop start=10,20 shape=100,200", and
+    """The arguments of load(), the type of the values, steps in words such as "crop start=10,20 shape=100,200", and
     noise. `values` has CHOICES and NOISE by name, as values or as text, and may have others. Raises ParamError for
-    steps and noise that nothing takes."""
+    invalid steps and noise."""
 
     kind: Kind | None = None
     nonfinite: str | None = None
@@ -39,7 +39,7 @@ class Reading:
             parse_step(text)
 
     def load(self, path: str | os.PathLike[str]) -> Input:
-        """The content of a file with its type converted, before the steps. Raises what load() raises."""
+        """The content of a file with its type converted, before the steps. Raises the errors of load()."""
         choices = {p.name: self.values[p.name] for p in CHOICES if p.name in self.values}
         limit = LIMIT if self.limit is None else self.limit
         found = load(path, kind=self.kind, limit=limit, nonfinite=self.nonfinite or "refuse", **choices)

@@ -1,4 +1,4 @@
-"""Only regular files are read: a pipe may wait for ever, and a device has no end."""
+"""Only regular files are read: a pipe may block for ever, and a device has no end."""
 
 from __future__ import annotations
 

@@ -33,8 +33,8 @@ ROWS = 1 << 12
 @dataclass(frozen=True)
 class Saving:
     """How a result is saved: the mapping of its values (one of gpu_ops.io.steps.mapping.MAPS), the levels that "levels"
-    takes to black and white, the facts about it that its file tells, see gpu_ops.report.about, and the size of the
-    `pixel` of its input, where that is known."""
+    maps to black and white, the facts that the file stores, see gpu_ops.report.about, and the size of the `pixel` of
+    its input, if known."""
 
     map: str = "none"
     levels: Levels | None = None
@@ -55,13 +55,13 @@ def save_result(
     overwrite: bool = True,
     saving: Saving = PLAIN,
 ) -> str:
-    """Write an output by the name's ending, one of its kind's `formats`, and return what became of its values in words,
-    "" where the file has them as they are; `rate` is that of a signal, in hertz.
+    """Write an output in the format of the name's suffix, one of its kind's `formats`. Returns how its values were
+    converted, in words, "" where they are unchanged; `rate` is that of a signal, in hertz.
 
-    A table of comma-separated values begins with the facts of `saving`, each in a line behind "#", and a line of axes
+    A table of comma-separated values begins with the facts of `saving`, each in a line after "#", and a line of axes
     and units. It has the start and the end of each bar, and the real and the imaginary part of complex values. PNG,
-    TIFF, WAV and FLAC hold the facts and the mapping as well, and PNG and TIFF the size of a pixel of what has those of
-    its input. Raises InputError when the file cannot be written so, ParamError for a mapping that the format does not
+    TIFF, WAV and FLAC store the facts and the mapping as well, and PNG and TIFF the pixel size of outputs on the grid
+    of their input. Raises InputError when the file cannot be written, ParamError for a mapping that the format does not
     allow.
     """
     of_kind, suffix = OUTPUT_KINDS[kind], Path(path).suffix.lower()
@@ -71,7 +71,7 @@ def save_result(
         raise InputError(f"{name} cannot hold {of_kind.title} as '{plain(suffix, 20)}'; choose one of {allowed}.")
     array = np.asarray(array)
     if _as_table(kind, suffix, array):
-        map_values(np.empty(0), suffix, saving.map, saving.levels, name)  # a table needs no mapping: this raises
+        map_values(np.empty(0), suffix, saving.map, saving.levels, name)  # a table needs no mapping: raises
         with replacing(path, overwrite) as file:
             if suffix == ".json":
                 _write_json(file, kind, array, form, unit, saving.about)
@@ -90,8 +90,8 @@ def save_result(
 def save_output(
     path: str | os.PathLike[str], output: Output, array: Array, form: Form, rate: float | None, saving: Saving
 ) -> str:
-    """As save_result() for an output of a filter. Raises InputError, which names the mappings, and the formats that
-    hold the values as they are, where this one does not."""
+    """As save_result() for an output of a filter. Where the format cannot store the values unchanged, raises
+    InputError, which names the mappings, and the formats that can."""
     suffix, dtype = Path(path).suffix.lower(), array.dtype.name
     ends = (float(array.min()), float(array.max())) if suffix == ".flac" else (0.0, 0.0)
     if saving.map == "none" and suffix in output.of_kind.formats and (maps := maps_for(suffix, dtype, *ends)):
@@ -102,7 +102,8 @@ def save_output(
 
 
 def _meaning(form: Form, unit: str) -> dict[str, str]:
-    """What a file of sound has no other space for: the names of channels, the unit of the values, and the start."""
+    """The facts that a sound file has no other space for: the names of channels, the unit of the values, and the
+    start."""
     names = next((axis.labels for axis in form.axes if axis.labels), (form.label,))
     time = form.axes[0]
     start = f"{time.start:.12g} {time.unit}" if time.unit and time.start else ""
@@ -111,7 +112,7 @@ def _meaning(form: Form, unit: str) -> dict[str, str]:
 
 
 def _as_table(kind: ViewKind, suffix: str, array: Array) -> bool:
-    """Whether the file has a heading and several columns. A signal in .txt is one number a line."""
+    """Whether the file has a heading and several columns. A signal in .txt has one number per line."""
     return suffix in TABLES and (kind != SIGNAL.view or suffix == ".csv")
 
 
@@ -129,8 +130,8 @@ def _write_table(file: IO[bytes], kind: ViewKind, array: Array, form: Form, unit
 
 
 def _write_json(file: IO[bytes], kind: ViewKind, array: Array, form: Form, unit: str, about: Mapping[str, Any]) -> None:
-    """The facts under "about"; a "value" with its "unit", or "columns" and "rows" as in a table. null stands for NaN,
-    and a word for infinity, which JSON does not have."""
+    """The facts under "about"; a "value" with its "unit", or "columns" and "rows" as in a table. NaN is written as
+    null, and infinity as a word, because JSON has neither."""
     if array.ndim == 0:
         parts = [_plain_number(part) for part in _parts(array[()])]
         content: dict[str, Any] = {"value": parts[0] if len(parts) == 1 else parts, "unit": unit}
@@ -169,14 +170,14 @@ def _table(kind: ViewKind, array: Array, form: Form, unit: str) -> tuple[list[st
 
 
 def _lines(rows: Iterable[Iterable[Any]]) -> bytes:
-    """Rows of a table; a number has the digits that give the same number when read."""
+    """Rows of a table; a number has enough digits to be read back exactly."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue().encode()
 
 
 def _places(axis: Axis, k: int, bars: bool) -> list[Any]:
-    """The position of a row: both ends of a bar, else its name or its coordinate."""
+    """The coordinate of a row: both ends of a bar, else its name or its position."""
     return [axis.at(k), axis.at(k + 1)] if bars else [axis.labels[k] if axis.labels else axis.at(k)]
 
 

@@ -1,7 +1,7 @@
-"""Files of which some rows can be read without the others, and those that are written row by row or frame by frame:
-images and signals that are larger than memory.
+"""Files whose rows can be read separately, and files that are written row by row or frame by frame: images and signals
+that are larger than memory.
 
-Rows are read, not mapped: a file that becomes shorter meanwhile would end a process that has it mapped. A row of a
+Rows are read, not mapped: a file that is truncated meanwhile would crash a process that has it mapped. A row of a
 signal is one sample with its channels.
 """
 
@@ -43,14 +43,15 @@ ENDLESS = 1 << 62
 NPY, TIFFS = ".npy", (".tif", ".tiff")
 Write = Callable[[Array], None]
 SMALL = 1 << 26
-"""Files of fewer bytes are loaded without a look at their size in memory."""
+"""Files of fewer bytes are loaded without checking their size in memory."""
 
 
 @dataclass(frozen=True)
 class Rows:
     """A file whose rows are read on demand. `shape` is that of the whole, `dtype` that of its values in
-    the machine's byte order. `read(start, stop)` gives rows in C order and raises InputError. `whole_reason` says why
-    rows cannot be read alone, "" where they can; `piece_bytes` are decoded at once, however few rows are wanted."""
+    the machine's byte order. `read(start, stop)` returns rows in C order and raises InputError. `whole_reason` says why
+    rows cannot be read separately, "" where they can; `piece_bytes` are decoded at once, however few rows are
+    requested."""
 
     path: Path
     name: str
@@ -76,11 +77,11 @@ class Rows:
 
     @property
     def origin(self) -> dict[str, Any]:
-        """Where the values come from, as that of an Input. Raises OSError."""
+        """The origin of the values, as that of an Input. Raises OSError."""
         return {"path": os.fspath(self.path), "hash": hash_file(self.path), "steps": list(self.steps)}
 
     def check_unchanged(self) -> None:
-        """Raises InputError where the file was written since it was opened, OSError."""
+        """Raises InputError where the file has been written since it was opened, OSError."""
         if stamp_of([self.path]) != self.stamp:
             raise InputError(f"{self.name} changed while it was read; run it again.")
 
@@ -88,21 +89,21 @@ class Rows:
 def open_rows(
     path: str | os.PathLike[str], kind: Kind | None = None, frame: int = 0, rate: float = 0.0, series: int = -1
 ) -> Rows | None:
-    """The rows of a file; None of a format that is decoded as a whole, and of stacks in an array. `frame` and `series`
-    are those of a TIFF, `rate` in hertz that of an array. Raises InputError for a damaged file."""
+    """The rows of a file; None for a format that is decoded as a whole, and for stacks in an array. `frame` and
+    `series` are those of a TIFF, `rate` in hertz that of an array. Raises InputError for a damaged file."""
     file, name = Path(path), plain(os.fspath(path))
     if file.suffix.lower() not in _OPENERS or file.is_dir():
         return None
     require_regular(file, "an input")
     try:
-        find_format(file, name)  # raises where content and ending do not agree
+        find_format(file, name)  # raises where content and suffix do not agree
         return _OPENERS[file.suffix.lower()](file, name, kind, frame, rate, series)
     except OSError as error:
         raise InputError(f"{name} cannot be read ({error.strerror}); check its name and permissions.") from None
 
 
 def check_fits(path: str | os.PathLike[str], kind: Kind | None = None) -> None:
-    """Raises InputError, with needed and free bytes, for a file of which rows can be read alone and that is too large
+    """Raises InputError, with needed and free bytes, for a file whose rows can be read separately and that is too large
     to be opened as a whole."""
     file = Path(path)
     if not file.is_file() or file.stat().st_size < SMALL or (rows := open_rows(file, kind)) is None:
@@ -177,7 +178,7 @@ _OPENERS = {".npy": _open_npy, ".tif": _open_tiff, ".tiff": _open_tiff, ".wav": 
 
 
 def check_rows_target(path: str | os.PathLike[str], shape: tuple[int, ...]) -> None:
-    """Raises InputError for a name whose format is not written row by row, or cannot hold that shape."""
+    """Raises InputError for a name whose format is not written row by row, or cannot store that shape."""
     allowed = rows_suffixes(shape)
     if Path(path).suffix.lower() not in allowed:
         names = " or ".join(filter(None, (", ".join(allowed[:-1]), allowed[-1])))
@@ -185,12 +186,12 @@ def check_rows_target(path: str | os.PathLike[str], shape: tuple[int, ...]) -> N
 
 
 def rows_suffixes(shape: tuple[int, ...]) -> tuple[str, ...]:
-    """The endings of the formats that are written row by row and hold an array of that shape."""
+    """The suffixes of the formats that are written row by row and can store an array of that shape."""
     return (NPY, *TIFFS) if len(shape) > 1 else (NPY,)
 
 
 def check_frames_target(path: str | os.PathLike[str], kind: ViewKind) -> None:
-    """Raises InputError for a name whose ending cannot hold a stack of outputs of this kind."""
+    """Raises InputError for a name whose format cannot store a stack of outputs of this kind."""
     allowed = OUTPUT_KINDS[kind].stack_formats
     if Path(path).suffix.lower() not in allowed:
         raise InputError(
@@ -200,7 +201,8 @@ def check_frames_target(path: str | os.PathLike[str], kind: ViewKind) -> None:
 
 
 def check_disk(path: str | os.PathLike[str], needed: int, what: str, disk: str) -> None:
-    """Raises InputError where the disk of `path` has no space for so many bytes: `what` needs them of the `disk`."""
+    """Raises InputError where the disk of `path` has no space for so many bytes; the message says that `what` needs
+    them on the `disk`."""
     free = shutil.disk_usage(Path(os.path.realpath(path)).parent).free
     if needed > free:
         raise InputError(f"{what} {needed:,} bytes, and {disk} has {free:,} free; choose another disk.")
@@ -215,9 +217,9 @@ def begin_rows(
     pixel: Pixel | None = None,
     note: str = "",
 ) -> Write:
-    """A function that takes the next rows of an array of `shape` and writes them in the format of the path's ending, or
-    the next one of so many `frames` of this shape. `pixel` and a `note` go into a TIFF. A file that got fewer rows is
-    damaged. Raises InputError for what a TIFF cannot hold, OSError."""
+    """A function that takes the next rows of an array of `shape` and writes them in the format of the path's suffix, or
+    the next of so many `frames` of this shape. `pixel` and a `note` are stored in a TIFF. A file with fewer rows is
+    damaged. Raises InputError for arrays that a TIFF cannot store, OSError."""
     if Path(path).suffix.lower() != NPY:
         return TiffWriter(file, shape, dtype, frames or 1, plain(os.fspath(path)), pixel, note).write_rows
     whole = shape if frames is None else (frames, *shape)
@@ -230,7 +232,7 @@ def begin_rows(
 def writing_rows(
     path: str | os.PathLike[str], shape: tuple[int, ...], dtype: np.dtype[Any], pixel: Pixel | None, note: str
 ) -> Iterator[Write]:
-    """`begin_rows` for a file that appears at the end, when it has all rows; until then the old one stays as it is.
+    """`begin_rows` for a file that replaces the old one at the end, when it has all rows.
     Raises InputError where the disk has too little space."""
     check_rows_target(path, shape)
     with replacing(path) as file:

@@ -44,8 +44,8 @@ class _Single:
 
 
 def decode_stack(stack: Stack, opening: Opening) -> Decoded:
-    """The frame that the choices "frame" and "project" ask for. A projection reads one frame at a time; a mean is
-    float32, or float64 of types that float32 does not hold. Raises ParamError for a frame that is not there,
+    """The frame that the choices "frame" and "project" select. A projection reads one frame at a time; a mean is
+    float32, or float64 for types that float32 does not represent exactly. Raises ParamError for a missing frame,
     InputError, Cancelled."""
     frames, frame, way = stack.facts.frames, int(opening.choices["frame"]), opening.choices["project"]
     check_limit(opening.name, int(np.prod(stack.shape, dtype=object)), opening.limit)
@@ -57,7 +57,7 @@ def decode_stack(stack: Stack, opening: Opening) -> Decoded:
 
 
 def _project(stack: Stack, way: str) -> Array:
-    """The largest or the mean value of each pixel over all frames; a mean of wide numbers has 64 bits."""
+    """The maximum or the mean of each pixel over all frames; a mean of wide types is float64."""
     count, result = stack.facts.frames, np.empty(0)
     wide = np.float64 if way == "mean" else stack.dtype
     for frame in range(count):

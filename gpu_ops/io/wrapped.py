@@ -1,8 +1,8 @@
-"""Arrays of other libraries, read by their protocols, and results in the form of what was given.
+"""Arrays of other libraries, read by their protocols, and results converted back to the form of the argument.
 
 No library is imported for this. Objects are recognised by their attributes: `dims` and `coords` (xarray), `index` and
 `to_numpy` (pandas), `__cuda_array_interface__` or DLPack on a GPU (CuPy, PyTorch, Numba), `__array__` or DLPack on the
-host, else whatever numpy.asarray takes.
+host, else anything that numpy.asarray accepts.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ TIME_NAMES = ("time", "t")
 CHANNEL_NAMES = ("channel", "channels", "band", "bands", "c", "rgb")
 SECONDS = {"s": 1.0, "sec": 1.0, "second": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 EVEN = 1e-3
-"""Steps of a time axis may differ by this share, as roundings of a decimal text do."""
+"""The share by which steps of a time axis may differ, because decimal texts are rounded."""
 
 
 @dataclass(frozen=True)
 class About:
-    """What a result is: its form, the id and the unit of the output ("" for the unit of the input), and whether it lies
-    `over` the input, each element where one of the input is."""
+    """The description of a result: its form, the id and the unit of the output ("" for the unit of the input), and
+    whether it is on the grid of the input (`over`)."""
 
     form: Form
     id: str
@@ -40,13 +40,14 @@ class About:
 
 
 Back = Callable[[Any, Callable[[], About]], Any]
-"""Called with the array of a result and what says about it; gives the result in the form of what was given."""
+"""Called with the array of a result and its description; returns the result in the form of the argument."""
 
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """What was given: its `array` with the axes in our order, which is on a GPU where `on_gpu` is true; its kind, its
-    rate in hertz and its name where it says them; the names of its channels. `back` makes a result like it."""
+    """An unwrapped argument: its `array` with the axes in this project's order, which is on a GPU if `on_gpu` is true;
+    its kind, its rate in hertz and its name if it has them; the names of its channels. `back` converts a result to its
+    form."""
 
     array: Any
     on_gpu: bool = False
@@ -58,8 +59,8 @@ class Given:
 
 
 def unwrap(given: Any, rate: float | None = None) -> Given:
-    """An object with an array in it. Its times are not looked at where the `rate` is given. Raises InputError for an
-    array that is irregular in itself or in time."""
+    """Unwrap an object that contains an array. Its times are ignored if the `rate` is given. Raises InputError for a
+    ragged array or uneven times."""
     if type(given) is np.ndarray:
         return Given(given)
     if isinstance(given, Input):
@@ -84,7 +85,7 @@ def on_gpu(given: Any) -> bool:
 
 
 def on_host(given: Any, name: str) -> np.ndarray[Any, Any]:
-    """A copy on the host of an array on a GPU. Raises InputError where its library has no way to copy it."""
+    """A copy on the host of an array on a GPU. Raises InputError where its library cannot copy it."""
     for method in ("get", "cpu", "copy_to_host"):
         if hasattr(given, method):
             return np.asarray(getattr(given, method)())
@@ -103,8 +104,8 @@ def _host_array(given: Any) -> np.ndarray[Any, Any]:
 
 
 def _through_dlpack(given: Any) -> Back:
-    """Results for a library that reads DLPack, such as PyTorch: in its own arrays, without a copy. Others get them as
-    they are: NumPy's from the host, CuPy's from a GPU."""
+    """Results for a library that reads DLPack, such as PyTorch: in its own arrays, without a copy. For others they are
+    unchanged: NumPy's from the host, CuPy's from a GPU."""
     library = type(given).__module__.partition(".")[0]
     take = getattr(sys.modules.get(library), "from_dlpack", None)
     if library in ("numpy", "cupy", "builtins") or not callable(take):
@@ -116,8 +117,8 @@ def _through_dlpack(given: Any) -> Back:
 
 
 def _labelled(given: Any, rate: float | None) -> Given:
-    """An array as xarray has them: time first, channels last. A result of the same shape keeps axes, coordinates, name
-    and attributes; another one has the axes of its form with their places."""
+    """An array in the form of xarray: time first, channels last. A result of the same shape keeps axes, coordinates,
+    name and attributes; others have the axes of their form with coordinates."""
     dims = [str(dim) for dim in given.dims]
     time = next((dim for dim in given.dims if _is_time(given, dim)), None) if len(dims) < 3 else None
     kind: Kind | None = SIGNAL.id if time is not None or len(dims) == 1 else None
@@ -152,7 +153,7 @@ def _is_time(given: Any, dim: Any) -> bool:
 
 
 def _axes_of(form: Form, labels: tuple[str, ...]) -> tuple[list[str], dict[str, Any]]:
-    """The names of a form's axes, each once, and their places as coordinates."""
+    """The names of a form's axes, made unique, and their coordinates."""
     names: list[str] = []
     coords: dict[str, Any] = {}
     for axis, count in zip(form.named(labels).axes, form.shape, strict=True):
@@ -168,7 +169,7 @@ def _labels(coordinate: Any) -> tuple[str, ...]:
 
 def _rate_of(coordinate: Any, name: str) -> float | None:
     """The rate in hertz of a time coordinate: dates and durations, or numbers in a unit of time; floats without a unit
-    under the name time count as seconds. None where it does not say a time."""
+    named "time" count as seconds. None where it is not a time."""
     values, unit = np.asarray(coordinate.values), str(dict(coordinate.attrs).get("units", ""))
     if values.dtype.kind in "mM":
         return _even_rate(_seconds(values), name)
@@ -201,7 +202,7 @@ def _even_rate(seconds: np.ndarray[Any, Any], name: str) -> float | None:
 
 
 def _frame(given: Any, rate: float | None) -> Given:
-    """A table or a column as pandas has them: a signal with a channel for each column. An index of dates or durations
+    """A pandas DataFrame or Series: a signal with a channel for each column. An index of dates or durations
     gives the rate. A result with as many rows keeps index and names."""
     columns = tuple(given.columns) if hasattr(given, "columns") else ()
     array = np.asarray(given.to_numpy())

@@ -1,1 +1,1 @@
-"""Reports: rows, where they come from, and how they compare."""
+"""Reports: rows, their provenance, and their comparison."""

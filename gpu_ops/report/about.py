@@ -1,6 +1,6 @@
-"""What a result is, for the file that it is saved in: input, filter, parameters, variant and machine, as facts by name.
+"""The facts about a result for the file that it is saved in: input, filter, parameters, variant and machine, by name.
 
-Names have no folders: a file describes its content, not the place where it was made.
+Names have no folders: a file describes its content, not where it was computed.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from gpu_ops.report.rows import Row
 from gpu_ops.version import __version__
 
 ORIGIN = ("path", "generator", "array", "hash", "steps", "choices", "kind", "clean")
-"""The entries of an origin that are no options of a sample."""
+"""The entries of an origin that are not options of a sample."""
 SEVERAL = "several, see the rows"
-"""Instead of a fact that is not the same for all rows of a table."""
+"""The text in place of a fact that differs between rows of a table."""
 NOTHING: Mapping[str, Any] = {}
 
 
@@ -38,8 +38,8 @@ class Part:
 
 
 def input_name(origin: Mapping[str, Any]) -> str:
-    """The name of an input's file, its sample with the options: "noise seed=0 size=64x64", or what it is a result of:
-    "mean2d of a.png"."""
+    """The name of an input's file, its sample with the options: "noise seed=0 size=64x64", or the filter and input of a
+    result: "mean2d of a.png"."""
     if "result" in origin:
         return f"{origin['result']} of {input_name(origin.get('of', NOTHING))}"
     if "path" in origin:
@@ -49,8 +49,8 @@ def input_name(origin: Mapping[str, Any]) -> str:
 
 
 def about_input(origin: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts about an input: its name, the hash of its file, how it was read, how it was made where it is a result,
-    and its steps in words. Of a result the file is that at its beginning."""
+    """The facts about an input: its name, the hash of its file, how it was read, how it was computed if it is a result,
+    and its steps in words. For a result, the file is that of its first input."""
     if "result" in origin:
         first = about_input(origin.get("of", NOTHING))
         made = [*first.pop("made by", []), _maker(origin, first.pop("steps", []))]
@@ -65,7 +65,7 @@ def about_input(origin: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _maker(origin: Mapping[str, Any], steps: Sequence[str]) -> str:
-    """One filter on the way to an input: "noise sigma 2 seed 0, then mean2d by serial on cpu, window 3"."""
+    """One filter in the history of an input: "noise sigma 2 seed 0, then mean2d by serial on cpu, window 3"."""
     values = {**origin.get("params", NOTHING), **origin.get("knobs", NOTHING)}
     values |= {"output": origin.get("output", ""), "edited kernels": origin.get("edits", "")}
     values |= {"start": origin.get("start", "")}
@@ -75,7 +75,7 @@ def _maker(origin: Mapping[str, Any], steps: Sequence[str]) -> str:
 
 
 def _step(step: Mapping[str, Any]) -> str:
-    """One step, such as "noise sigma 20 seed 0"; what a note says."""
+    """One step, such as "noise sigma 20 seed 0"; of a note its text."""
     if step.get("step") == NOTE:
         return str(step.get("words", ""))
     rest = (_setting(name, value) for name, value in step.items() if name != "step")
@@ -83,7 +83,7 @@ def _step(step: Mapping[str, Any]) -> str:
 
 
 def _setting(name: str, value: Any) -> str:
-    """A value with its name. Places and sizes in an image are in the order of people, not in that of the array."""
+    """A value with its name. Positions and sizes in an image are x and width first, unlike in the array."""
     if name in ("shape", "size") and isinstance(value, list | tuple):
         return f"size {_width_first(value)}"
     return f"{name} {_place(value) if name == 'start' and isinstance(value, list | tuple) else _text(value)}"
@@ -94,7 +94,7 @@ def _width_first(extents: Sequence[Any]) -> str:
 
 
 def _place(start: Sequence[Any]) -> str:
-    """A place in an image or a signal: "x 5 y 3", "sample 5"."""
+    """A position in an image or a signal: "x 5 y 3", "sample 5"."""
     names = ("y", "x") if len(start) == 2 else ("sample",)
     return " ".join(f"{name} {_text(value)}" for name, value in reversed([*zip(names, start, strict=True)]))
 
@@ -118,8 +118,8 @@ def about_machine(provenance: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def about_run(row: Row, provenance: Mapping[str, Any], output: str = "", part: Part | None = None) -> dict[str, Any]:
-    """The facts about one run's result, or about one `output` of several. With `part` the result has the values that
-    the whole input's result has there, and the cut of the input, its last step, made no other values."""
+    """The facts about one run's result, or about one `output` of several. With `part` the values equal those of the
+    whole input's result there, so the input's last step, the crop, is not mentioned."""
     input = row.input if part is None else {**row.input, "steps": row.input.get("steps", ())[:-1]}
     facts: dict[str, Any] = {**about_input(input), "filter": row.filter, "parameters": dict(row.params)}
     facts |= {"output": output} if output else {}
@@ -142,8 +142,8 @@ def verdict(row: Row) -> str:
 
 
 def about_rows(rows: Sequence[Row], provenance: Mapping[str, Any], machine: str = "") -> dict[str, Any]:
-    """The facts that all rows of a table share, and for others the words SEVERAL. `machine` is that of rows that were
-    recorded elsewhere: it takes the place of this one's."""
+    """The facts that all rows of a table share, and SEVERAL for those that differ. `machine` is that of rows that were
+    recorded elsewhere, in place of this machine's."""
     facts = _shared([about_input(row.input) for row in rows])
     facts |= _shared([{"filter": row.filter} for row in rows])
     shared_params = _shared([dict(row.params) for row in rows])
@@ -159,7 +159,7 @@ def about_rows(rows: Sequence[Row], provenance: Mapping[str, Any], machine: str 
 
 
 def _shared(all_facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Each fact that any of these has: its value where all agree, else SEVERAL; empty ones are left out."""
+    """Each fact that occurs in any of these: its value where all agree, else SEVERAL; empty facts are left out."""
     shared: dict[str, Any] = {}
     for name in dict.fromkeys(name for facts in all_facts for name in facts):
         values = [facts.get(name) for facts in all_facts]

@@ -1,4 +1,4 @@
-"""Whether JSON from a file is a report: everything that a reader takes for granted is checked once, here."""
+"""Checks that JSON from a file is a report: everything that readers rely on is checked once, here."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DEEPEST = 32
 
 
 def fault_of(content: Any) -> str:
-    """Why this is no report that can be read, as the rest of a sentence; "" for a report."""
+    """Why this is not a readable report, as the rest of a sentence; "" for a report."""
     if not isinstance(content, dict):
         return "is not a report: it holds no JSON object"
     schema = content.get("schema", "")

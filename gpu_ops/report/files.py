@@ -24,13 +24,13 @@ IMPOSSIBLE = 1.05
 LARGEST = 1 << 26
 """The maximum number of bytes of a report that is read; a row takes about two thousand."""
 MOST_DIGITS = 300
-"""The most digits of a whole number in a report, which a float still holds."""
+"""The most digits of an integer in a report, which a float still represents."""
 
 
 def row(run: Run, experiment: Experiment, with_roofs: bool = True) -> Row:
-    """One run as a report's row. Speed-ups are added by `with_speedups`, which has the other rows. Without roofs
-    there is a bandwidth but no share; with them the device's are measured on first use, which takes seconds. Transfers
-    have no share: their bandwidth is the bus's."""
+    """One run as a report's row. Speed-ups are added by `with_speedups`, which needs the other rows. Without roofs the
+    row has a bandwidth but no share; with them the device's roofs are measured on first use, which takes seconds.
+    Transfers have no share: their bandwidth is the bus's."""
     result, kernel = Row.of(run, experiment), run.timings.get("kernel")
     with_roofs = with_roofs and not result.end_to_end
     return replace(result, **_against_roofs(run, kernel)) if kernel and with_roofs else result
@@ -45,7 +45,7 @@ def report_of(runs: Iterable[Run], experiment: Experiment) -> Report:
 
 
 def _against_roofs(run: Run, kernel: Timing) -> dict[str, Any]:
-    """The bandwidth, by the minimum bytes of the job, as a share of the device's roof."""
+    """The bandwidth, from the minimum bytes of the job, and its share of the device's roof."""
     reads_only = run.work.bytes_written * 20 < run.work.bytes_read
     kind = "read" if reads_only else "copy"
     buffer = run.work.bytes_read
@@ -63,7 +63,8 @@ def _against_roofs(run: Run, kernel: Timing) -> dict[str, Any]:
 
 
 def target_of(path: str | Path) -> Path:
-    """The file that a report for `path` goes to, after links: a regular file, or none yet. Raises ReportError."""
+    """The file that a report for `path` is written to, after links: a regular file, or a new one. Raises
+    ReportError."""
     name = plain(path)
     try:
         target = Path(os.path.realpath(path))
@@ -88,7 +89,7 @@ def write_report(path: str | Path, content: Mapping[str, Any]) -> None:
 
 
 def read_report(path: str | Path) -> Report:
-    """A report of this major version or an earlier one, with every field that a reader needs in its own type. Raises
+    """A report of this major version or an earlier one; all needed fields are there and have the right types. Raises
     ReportError saying what the file is instead."""
     name = plain(path)
     try:

@@ -1,4 +1,5 @@
-"""Whether recorded rows are of the kernels as they are today: a time says nothing of code that has changed since."""
+"""Whether the kernels of recorded rows are unchanged: the time of an older kernel says nothing about the present
+one."""
 
 from __future__ import annotations
 
@@ -10,19 +11,18 @@ from gpu_ops.filters import FILTERS
 from gpu_ops.report.rows import Row
 
 OLDER = "older kernel"
-"""What a file says of a recorded row whose kernels have changed since."""
+"""The remark in a file about a recorded row whose kernels have changed since."""
 
 
 def of_older_code(row: Row) -> bool:
-    """Whether the kernels of a row are not those that its variant has today. A file that a variant got since made
-    nothing of what was recorded, and stands after those that did. Of rows without kernels, or with kernels that
-    somebody edited, nothing is said."""
+    """Whether the kernels of a row differ from those of its variant now. Kernel files that a variant has got since are
+    last in its list and do not count. False for rows without kernels, or with edited kernels."""
     return bool(row.source_hash) and not row.edits and row.source_hash not in _todays(row.filter, row.variant)
 
 
 @lru_cache(512)
 def _todays(filter: str, variant: str) -> frozenset[str]:
-    """The hashes that rows of today's code may have; none if there is no such variant any more."""
+    """The possible hashes of rows of the present code; none if the variant no longer exists."""
     try:
         kernels = FILTERS.find(filter).variant(variant).kernels
     except KernelscopeError:

@@ -12,7 +12,7 @@ def machine_name(provenance: Mapping[str, Any]) -> str:
 
 
 def machine_parts(provenance: Mapping[str, Any]) -> str:
-    """Its GPUs and its processor."""
+    """The GPUs and the processor of a machine."""
     return ", ".join([*_gpus(provenance), _cpu(provenance)])
 
 
@@ -22,7 +22,7 @@ def device_model(provenance: Mapping[str, Any], device: str) -> str:
 
 
 def same_machine(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
-    """Whether two provenances are of machines whose figures may share a report."""
+    """Whether two provenances are of machines whose results may share a report."""
     models = [{n: d.get("model") for n, d in p.get("devices", {}).items()} for p in (a, b)]
     shared = set(models[0]) & set(models[1])
     return a.get("cpu") == b.get("cpu") and all(models[0][n] == models[1][n] for n in shared)

@@ -1,4 +1,4 @@
-"""Where figures come from: machine, versions, flags, source and time – and nothing about persons or places."""
+"""The provenance of results: machine, versions, flags, source and time – and nothing about persons or paths."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LIBRARIES = ("numpy", "scipy", "numba", "opencv-python-headless", "PyWavelets", 
 
 
 def machine(device_names: Sequence[str], with_roofs: bool = True) -> dict[str, Any]:
-    """Everything a reader needs to judge or repeat a figure. Measures the roofs of devices on first use."""
+    """Everything that is needed to judge or repeat a result. Measures the roofs of devices on first use."""
     devices = {}
     for name in device_names:
         description = open_device(name).describe()
@@ -61,8 +61,8 @@ def library_versions() -> dict[str, str]:
 
 @cache
 def commit() -> dict[str, Any]:
-    """The commit of the checkout and whether it was clean; KERNELSCOPE_COMMIT names it where the files are a copy
-    without git. The hash of the source tree is given in both cases."""
+    """The commit of the checkout and whether it was clean; KERNELSCOPE_COMMIT gives it for a copy without git. The hash
+    of the source tree is given in both cases."""
     name = os.environ.get("KERNELSCOPE_COMMIT")
     if name:
         return {"commit": name, "clean": None}

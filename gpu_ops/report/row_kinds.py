@@ -1,4 +1,5 @@
-"""How JSON holds the fields of a report's row: what each may be, in words and as a test, how it is read and written.
+"""The JSON form of the fields of a report's row: the allowed values, in words and as a test, and how they are read and
+written.
 
 `fact` declares a field of a row once, with its kind, unit and meaning; reading, writing, checking and the list of
 fields (`kernelscope list --fields`) follow from it.
@@ -16,27 +17,27 @@ from gpu_ops.run_key import with_tuples
 from gpu_ops.types import Closeness, Quality, Timing
 
 CLOSENESS = {"snr": "snr_db", "psnr": "psnr_db", "ssim": "ssim"}
-"""The figures of a Closeness and their names in JSON."""
+"""The measures of a Closeness and their names in JSON."""
 FAILURES = ("unsupported", "kernel", "memory")
-"""What `failure_kind` may be."""
+"""The values of `failure_kind`."""
 
 
 class Roof(NamedTuple):
-    """The bandwidth that a row's is compared with, in bytes per second; `kind` is copy or read."""
+    """The bandwidth that a row's is compared with, in bytes per second; `kind` is "copy" or "read"."""
 
     kind: str
     bytes_s: float
 
 
 class ErrorSize(NamedTuple):
-    """How far one output is off, in the reference's unit; None for NaN."""
+    """The error of one output, in the reference's unit; None for NaN."""
 
     max: float | None
     rms: float | None
 
 
 class Speedup(NamedTuple):
-    """The kernel time of `against` ("serial on cpu") over this row's time of each stage."""
+    """The kernel time of `against` ("serial on cpu") divided by this row's time of each stage."""
 
     against: str
     stages: Mapping[str, float]
@@ -48,7 +49,7 @@ def _same(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Kind:
-    """What a field is in JSON: in words, as a test of a value, and how to read it and write it."""
+    """The JSON form of a field: in words, as a test of a value, and how to read and write it."""
 
     words: str
     fits: Callable[[Any], bool]
@@ -172,14 +173,14 @@ def _write_qualities(qualities: Mapping[str, Quality]) -> dict[str, Any]:
 
 
 def _lists(value: Any) -> Any:
-    """A value with lists in place of tuples, as deep as there are objects and tuples."""
+    """A value with lists in place of tuples, at any depth of objects and tuples."""
     if isinstance(value, Mapping):
         return {name: _lists(v) for name, v in value.items()}
     return [_lists(v) for v in value] if isinstance(value, tuple) else value
 
 
 def without(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """The values but those of some names."""
+    """The values without those of some names."""
     return {name: value for name, value in values.items() if name not in set(names)}
 
 
@@ -226,7 +227,7 @@ ALWAYS, FILLED, COUNTED = "always", "filled", "counted"
 
 
 class Fact(NamedTuple):
-    """What a row's field is: its kind in JSON, what it says and in which unit, when it is written, and whether every
+    """The declaration of a row's field: its kind in JSON, its meaning and unit, when it is written, and whether every
     report has it."""
 
     kind: Kind
@@ -246,7 +247,7 @@ def fact(
     written: str = ALWAYS,
     needed: bool = False,
 ) -> Any:
-    """A field of a row. One without `default` and `factory` is needed."""
+    """A field of a row. Without `default` and `factory` it is required."""
     needed = needed or (default is dataclasses.MISSING and factory is dataclasses.MISSING)
     metadata = {"fact": Fact(kind, help, unit, written, needed)}
     if factory is not dataclasses.MISSING:

@@ -1,7 +1,7 @@
 """Rows of reports: the result of one run in the schema kernelscope-report/1, as typed fields.
 
-A row is made from a run, or read from JSON that `report_check` has checked. It keeps keys that this version does not
-know, only to write them back.
+A row is created from a run, or read from JSON that `report.check` has checked. It keeps keys that this version does not
+know, only to write them again.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ MAJOR = 2
 
 
 class Comparable(NamedTuple):
-    """What rows have in common that may be compared: they differ in variant, device and knobs only."""
+    """What comparable rows have in common: they differ only in variant, device and knobs."""
 
     filter: str
     params: Items
@@ -69,10 +69,10 @@ class Comparable(NamedTuple):
 @dataclass(frozen=True)
 class Row:
     """The result of one run. Times are seconds, `gbps` is 1e9 bytes per second, `share` is of the roof, and errors are
-    relative to the reference's scale: infinite where an output is not a number and should be, None where nothing was
+    relative to the reference's scale: infinite where an output is NaN and the reference is not, None where nothing was
     checked.
 
-    `clock` is "" where nothing was timed, `edits` the hash of edited kernel files. `findings` hold kind, severity,
+    `clock` is "" where nothing was timed, `edits` the hash of edited kernel files. `findings` have kind, severity,
     file, line, count, block, thread, detail and text; with `counters` and `printed` they come from a simulated GPU.
     `quality` is that of outputs whose noise-free original is known. `others` are keys of a newer version.
     """
@@ -114,7 +114,7 @@ class Row:
 
     @classmethod
     def of(cls, run: Run, experiment: Experiment) -> Row:
-        """The row of a run. It has a bandwidth but no share: the runs of one report say what the roofs are."""
+        """The row of a run. It has a bandwidth but no share: the roofs are given for all runs of a report."""
         key, kernel = run.key, run.timings.get("kernel")
         return cls(
             filter=key.filter,
@@ -155,7 +155,7 @@ class Row:
         return cls(**values, others=without(row, FACTS))
 
     def to_json(self) -> dict[str, Any]:
-        """The row as a report holds it."""
+        """The row in the form of a report."""
         counted = bool(self.simulated or self.counters or self.findings or self.printed)
         content = {}
         for name, (kind, _, _, written, _) in FACTS.items():
@@ -168,7 +168,7 @@ class Row:
 
     @cached_property
     def key(self) -> RunKey:
-        """The key of the run."""
+        """The key of the row's run."""
         return RunKey.of(self.filter, self.variant, self.device, self.params, self.knobs, self.edits)
 
     @cached_property
@@ -177,7 +177,7 @@ class Row:
 
     @cached_property
     def measurement(self) -> Hashable:
-        """Equal in two rows of the same measurement, of which a report needs only one."""
+        """Equal for two rows of the same measurement, of which a report needs only one."""
         origin = json.dumps(self.input, sort_keys=True)
         return self.key, self.shape, self.dtype, origin, self.mode, self.protocol, self.source_hash
 
@@ -194,7 +194,7 @@ class Row:
 
     @property
     def faulty(self) -> bool:
-        """Whether a simulated GPU found an error: then the result is wrong, whatever it looks like."""
+        """Whether a simulated GPU found an error: then the result is wrong, whatever its values."""
         return any(f.get("severity") == "error" for f in self.findings)
 
     def seconds(self, stage: str) -> float | None:
@@ -203,19 +203,19 @@ class Row:
         return timing.median if timing else None
 
     def is_comparable(self, stage: str) -> bool:
-        """Whether this stage has a time that is not in doubt."""
+        """Whether this stage has a reliable time."""
         timing = self.stages.get(stage)
         return timing is not None and not timing.doubt
 
 
 FACTS: Mapping[str, Fact] = {f.name: f.metadata["fact"] for f in fields(Row) if f.metadata}
-"""What each field of a row is, in the order of reports."""
+"""The declaration of each field of a row, in the order of reports."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """Rows and their provenance: the machine, versions, flags, source and time; as JSON the theoretical occupancy of
-    kernels at the points of a sweep."""
+    """Rows and their provenance: the machine, versions, flags, source and time; also, as JSON, the theoretical
+    occupancy of kernels at the points of a sweep."""
 
     provenance: Mapping[str, Any]
     rows: tuple[Row, ...]
@@ -230,7 +230,7 @@ class Report:
         return cls(content["provenance"], rows, tuple(content.get("occupancy", ())))
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: a row for each run."""
+        """The display in a notebook: a table with a row for each run."""
         stages = tuple(dict.fromkeys(stage for row in self.rows for stage in row.stages))
         headings = ("filter", "variant", "device", *(f"{stage} [ms]" for stage in stages), "GB/s", "error", "result")
         cells = [
@@ -261,8 +261,8 @@ def _number(value: float) -> float | None:
 
 
 def _todays(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The variant and the knobs of a row by their names in this version: of a renamed variant the one that ran, with
-    the knobs that it has."""
+    """The variant and the knobs of a row by their names in this version: for a renamed variant the one that ran, with
+    its own knobs."""
     filter = next((f for f in FILTERS if f.id == row["filter"]), None)
     if filter is None:
         return {"variant": row["variant"]}

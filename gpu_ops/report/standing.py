@@ -17,8 +17,8 @@ STAGES = ("kernel", *END_TO_END)
 
 
 def speedup(base: Row, row: Row, stage: str = "kernel") -> float | None:
-    """The baseline's kernel time over this row's time of a stage. None where either was not timed or is in doubt, where
-    their jobs differ, and where one of them was simulated."""
+    """The baseline's kernel time divided by this row's time of a stage. None where either was not timed or is not
+    reliable, where their jobs differ, and where one of them was simulated."""
     if (
         base.job != row.job
         or base.simulated
@@ -31,7 +31,7 @@ def speedup(base: Row, row: Row, stage: str = "kernel") -> float | None:
 
 def with_speedups(rows: Sequence[Row], baseline: str) -> list[Row]:
     """Rows with `speedup` against the baseline variant of the same job, kernel against kernel and end to end; none
-    where one of the times is in doubt. Of several settings of the baseline the last counts, and is named."""
+    where one of the times is not reliable. Of several settings of the baseline the last counts, and is named."""
     bases: dict[Comparable, list[Row]] = {}
     for row in rows:
         if row.variant == baseline and row.is_comparable("kernel"):

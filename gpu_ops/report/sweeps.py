@@ -1,4 +1,4 @@
-"""Sweeps, in which one quantity varies: which one it is in rows, the lines over it, and where two of them cross."""
+"""Sweeps, in which one quantity varies: which quantity it is in rows, its lines, and where two of them cross."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from gpu_ops.types import Input, Timing
 
 MOST_VALUES = 8
 REACH = 32
-"""Proposed values go up to so many times the default; a much longer window takes minutes on one core."""
+"""Proposed values are at most this many times the default; a much longer window takes minutes on one core."""
 
 
 class Varied(NamedTuple):
     """A quantity that may vary: a parameter or a knob by its name, or the "size" of the input, which is the number of
     samples of a signal and the side of an image, or of a square with as many pixels; the "width" of images that are
-    all of one height; or an option of the sample that the input is, such as how many "distinct" values noise has."""
+    all of one height; or an option of a sample as input, such as how many "distinct" values noise has."""
 
     kind: Literal["param", "knob", "size", "width", "input", "other"]
     name: str
@@ -35,7 +35,7 @@ class Varied(NamedTuple):
 SIZE = Varied("size", "size")
 WIDTH = Varied("width", "width")
 DISTINCT = Varied("input", "distinct")
-"""How many values noise has, each as likely as the others: its entropy is log2 of that."""
+"""The number of values that noise has, all equally likely: its entropy is log2 of that."""
 
 
 def settings(row: Row) -> dict[Varied, Any]:
@@ -69,7 +69,7 @@ def _values(rows: Sequence[Row]) -> dict[Varied, list[Any]]:
 
 
 def find_varied(rows: Sequence[Row]) -> tuple[Varied, ...]:
-    """The quantities that a sweep can be over: those with different whole numbers in these rows."""
+    """The quantities that a sweep can be over: those with different integers in these rows."""
     by_quantity = _values(rows)
     return tuple(q for q, values in by_quantity.items() if q.kind != "other" and len(values) > 1 and _countable(values))
 
@@ -88,8 +88,8 @@ class Slice:
 
 
 def slices(rows: Sequence[Row]) -> tuple[Slice, ...]:
-    """Every sweep over a single quantity in these rows; it varies for one variant at least. Rows of a variant without
-    one of the knobs belong to the sweeps at all values of that knob."""
+    """Every sweep over a single quantity in these rows; it varies for one variant at least. Rows of a variant that
+    lacks one of the knobs belong to the sweeps at all values of that knob."""
     several = {q: values for q, values in _values(rows).items() if len(values) > 1}
     result = []
     for varied in find_varied(rows):
@@ -103,7 +103,7 @@ def slices(rows: Sequence[Row]) -> tuple[Slice, ...]:
 
 
 def _sweeps(rows: Iterable[Row], varied: Varied) -> bool:
-    """Whether some variant ran at two values."""
+    """Whether some variant ran at two or more values."""
     values: dict[RunKey, set[Any]] = {}
     for row in rows:
         values.setdefault(_without(row.key, varied), set()).add(settings(row).get(varied))
@@ -206,7 +206,7 @@ def differing_settings(rows: Sequence[Row], varied: Varied) -> list[Items]:
 
 
 def _without(key: RunKey, varied: Varied) -> RunKey:
-    """A key without the parameter or knob that varies."""
+    """A key without the varied parameter or knob."""
     if varied.kind == "param":
         return replace(key, param_items=tuple(item for item in key.param_items if item[0] != varied.name))
     if varied.kind == "knob":
@@ -229,7 +229,7 @@ def _line(key: RunKey, by_value: Mapping[int | None, Row], values: Sequence[int]
 
 @dataclass(frozen=True)
 class Crossing:
-    """From about `value` on `faster` takes less time than `slower`; both cross there at about `seconds`."""
+    """From about `value` on `faster` takes less time than `slower`; the lines cross there at about `seconds`."""
 
     value: float
     seconds: float
@@ -271,7 +271,7 @@ def _against(gpu: Line, cpu: Sequence[Line]) -> BreakEven:
 
 
 def _meet(before: Point, cpu_before: float, after: Point, cpu_after: float) -> tuple[float, float]:
-    """Where two lines that are straight on logarithmic axes intersect: the value and the time."""
+    """The value and the time at which two lines intersect; both are straight on logarithmic axes."""
     ahead, behind = math.log(before.seconds / cpu_before), math.log(after.seconds / cpu_after)
     share = ahead / (ahead - behind)
     value = before.value * (after.value / before.value) ** share
@@ -279,8 +279,8 @@ def _meet(before: Point, cpu_before: float, after: Point, cpu_after: float) -> t
 
 
 def proposed_values(param: Param, most: int = MOST_VALUES) -> tuple[int, ...]:
-    """Allowed whole numbers of a parameter or knob for a sweep: its own, or each about twice the one before, or farther
-    apart where there would be more than `most`; () for a parameter that does not take whole numbers."""
+    """Allowed integers of a parameter or knob for a sweep: its own list, or each about twice the previous one, or
+    farther apart where there would be more than `most`; () for a parameter that is not an integer."""
     if param.sweep:
         return param.sweep
     if param.choices:
@@ -296,7 +296,7 @@ def proposed_values(param: Param, most: int = MOST_VALUES) -> tuple[int, ...]:
 
 
 def proposed_sizes(largest: int, most: int = MOST_VALUES) -> tuple[int, ...]:
-    """Powers of two up to `largest`, the largest ones; each four times the one before where `largest` is 16384 or
+    """At most `most` powers of two up to `largest`; each four times the previous one where `largest` is 16384 or
     more."""
     top = 1 << (max(largest, 1).bit_length() - 1)
     factor = 2 if top <= 1 << 13 else 4

@@ -1,4 +1,5 @@
-"""The part of an input that a simulated GPU runs while a person waits: the middle, small enough for a moment."""
+"""The part of an input that a simulated GPU runs in an interactive session: the centre, small enough to take
+seconds."""
 
 from __future__ import annotations
 
@@ -11,10 +12,11 @@ from gpu_ops.types import Filter, Input
 
 
 def affordable(input: Input) -> tuple[Input, tuple[int, ...]]:
-    """The middle of an input, and where it begins along each spatial axis; the input and () when nothing is cut.
+    """The centre of an input, and where it begins along each spatial axis; the input itself and () when it is small
+    enough.
 
-    The table of input kinds gives the size of the part: 256 × 256 pixels of an image, 65,536 samples of a signal. It
-    leaves inputs of a kind without a size whole.
+    The table of input kinds gives the size of the part: 256 × 256 pixels of an image, 65,536 samples of a signal.
+    Inputs of a kind without a size are not cut.
     """
     kind = INPUT_KINDS[input.kind]
     extents = kind.spatial(input.array.shape)
@@ -35,11 +37,11 @@ class Crop(NamedTuple):
 
 
 def exact_crop(filter: Filter, task: Task, whole: Shape, place: tuple[int, ...]) -> Crop:
-    """The region where a part gives the same result as its whole input, of shape `whole`: it leaves out what lies
-    within the filter's reach of a cut. Where nothing is left, it is all of the part, and not exact. `task` is of the
-    part, which begins at `place` in the input.
+    """The region where a part gives the same result as its whole input, of shape `whole`: it excludes what is within
+    the filter's halo of a cut. Where nothing is left, it is the whole part, and not exact. `task` is of the part,
+    which begins at `place` in the input.
 
-    A wrapped edge reads the opposite edge, which a part that was cut along that axis does not have.
+    With the border "wrap" an edge reads the opposite edge, which a part that was cut along that axis does not have.
     """
     if not place:
         return Crop((), (), True)
@@ -64,7 +66,7 @@ def cut_note(whole: Input, part: Input) -> str:
 
 
 def crop_note(whole: Input, part: Input, region: Crop) -> str:
-    """A note about the cut and about the region of its result that is shown."""
+    """A note about the cut and about the visible region of its result."""
     text = cut_note(whole, part)
     if not region.exact:
         return f"{text} on its own: the filter's reach exceeds the crop, so no pixel equals the whole input's result"

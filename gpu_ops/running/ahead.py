@@ -1,5 +1,5 @@
-"""Kernels are compiled side by side before the first run of a bench: NVRTC keeps one processor busy for each, and a
-sweep has hundreds of them."""
+"""Compiles kernels in parallel before the first run of a bench: NVRTC uses one core per kernel, and a sweep has
+hundreds of kernels."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ R = TypeVar("R")
 
 
 def side_by_side(function: Callable[[T], R], items: Sequence[T]) -> list[R]:
-    """The function's results in the order of the items, as many at a time as this machine has processors. Raises what
-    the function raises, for the first item that fails."""
+    """The function's results in the order of the items, computed in as many threads as this machine has processors.
+    Raises the exception of the first item that fails."""
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         return collect(pool.map(function, items), len(items))
 
 
 def compile_ahead(work: Iterable[tuple[Experiment, Sequence[Pick]]]) -> None:
-    """Compile the kernels of these picks for the CUDA devices that they name, so that the runs find them. What does not
-    compile fails again in its run, which says why."""
+    """Compile the kernels of these picks for their CUDA devices, so that the runs find them in the cache. A kernel that
+    does not compile fails again in its run, which reports why."""
     architectures = {s.name: s.architecture for s in device_statuses() if s.kind == "cuda" and s.available}
     jobs = [
         (experiment, pick, architectures[pick.device], open_device(pick.device).limits)

@@ -24,11 +24,12 @@ from gpu_ops.task import Meta
 from gpu_ops.types import Filter, Variant, form_of_input
 
 MOST_KEPT = 8
-"""Plans that are kept, the last ones used. Each keeps the memory of its input and its outputs."""
+"""The most plans that are kept; the least recently used is dropped. Each keeps the memory of its input and its
+outputs."""
 SHARE_KEPT = 4
-"""A plan is kept where its input and outputs take less than one part in so many of what is free on its device."""
+"""A plan is kept where its input and outputs take less than 1 / SHARE_KEPT of the free memory of its device."""
 OWN = ("device", "variant", "kind", "rate", "output", "verify")
-"""The names that `apply` takes itself: no parameter of a filter may have one of them."""
+"""The names of `apply`'s own arguments: no parameter of a filter may have one of them."""
 _kept: OrderedDict[Hashable, Kept] = OrderedDict()
 _lock = RLock()
 
@@ -53,15 +54,15 @@ def apply(
     float64; `kind` says what a two-dimensional array is, `rate` is in hertz. `settings` are the filter's parameters and
     the variant's knobs by name, as `kernelscope list` shows them.
 
-    Without `device` an array on a GPU is worked on there, and any other on the CPU; "cuda:0" copies it to that GPU and
-    back, "sim" simulates one. Without `variant` it is the last of the filter's own on that device that takes the array.
-    The plan is kept for the next call of this form and these settings (`forget_plans` frees it).
+    Without `device` an array on a GPU is processed there, and any other on the CPU; "cuda:0" copies it to that GPU and
+    the result back, "sim" simulates one. The default `variant` is the last of the filter's own on that device that
+    supports the array. The plan is kept for the next call of this form and these settings (`forget_plans` frees it).
 
-    The result is like what was given: NumPy for NumPy, lists and an Input, CuPy on its device for CuPy, an array of the
-    same library for one with DLPack, such as PyTorch. A DataArray, DataFrame or Series gives one with the same axes,
-    names and index where the result lies over the input, else with the axes of the result, such as frequencies in
-    hertz. Several outputs are a named tuple, in the order below; `output` picks one. Units are those of the input but
-    where noted.
+    The result has the form of the argument: NumPy for NumPy, lists and an Input, CuPy on its device for CuPy, an array
+    of the same library for one with DLPack, such as PyTorch. A DataArray, DataFrame or Series gives one with the same
+    axes, names and index where the result is on the grid of the input, else with the axes of the result, such as
+    frequencies in hertz. Several outputs are a named tuple, in the order below; `output` picks one. Units are those of
+    the input except where noted.
 
     * mean, box, conv3x3, layout, wavelet: shape and type of the input (integers rounded); wavelet with result="parts"
       adds noise, coefficients and figures
@@ -70,7 +71,7 @@ def apply(
     * fft: complex (N // 2 + 1, …) with sides="one"; result="magnitude" is magnitude, peaks, and peak_count, which says
       how many rows of peaks count; result="phase" in radians; fft_mask: image and spectrum
 
-    With `verify` it is compared with the float64 reference, which takes longer. Raises ParamError, InputError,
+    With `verify` the result is compared with the float64 reference, which takes longer. Raises ParamError, InputError,
     DeviceError where the device is missing or full, KernelError, and WrongResult beyond the tolerance.
     """
     for name, value in (("filter", filter), ("device", device), ("variant", variant), ("output", output)):
@@ -86,14 +87,14 @@ def apply(
 
 
 def _results(kept: Kept, given: Given, output: str | None, verify: bool) -> Any:
-    """Run a plan that has its samples, and give its outputs, or one of them, in the form of what was given."""
+    """Run a plan with loaded samples, and return its outputs, or one of them, in the form of the argument."""
     names = [o.id for o in kept.outputs]
     if output is not None and output not in names:
         raise ParamError(f"{kept.filter.id} gives {', '.join(names)} with these settings, and no {output!r}.")
     try:
         kept.run()
     except KernelscopeError:
-        _kept.clear()  # a device that failed has lost them all
+        _kept.clear()  # a device that failed has lost all its arrays
         raise
     wanted = [output] if output is not None else names
     results = {name: kept.result(name, given.on_gpu) for name in wanted}
@@ -104,13 +105,13 @@ def _results(kept: Kept, given: Given, output: str | None, verify: bool) -> Any:
 
 
 def forget_plans() -> None:
-    """Give back the memory of all plans that `apply` has kept."""
+    """Release the memory of all plans that `apply` has kept."""
     with _lock:
         _kept.clear()
 
 
 def _filter_for(name: str, shape: tuple[int, ...], own: Kind | None, kind: Kind | None) -> Filter:
-    """The filter of that id, or of that family for the `kind` that was asked for, else the array's `own`, else that of
+    """The filter of that id, or of that family for the requested `kind`, else for the array's `own`, else for that of
     its shape. Raises ParamError and InputError."""
     kinds = _kinds(name)
     if kind is None and len(kinds) != 1:
@@ -123,12 +124,12 @@ def _filter_for(name: str, shape: tuple[int, ...], own: Kind | None, kind: Kind 
 
 @cache
 def _kinds(name: str) -> tuple[Kind, ...]:
-    """The kinds of input that a filter, or a family, takes; () where there is none of that name."""
+    """The kinds of input that a filter, or a family, takes; () for an unknown name."""
     return tuple(f.accepts for f in FILTERS if name == f.id) or tuple(f.accepts for f in FILTERS if name == f.family)
 
 
 def _placed(given: Given, device: str | None) -> tuple[Any, str]:
-    """The array and the device on which it is worked on. Raises ParamError for another device than the array's."""
+    """The array and the device on which it is processed. Raises ParamError for another device than the array's."""
     if not given.on_gpu:
         array = given.array if given.array.dtype.isnative else given.array.astype(given.array.dtype.newbyteorder("="))
         return array, device or "cpu"
@@ -144,7 +145,7 @@ def _placed(given: Given, device: str | None) -> tuple[Any, str]:
 def _kept_for(
     filter: Filter, source: Any, place: str, variant: str | None, rate: float | None, settings: dict[str, Any]
 ) -> Kept:
-    """The kept plan with this array in it, made where there is none. A plan that fails is kept no longer."""
+    """The kept plan loaded with this array; created if there is none. A plan that fails is dropped."""
     if source.dtype == bool and filter.accepts == "image":
         source = source.astype(np.uint8) * 255
     items = tuple(sorted((name, _hashable(value)) for name, value in settings.items()))
@@ -157,7 +158,7 @@ def _kept_for(
     except DeviceMemoryError:
         if not _kept:
             raise
-        _kept.clear()  # the others have the memory
+        _kept.clear()  # the other plans take the memory
         return _kept_for(filter, source, place, variant, rate, settings)
     if not new or SHARE_KEPT * kept.nbytes <= kept.device.free_bytes():
         _kept[key] = kept
@@ -167,7 +168,7 @@ def _kept_for(
 
 
 def _hashable(value: Any) -> Any:
-    """A value of a setting that compares with others; of an array or of nested lists the numbers in a row."""
+    """A hashable value of a setting; of an array or of nested lists the numbers in one tuple."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, list | tuple | np.ndarray):
@@ -178,7 +179,7 @@ def _hashable(value: Any) -> Any:
 def _new(
     filter: Filter, source: Any, place: str, variant: str | None, rate: float | None, settings: dict[str, Any]
 ) -> Kept:
-    """A plan to be kept, of which the samples are not known yet. Raises ParamError and InputError."""
+    """A new plan to keep, without samples yet. Raises ParamError and InputError."""
     device = open_device(place)
     if str(source.dtype) not in filter.dtypes:
         allowed = ", ".join(filter.dtypes)
@@ -206,7 +207,7 @@ def _new(
 
 
 def _unknown(filter: Filter, variants: Sequence[Variant], settings: dict[str, Any]) -> ParamError:
-    """The error for settings that are neither parameters nor knobs that one of the variants has together."""
+    """The error for settings that no single variant has as parameters and knobs."""
     names = [p.name for p in filter.params]
     knobs = list(dict.fromkeys(k.name for v in variants for k in v.knobs))
     odd = next((name for name in settings if name not in knobs), None)
@@ -229,7 +230,7 @@ def _verify(kept: Kept) -> None:
 
 
 def _about(kept: Kept, name: str) -> About:
-    """What an output is."""
+    """The declaration of an output."""
     output = next(o for o in kept.outputs if o.id == name)
     form, own = output.form(kept.task), form_of_input(kept.task)
     return About(form, name, output.unit, form.shape == own.shape and form.axes == own.axes)

@@ -1,4 +1,4 @@
-"""A pick at work: its task and plan, how it runs, fails, and is checked."""
+"""An attempt to run a pick: its task and plan, how it runs, fails, and is checked."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from gpu_ops.task import Task
 from gpu_ops.types import Error, Experiment, Filter, Input, Run, Timing, Variant
 
 PARTS = 1000
-"""Units of a step in what `progress` gets, so that parts of a step are whole numbers."""
+"""Units per step in `progress`, so that fractions of a step are integers."""
 
 
 CHUNK = 1 << 24
@@ -49,11 +49,11 @@ class Bands(Protocol):
 
 
 FOR_ALL = (KernelFault, DeviceLost, Cancelled)
-"""What ends an experiment: the process cannot use the device any more, or nobody waits for the result."""
+"""Errors that end an experiment: the process cannot use the device any more, or the run was cancelled."""
 
 
 class BandRefused(KernelError):
-    """A variant does not take a band, which has fewer rows than the whole."""
+    """A variant does not support a band, which has fewer rows than the whole."""
 
 
 _UNSUPPORTED, _MEMORY = (BandRefused, LibraryMissing, PeerMissing), (DeviceMemoryError, MemoryError)
@@ -82,7 +82,7 @@ class Attempt:
 
     @property
     def computed(self) -> bool:
-        """Whether it ran and did not fail."""
+        """Whether the pick has run and not failed."""
         return self.plan is not None or self.bands is not None
 
     @property
@@ -110,7 +110,7 @@ class Attempt:
         return f"{self.variant.id} on {self.device.name}"
 
     def fail_by(self, error: Exception) -> Run:
-        """The run that an exception ended. The other attempts go on."""
+        """Set the run's failure from an exception. The other attempts continue."""
         if isinstance(error, KernelError):
             self.run = replace(self.run, findings=(*self.run.findings, *error.findings))
         reason = reason_of(self.variant, error)
@@ -119,7 +119,7 @@ class Attempt:
         return self.fail(reason, "memory" if isinstance(error, _MEMORY) else "kernel")
 
     def fail(self, reason: str, kind: Any) -> Run:
-        """The run that did not work, for a reason of this kind."""
+        """Set the run's failure, with a reason of this kind."""
         self.plan = self.bands = None
         self.run = replace(self.run, failure=reason, failure_kind=kind)
         return self.run
@@ -127,7 +127,8 @@ class Attempt:
     def execute(
         self, poison: Mapping[str, np.ndarray[Any, Any]], how: How = "direct"
     ) -> dict[str, np.ndarray[Any, Any]]:
-        """Execute the plan once over poisoned outputs. The run keeps what a simulated GPU finds, prints and counts."""
+        """Execute the plan once with poisoned outputs. The run keeps the findings, printed lines and counts of a
+        simulated GPU."""
         assert self.plan is not None
         if how == "direct" and self.experiment.counted and self.device.clock == "simulated" and not self.run.counters:
             how = "counted"
@@ -137,7 +138,7 @@ class Attempt:
         return {name: self.session.download(out) for name, out in self.plan.outputs.items()}
 
     def keep(self, execution: Execution) -> None:
-        """Add to the run what a simulated GPU found, printed and counted, each fault once."""
+        """Add to the run the findings, printed lines and counts of a simulated GPU, each fault once."""
         places = {(f.kind, f.file, f.line) for f in self.run.findings}
         self.run = replace(
             self.run,
@@ -147,7 +148,7 @@ class Attempt:
         )
 
     def verify_again(self) -> None:
-        """Execute and verify over other poison, on a simulated GPU also in another order of blocks and branches."""
+        """Execute and verify with other poison, on a simulated GPU also in another order of blocks and branches."""
         simulated = self.device.clock == "simulated"
         how: How = "reverse" if simulated else "direct"
         try:
@@ -158,7 +159,7 @@ class Attempt:
                 again = self.execute(poison, how)
         except KernelFault:
             raise
-        except KernelError as error:  # the kernel stops itself in this order only
+        except KernelError as error:  # the kernel stops itself only in this order
             self.run = replace(self.run, findings=(*self.run.findings, *error.findings))
             self.condemn(str(error))
             return
@@ -172,7 +173,7 @@ class Attempt:
             self.run = replace(self.run, errors=errors)
 
     def verify_memory(self, x: DeviceArray) -> None:
-        """Check what the kernel may not write: memory beyond its arrays, and the input."""
+        """Check that the kernel has not written to memory beyond its arrays, nor to the input."""
         if cast(GuardedSession, self.session).damaged():
             self.condemn(OUTSIDE_WRITTEN)
         if not same_bytes(self.session.download(x), self.input.array):
@@ -184,7 +185,7 @@ class Attempt:
         self.run = replace(self.run, notes=tuple(dict.fromkeys((*self.run.notes, note))))
 
     def condemn(self, note: str) -> None:
-        """The result is wrong after all, and its times say nothing."""
+        """Mark the result as wrong after all: its times are not valid."""
         self.run = replace(self.run, ok=False, timings={}, notes=(*self.run.notes, note))
 
 
@@ -197,7 +198,7 @@ def reason_of(variant: Variant, error: Exception) -> str:
 
 @dataclass
 class Watch:
-    """Stops the loop on request, and reports its progress: steps `start` to `end` of `total` are at work."""
+    """Stops the loop on request, and reports its progress: steps `start` to `end` of `total` are running."""
 
     deadline: float | None
     seed: int
@@ -209,24 +210,24 @@ class Watch:
     end: int = 0
 
     def begin(self, text: str, steps: int = 1) -> None:
-        """Begin the next steps. Raises Cancelled."""
+        """Start the next steps. Raises Cancelled."""
         self.start, self.end = self.end, self.end + steps
         self.say(text)
 
     def say(self, text: str) -> None:
-        """Report what the steps do now. Raises Cancelled."""
+        """Report the present activity. Raises Cancelled."""
         check_stop(self.stop)
         self.text = text
         self.report(0.0)
 
     def report(self, part: float) -> None:
-        """Report the part of the steps that is done, from 0 to 1."""
+        """Report the finished part of the steps, from 0 to 1."""
         if self.progress is not None:
             done = self.start + part * (self.end - self.start)
             self.progress(self.text, int(PARTS * done), PARTS * self.total)
 
     def listening(self) -> AbstractContextManager[None]:
-        """Inside, work in pieces reports its part of the steps, and can be stopped."""
+        """Inside the block, work in pieces reports its part of the steps, and can be stopped."""
         return listening(self.stop, self.report)
 
 
@@ -248,7 +249,7 @@ def faultless(run: Run) -> bool:
 
 
 def same_bytes(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
-    """Whether two arrays of one shape hold the same bits; NaN is equal to itself here."""
+    """Whether two arrays of one shape have the same bits; NaN equals itself here."""
     left, right = (np.ascontiguousarray(array).reshape(-1).view(np.uint8) for array in (a, b))
     for start in range(0, left.size, CHUNK):
         advance(start, left.size)

@@ -1,5 +1,5 @@
-"""Whether a plan and a reference give what their filter declares: every output, in its shape, its type and its kind;
-and whether a plan runs the kernel files that somebody edited."""
+"""Checks that a plan and a reference have the outputs that their filter declares, with shape, type and kind; and that a
+plan runs the edited kernel files."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ CHUNK = 1 << 20
 def make_plan(
     filter: Filter, variant: Variant, device: Device, task: Task, edits: Mapping[str, str] | None = None
 ) -> Plan:
-    """The variant's plan for a task whose arrays are on the device. That is current meanwhile: libraries plan for the
-    current one. `edits` are those of the device's session. Raises DeclarationError when the variant's code fails, or
-    when it does not give what the filter declares; KernelError when an edited file takes part in no launch."""
+    """The variant's plan for a task whose arrays are on the device. The device is current meanwhile, because libraries
+    plan for the current device. `edits` are those of the device's session. Raises DeclarationError when the variant's
+    code fails, or its outputs are not those that the filter declares; KernelError when an edited file takes part in no
+    launch."""
     with mistakes(filter, variant), device.at_work():
         plan = variant.plan(device, task)
         check_plan(filter, variant, task, plan)
@@ -37,8 +38,8 @@ def make_plan(
 
 
 def check_edits(filter: Filter, variant: Variant, plan: Plan, edits: Mapping[str, str]) -> None:
-    """Raises KernelError for an edited file that no launch of the plan was compiled from: a result would say nothing of
-    it."""
+    """Raises KernelError for an edited file that no launch of the plan was compiled from: the result would not depend
+    on it."""
     if not edits:
         return
     launched = dict.fromkeys(step.kernel.compiled.source for step in plan.steps if isinstance(step, Launch))
@@ -63,9 +64,9 @@ def check_plan(filter: Filter, variant: Variant, task: Task, plan: Plan) -> None
 
 
 def check_reference(filter: Filter, task: Task, expected: Mapping[str, np.ndarray[Any, Any]]) -> None:
-    """Raises DeclarationError when the reference's outputs are not the filter's, or are NaN where no sample is.
-    Its floats may be wider than the output's; integers stay integers but for an output that says so, complex numbers
-    complex. In a table NaN is an empty cell."""
+    """Raises DeclarationError when the reference's outputs are not the filter's, or are NaN where no sample is. Its
+    floats may be wider than the output's; complex numbers stay complex, and integers integers unless the output says
+    otherwise. In a table NaN is an empty cell."""
     who = f"The reference of {filter.id}"
     _check_names(filter, task, who, expected)
     for output in filter.given(task.params):
@@ -80,12 +81,12 @@ def check_reference(filter: Filter, task: Task, expected: Mapping[str, np.ndarra
 
 @contextmanager
 def mistakes(filter: Filter, variant: Variant) -> Iterator[None]:
-    """Inside, a Python error in a filter's code becomes a DeclarationError that names its line."""
+    """Inside the block, a Python error in a filter's code becomes a DeclarationError that names its line."""
     try:
         yield
     except MISTAKES as error:
         mistake = mistake_of(error)
-        if not mistake:  # our own
+        if not mistake:  # an error of this project's own
             raise
         params, knobs = (", ".join(p.name for p in ps) or "none" for ps in (filter.params, variant.knobs))
         raise DeclarationError(
@@ -94,11 +95,11 @@ def mistakes(filter: Filter, variant: Variant) -> Iterator[None]:
 
 
 MISTAKES = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, NameError)
-"""What Python raises where the code of a filter is wrong."""
+"""The exceptions of Python that a mistake in a filter's code raises."""
 
 
 def mistake_of(error: BaseException) -> str:
-    """The line of a filter's code that an error came from, as a part of a sentence; "" where it came from elsewhere."""
+    """The line of a filter's code that raised an error, as part of a sentence; "" for an error from elsewhere."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if "filters" in Path(f.filename).parts]
     if not frames:
         return ""

@@ -1,4 +1,4 @@
-"""Compiled loops over all cores that do nothing but move memory. Import it only when it is needed: it loads Numba."""
+"""Compiled loops on all cores that only move memory. Import it only when needed: it loads Numba."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Copies floats and finds their largest magnitude in one pass, which costs no more than the copy alone. Import it only
-when it is needed: it loads Numba."""
+"""Copies floats and finds their largest magnitude in one pass, which takes no longer than the copy alone. Import it
+only when needed: it loads Numba."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gpu_ops.filters.kit.loops import Array, flat, given, offset, on_all_threads
 
 
 def _copy_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
-    """One worker's share: bits of floats to the target, and the largest of them without their signs."""
+    """One worker's share: copy the bits of floats to the target, and find the largest of them without their signs."""
     source, target, largest, magnitude = given(arguments)
     begin, end = worker * source.size // workers, (worker + 1) * source.size // workers
     most, mask = largest[worker], magnitude[0]
@@ -28,7 +28,7 @@ def copy_floats(source: Array, target: Array) -> float:
     magnitude of its values; infinity where one of them is not finite."""
     bits = np.dtype(f"u{source.itemsize}")
     workers = get_num_threads()
-    # Without their signs, floats are ordered as their bits are; infinity comes after all numbers, and NaN after it.
+    # Without their signs, floats are ordered like their bits; infinity is above all numbers, and NaN above infinity.
     largest = np.zeros(workers, bits)
     magnitude = np.array([np.iinfo(bits).max >> 1], bits)
     on_all_threads(_copy_part, (flat(source.view(bits)), target.view(bits).reshape(-1), largest, magnitude), workers)

@@ -1,4 +1,5 @@
-"""A plan that is kept between calls: the memory of its input, the plan itself, and what it supposes of the samples."""
+"""A plan that is kept between calls: the memory of its input, the plan itself, and its assumptions about the
+samples."""
 
 from __future__ import annotations
 
@@ -21,17 +22,18 @@ from gpu_ops.types import Error, Filter, Input, Variant
 
 Array = np.ndarray[Any, Any]
 SHORT = 1 << 16
-"""Values that NumPy copies and looks through faster than a compiled loop begins."""
+"""The largest number of values that NumPy copies and searches faster than a compiled loop starts."""
 
 PINNED_MOST = 32 << 20
-"""Bytes of floats up to which a copy to a GPU goes through pinned memory of a plan, where it is looked through."""
+"""The most bytes of floats that are copied to a GPU through a plan's pinned memory, where they are also searched."""
 
 
 class Kept:
-    """A filter's plan on a device for arrays of one form. `variants` are those that may be taken, the best last.
+    """A filter's plan on a device for arrays of one form. `variants` are the candidates, the best last.
 
-    `load` takes the samples and makes a new plan, on the same memory, only where they do not suit the present one: they
-    are not finite and were, are larger than the variant's sums hold, or lie in another range and the range matters."""
+    `load` takes the samples and creates a new plan, in the same memory, only where they do not suit the present one:
+    they are no longer all finite, are too large for the variant's sums, or have another range and the range matters.
+    """
 
     def __init__(
         self, filter: Filter, variants: Sequence[Variant], device: Device, meta: Meta, params: Values, knobs: Values
@@ -45,7 +47,7 @@ class Kept:
         self._floats = np.dtype(meta.dtype).kind == "f"
         self._by_range = self._floats and filter.locality.extremes(self.task)
         self._most = math.inf
-        self._seen: tuple[float, float] | None = None  # the limits of the samples, where the copy looked for them
+        self._seen: tuple[float, float] | None = None  # the limits of the samples, if the copy has searched for them
         self._pinned: Array | None = None
         self._copied_most = {"cpu": math.inf, "cuda": PINNED_MOST}.get(device.kind, 0)
         self._finders: dict[bool, Any] = {}  # with and without alpha
@@ -57,12 +59,12 @@ class Kept:
         return int(self.x.nbytes) + sum(int(array.nbytes) for array in self._plan.outputs.values())
 
     def load(self, source: Any, on_gpu: bool) -> None:
-        """Copy an array of this form, of the host or of the device, and make sure that the plan suits it. Raises
-        ParamError where no variant does, DeviceMemoryError, KernelError."""
+        """Copy an array of this form, from the host or the device, and make sure that the plan suits it. Raises
+        ParamError where no variant supports it, DeviceMemoryError, KernelError."""
         largest = self._copy(source, on_gpu)
         same = self.variant is not None and self.task.meta.finite == (largest < math.inf)
         if self.filter.end_to_end and self.device.kind != "cpu":
-            same = False  # such a plan has the samples in memory of its own
+            same = False  # such a plan has its own copy of the samples
         if same and largest <= self._most and not self._by_range and largest < math.inf:
             return
         before, now = self.task.meta, self._look(largest)
@@ -73,11 +75,11 @@ class Kept:
         ):
             return
         self.task = replace(self.task, metas={MAIN: now})
-        self.variant = None  # until the new plan is made
+        self.variant = None  # until the new plan exists
         self.variant = self._make_plan()
 
     def _copy(self, source: Any, on_gpu: bool) -> float:
-        """Copy the samples; their largest magnitude where they are floats, infinity where one is not finite."""
+        """Copy the samples. Returns the largest magnitude of floats, infinity where one is not finite."""
         if on_gpu:
             from gpu_ops.devices.cuda.resident import adopt, copy
 
@@ -95,7 +97,7 @@ class Kept:
         return max(-low, high) if math.isfinite(low) and math.isfinite(high) else math.inf
 
     def _copy_looking(self, source: Array) -> float:
-        """Copy floats of the host and find their largest magnitude in the same pass, as `_copy` gives it."""
+        """Copy floats of the host and find their largest magnitude in the same pass. Returns it as `_copy` does."""
         from gpu_ops.running.intake import copy_floats
 
         if self.device.kind == "cpu":
@@ -109,8 +111,8 @@ class Kept:
         return largest
 
     def _limits(self, alpha: bool = True) -> tuple[float, float]:
-        """The lowest and the highest sample on the device, with or without those of alpha; NaN or infinities where one
-        of them is not finite."""
+        """The lowest and the highest sample on the device, with or without alpha; NaN or infinities where a sample is
+        not finite."""
         if self.device.kind != "cuda":
             array = self.x if alpha else self.x[..., :3]
             return float(array.min()), float(array.max())
@@ -122,18 +124,19 @@ class Kept:
         return found
 
     def _look(self, largest: float) -> Meta:
-        """What the plan may know of the samples, of which the largest magnitude is infinite where one is not finite."""
+        """The assumptions that a plan may make about the samples; `largest` is their magnitude, infinite where one is
+        not finite."""
         meta = replace(self.task.meta, finite=largest < math.inf, largest=largest)
         if not meta.finite:
             return with_extremes(meta, [find_extremes(self._input())])
         if not self._by_range:
             return meta
-        colours = meta.kind != "image" or meta.channels != 4  # alpha has no part in the range
+        colours = meta.kind != "image" or meta.channels != 4  # alpha does not count for the range
         seen = self._seen if self._seen is not None and colours else self._limits(colours)
         return replace(meta, low=seen[0], high=seen[1])
 
     def run(self) -> None:
-        """Run the plan to its end."""
+        """Run the plan and wait for its end."""
         self._run()
 
     def result(self, name: str, on_gpu: bool) -> Any:

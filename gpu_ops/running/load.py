@@ -1,4 +1,4 @@
-"""How much of the machine other programs use during a measurement, and when a time is not to be trusted."""
+"""How much of the machine other programs use during a measurement, and when a time is not reliable."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 
 WIDE = 0.5
-"""When half the samples spread over more than this share of their median, another run may give another median."""
+"""When half the samples spread over more than this share of their median, another run may have another median."""
 DISTURBED = 3.0
-"""When the median is more than so many times the fastest sample, most samples measured more than the work."""
+"""When the median is more than this many times the fastest sample, most samples measured more than the work."""
 BUSY = 0.25
-"""When other programs use more than this share of the processors, a time that spreads (LOOSE) includes their work."""
+"""When other programs use more than this share of the processors, a time with spread (LOOSE) includes their work."""
 LOOSE = 0.1
 SHORTEST = 0.1
-"""Seconds of each processor. The system counts in hundredths of a second, too coarse for less than this."""
+"""Seconds of each processor: the system counts in hundredths of a second, too coarse for shorter times."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class ProcessorTime:
 
 
 def processor_time() -> ProcessorTime | None:
-    """The processor time used until now; None where the system does not say."""
+    """The processor time used until now; None where the system does not report it."""
     stat = Path("/proc/stat")
     if not stat.is_file():
         return None
@@ -42,14 +42,14 @@ def processor_time() -> ProcessorTime | None:
 
 
 class Others:
-    """The use of the processors by other programs, counted from the creation of this object."""
+    """The use of the processors by other programs since the creation of this object."""
 
     def __init__(self) -> None:
         self._before = processor_time()
 
     def share(self) -> float | None:
-        """The share of all processors, 0 to 1, that other programs have used since; None where the system does
-        not say, or too little time has passed."""
+        """The share of all processors, 0 to 1, that other programs have used since; None where the system does not
+        report it, or too little time has passed."""
         before, now = self._before, processor_time()
         if before is None or now is None:
             return None
@@ -61,7 +61,7 @@ class Others:
 
 def doubt(samples: Sequence[float], others: float | None = None) -> str:
     """Why the median of these samples, in seconds, cannot be trusted; empty where it can. `others` is the share of
-    the processors that other programs used meanwhile, where it is known."""
+    the processors that other programs used meanwhile, if known."""
     q1, median, q3 = (float(v) for v in np.percentile(samples, (25, 50, 75)))
     fastest = min(samples)
     if not median or len(samples) < 3:

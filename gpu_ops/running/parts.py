@@ -1,7 +1,7 @@
 """The loop over the parts of something large: frames of a stack, bands on a device or of a file, files of a batch.
 
-A source makes the result of each part of a split, and a sink takes the results in the order of the parts. An executor
-says where the source runs: in this thread, or in several.
+A source computes the result of each part of a split, and a sink takes the results in the order of the parts. An
+executor decides where the source runs: in this thread, or in several.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from gpu_ops.types import Arrays, Filter
 P = TypeVar("P")
 R = TypeVar("R")
 Report = Callable[[int, int], None]
-"""Gets the place of a part and the number of all parts."""
+"""Called with the index of a part and the number of all parts."""
 Executor = Callable[[Callable[[P], R], Iterable[P]], Generator[R, None, None]]
-"""Gives the results of a function for parts, in their order. Closing it ends the work."""
+"""Yields the results of a function for parts, in their order. Closing it ends the work."""
 
 
 def serial(work: Callable[[P], R], parts: Iterable[P]) -> Generator[R, None, None]:
-    """Work on each part in this thread, when its result is asked for."""
+    """Process each part in this thread, when its result is requested."""
     for part in parts:
         yield work(part)
 
 
 def threads(workers: int) -> Executor[P, R]:
-    """Work on so many parts at a time, one in each thread. What is ended can be stopped where it calls `advance`."""
+    """Process so many parts at a time, one in each thread. Work that is ended stops where it calls `advance`."""
 
     def results(work: Callable[[P], R], parts: Iterable[P]) -> Generator[R, None, None]:
         stop, ended, begun = stop_request(), Event(), deque[Future[R]]()
@@ -60,7 +60,7 @@ def threads(workers: int) -> Executor[P, R]:
 
 @dataclass(frozen=True)
 class Parts(Generic[P, R]):
-    """Parts to work on: `source(part)` makes the result of each, and `sink(part, result)` takes it."""
+    """Parts to process: `source(part)` computes the result of each, and `sink(part, result)` takes it."""
 
     split: Sequence[P]
     source: Callable[[P], R]
@@ -69,8 +69,8 @@ class Parts(Generic[P, R]):
     def each(
         self, report: Report = advance, executor: Executor[P, R] = serial, stop: Callable[[], bool] = lambda: False
     ) -> Generator[R, None, None]:
-        """Yield each result when the sink has it. `report(place, count)` comes before a part begins, and no more parts
-        begin when `stop` returns true. Raises what source, sink and report raise."""
+        """Yield each result after the sink has taken it. `report(place, count)` is called before a part starts, and no
+        more parts start when `stop` returns true. Exceptions of source, sink and report pass through."""
 
         def begin() -> Iterable[P]:
             for place, part in enumerate(self.split):
@@ -87,7 +87,7 @@ class Parts(Generic[P, R]):
                 del result  # it may be large, and the next one needs the memory
 
     def run(self, report: Report = advance) -> R:
-        """Work on all parts, one after the other, and return the last result."""
+        """Process all parts, one after the other, and return the last result."""
         with closing(self.each(report)) as results:
             for _ in self.split[1:]:
                 next(results)
@@ -95,7 +95,7 @@ class Parts(Generic[P, R]):
 
 
 class Merged:
-    """Merges the outputs of parts, each with so many rows, to those of the whole."""
+    """Merges the outputs of parts, each with a number of rows, into those of the whole."""
 
     def __init__(self, filter: Filter, task: Task) -> None:
         self._filter, self._task = filter, task
@@ -107,6 +107,6 @@ class Merged:
             self._parts, self._rows = [self.outputs()], [sum(self._rows)]
 
     def outputs(self) -> dict[str, Any]:
-        """Those of the whole so far."""
+        """The merged outputs so far."""
         assert self._filter.locality.merge is not None
         return self._filter.locality.merge(self._task, self._parts, self._rows)

@@ -32,7 +32,7 @@ from gpu_ops.types import Closeness, Filter, Input, Quality
 
 SIGMA = 1.5
 REACH = 5
-"""Pixels of the window on either side of its middle."""
+"""Pixels of the window on either side of its centre."""
 ROWS = 128
 """Rows of a band: its intermediate results fit into a cache."""
 CHUNK = 1 << 18
@@ -40,14 +40,14 @@ MOST_KNOWN = 64
 _WORKERS = min(8, os.cpu_count() or 1)
 _known: WeakKeyDictionary[Input, dict[bytes, Closeness]] = WeakKeyDictionary()
 """By input, and by the hash of the values that were compared with its original: variants often agree to the last bit,
-and a run that is timed gives once more what it gave before."""
+and a timed run repeats its earlier result."""
 
 
 def quality(filter: Filter, input: Input, params: Values, outputs: Mapping[str, Array]) -> dict[str, Quality]:
     """The closeness of the input and of the filter's result to the input's clean original, by output; {} without one.
     The result is the first output of the input's form: an image of the same shape for an image, a signal for a signal,
-    in the input's unit and of its size. Others are parts of it, such as the noise that was removed, or labels, and
-    nothing to compare. Raises Cancelled when the listener stops the work."""
+    in the input's unit and of its size. Other outputs, such as the removed noise or labels, are not comparable. Raises
+    Cancelled when the listener stops the work."""
     kind = INPUT_KINDS[input.kind].view
     given = [o for o in filter.given(params) if o.kind == kind and not (o.unit or o.own_scale or o.labels)]
     result = next((o.id for o in given if outputs[o.id].shape == input.array.shape), None)
@@ -72,7 +72,7 @@ def closeness(input: Input, array: Array) -> Closeness:
 
 def compare(clean: Array, other: Array, image: bool) -> Closeness:
     """How close `other` is to `clean`, arrays of one shape and of real numbers: (H, W) or (H, W, C) of an image, (N,)
-    or (N, C) of a signal. A figure is None where it is not defined: with NaN or infinity, for an original of zeros or
+    or (N, C) of a signal. A value is None where it is not defined: with NaN or infinity, for an original of zeros or
     of one value, and SSIM for signals and for images smaller than its window."""
     whole = colours(clean) if image else clean
     right, values = np.ascontiguousarray(whole), np.ascontiguousarray(colours(other) if image else other)
@@ -149,7 +149,7 @@ def _planes(image: Array) -> list[Array]:
 
 
 def _band(c: Array, x: Array, span: float) -> float:
-    """The sum of SSIM over the places of a band."""
+    """The sum of SSIM over the pixels of a band."""
     from scipy.ndimage import gaussian_filter
 
     def mean(values: Array) -> Array:

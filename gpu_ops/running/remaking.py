@@ -1,4 +1,4 @@
-"""Recreates inputs from their origin, also those that are results: their filter runs on its input again."""
+"""Recreates inputs from their origin, also results: their filter runs on its input again."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ NEEDED = ("output", "variant", "device", "of")
 
 
 def from_origin(origin: Mapping[str, Any], *, limit: int = LIMIT) -> Input:
-    """The Input that `origin` describes: its file, its sample, or a result of a filter, made again on the same device
-    from what it was made of; then its steps. `limit` is as in load().
+    """The Input that `origin` describes: a file, a sample, or a result of a filter, recomputed on the same device from
+    its own origin; then its steps. `limit` is as in load().
 
-    Raises InputError when a file has changed since, when the input was made from an array or by an edited kernel, or
-    for an unknown step; DeviceError for a device that is not there, KernelError where the variant fails.
+    Raises InputError when a file has changed since, when the input comes from an array or an edited kernel, or for an
+    unknown step; DeviceError for a missing device, KernelError where the variant fails.
     """
     return origins.from_origin(origin, limit=limit, result=lambda own: _result(own, limit))
 
@@ -68,7 +68,8 @@ def _result(origin: Mapping[str, Any], limit: int) -> Input:
 
 
 def _shown(run: Run, output: str, whole: Input, part: Input, place: tuple[int, ...]) -> tuple[Array, tuple[int, ...]]:
-    """The output as the window has it, and where it begins: of a part of the input what equals the whole's."""
+    """The output as the window has it, and where it begins: of a part of the input, the region that equals the
+    whole's."""
     array = run.outputs[output]
     task = Task.of(part.meta, run.params, run.pick.knobs)
     region = exact_crop(FILTERS.find(run.filter), task, whole.array.shape, place)
@@ -78,7 +79,7 @@ def _shown(run: Run, output: str, whole: Input, part: Input, place: tuple[int, .
 
 
 def _input(origin: Mapping[str, Any], run: Run, array: Array, whole: Input) -> Input:
-    """The array as an input with the same name, rate and size of a pixel as the first time."""
+    """The array as an input with the same name, rate and pixel size as before."""
     kind = FILTERS.find(run.filter).output(origin["output"]).kind
     takers = [k.id for k in INPUT_KINDS.values() if k.view == kind and k.sample]
     if not takers:

@@ -1,4 +1,4 @@
-"""What the memory of a device can do, measured on that device in the same process: copying, and only reading."""
+"""The memory bandwidth of a device, measured on that device in the same process: copying, and only reading."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ SAME_SIZE_BELOW = 512 << 20
 ROTATION_BYTES = 256 << 20
 MOST_COPIES = 64
 BLOCK, WORDS = 256, 4
-"""Threads a block; 16-byte words per thread of the copy kernel, which its UNROLL must equal."""
+"""Threads per block; 16-byte words per thread of the copy kernel, which its UNROLL must equal."""
 CPU_CACHES = 16
-"""A CPU's buffers are this many last-level caches at most; larger ones only take longer."""
+"""The most last-level caches that a CPU's buffers fill; larger buffers only take longer."""
 CPU_SMALLEST = 256 << 20
 
 
 @dataclass(frozen=True)
 class Roofs:
-    """Bytes per second. `copy` counts what is read and what is written, `read` what is read; `nbytes` is one buffer."""
+    """Bytes per second. `copy` counts bytes read and written, `read` bytes read; `nbytes` is the size of one buffer."""
 
     copy: float
     read: float
@@ -38,10 +38,10 @@ class Roofs:
 @cache
 def roofs(device_name: str) -> Roofs:
     """The roofs of a device, with buffers of min(2 GiB, a quarter of the free memory). Raises Cancelled when the
-    listener stops the work; the next call measures them then."""
+    listener stops the work; the next call measures them again."""
     device = open_device(device_name)
     if device.kind == "sim":
-        device.sampler((), "stream")  # raises: a simulated GPU has no time, so no gigabytes are filled for one
+        device.sampler((), "stream")  # raises for a simulated GPU, which has no time, before gigabytes are filled
     nbytes = min(LARGEST, device.free_bytes() // 4)
     if device.kind == "cpu":
         nbytes = min(nbytes, max(CPU_CACHES * device.limits.l2_bytes, CPU_SMALLEST))
@@ -76,14 +76,14 @@ def _measure(device: Device, nbytes: int) -> Roofs:
 
 def _buffers(device: Device, nbytes: int) -> tuple[DeviceArray, DeviceArray]:
     source, target = (device.empty((nbytes // 4,), np.uint32) for _ in range(2))
-    # Bits that toggle, as real data's do; zeros can be faster than anything else.
+    # Bits that toggle, as those of real data do; zeros can be faster than anything else.
     device.fill(source, 0x5A17C3E9)
     device.fill(target, 0)
     return source, target
 
 
 def _gpu_plans(device: Device, pairs: list[tuple[DeviceArray, DeviceArray]]) -> dict[str, list[Plan]]:
-    """A 16-byte copy kernel, the driver's own copy, and a kernel that only reads."""
+    """A copy kernel with 16-byte accesses, the driver's own copy, and a kernel that only reads."""
     copy = device.kernel(COPY.source, COPY.name, COPY.defines)
     read = device.kernel(READ.source, READ.name, READ.defines)
     sink = device.empty((1,), np.uint32)

@@ -65,9 +65,9 @@ def run_experiment(
         yield from _compute(attempt, resident, watch, in_use)
         if not live:
             yield from _verify(attempt, resident, watch)
-    if live:  # someone looks on: all results come before the first verdict
+    if live:  # in a window: all results come before the first verdict
         yield from _verify_all(attempts, resident, watch, again)
-    if experiment.input.clean is not None:  # after all pictures, which need not wait for it
+    if experiment.input.clean is not None:  # after all pictures, which do not wait for it
         yield from _compare(attempts, watch)
     if live:
         return
@@ -94,13 +94,13 @@ def last_runs(runs: Iterable[Run]) -> list[Run]:
 
 
 def default_picks(filter: Filter, devices: Sequence[str], variants: Sequence[str] = ()) -> tuple[Pick, ...]:
-    """Every variant of the filter, or those named, on each device that can run it."""
+    """Every variant of the filter, or the named ones, on each device that can run it."""
     chosen = [filter.variant(v) for v in variants] if variants else filter.variants
     return tuple(Pick(v.id, d) for v in chosen for d in devices if runs_on(v, d))
 
 
 def runs_on(variant: Variant, device: str) -> bool:
-    """CPU variants run on the CPU, kernels on CUDA devices and simulated ones, libraries of CUDA on CUDA devices."""
+    """CPU variants run on the CPU, kernels on CUDA devices and simulated ones, CUDA libraries on CUDA devices."""
     kind = device_kind(device)
     return kind == variant.device or (kind == "sim" and variant.device == "cuda" and not variant.library)
 
@@ -124,7 +124,7 @@ def _check(experiment: Experiment) -> tuple[Filter, Experiment]:
 
 
 def _todays(filter: Filter, experiment: Experiment, pick: Pick) -> Pick:
-    """The pick with today's id of its variant, which may come from an origin of the version before."""
+    """The pick with this version's id of its variant; an origin of an older version may have another one."""
     new = filter.today(pick.variant, experiment.input.meta, {**experiment.params, **pick.params}, pick.knobs)
     if new != pick.variant:
         warnings.warn(filter.renaming(pick.variant, new), FutureWarning, stacklevel=3)
@@ -132,7 +132,7 @@ def _todays(filter: Filter, experiment: Experiment, pick: Pick) -> Pick:
 
 
 def params_of(filter: Filter, experiment: Experiment, pick: Pick) -> Values:
-    """The values of all parameters of a pick: the experiment's, and the pick's own where it has some. Raises ParamError
+    """The values of all parameters of a pick: the experiment's, replaced by the pick's own if any. Raises ParamError
     for values that the filter or the input does not allow."""
     if not pick.params:
         return experiment.params
@@ -147,7 +147,7 @@ def planned_run(experiment: Experiment, pick: Pick) -> Run:
     params = params_of(filter, experiment, pick)
     pick = _todays(filter, experiment, pick)
     variant = filter.variant(pick.variant)
-    # The picks of a comparison share their knobs; a variant takes those it has.
+    # The picks of a comparison share their knobs; a variant takes those that it has.
     given = with_names_of_today(variant.knobs, pick.knobs)
     own = {p.name: given[p.name] for p in variant.knobs if p.name in given}
     meta = experiment.input.meta
@@ -211,7 +211,7 @@ def _outputs(
     attempt: Attempt, resident: dict[str, DeviceArray], watch: Watch, in_use: bool
 ) -> dict[str, np.ndarray[Any, Any]]:
     """The outputs of the whole input at once, or in bands where the device has no space for it. `in_use` says that
-    plans of others work on the input there."""
+    other attempts' plans use the input there."""
     memory, needed = attempt.experiment.memory, footprint(attempt.filter, attempt.task)
     try:
         if memory is not None and needed > memory:
@@ -238,7 +238,7 @@ def _whole_outputs(attempt: Attempt, resident: dict[str, DeviceArray], watch: Wa
         watch.say(f"copying {attempt.input.name} to {attempt.device.name}")
         resident[attempt.device.name] = attempt.device.upload(attempt.input.array)
         watch.say(f"preparing {attempt.name}")
-    # Compiles and allocates; no launch is waited for.
+    # Compiles and allocates; it does not wait for launches.
     with finite(), listening(watch.stop):
         attempt.plan = attempt.make_plan(resident[attempt.device.name])
     watch.say(f"computing {attempt.name}")
@@ -266,7 +266,7 @@ def _count(attempts: list[Attempt], watch: Watch) -> Iterator[Run]:
 
 
 def _compare(attempts: list[Attempt], watch: Watch) -> Iterator[Run]:
-    """Compare right outputs with the input's noise-free original."""
+    """Compare correct outputs with the input's noise-free original."""
     for attempt in attempts:
         watch.begin(f"comparing {attempt.name} with the original without noise")
         if not attempt.computed or attempt.run.ok is False:
@@ -281,8 +281,8 @@ def _compare(attempts: list[Attempt], watch: Watch) -> Iterator[Run]:
 def _verify_all(
     attempts: list[Attempt], resident: Mapping[str, DeviceArray], watch: Watch, again: bool
 ) -> Iterator[Run]:
-    """Verify the results one by one. Those that were computed after a variant had overwritten the input are computed
-    again from the input as it was."""
+    """Verify the results one by one. Results that were computed after a variant had overwritten the input are
+    recomputed from the original input."""
     spoilt: set[str] = set()
     for attempt in attempts:
         if attempt.device.name in spoilt and attempt.plan is not None:
@@ -299,14 +299,14 @@ def _verify_all(
 
 
 def _verdict(run: Run, errors: Mapping[str, Error]) -> bool | None:
-    """Whether the outputs are right; None where a tolerance allows so much that within it nothing is said."""
+    """Whether the outputs are correct; None where the tolerance is too large to tell."""
     if not (all(e.ok for e in errors.values()) and faultless(run)):
         return False
     return True if all(e.judges for e in errors.values()) else None
 
 
 def nothing_judged(errors: Mapping[str, Error]) -> tuple[str, ...]:
-    """A note of each output whose tolerance is too large to judge it."""
+    """A note for each output whose tolerance is too large to judge it."""
 
     def note(name: str, share: float) -> str:
         may = f"{100 * share:.2g} % of {name}" if share < 1 else f"as much as {name} or more"
@@ -336,7 +336,7 @@ def _verify(attempt: Attempt, resident: Mapping[str, DeviceArray], watch: Watch,
 
 
 def _check_again(attempt: Attempt, resident: Mapping[str, DeviceArray], again: bool) -> None:
-    """Run an attempt that is not wrong once more, and look at what it wrote outside its outputs."""
+    """Run a correct attempt once more, and check what it wrote outside its outputs."""
     if attempt.run.ok is not False and again:
         attempt.verify_again()
     for fault in attempt.bands.faults if attempt.bands is not None else ():

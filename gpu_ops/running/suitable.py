@@ -1,4 +1,4 @@
-"""Whether an input suits a filter: asked before anything runs, and answered in one sentence."""
+"""Checks that an input suits a filter, before anything runs; the error is one sentence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gpu_ops.types import Filter, Input
 
 
 def check_type(filter: Filter, input: Input) -> None:
-    """Raises ParamError, with what to convert it to, where the filter does not take the type of the input's values."""
+    """Raises ParamError, with a type to convert to, where the filter does not take the type of the input's values."""
     dtype = input.array.dtype.name
     if dtype not in filter.dtypes:
         advice = conversion_words(dtype, *range_of(input), filter.dtypes)
@@ -24,6 +24,6 @@ def check_input(filter: Filter, input: Input, params: Values) -> None:
     check_type(filter, input)
     if filter.finite_only and not input.finite:
         words, *_ = nonfinite_words(input.array, plain(input.name))
-        if words:  # a part may have none
+        if words:  # a part may have no samples
             raise ParamError(f"{words}; {filter.id} takes finite values only: open it with NaN and infinity set to 0.")
     filter.check(Task.of(input.meta, params))

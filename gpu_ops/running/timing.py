@@ -54,7 +54,7 @@ TRANSFERS = Rule(10, 100, 0.0, 1.0, iqr_over_median, 0.05, "IQR/median < 5 %")
 RULES = {"quick": QUICK, "careful": CAREFUL}
 STABLE_WITHIN = 0.001
 REPORT_EVERY = 1.0
-"""Seconds between two reports of how far a measurement is."""
+"""Seconds between two reports of the progress of a measurement."""
 WARM_UP_CALLS = 3
 WARM_UP_SECONDS = 0.025
 WARM_UP_CAP = 0.2
@@ -105,8 +105,8 @@ class Series:
         return bool(abs(first - second) <= STABLE_WITHIN * max(first, second))
 
     def timing(self, stage: str, clock: Clock, stop: str, mode: str = "", others: float | None = None) -> Timing:
-        """The statistics. `others` is the share of the processors that other programs used meanwhile. Raises ValueError
-        without samples."""
+        """The statistics of the samples. `others` is the share of the processors that other programs used meanwhile.
+        Raises ValueError without samples."""
         if not self.samples:
             raise ValueError(f"no samples of {stage}")
         q1, median, q3 = (float(v) for v in np.percentile(self.samples, (25, 50, 75)))
@@ -129,7 +129,7 @@ def warm_up(
 
 
 def _sample(sampler: Samples, stop: Callable[[], bool] | None) -> float:
-    """One sample; a long one asks `stop` in the middle as well."""
+    """Take one sample; a long one calls `stop` in the middle as well."""
     check_stop(stop)
     with listening(stop):
         return sampler.sample()
@@ -147,13 +147,13 @@ def measure_interleaved(
     others: Callable[[], float | None] | None = None,
     failed: Callable[[Key, Exception], bool] | None = None,
 ) -> Iterator[tuple[Key, Timing]]:
-    """Sample all in rounds of random order; yield each one's timing as its series ends.
+    """Take samples of all in rounds of random order; yield the timing of each as its series ends.
 
     At the deadline (in `now`'s seconds) series of three samples or more are yielded with stop "budget"; the rest are
     dropped. Raises Cancelled as soon as `stop`, called before every sample, is true. About once a second `report` gets
-    the part of the time that is over, from 0 to 1: more often would disturb the measurement. `others` gives the share
-    of the processors that other programs have used since the beginning. A sampler that raises leaves the rounds where
-    `failed` returns true for it; else the exception ends them.
+    the part of the time that is over, from 0 to 1: more often would disturb the measurement. `others` returns the share
+    of the processors that other programs have used since the beginning. A sampler that raises is dropped where `failed`
+    returns true for it; else the exception is passed on.
     """
     order = random.Random(seed)
     series = {key: Series(rule) for key in samplers}
@@ -183,7 +183,7 @@ def measure_interleaved(
 
 
 def _take_sample(sampler: Samples, series: Series, now: Callable[[], float], stop: Callable[[], bool] | None) -> float:
-    """Add a sample to a series, the first one after a warm-up; when it began."""
+    """Add a sample to a series, the first one after a warm-up. Returns its start time."""
     if not series.samples:
         warm_up(sampler, now, stop)
     start = now()
@@ -193,7 +193,7 @@ def _take_sample(sampler: Samples, series: Series, now: Callable[[], float], sto
 
 
 def _part_over(series: Mapping[Key, Series], open_keys: list[Key], rule: Rule) -> float:
-    """Ended series count whole, the others by the time they may take."""
+    """The finished part: ended series count as 1, the others by their time limit."""
     over = len(series) - len(open_keys) + sum(min(series[key].spent / rule.cap_seconds, 1.0) for key in open_keys)
     return over / len(series)
 
@@ -212,13 +212,13 @@ def _at_deadline(
 
 
 def once(stage: str, seconds: float, clock: Clock = "wall") -> Timing:
-    """A timing of something that happens once, such as compiling."""
+    """A timing of a one-time operation, such as compiling."""
     return Timing(stage, clock, seconds, seconds, seconds, seconds, 1, "happens once", "", (seconds,))
 
 
 def compare(a: Timing, b: Timing) -> str:
     """How `a` compares with `b`: "faster" or "slower" only when the quartile ranges are disjoint and the medians differ
-    by more than 2 %, otherwise "same"; "unsure" where one of them is in doubt."""
+    by more than 2 %, otherwise "same"; "unsure" where one of them is not reliable."""
     if a.doubt or b.doubt:
         return "unsure"
     if abs(a.median - b.median) <= 0.02 * max(a.median, b.median):

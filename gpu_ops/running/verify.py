@@ -37,7 +37,7 @@ _MOST_REFERENCES = 3
 
 
 def reference(filter: Filter, input: Input, task: Task) -> dict[str, Array]:
-    """The filter's reference for a whole input; it keeps the last few as long as their inputs live. Raises
+    """The filter's reference for a whole input; the last few are cached while their inputs exist. Raises
     DeclarationError when it does not match the filter's outputs."""
     key = (id(input), filter.id, tuple(sorted(task.params.items())))
     if key not in _references:
@@ -53,14 +53,14 @@ def reference(filter: Filter, input: Input, task: Task) -> dict[str, Array]:
 
 
 def _forget(input_id: int) -> None:
-    """Drop the references of an input that is gone: another input may get its id."""
+    """Drop the references of an input that was deleted: another input may get its id."""
     for key in [key for key in _references if key[0] == input_id]:
         del _references[key]
 
 
 def full_meta(input: Input) -> Meta:
-    """The input's meta with the largest magnitude, the lowest and the highest of its floating samples, which are looked
-    for once and remembered."""
+    """The input's meta with the largest magnitude, the lowest and the highest value of floating samples, which are
+    computed once and cached."""
     if input.array.dtype.kind != "f":
         return input.meta
     if input not in _extremes:
@@ -70,13 +70,13 @@ def full_meta(input: Input) -> Meta:
 
 
 def remember_extremes(input: Input, found: Iterable[Extremes]) -> None:
-    """Let a part of a whole have the extremes of all parts."""
+    """Set the extremes of a part to those of all parts."""
     if input.array.dtype.kind == "f":
         _extremes[input] = _joined(found)
 
 
 def with_extremes(meta: Meta, found: Iterable[Extremes]) -> Meta:
-    """The meta of a whole whose parts have these extremes."""
+    """The meta of a whole with the extremes of all its parts."""
     return replace(meta, **_joined(found))
 
 
@@ -158,8 +158,8 @@ def _verify_whole(
 
 
 class Scales(NamedTuple):
-    """The scale of each element, and how large each may be; `by_element` says that a share that is too
-    large of one element is one of all."""
+    """The scale of each element, and its largest possible magnitude. The tolerance is compared with the magnitude of
+    each element if `by_element`, else with that of the median one."""
 
     scales: Array
     sizes: Array
@@ -178,8 +178,8 @@ def _scales_of(output: Output, task: Task, tolerance: float, expected: Array, ac
 
 
 def _worst_element(expected: Array, actual: Array, of: Scales, tolerance: float, offset: Region = ()) -> Error:
-    """The error of the element that is farthest from right on its own scale. The share is the largest of them, or that
-    of the middle one otherwise."""
+    """The error of the element with the largest error on its own scale. Its share is the tolerance over an element's
+    magnitude: the largest of all with `by_element`, else the median."""
     errors = difference(expected, actual)
     place = np.unravel_index(int(np.argmax(errors / np.where(of.scales > 0, of.scales, 1.0))), errors.shape)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
@@ -190,19 +190,20 @@ def _worst_element(expected: Array, actual: Array, of: Scales, tolerance: float,
 
 
 def _moved(place: Iterable[Any], offset: Region) -> tuple[int, ...]:
-    """The place in the whole of an element of a region."""
+    """The position in the whole of an element of a region."""
     place = list(place)
     starts = [s.start for s in offset] + [0] * (len(place) - len(offset))
     return tuple(int(i) + s for i, s in zip(place, starts, strict=True))
 
 
 def _is_rounded(output: Output, dtype: np.dtype[Any]) -> bool:
-    """Whether an output is of integers, rounded from a reference that is not."""
+    """Whether an output has integers that are rounded from a reference of floats."""
     return output.unrounded and dtype.kind == "u"
 
 
 def _comparable(output: Output, expected: Array, actual: Array) -> tuple[Array, Array]:
-    """Both without what makes no difference: undecided elements count as right, and so do whole periods."""
+    """Both arrays without irrelevant differences: undecided elements count as correct, and so do differences by whole
+    periods."""
     right = np.ma.getdata(expected)
     if expected.shape != actual.shape:
         return right, actual
@@ -213,7 +214,7 @@ def _comparable(output: Output, expected: Array, actual: Array) -> tuple[Array, 
 
 
 def _columns(output: Output, expected: Array, actual: Array) -> list[tuple[Array, Array]]:
-    """The parts that have a scale each: the columns of a table with a scale of its own, else the whole."""
+    """The parts that have their own scale: the columns of a table that has scales by column, else the whole."""
     if output.kind != "table" or not output.own_scale or expected.ndim != 2 or expected.shape != actual.shape:
         return [(expected, actual)]
     return list(zip(expected.T, actual.T, strict=True))
@@ -257,7 +258,7 @@ def _verify_regions(
 
 def _surroundings(shape: tuple[int, ...], region: Region, halo: tuple[int, ...], border: str) -> tuple[Region, Region]:
     """A region with its halo, and the region's position in that. The halo ends at the image's edges, where the
-    reference applies the border itself, in each pass; only with the border wrap it goes on beyond them."""
+    reference applies the border itself, in each pass; only with the border "wrap" it continues beyond them."""
     wide = [slice(s.start - h, s.stop + h) for s, h in zip(region, halo, strict=True)]
     if border != "wrap":
         wide = [slice(max(w.start, 0), min(w.stop, n)) for w, n in zip(wide, shape, strict=False)]
@@ -280,9 +281,9 @@ def regions(shape: tuple[int, ...], halo: tuple[int, ...], seed: int = 0) -> Ite
 
 def _scale(input: Input, output: Output, task: Task, expected: Array | None = None) -> float:
     """The largest finite magnitude in the input, and in the reference where it is given: the size of the numbers that
-    were rounded. It is at least the output's least and the smallest normal number, below which rounding errors do not
-    shrink. For integers it is their whole range, so that a tolerance counts levels. An output with a scale of its own
-    leaves the input out."""
+    were rounded. It is at least the output's minimum scale and the smallest normal number, below which rounding errors
+    do not shrink. For integers it is their whole range, so that a tolerance counts levels. For an output with its own
+    scale the input does not count."""
     dtype = input.array.dtype
     if dtype.kind == "u" and (expected is None or expected.dtype == dtype or output.unrounded):
         return float(np.iinfo(dtype).max)
@@ -318,7 +319,7 @@ def measure_error(expected: Array, actual: Array, scale: float, tolerance: float
     """Largest and root-mean-square difference and where the largest is; where a shape or NaN differs, both are
     infinite.
 
-    Where the reference is NaN or infinite the output must be the same; such places do not enter the rms.
+    Where the reference is NaN or infinite the output must be the same; such elements do not count for the rms.
     """
     if expected.shape != actual.shape:
         return Error(float("inf"), float("inf"), (), scale, tolerance)

@@ -17,15 +17,15 @@ from app.models.results.view_data import INPUT
 from gpu_ops.input_kinds import time_axis
 from gpu_ops.output_kinds import Axis
 
-LARGE = 1 << 20  # from so many samples on, a background thread makes the buckets
+LARGE = 1 << 20  # from so many samples on, the buckets are built in a background thread
 
 SAMPLES = time_axis(None)
 
 
 class Trace(NamedTuple):
-    """What a curve shows: values (N,), their axis, a mark beside the name, the stroke, the key of the result, the unit
-    of the values, the text of a value by its index where it says more than the value, the line's width in pixels, the
-    channel, and the name of the result without it.
+    """What a curve shows: values (N,), their axis, a mark next to the name, the stroke, the key of the result, the unit
+    of the values, the text of a value by its index where that says more than the value, the line's width in pixels, the
+    channel, and the result's name without the channel.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Curve(QObject):
     """Holds a signal (N,), which the legend names while it is `visible`, and which is drawn unless it is `hidden`
     there. `changed`: its points may differ now.
 
-    `sharp` is False while single samples stand for a long signal; it becomes True just before `changed`.
+    `sharp` is False while single samples represent a long signal; it becomes True just before `changed`.
     """
 
     changed = Signal()
@@ -85,7 +85,7 @@ class Curve(QObject):
         if array.ndim != 1:
             raise ValueError(f"a curve is (N,), not {array.shape}")
         if key != self.key:
-            self.set_state(None, "", True)  # the verdict was on another result
+            self.set_state(None, "", True)  # the verdict was on the previous result
         self.name, self.axis, self.visible, self.mark, self.key = name, axis, visible, mark, key
         self.stroke, self.unit, self.told, self.width = stroke, unit, told, width
         self.channel, self.title = channel, title
@@ -137,7 +137,7 @@ class Curve(QObject):
 
     def points(self, start: float, stop: float, width: int, log: bool = False) -> tuple[Array, Array] | None:
         """Points (x, y) of the range in x units for `width` screen pixels, with one more value at either end. If `log`,
-        the pixels are as wide in logarithms, and the range is above zero."""
+        the pixels have equal widths on a logarithmic axis, and the range is above zero."""
         if self.pyramid is None:
             return None
         size = len(self.pyramid.array)
@@ -163,12 +163,12 @@ class Curve(QObject):
         return np.asarray(self.pyramid.gaps(first, last) * self.axis.step + self.axis.start)
 
     def _first_above_zero(self) -> int:
-        """The first value whose place is above zero."""
+        """The first value whose x is above zero."""
         return max(0, math.floor(self.axis.index(0.0) + 1e-9) + 1)
 
     @property
     def least(self) -> float:
-        """The lowest place above zero."""
+        """The lowest x above zero."""
         return self.axis.at(self._first_above_zero())
 
     def value(self, x: float) -> float | None:

@@ -9,14 +9,14 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 READ = 1 << 18
-"""Samples that are looked at one by one."""
+"""The most samples that are scanned one by one."""
 
 
 class SignalPyramid:
     """Minima and maxima of a signal (N,) or (N, C) in buckets of `first`, `first` × `factor`, … samples. No copy of it.
 
-    `build` makes them (any thread); until then `points` shows single samples. NaN is left out of a bucket that
-    holds anything else.
+    `build` computes them (any thread); until then `points` shows single samples. A bucket ignores NaN unless it has no
+    other value.
 
     The first buckets are long because only a reduction of many neighbours runs at the speed of memory: buckets of 128
     take a fifth of the time of buckets of 16. Below them, `points` reads the samples, which is fast enough.
@@ -33,11 +33,11 @@ class SignalPyramid:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the buckets take beside the array."""
+        """Bytes of the buckets, without the array."""
         return sum(low.nbytes + high.nbytes for low, high in self.levels)
 
     def build(self, stop: Callable[[], bool] = lambda: False) -> bool:
-        """Make all buckets. False when `stop` returned True first."""
+        """Compute all buckets. False when `stop` returned True first."""
         levels: list[tuple[Array, Array]] = []
         self._flawed = _flawed(self.array, self.first, stop)
         low = high = self.array
@@ -65,7 +65,7 @@ class SignalPyramid:
         return self._between(signal, edges, channel)
 
     def gaps(self, start: int, stop: int, channel: int = 0) -> Array:
-        """The places of samples start…stop (exclusive) that are NaN or infinite; of a long part, the middles of the
+        """The indices of samples start…stop (exclusive) that are NaN or infinite; of a long part, the middles of the
         buckets that hold any. Empty until `build` has found those."""
         start, stop = max(0, start), min(len(self.array), stop)
         if self.array.dtype.kind != "f" or stop <= start:
@@ -128,12 +128,12 @@ class SignalPyramid:
         return results[0], results[1]
 
     def _size(self, level: int) -> int:
-        """Samples in a bucket of a level; level 1 holds the first."""
+        """Samples in a bucket of a level; level 1 has the first buckets."""
         return int(self.first * self.factor ** (level - 1))
 
 
 def _flawed(array: Array, size: int, stop: Callable[[], bool]) -> Array | None:
-    """Whether each bucket of `size` samples along the first axis holds NaN or infinity; None for integers, or when
+    """Whether each bucket of `size` samples along the first axis has NaN or infinity; None for integers, or when
     `stop` returned True first. Most signals have neither, so whole pieces are checked before single buckets."""
     if array.dtype.kind != "f":
         return None

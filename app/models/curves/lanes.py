@@ -1,4 +1,4 @@
-"""How the channels of signals lie in one plot: over each other, or each in a lane of its own. No widgets."""
+"""How the channels of signals share one plot: overlaid, or stacked with a lane for each. No widgets."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from app.models.ticks import ticks
 
 Array = np.ndarray[Any, Any]
 MOST_OVERLAID, MOST_STACKED = 96, 256
-"""Curves that are drawn at a time: of each channel one of the input and of every result. Curves over each other are as
-tall as the plot, which takes longer."""
+"""Curves that are drawn at a time, counting for each channel the input and every result. The limit of overlaid curves
+is lower: they are as tall as the plot, which takes longer to paint."""
 FEWEST = 8
 """Channels that are drawn in any case."""
 MARGIN = 0.08
-"""The part of a lane that stays free above its curves and below them."""
+"""The part of a lane that stays empty above its curves and below them."""
 
 
 class ChannelChoice(QObject):
     """Which channels are shown, and whether they are stacked; for all plots of one input. `names` are those of its
-    channels, `only` is the place of the one that is shown, None for all, or for `most` of them from `first` on.
+    channels, `only` is the index of the single visible channel; None shows all, or `most` of them from `first` on.
     `changed`: any of these."""
 
     changed = Signal()
@@ -50,26 +50,26 @@ class ChannelChoice(QObject):
         return [range(at, min(at + size, count)) for at in range(0, count, max(1, size))]
 
     def set_curves(self, plot: object, count: int) -> None:
-        """A plot draws so many curves of each channel."""
+        """Report how many curves of each channel a plot draws."""
         before = self.most
         self._curves[plot] = max(count, 1)
         if self.most != before:
             self.changed.emit()
 
     def set_names(self, names: Sequence[str]) -> None:
-        """The channels of the input. What was chosen stays while they do."""
+        """Set the names of the input's channels. The choice stays while they are the same."""
         if tuple(names) != self.names:
             self.names, self.only, self.first = tuple(names), None, 0
             self.changed.emit()
 
     def show_all(self, stacked: bool) -> None:
-        """Show all channels, stacked or over each other."""
+        """Show all channels, stacked or overlaid."""
         if (self.stacked, self.only) != (stacked, None):
             self.stacked, self.only = stacked, None
             self.changed.emit()
 
     def show_only(self, channel: int | None) -> None:
-        """Show one channel; None shows all, or the group of before."""
+        """Show one channel; None shows all, or the previous group."""
         if channel != self.only:
             self.only = channel
             self.changed.emit()
@@ -82,11 +82,11 @@ class ChannelChoice(QObject):
 
     @property
     def part(self) -> range:
-        """The group that is shown where no single channel is."""
+        """The visible group of channels; it applies where no single channel is chosen."""
         return next((part for part in self.parts if self.first in part), range(len(self.names)))
 
     def step(self, by: int) -> None:
-        """The next channel, or the one before; all of them, group by group, come before the first and after the
+        """Show the next or the previous channel; all channels, group by group, come before the first and after the
         last."""
         parts = self.parts or [range(0)]
         present = parts.index(self.part) if self.only is None and self.part in parts else len(parts) + (self.only or 0)
@@ -97,7 +97,7 @@ class ChannelChoice(QObject):
             self.show_only(place - len(parts))
 
     def visible(self, channels: int) -> list[int]:
-        """The channels that are shown of a signal with so many; the first ones where these are other ones than the
+        """The visible channels of a signal with so many; the first ones where the signal's channels differ from the
         input's."""
         if channels == len(self.names) > 1:
             return [self.only] if self.only is not None else list(self.part)
@@ -110,8 +110,8 @@ def choice_of(owner: QObject) -> ChannelChoice:
 
 
 class Lanes:
-    """The lanes of a plot, from the top, by the channels in `order`; none where curves lie over each other. A lane is 1
-    high, the lowest ends at 0, and `limits` are the values at the ends of each."""
+    """The lanes of a plot, from the top, by the channels in `order`; none where curves are overlaid. Each lane has
+    height 1, the lowest starts at 0, and `limits` are the values at both ends of each."""
 
     def __init__(self) -> None:
         self.order: tuple[int, ...] = ()
@@ -135,7 +135,7 @@ class Lanes:
             self.limits[channel] = low - margin, high + margin
 
     def place(self, channel: int, values: Any) -> Any:
-        """The plot's y of values of a channel."""
+        """The plot's y coordinates of values of a channel."""
         if channel not in self.limits:
             return values
         low, high = self.limits[channel]
@@ -146,16 +146,16 @@ class Lanes:
         return float(len(self.order) - 1 - self.order.index(channel))
 
     def room(self, height: float, line: float) -> int:
-        """How many numbers, `line` tall, have room beside each lane; all lanes are `height` tall."""
+        """How many numbers of height `line` fit next to each lane; all lanes have this `height`."""
         return int(height / len(self.order) / (2 * line)) if self.order else 0
 
     def names_at(self, height: float, line: float) -> list[tuple[float, str]]:
-        """Places and names for the y axis where it has no space for numbers: of as many lanes as it has space for."""
+        """Positions and names for the y axis where it has no space for numbers: of as many lanes as fit."""
         every = max(1, -int(-line * len(self.order) // max(height, 1.0)))
         return [(self.bottom(self.order[k]) + 0.5, self.names[k]) for k in range(0, len(self.order), every)]
 
     def marks(self, height: float, line: float) -> list[tuple[float, float]]:
-        """Places and values for the numbers of the y axis, where it has space for them."""
+        """Positions and values for the numbers of the y axis, where it has space for them."""
         most = self.room(height, line)
         found: list[tuple[float, float]] = []
         for channel in self.order if most else ():

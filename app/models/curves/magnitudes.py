@@ -1,4 +1,4 @@
-"""How many coefficients of a pyramid have which magnitude. No Qt."""
+"""Histograms of the magnitudes of a pyramid's coefficients. No Qt."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from app.models.results.view_data import Array
 from gpu_ops.output_kinds import Band, Form
 
 SHIFT = 16
-"""The bits of a float32 that a class leaves out: 7 of its fraction count, so a class is less than a hundredth wide."""
+"""The bits of a float32 that a class leaves out: 7 bits of the fraction remain, so a class is less than a hundredth
+wide."""
 CLASSES = 0x7F800000 >> SHIFT
 """The classes of finite magnitudes."""
 DECADES = 6.0
@@ -26,7 +27,7 @@ def details(form: Form) -> tuple[Band, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Magnitudes:
-    """The counts of each detail band by classes: the magnitudes whose float32 begin with the same bits."""
+    """The counts of each detail band by class: a class has all magnitudes whose float32 share their leading bits."""
 
     counts: tuple[Array, ...]
 
@@ -40,11 +41,11 @@ class Magnitudes:
         return sum(int(self.counts[k].sum()) for k in bands)
 
     def below(self, bands: Sequence[int], threshold: float) -> float:
-        """How many of them are below a threshold, to a hundredth of the threshold."""
+        """How many coefficients are below a threshold, which is rounded to about a hundredth."""
         return float(np.interp(threshold, _edges(), self._sums(bands)))
 
     def span(self) -> tuple[float, float]:
-        """The magnitudes between which all but the smallest hundredth of all bands' coefficients lie, zeros left out:
+        """The range (low, high) of the magnitudes of all bands' nonzero coefficients, without the smallest hundredth;
         (1, 10) where there are none."""
         sums = self._sums(range(len(self.counts)))[1:]
         sums -= sums[0]
@@ -55,13 +56,13 @@ class Magnitudes:
         return max(float(_edges()[low]), high * 10**-DECADES), high
 
     def bars(self, bands: Sequence[int], edges: Array) -> Array:
-        """Counts between edges (n + 1,), as floats (n,). The first bar has all that lie below its upper edge."""
+        """Counts between edges (n + 1,), as floats (n,). The first bar also counts everything below its lower edge."""
         sums = np.interp(edges, _edges(), self._sums(bands))
         sums[0] = 0.0
         return np.diff(sums)
 
     def _sums(self, bands: Sequence[int]) -> Array:
-        """How many coefficients of these bands lie below each edge of the classes."""
+        """Cumulative counts of these bands' coefficients at each edge of the classes."""
         counts = np.zeros(CLASSES, np.int64)
         for k in bands:
             counts += self.counts[k]

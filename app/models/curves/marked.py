@@ -1,4 +1,4 @@
-"""Bars that are marked, and which samples of the input lie in them. No widgets."""
+"""Bars that are marked, and which samples of the input are in them. No widgets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.models.results.view_data import Array
 from gpu_ops.output_kinds import Axis
 
 LARGEST = 1 << 20
-"""Pixels of a mask at most: a larger image is looked at every second pixel, every third …"""
+"""Pixels of a mask at most: larger images are subsampled."""
 
 
 class Marks(QObject):
@@ -30,7 +30,7 @@ class Marks(QObject):
         self._set((first, last))
 
     def move(self, end: int, by: int, count: int) -> None:
-        """Move the first end (0) or the last one (1) by so many bars; it stops at the other end."""
+        """Move the first end (0) or the last one (1) by a number of bars; it stops at the other end."""
         if self.bars is None:
             return
         first, last = self.bars
@@ -57,8 +57,8 @@ def ends(axis: Axis, bars: tuple[int, int], count: int, whole: bool) -> tuple[fl
 
 
 def inside(values: Array, axis: Axis, bars: tuple[int, int], count: int) -> Array:
-    """Which values lie in the bars: on the lower edge or above it, and below the upper one; the last bar of all holds
-    its upper edge too."""
+    """Which values are in the bars: from the lower edge, inclusive, to the upper one, exclusive; the last bar includes
+    its upper edge."""
     low, high = ends(axis, bars, count, values.dtype.kind in "ui")
     if values.dtype.kind in "ui":
         bottom, top = np.iinfo(values.dtype).min, np.iinfo(values.dtype).max
@@ -70,8 +70,8 @@ def inside(values: Array, axis: Axis, bars: tuple[int, int], count: int) -> Arra
 
 
 def counted(samples: Array, histograms: int, rank: int) -> Array:
-    """What the histograms count of samples with `rank` axes: (…, histograms). One histogram of colours is that of their
-    luminance by Rec. 601."""
+    """The values that the histograms count, of samples with `rank` axes: (…, histograms). A single histogram of a
+    colour image is that of its luminance by Rec. 601."""
     columns = samples[..., None] if samples.ndim == rank else samples
     if histograms == 1 and columns.shape[-1] >= 3 and rank == 2:
         return luminance(columns)[..., None]
@@ -88,8 +88,8 @@ def luminance(colours: Array) -> Array:
 
 
 def picture_mask(image: Array, axis: Axis, bars: tuple[int, int], counts: Array) -> Array:
-    """(h, w) in uint8: bit c is set where channel c lies in the bars. `counts` are (B,) or (C, B). It is coarser than a
-    large image."""
+    """(h, w) in uint8: bit c is set where channel c is in the bars. `counts` are (B,) or (C, B). The mask of a large
+    image is subsampled."""
     step = math.ceil(math.sqrt(max(1.0, image.shape[0] * image.shape[1] / LARGEST)))
     values = counted(image[::step, ::step], len(np.atleast_2d(counts)), 2)
     bits = inside(values, axis, bars, counts.shape[-1]).astype(np.uint8)
@@ -97,8 +97,8 @@ def picture_mask(image: Array, axis: Axis, bars: tuple[int, int], counts: Array)
 
 
 def marked_samples(signal: Array, axis: Axis, bars: tuple[int, int], counts: Array) -> Array:
-    """(N, C) as floats: the samples in the bars, and the one after each, so that a line shows single ones; NaN where
-    there is none."""
+    """(N, C) as floats: the samples in the bars, and the sample after each, so that a line shows isolated ones; NaN
+    elsewhere."""
     values = counted(signal, len(np.atleast_2d(counts)), 1)
     chosen = inside(values, axis, bars, counts.shape[-1])
     chosen[1:] |= chosen[:-1].copy()

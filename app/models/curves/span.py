@@ -29,7 +29,7 @@ class AxisView(QObject):
         self._width = 400.0
 
     def set_limits(self, low: float, high: float, step: float) -> None:
-        """Set new limits. The visible part stays, unless it was the whole range or now lies outside the limits."""
+        """Set new limits. The visible part stays, unless it was the whole range or is now outside the limits."""
         high = high if high > low else low + 1.0
         if (low, high, step) == (self.low, self.high, self.step):
             return
@@ -49,7 +49,7 @@ class AxisView(QObject):
         self.show(self.low, self.high)
 
     def zoom_at(self, factor: float, place: float) -> None:
-        """Magnify by `factor`; `place` stays where it is."""
+        """Magnify by `factor`; `place` stays at its position on the screen."""
         factor = min(factor, max(1.0, (self.stop - self.start) / (LEAST * self.step)))
         self.letters = min(max((self.letters or 1.0) * factor, LETTERS[0]), LETTERS[1])
         if factor > 0:
@@ -69,7 +69,7 @@ class AxisView(QObject):
         self.show(self.start + places, self.stop + places)
 
     def show(self, start: float, stop: float) -> None:
-        """Show this part, cut and moved so that it lies within the limits."""
+        """Show this part, shortened and moved to fit within the limits."""
         length = stop - start
         start = min(max(start, self.low), self.high - length)
         whole = length >= self.high - self.low
@@ -77,6 +77,6 @@ class AxisView(QObject):
         self.changed.emit()
 
     def next(self, place: float, steps: int) -> float:
-        """The middle of the value so many steps from a place."""
+        """The middle of the value that is so many steps from a position."""
         step = (math.floor((place - self.low) / self.step) + steps + 0.5) * self.step + self.low
         return min(max(step, self.low + self.step / 2), self.high - self.step / 2)

@@ -9,9 +9,9 @@ from gpu_ops.types import Filter
 HUES = 5
 DASHES = 6
 PINNED = "#"
-"""Between the variant and the hash of settings in the id of a pinned result; no variant's id has it."""
+"""The separator of variant and settings hash in the id of a pinned result; no variant's id contains it."""
 INK = -1
-"""The hue of text; the input has it, and no variant does."""
+"""The hue of text; only the input has it."""
 
 
 class Stroke(NamedTuple):
@@ -34,8 +34,8 @@ def stroke_at(place: int, channel: int = 0) -> Stroke:
 
 
 def variant_stroke(filter: Filter, id: str, channel: int = 0) -> Stroke:
-    """The stroke of a variant's result; it depends only on the variant's place in its filter. A pinned result has
-    another hue than its variant and another dash, by its settings."""
+    """The stroke of a variant's result; it depends only on the variant's index in its filter. A pinned result differs
+    from its variant in both hue and dash, which follow from its settings."""
     variant, pinned, digest = id.partition(PINNED)
     stroke = stroke_at([v.id for v in filter.all_variants].index(variant), channel)
     if not pinned:

@@ -1,4 +1,4 @@
-"""What a window's session is at one moment, and what changed between two. No widgets."""
+"""The state of a window's session, and what changed between two states. No widgets."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from gpu_ops.engine.shared import SharedInput
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """A session at one moment. `opened` counts the inputs that were opened or put instead of one, `inputs` those
-    and each that came of steps; `undo` says whether there is something to undo and to redo."""
+    """A session at one moment. `opened` counts the inputs that were opened or that replaced another, `inputs` also
+    those that resulted from steps; `undo` says whether there is something to undo and to redo."""
 
     choice: Choice
     steps: Steps
@@ -29,7 +29,7 @@ class State:
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """The session before and after something changed. What changed is asked of the properties."""
+    """The session before and after a change; the properties compare the two."""
 
     before: State
     after: State
@@ -74,12 +74,12 @@ class Change:
 
     @property
     def differences(self) -> bool:
-        """Other differences stay beside the results."""
+        """There are other differences next to the results."""
         return self.before.choice.differences != self.after.choice.differences
 
     @property
     def steps(self) -> bool:
-        """Other steps are wanted."""
+        """Other steps are requested."""
         return self.before.choice.steps != self.after.choice.steps
 
     @property

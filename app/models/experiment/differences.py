@@ -1,4 +1,4 @@
-"""Differences that stay beside the results. No Qt."""
+"""Differences that are shown next to the results. No Qt."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 MOST_DIFFERENCES = 6
-"""Differences that are shown at once: each holds a picture of its own in memory."""
+"""The most differences that are shown at once: each takes the memory of a picture."""
 MINUS = " − "
-"""Between the keys of both in the key of a difference, because no id has it, and between their titles."""
+"""The separator of the two keys in the key of a difference, and of the two titles; no id contains it."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class DifferenceOf:
 
     @property
     def key(self) -> str:
-        """The key of its own pane."""
+        """The key of the difference's own pane."""
         return f"{self.first}{MINUS}{self.second}"
 
     @property

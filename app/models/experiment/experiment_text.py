@@ -41,14 +41,14 @@ def reason_against(session: Session, program: bool) -> str:
 
 
 def results_before(session: Session) -> int:
-    """How many results must be made first, each by a command of its own, before the experiment can run."""
+    """How many earlier results must be computed first, each by its own command, before the experiment can run."""
     return 0 if session.original is None else len(_chain(session.original.origin)) - 1
 
 
 def command_text(session: Session) -> str:
     """`kernelscope run` with this input, its steps, the filter, its parameters and the ticked variants with their
     knobs: one line, or several where two variants have different values of one knob, and one for each pinned result.
-    Where the input is a result, a line before makes it, and a comment says so. "" where no command does it."""
+    Where the input is a result, a command before computes it, with a comment. "" where no command can."""
     if session.original is None or reason_against(session, program=False):
         return ""
     chain = _chain(session.original.origin)
@@ -78,8 +78,8 @@ def command_text(session: Session) -> str:
 
 
 def python_text(session: Session) -> str:
-    """The same as a program, which makes a result again by its origin, and ends with the outputs of the first variant
-    as arrays, with the places of their elements; "" where none does it."""
+    """The same as a program, which recomputes an input that is a result, and ends with the outputs of the first variant
+    as arrays with their coordinates; "" where no program can."""
     if session.original is None or reason_against(session, program=True):
         return ""
     origin = session.original.origin
@@ -113,13 +113,13 @@ def python_text(session: Session) -> str:
 
 
 def _pick_words(pick: Pick) -> list[str]:
-    """The arguments of a pick; parameters of its own are those of a pinned result."""
+    """The arguments of a pick; only pinned results have parameters of their own."""
     own = [f"params={dict(pick.params)!r}"] if pick.params else []
     return [repr(pick.variant), repr(pick.device), repr(dict(pick.knobs)), *own]
 
 
 def _array_lines(output: Output) -> list[str]:
-    """An output as an array, the places of its elements along each axis, and how it is drawn."""
+    """Code for an output as an array, its coordinates along each axis, and its plot."""
     id, axes = output.id, f"{output.id}_axes"
     places = f"{axes} = [axis.places(n) for axis, n in zip(run.forms[{id!r}].axes, {id}.shape)]"
     drawn = output.of_kind.drawn.format(array=id, axes=axes)
@@ -130,7 +130,7 @@ def _array_lines(output: Output) -> list[str]:
 
 
 def _chain(origin: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """What an input was made of, from a file or a sample to itself."""
+    """The origins of an input, from a file or a sample to the input itself."""
     chain = [origin]
     while RESULT in chain[0]:
         chain.insert(0, chain[0].get("of", {}))
@@ -145,7 +145,7 @@ def _bare(value: Any) -> Any:
 
 
 def _making(chain: list[Mapping[str, Any]], place: int) -> str:
-    """The command that makes a result of the chain and saves it."""
+    """The command that computes a result of the chain and saves it."""
     own, before = chain[place], chain[place - 1]
     ids = {step.id for step in STEPS}
     steps = [step for step in before.get("steps", ()) if step.get("step") in ids]
@@ -157,12 +157,12 @@ def _making(chain: list[Mapping[str, Any]], place: int) -> str:
 
 
 def _file_of(chain: list[Mapping[str, Any]], place: int) -> str:
-    """The file for a result of the chain, in the folder where the commands run."""
+    """The file for a result of the chain, in the current folder of the commands."""
     return f"{chain[place][RESULT]}-{place}.npy"
 
 
 def _source_flags(chain: list[Mapping[str, Any]], place: int) -> list[str]:
-    """The flags that open a part of the chain: a file, a sample, or the file that a command before has written."""
+    """The flags that open a part of the chain: a file, a sample, or the file that the previous command has written."""
     origin = chain[place]
     if RESULT in origin:
         source = ["--input", _file_of(chain, place)]
@@ -176,7 +176,7 @@ def _picks(session: Session) -> list[Pick]:
 
 
 def input_options(origin: Mapping[str, Any]) -> dict[str, Any]:
-    """How the file or the sample was opened, without what is as usual; of a result how its file is."""
+    """The options that opened the file or the sample, without defaults; for a result, those of its file."""
     if not {PATH, RESULT} & origin.keys():
         return {key: value for key, value in origin.items() if key not in ("generator", "steps")}
     rules = [step["rule"] for step in origin.get("steps", ()) if step.get("step") == "nonfinite"]
@@ -184,7 +184,7 @@ def input_options(origin: Mapping[str, Any]) -> dict[str, Any]:
     if RESULT in origin:
         outputs = {output.id: output for output in FILTERS.find(origin[RESULT]).outputs}
         kind = outputs[origin["output"]].kind if origin["output"] in outputs else ""
-        heard = {"kind": kind} if kind and OUTPUT_KINDS[kind].heard else {}  # others are what a file is taken for
+        heard = {"kind": kind} if kind and OUTPUT_KINDS[kind].heard else {}  # the type of other files is detected
         return {**heard, **nonfinite, **({"rate": origin["rate"]} if origin.get("rate") else {})}
     given = {"kind": origin["kind"]} if origin.get("kind") else {}
     return {**given, **nonfinite, **origin.get("choices", {})}
@@ -210,7 +210,7 @@ def _joined(words: list[str]) -> str:
 
 
 def _quoted_in_windows(word: str) -> str:
-    """A word for cmd, where a name such as a&b would end one command and begin another without quotes."""
+    """A word for cmd; without quotes, a name such as a&b would end one command and begin another."""
     import subprocess
 
     text = subprocess.list2cmdline([word])
@@ -218,8 +218,8 @@ def _quoted_in_windows(word: str) -> str:
 
 
 def _quoted(word: str) -> str:
-    """A word for a shell. One with control characters has their codes: a terminal acts on them as they are pasted,
-    whatever quotes are around them."""
+    """A word for a shell. Control characters are written as escapes: a terminal acts on them when they are pasted, even
+    inside quotes."""
     return shlex.quote(word) if word.isprintable() else f"$'{''.join(map(_code, word))}'"
 
 

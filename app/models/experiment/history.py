@@ -1,4 +1,4 @@
-"""What the user has chosen, and what undo and redo go to. No widgets."""
+"""The user's present choice, and those that undo and redo restore. No widgets."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from gpu_ops.task import Meta, Task
 from gpu_ops.types import Filter, Variant
 
 MOST = 200
-"""Choices that undo goes back to."""
+"""The most choices that undo can restore."""
 MOST_INPUTS = 8
-"""Inputs among them: each takes memory."""
+"""The most inputs among them: each takes memory."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One state of everything that undo restores. `input` is the number of the original that it was made for: a result
-    that takes the place of the input has another one. `pins` are results that keep their settings. `differences` stay
-    beside the results; one of a variant that is not ticked waits until it is ticked again."""
+    """One state of everything that undo restores. `input` is the number of the original that the choice belongs to: a
+    result that replaces the input has its own number. `pins` are results that keep their settings. `differences` are
+    shown next to the results; a difference of an unticked variant is hidden until the variant is ticked again."""
 
     filter: str
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -37,8 +37,8 @@ class Choice:
 
 
 def default_choice(filter: Filter, cuda: bool, steps: Steps = (), meta: Meta | None = None) -> Choice:
-    """The defaults and the variants ticked at first: the CPU's, and kernels where a device can run them. Those that
-    refuse an input of that `meta` with the default parameters are left out."""
+    """The defaults and the variants ticked at first: those of the CPU, and kernels where a device can run them.
+    Variants that refuse an input of that `meta` with the default parameters are left out."""
     params = {p.name: p.default for p in filter.params}
     first = filter.picked or tuple(v.id for v in filter.variants if not v.library)
     usable = [v for v in filter.variants if v.id in first and (cuda or v.device == "cpu")]
@@ -48,7 +48,7 @@ def default_choice(filter: Filter, cuda: bool, steps: Steps = (), meta: Meta | N
 
 
 def meta_of(input: SharedInput | None, filter: Filter) -> Meta | None:
-    """What a filter would run on; None where it takes no such input."""
+    """The description of the input that a filter would run on; None where it takes no such input."""
     if input is None or input.kind != filter.accepts:
         return None
     return Meta(input.kind, input.array.shape, input.array.dtype, input.finite, rate=input.rate)
@@ -60,7 +60,7 @@ def _refusal(variant: Variant, meta: Meta, params: Mapping[str, Any]) -> str | N
 
 
 class History:
-    """The choices before the present one, and those that were undone; the nearest are the last ones."""
+    """The choices before the present one, and those that were undone; the most recent are last."""
 
     def __init__(self) -> None:
         self.past: list[Choice] = []
@@ -72,13 +72,13 @@ class History:
         return {choice.input for choice in (*self.past, *self.future)}
 
     def leave(self, choice: Choice) -> None:
-        """There is a newer choice than this one."""
+        """Store this choice, which a newer one replaces."""
         self.past = [*self.past, choice][-MOST:]
         while len({choice.input for choice in self.past}) > MOST_INPUTS:
             del self.past[0]
 
     def move(self, present: Choice, back: bool) -> Choice | None:
-        """The choice to go to from the present one; None where there is none."""
+        """The choice that undo (`back`) or redo restores from the present one; None without one."""
         origin, other = (self.past, self.future) if back else (self.future, self.past)
         if not origin:
             return None
@@ -86,8 +86,8 @@ class History:
         return origin.pop()
 
     def rewrite(self, steps: Steps, input: int, kind: str, present: Choice) -> None:
-        """Have these steps of another input in every choice, because the ones before were meant for another one;
-        choices of filters for other kinds of input go."""
+        """Put these steps into every choice, because the previous ones were meant for another input; choices of filters
+        for other kinds of input are removed."""
 
         def rewritten(choices: list[Choice]) -> list[Choice]:
             fitting = [c for c in choices if FILTERS.find(c.filter).accepts == kind]
@@ -99,7 +99,7 @@ class History:
             _drop(choices, lambda choice: choice == present)
 
     def forget(self, choice: Choice) -> None:
-        """Undo does not go to this choice, which is the present one."""
+        """Remove this choice, which is the present one, from those of undo."""
         _drop(self.past, lambda other: other == choice)
 
 

@@ -8,7 +8,8 @@ from typing import Literal
 from app.base.translate import QT_TRANSLATE_NOOP
 
 LIVE_MS = 2000
-"""A longer live run gives way to newer choices; a shorter one is shown first, so that dragging a slider shows all."""
+"""Live runs longer than this are stopped for newer choices; a shorter run is shown first, so that dragging a slider
+shows every step."""
 
 
 @dataclass(frozen=True)
@@ -16,11 +17,11 @@ class JobKind:
     """One kind of job. Its `text`, in English here, is shown while it runs; its messages are about `subject`.
 
     The results of a `run` go to the session's own rows and pictures. A `new` run takes the choice at its start; other
-    runs continue with the choice of the run before. `simulated` says when a simulated GPU has its turn: with the other
-    picks, after them one by one, or never, because it has no times.
+    runs continue with the choice of the run before. `simulated` says when picks of a simulated GPU run: with the other
+    picks, after them one by one, or never, because they have no times.
 
-    While an `in_line` job runs, the next run waits. After `patience_ms` it asks the job to stop; None is never. A job
-    that is not `of_input` continues when the user opens another input. A job `beside` the others stops none of them.
+    While an `in_line` job runs, the next run waits; after `patience_ms` the job is asked to stop (None: never). A job
+    that is not `of_input` continues when the user opens another input. A job that is `beside` stops no other job.
     """
 
     id: str
@@ -78,12 +79,12 @@ MEASURE = JobKind(
 SWEEP = JobKind("sweep", QT_TRANSLATE_NOOP("Jobs", "sweeping"), "sweep", in_line=True)
 LOAD = JobKind("load", QT_TRANSLATE_NOOP("Jobs", "loading"), "open")
 RESTORE = replace(LOAD, text=QT_TRANSLATE_NOOP("Jobs", "opening the session"), subject="session")
-"""Loads the input of a session, which is taken with all that the session says of it or not at all."""
+"""Loads the input of a session; it is taken only together with the session's choices."""
 FRAME = JobKind("frame", QT_TRANSLATE_NOOP("Jobs", "loading"), "open")
 FRAMES = JobKind("frames", QT_TRANSLATE_NOOP("Jobs", "running over all frames"), "save", in_line=True, of_input=False)
 SURVEY = JobKind("survey", QT_TRANSLATE_NOOP("Jobs", "reading the file"), "open", of_input=False, beside=True)
 PREVIEW = JobKind("preview", QT_TRANSLATE_NOOP("Jobs", "reading the file"), "import", of_input=False, beside=True)
-"""The survey of a file whose import dialog is open, which says itself what is wrong."""
+"""The survey of a file whose import dialog is open; the dialog itself shows errors."""
 STEPS = JobKind("steps", QT_TRANSLATE_NOOP("Jobs", "changing the input"), "steps", in_line=True)
 XRAY = JobKind("xray", QT_TRANSLATE_NOOP("Jobs", "simulating the kernel"), "xray", aside=True)
 TIMELINE = JobKind("timeline", QT_TRANSLATE_NOOP("Jobs", "drawing timelines"), "timeline", aside=True)

@@ -16,11 +16,12 @@ class Noise(NamedTuple):
 
 
 def span_of(shared: Any) -> float:
-    """What noise is measured by: the range of an integer type, the input's own range of floats, 1 where that is 0."""
+    """The span that noise is relative to: the range of an integer type, the input's own range of floats, 1 where that
+    is 0."""
     largest = {"uint8": 255.0, "uint16": 65535.0}.get(shared.array.dtype)
     return largest or (shared.statistics.maximum - shared.statistics.minimum) or 1.0
 
 
 def usual_sigma(span: float) -> float:
-    """A sigma to begin with, of one digit."""
+    """A sigma to begin with, rounded to one digit."""
     return float(f"{span * SHARE:.1g}")

@@ -10,20 +10,20 @@ from app.models.curves.stroke import PINNED
 from gpu_ops.types import Filter, Pick
 
 MOST_PINS = 8
-"""Pinned results: each holds its outputs in memory and is timed with the others."""
+"""The most pinned results: each keeps its outputs in memory and is timed with the others."""
 
 
 @dataclass(frozen=True)
 class Pin:
-    """A result that stays as it is while the choice changes: a pick with the values of knobs and parameters. Those that
-    ask for outputs follow the choice: a pinned result has the outputs that the window shows."""
+    """A result that keeps its settings while the choice changes: a pick with the values of knobs and parameters.
+    Parameters that select outputs follow the choice: a pinned result has the outputs that the window shows."""
 
     id: str
     pick: Pick
 
     @classmethod
     def of(cls, filter: Filter, pick: Pick) -> Pin:
-        """The pin of a pick that has a value of every parameter and knob."""
+        """The pin of a pick, with a value for every parameter and knob."""
         asking = {name for output in filter.outputs for name in output.when}
         pick = replace(pick, params={name: value for name, value in pick.params.items() if name not in asking})
         settings = [pick.device, dict(pick.params), dict(pick.knobs), dict(pick.edits)]

@@ -16,7 +16,8 @@ from gpu_ops.types import REFERENCE, Filter
 
 
 def refuses(filter: Filter, input: SharedInput | None) -> bool:
-    """Whether the filter does not take the input's type, or takes finite values only and the input has others."""
+    """Whether the filter does not take the input's type, or takes finite values only and the input has NaN or
+    infinity."""
     if input is None:
         return False
     return takes_not_type(filter, input) or (filter.finite_only and not input.finite)
@@ -45,7 +46,7 @@ def refusal_sentence(filter: Filter, input: SharedInput) -> str:
 
 
 def conversion_steps(filter: Filter, input: SharedInput) -> dict[str, dict[str, Any]]:
-    """The steps that give the input a type that the filter takes, each by the text of its button."""
+    """The steps that convert the input to a type that the filter takes, by the text of their buttons."""
     translate, found = QCoreApplication.translate, input.statistics
     texts = {
         "keep": translate("Refusal", "Convert to {dtype}"),
@@ -71,5 +72,5 @@ def untimed_reason(shown: Shown) -> str:
 
 
 def path_of(input: SharedInput) -> str:
-    """The file that an input was read from; empty where it comes from nowhere that can be opened again."""
+    """The file that an input was read from; empty where the input cannot be opened again."""
     return str(input.origin.get("path", ""))

@@ -27,11 +27,11 @@ from gpu_ops.types import REFERENCE, Filter, Output
 class Session(QObject):
     """The model of one window. Nothing here runs anything.
 
-    `original` is the input as it was opened, and `input` what runs: the original after its steps. `steps` are those
-    that the user wants, some of them perhaps switched off, and `input_steps` those that the input went through; they
-    differ until the engine has done them. `inherited` says that steps of the input before wait to be done on this one.
-    A result can take the place of the input; undo and `go_back` bring back what was there, and so the session holds the
-    `originals` that they can go to. `changed(change)` says once what is another one than before, see Change.
+    `original` is the input as it was opened, and `input` what runs: the original after its steps. `steps` are the
+    requested ones, some of them perhaps switched off, and `input_steps` those that `input` went through; they differ
+    until the engine has applied them. `inherited` says that steps of the previous input are still to be applied to this
+    one. A result can replace the input; undo and `go_back` restore the replaced one, so the session keeps the
+    `originals` that they can restore. `changed(change)` is emitted once per change, see Change.
     """
 
     changed = Signal(object)
@@ -62,7 +62,7 @@ class Session(QObject):
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        """Inside, the session becomes another one; at the end `changed` says so once."""
+        """Changes inside the block are reported by one `changed` at its end."""
         if self._before is not None:
             yield
             return
@@ -94,7 +94,7 @@ class Session(QObject):
 
     @property
     def task(self) -> Task | None:
-        """The task of the present choice; None where there is no input, or one that the filter does not take."""
+        """The task of the present choice; None without an input, or with one that the filter does not take."""
         if (meta := meta_of(self.input, self.filter)) is not None and meta.dtype in self.filter.dtypes:
             task = Task.of(meta, self.params)
             with suppress(KernelscopeError):
@@ -104,8 +104,7 @@ class Session(QObject):
 
     @property
     def output(self) -> Output:
-        """The output that the window shows: the last one to be shown of those that the parameters ask for, else the
-        first."""
+        """The visible output: of those that the parameters ask for the one shown most recently, else the first."""
         outputs = self.given
         return next((o for o in outputs if o.id == self._last_output.get(self._choice.filter)), outputs[0])
 
@@ -120,8 +119,8 @@ class Session(QObject):
                 self.set_params({**self._choice.params, **{name: allowed[0] for name, allowed in output.when.items()}})
 
     def set_input(self, shared: SharedInput) -> None:
-        """Take a new input with the steps before that suit it; a filter that cannot use it is replaced by one of its
-        family that can."""
+        """Take a new input, with those of the previous steps that suit it; a filter that cannot use it is replaced by
+        another of its family that can."""
         kept, number = kept_steps(self.steps, shared.kind), self.inputs + 1
         untouched = self._choice.picks == self._default(self.filter).picks
         with self._changing():
@@ -130,11 +129,11 @@ class Session(QObject):
             self._put_steps(kept, number, shared.kind)
             if (choice := self._fitting(shared)) != self._choice:
                 self._set(choice, undoable=False)
-            elif untouched:  # other variants can run
+            elif untouched:  # the set of variants that can run changes
                 self._choice = replace(self._choice, picks=self._default(self.filter).picks)
 
     def _begin(self, shared: SharedInput, steps: Steps) -> None:
-        """Have another original, which no step has changed yet."""
+        """Set a new original, to which no step has been applied yet."""
         self.input = self.original = shared
         self.input_steps, self.inherited = (), bool(active_steps(steps))
         self._frame_waits = False
@@ -142,7 +141,7 @@ class Session(QObject):
         self._opened += 1
 
     def _fitting(self, shared: SharedInput) -> Choice:
-        """The present choice, or that of a filter which can use an input."""
+        """The present choice if its filter can use the input, else the choice of a filter that can."""
         fitting = [f for f in FILTERS if f.accepts == shared.kind]
         same_family = [f for f in fitting if f.family == self.filter.family]
         if self.filter.accepts == shared.kind or not fitting:
@@ -150,7 +149,7 @@ class Session(QObject):
         return self._default((same_family or fitting)[0])
 
     def replace_input(self, shared: SharedInput) -> None:
-        """Take a result, without steps, instead of the input."""
+        """Use a result, without steps, as the input."""
         number = self.inputs + 1
         with self._changing():
             self._originals[number] = shared
@@ -160,7 +159,7 @@ class Session(QObject):
 
     @property
     def derived(self) -> bool:
-        """Whether the input is a result that took the place of another one."""
+        """Whether the input is a result that replaced another input."""
         return self._first is not None and self._choice.input != self._first.input
 
     def go_back(self) -> None:
@@ -173,17 +172,17 @@ class Session(QObject):
 
     @property
     def originals(self) -> tuple[SharedInput, ...]:
-        """The present original, and those that undo, redo and `go_back` can bring back."""
+        """The present original, and those that undo, redo and `go_back` can restore."""
         return tuple(self._originals.values())
 
     def _forget(self) -> None:
-        """Hold no original any more that nothing leads to."""
+        """Release the originals that undo, redo and `go_back` can no longer reach."""
         needed = {self._choice.input} | self._history.inputs | ({self._first.input} if self._first else set())
         self._originals = {number: shared for number, shared in self._originals.items() if number in needed}
 
     def restore(self, shared: SharedInput, choice: Choice, device: str, baseline: str, output: str) -> None:
-        """Take an input as it was opened, and everything that is chosen for it, instead of all before; undo begins
-        here. The steps of the choice are still to be done. "" leaves the device or the baseline as it is."""
+        """Replace everything by an input as it was opened and its choice; the undo history starts anew. The steps of
+        the choice are still to be applied. "" leaves the device or the baseline unchanged."""
         with self._changing():
             self._begin(shared, ())
             self._originals, self._first = {self.inputs: shared}, None
@@ -192,8 +191,8 @@ class Session(QObject):
             self._set(replace(choice, input=self.inputs), undoable=False)
 
     def set_frame(self, shared: SharedInput) -> None:
-        """Take another frame of the same stack. Everything else stays; where steps are wanted, the input stays the
-        frame before until they are done on this one."""
+        """Take another frame of the same stack. Everything else stays; with steps, the input stays the previous frame
+        until they have been applied to this one."""
         with self._changing():
             self.original, self._frame_waits = shared, True
             self._originals[self._choice.input] = shared
@@ -202,11 +201,11 @@ class Session(QObject):
 
     @property
     def steps(self) -> Steps:
-        """The steps that the user wants, each checked."""
+        """The requested steps, each checked."""
         return self._choice.steps
 
     def set_steps(self, steps: Iterable[Mapping[str, Any]], same_step: bool = False) -> None:
-        """Request these steps instead of all before; `same_step` is that of set_params. Raises ParamError."""
+        """Request these steps instead of the present ones; `same_step` is that of set_params. Raises ParamError."""
         assert self.original is not None
         checked = tuple(check_step(step, self.original.kind) for step in steps)
         if checked != self.steps:
@@ -214,13 +213,13 @@ class Session(QObject):
             self._set(replace(self._choice, steps=checked), same_step=same_step)
 
     def add_step(self, step: Mapping[str, Any]) -> int:
-        """Wish for one more step after the others, but before the noise at their end. Returns its place."""
+        """Request one more step after the others, but before the noise at their end. Returns its index."""
         place = len(with_noise(self.steps, None))
         self.set_steps((*self.steps[:place], step, *self.steps[place:]))
         return place
 
     def set_stepped(self, shared: SharedInput, steps: Steps) -> None:
-        """Take the original after these steps instead of the input."""
+        """Set the input to the original after these steps."""
         with self._changing():
             self.input, self.input_steps, self.inherited = shared, active_steps(steps), False
             self._frame_waits = False
@@ -228,11 +227,12 @@ class Session(QObject):
 
     @property
     def lacks_steps(self) -> bool:
-        """Whether the input went through other steps than the user wants, or is another frame."""
+        """Whether the input does not have the requested steps yet, or is another frame."""
         return self._frame_waits or active_steps(self.steps) != self.input_steps
 
     def take_back_steps(self) -> None:
-        """Want the steps that the input went through, because others cannot be done; undo forgets the wish."""
+        """Return to the steps of the present input, because the requested ones cannot be applied; undo skips the
+        request."""
         if not self.lacks_steps:
             return
         with self._changing():
@@ -244,13 +244,13 @@ class Session(QObject):
                 self.set_stepped(self.original, ())
 
     def _put_steps(self, steps: Steps, input: int, kind: str) -> None:
-        """Have these steps of another input in every choice that undo and redo go to."""
+        """Put these steps into every choice that undo and redo can restore."""
         self._choice = replace(self._choice, steps=steps, input=input)
         self._history.rewrite(steps, input, kind, self._choice)
 
     @property
     def noise(self) -> Noise | None:
-        """The normal noise at the end of the steps that the user wants."""
+        """The normal noise at the end of the requested steps."""
         return noise_of(self.steps)
 
     @property
@@ -259,11 +259,11 @@ class Session(QObject):
         return noise_of(self.input_steps)
 
     def set_noise(self, noise: Noise | None, same_step: bool = False) -> None:
-        """Wish for noise at the end of the steps, or for none."""
+        """Request noise at the end of the steps, or none."""
         self.set_steps(with_noise(self.steps, noise), same_step)
 
     def set_filter(self, id: str, values: Mapping[str, Any] | None = None) -> None:
-        """Choose a filter with its defaults, and with these values of parameters where some are given."""
+        """Choose a filter with its defaults, and with these values where some are given."""
         if id != self._choice.filter:
             choice = self._default(FILTERS.find(id))
             self._set(replace(choice, params={**choice.params, **(values or {})}))
@@ -276,13 +276,13 @@ class Session(QObject):
         return replace(default_choice(filter, cuda, self.steps, meta_of(self.input, filter)), input=self._choice.input)
 
     def set_params(self, params: Mapping[str, Any], same_step: bool = False) -> None:
-        """Take these values. `same_step` says that they go on with the last change, as a drag does: undo goes back to
-        before both."""
+        """Set these values. `same_step` says that they continue the last change, as a drag does: one undo reverts
+        both."""
         if dict(params) != dict(self._choice.params):
             self._set(replace(self._choice, params=dict(params)), same_step=same_step)
 
     def set_param(self, name: str, value: Any, same_step: bool = False) -> None:
-        """Take a value of one parameter, and of those with which it matters the first allowed value."""
+        """Set a value of one parameter, and set the parameters that it depends on to their first allowed values."""
         param = next(p for p in self.filter.params if p.name == name)
         needed = {} if param.matters(self.params) else {other: allowed[0] for other, allowed in param.when.items()}
         self.set_params({**self._choice.params, **needed, name: param.check(value)}, same_step)
@@ -301,8 +301,8 @@ class Session(QObject):
             self._set(replace(self._choice, knobs=knobs))
 
     def pin(self, id: str) -> str:
-        """Keep a result of the present choice with its settings, whatever is chosen later. Returns the id of the pinned
-        result. Raises ParamError where MOST_PINS are pinned."""
+        """Pin a result of the present choice: it keeps its settings. Returns the id of the pinned result. Raises
+        ParamError where MOST_PINS are pinned."""
         pin = self.shown.pin_of(id)
         if pin not in self._choice.pins:
             if len(self._choice.pins) >= MOST_PINS:
@@ -311,15 +311,15 @@ class Session(QObject):
         return pin.id
 
     def unpin(self, *ids: str) -> None:
-        """Keep these pinned results no longer, nor their differences."""
+        """Unpin these results and drop their differences."""
         pins = tuple(pin for pin in self._choice.pins if pin.id not in ids)
         if pins != self._choice.pins:
             left = tuple(kept for kept in self._choice.differences if not kept.sides & set(ids))
             self._set(replace(self._choice, pins=pins, differences=left))
 
     def keep_difference(self, difference: DifferenceOf) -> None:
-        """Have a difference beside the results. Those of variants that are not ticked make room for it. Raises
-        ParamError where MOST_DIFFERENCES are shown."""
+        """Show a difference next to the results. Hidden differences, of unticked variants, are dropped to make room for
+        it. Raises ParamError where MOST_DIFFERENCES are shown."""
         kept = self._choice.differences
         if difference not in kept:
             kept = kept if len(kept) < MOST_DIFFERENCES else self.shown.differences
@@ -328,7 +328,7 @@ class Session(QObject):
             self._set(replace(self._choice, differences=(*kept, difference)))
 
     def drop_difference(self, difference: DifferenceOf) -> None:
-        """Have a difference beside the results no longer."""
+        """Show a difference no longer."""
         kept = tuple(other for other in self._choice.differences if other != difference)
         if kept != self._choice.differences:
             self._set(replace(self._choice, differences=kept))
@@ -348,9 +348,9 @@ class Session(QObject):
 
     def set_devices(self, names: tuple[str, ...]) -> None:
         """Set the devices that run kernels, the best first. The best is selected if the present one is gone, and its
-        variants join an untouched choice."""
+        variants are added to a choice that the user has not changed."""
         self.devices = names
-        still_there = self.device in names or (self.simulated and "sim" in names)  # sim:sm_90 is another sort of sim
+        still_there = self.device in names or (self.simulated and "sim" in names)  # sim:sm_90 has the sort of sim
         if names and not still_there:
             with self._changing():
                 if self._choice == self._default(self.filter):
@@ -389,7 +389,7 @@ class Session(QObject):
             self._take(choice)
 
     def _take(self, choice: Choice) -> None:
-        """Have this choice, with its input. Where it wants no steps, the input is the original at once."""
+        """Apply this choice, with its input. If it has no steps, the input becomes the original at once."""
         with self._changing():
             other, self._choice = choice.input != self._choice.input, choice
             if other:

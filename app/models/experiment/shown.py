@@ -1,7 +1,7 @@
 """The results that the window shows: one of each ticked variant under the present choice, and those that are pinned.
 
-Each has an id, by which panes, rows and the session file know it: a ticked variant's own, and for a pinned result the
-variant's with a hash of its settings behind it.
+Each has an id, which panes, rows and the session file use: for a ticked variant the variant's id, for a pinned result
+that id followed by a hash of the settings.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gpu_ops.types import Filter, Pick
 
 
 class Choosing(Protocol):
-    """What Shown needs of the Session."""
+    """The part of Session that Shown uses."""
 
     @property
     def choice(self) -> Choice: ...
@@ -41,7 +41,7 @@ class Choosing(Protocol):
 
 
 class Shown:
-    """What is shown of a session, by the ids of results."""
+    """The results of a session that have panes, by their ids."""
 
     def __init__(self, session: Choosing) -> None:
         self._session = session
@@ -72,8 +72,8 @@ class Shown:
         return Pick(variant, self.device_of(variant), self._session.choice.knobs.get(variant, {}))
 
     def key_of(self, pick: Pick) -> RunKey:
-        """The key of a run of this pick; values that it does not give are those of the choice and the defaults, as in
-        the run."""
+        """The key of a run of this pick; values that the pick lacks are those of the choice and the defaults, as in the
+        run."""
         session = self._session
         knobs = {k.name: pick.knobs.get(k.name, k.default) for k in session.filter.variant(pick.variant).knobs}
         params = {**session.params, **pick.params}
@@ -87,45 +87,45 @@ class Shown:
         return Subject(self._session.inputs, self.key(id))
 
     def slot(self, id: str) -> RowSlot:
-        """The place of a result's row: that of a pinned one is its run's own."""
+        """The slot of a result's row; a pinned result has that of its own run."""
         if id in self.pins:
             key = self.key(id)
             return RowSlot(key.variant, key.device, key)
         return RowSlot(id, self.device_of(id))
 
     def subject_of(self, slot: RowSlot) -> Subject:
-        """What the row in a place must belong to in order to be up to date."""
+        """What the row in a slot must belong to in order to be up to date."""
         return Subject(self._session.inputs, slot.key) if slot.key is not None else self.subject(slot.variant)
 
     def id_of(self, slot: RowSlot) -> str:
-        """The result of a row; "" for a row that has none here."""
+        """The result of a row; "" for a row without a visible result."""
         return next((id for id in self.ids if self.slot(id) == slot), "")
 
     def ids_of(self, key: RunKey) -> list[str]:
-        """The results that a run brings: the pinned ones with its key, and the ticked variant, unless the run has been
-        made for a pinned result alone."""
+        """The results that a run updates: the pinned ones with its key, and the ticked variant, unless the run was for
+        a pinned result only."""
         pinned = [id for id in self.pins if self.key(id) == key]
         ticked = key.variant in self._session.choice.picks and key.device == self.device_of(key.variant)
         return ([key.variant] if ticked and (not pinned or self.key(key.variant) == key) else []) + pinned
 
     def here(self, id: str) -> bool:
-        """Whether the device of a result is here."""
+        """Whether the device of a result exists on this machine."""
         device, offered = self.pick(id).device, ("cpu", *self._session.devices)
         return device in offered or (is_simulated(device) and "sim" in offered)
 
     def pin_of(self, id: str) -> Pin:
-        """The pin that keeps a result as it is now."""
+        """The pin that keeps a result with its present settings."""
         pick, key = self.pick(id), self.key(id)
         return Pin.of(self._session.filter, Pick(key.variant, key.device, key.knobs, pick.edits, key.params))
 
     def titles(self) -> dict[str, str]:
-        """By id the variant's title; where results of one variant are pinned what differs between them comes first, and
-        stands alone where no other variant is shown."""
+        """By id the variant's title. Several results of one variant have the differing settings before it, or only
+        those where no other variant is shown."""
         alone = len({variant_of(id) for id in self.ids}) == 1
         return {id: BETWEEN.join(part for part in self._named(id, alone) if part) for id in self._all}
 
     def name(self, id: str) -> str:
-        """The title of a result in a sentence: the variant's first."""
+        """The title of a result in a sentence: here the variant's title comes first."""
         settings, title = self._named(id, False)
         return BETWEEN.join(part for part in (title, settings) if part)
 
@@ -134,8 +134,8 @@ class Shown:
         return (*(variant.id for variant in self._session.filter.all_variants), *self.pins)
 
     def _named(self, id: str, alone: bool) -> tuple[str, str]:
-        """What differs between a result and the others of its variant, and the variant's title, "" where settings
-        `alone` distinguishes results."""
+        """The settings that differ between a result and the others of its variant, and the variant's title; "" for the
+        title where settings `alone` distinguish all results."""
         variant = self._session.filter.variant(variant_of(id))
         members = [other for other in self.ids if variant_of(other) == variant.id]
         if id not in members or not self.pins:
@@ -150,5 +150,5 @@ class Shown:
 
 
 def variant_of(id: str) -> str:
-    """The variant of a result, also of one that is shown no more."""
+    """The variant of a result, also of a result that is no longer shown."""
     return id.partition(PINNED)[0]

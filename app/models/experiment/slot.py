@@ -1,4 +1,4 @@
-"""The place of a row among the results. No Qt."""
+"""The slot of a row among the results. No Qt."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gpu_ops.run_key import RunKey
 
 @dataclass(frozen=True)
 class RowSlot:
-    """The place of a row, which is something else than the run the row belongs to.
+    """Where a row goes, as opposed to the run that the row belongs to.
 
     A row of the present choice has the slot of its variant on its device, without a `key`: it follows the choice. When
     a parameter or a knob changes, the row there becomes stale, and the next row replaces it whatever its key is; so

@@ -1,4 +1,4 @@
-"""The steps between an input as it was opened and the filter, in words and as the user may change them. No widgets."""
+"""The steps between an input as it was opened and the filter, in words and for editing. No widgets."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gpu_ops.input_kinds import INPUT_KINDS, Kind
 Steps = tuple[Mapping[str, Any], ...]
 
 GAUSSIAN = "noise"
-"""The step that the noise tick adds and takes away."""
+"""The step that the noise tick box adds and removes."""
 
 
 def kept_steps(steps: Steps, kind: Kind) -> Steps:
-    """The steps that another input goes through as well: all but noise, or none where one of them, or a value,
-    is none of its kind."""
+    """The steps that are applied to the next input too: all but noise, or none where a step or a value does not suit
+    its kind."""
     staying = tuple(step for step in steps if not find_step(step["step"]).noise)
     try:
         return tuple(check_step(step, kind) for step in staying)
@@ -36,21 +36,21 @@ def noise_of(steps: Sequence[Mapping[str, Any]]) -> Noise | None:
 
 
 def with_noise(steps: Steps, noise: Noise | None) -> Steps:
-    """The steps with this noise at the end, instead of the noise that is there."""
+    """The steps with this noise at the end, instead of the present noise."""
     others = steps[:-1] if steps and steps[-1]["step"] == GAUSSIAN else steps
     return others if noise is None else (*others, {"step": GAUSSIAN, "sigma": noise.sigma, "seed": noise.seed})
 
 
 def first_values(id: str, kind: Kind, shape: Sequence[int]) -> dict[str, Any]:
-    """A new step for an input of that kind and shape: a crop begins with the whole, a size with the present one."""
+    """A new step for an input of that kind and shape: a crop starts as the whole, a size as the present one."""
     names = {p.name for p in find_step(id).params[kind]}
     extents = list(INPUT_KINDS[kind].spatial(tuple(shape)))
     return check_step({"step": id, **({"shape": extents} if "shape" in names else {})}, kind)
 
 
 def inside(steps: Sequence[Mapping[str, Any]], place: int, extents: Sequence[int]) -> dict[str, Any]:
-    """The step at this place, a crop made small enough for what the steps before it leave of `extents`; a size that
-    only the engine knows, as after a free rotation, is not looked at."""
+    """The step at this index; a crop is limited to the size that the steps before it leave of `extents`, unless only
+    the engine knows that size, as after a free rotation."""
     step = dict(steps[place])
     before = _extents_after(active_steps(steps[:place]), extents)
     if step["step"] == "crop" and before is not None:
@@ -75,7 +75,7 @@ def _extents_after(steps: Sequence[Mapping[str, Any]], extents: Sequence[int]) -
 
 
 def offered(kind: Kind) -> tuple[Any, ...]:
-    """The steps that such an input can take."""
+    """The steps that are available for this kind of input."""
     return tuple(step for step in STEPS if kind in step.kinds)
 
 
@@ -101,7 +101,7 @@ def _word(name: str, value: Any) -> str:
 
 
 def steps_text(shared: Any) -> str:
-    """What was done to an input since it was opened: "noise σ 20"; "" for nothing."""
+    """The steps that were applied to an input since it was opened: "noise σ 20"; "" for none."""
     known = {step.id for step in STEPS if step.titled}
     return " + ".join(step_text(step) for step in shared.origin.get("steps", ()) if step.get("step") in known)
 

@@ -1,4 +1,4 @@
-"""The facts about what the window shows, for the files that it writes. No widgets."""
+"""The facts that the window writes into its files. No widgets."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from gpu_ops.report.about import SEVERAL, Part, about_input, about_machine, abou
 
 
 def facts_of(session: Session, results: Results) -> dict[str, Any]:
-    """What all results share; without any, the input and the present choice. Facts that are not the same for all are
-    left out."""
+    """The facts that all results share; without results, the input and the present choice."""
     if any(entry.timed is not None for entry in results.entries()):
         return _shared(results.facts())
     input = about_input(session.input.origin) if session.input is not None else {}
@@ -29,7 +28,7 @@ def _shared(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def facts_of_difference(session: Session, results: Results, kept: DifferenceOf) -> dict[str, Any]:
-    """The facts about a difference: those that both sides share, then those of each side alone."""
+    """The facts about a difference: those that both sides share, then those of only one side."""
     one, other = (_facts_of_side(session, results, side) for side in (kept.first, kept.second))
     shared = {name: value for name, value in one.items() if other.get(name) == value}
     sides = [{name: value for name, value in side.items() if name not in shared} for side in (one, other)]
@@ -44,7 +43,7 @@ def _facts_of_side(session: Session, results: Results, id: str) -> dict[str, Any
 
 
 def facts_of_result(session: Session, results: Results, id: str, part: Part | None = None) -> dict[str, Any]:
-    """The facts about the present output of a result, or about the `part` of it that there is."""
+    """The facts about the visible output of a result, or about a `part` of it."""
     slot = session.shown.slot(id)
     row = results.entry(slot).row if slot in results else None
     if row is None:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 
 class FileList(QObject):
-    """Paths, and the place of the open one. The caller opens the files and reports `opened` or `failed`.
+    """Paths, and the index of the open one. The caller opens the files and reports `opened` or `failed`.
 
     `changed`: `paths` or `place` changed; `place` is -1 until one of the files is open.
     """
@@ -34,7 +34,7 @@ class FileList(QObject):
         return self.paths[0]
 
     def go(self, step: int) -> str:
-        """The path to open next (1) or before (-1), counted from the last request; "" at the end of the list."""
+        """The path to open next (1) or before (-1), counted from the last request; "" beyond the ends of the list."""
         place = (self._next if self.waiting else self.place) + step
         if not 0 <= place < len(self.paths):
             return ""
@@ -42,7 +42,7 @@ class FileList(QObject):
         return self.paths[place]
 
     def instead(self, path: str) -> None:
-        """Another file than the requested one is being opened: whether that one can be opened is open again."""
+        """Another file than the requested one is being opened; the requested one remains untried."""
         self._next, self._step = (self.paths.index(path), 1) if path in self.paths else (-1, 1)
 
     def opened(self, path: str) -> None:
@@ -66,5 +66,5 @@ class FileList(QObject):
         return self.paths[self._next] if self.waiting else ""
 
     def can_go(self, step: int) -> bool:
-        """Whether there is a file that way."""
+        """Whether there is a file in that direction."""
         return bool(self.paths) and 0 <= self.place + step < len(self.paths)

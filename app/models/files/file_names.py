@@ -1,4 +1,4 @@
-"""What file dialogs offer: the kinds of files, and names that say what a file holds."""
+"""What file dialogs offer: file types, and proposed names."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _format_title(suffix: str) -> str:
 
 
 def _keeps(suffix: str, dtype: str, rate: float | None) -> bool:
-    """Whether it holds all values of the type; FLAC holds those floats alone that lie from -1 to 1. Only sound holds a
+    """Whether the format keeps all values of the type; FLAC keeps only floats from -1 to 1. Only sound files keep a
     rate."""
     if suffix in (".wav", ".flac"):
         return dtype.startswith("float") == (suffix == ".wav") and rate is not None
@@ -82,14 +82,15 @@ def _keeps(suffix: str, dtype: str, rate: float | None) -> bool:
 
 def proposed_name(input: str, filter: Filter, params: Mapping[str, Any], what: str, suffix: str) -> str:
     """A name such as "camera-mean-window5-shared.png": the input, the filter, its settings, and `what` the file
-    holds."""
+    contains."""
     parts = [PurePath(input).stem if "." in input else input, filter.family, *_settings_words(filter, params), what]
     words = (re.sub(r"[^\w.-]+", "_", part).strip("_") for part in parts)
     return "-".join(word for word in words if word)[:LONGEST].rstrip("-._") + suffix
 
 
 def _settings_words(filter: Filter, params: Mapping[str, Any]) -> list[str]:
-    """The settings in a file name: a preset by its name, whole numbers, and all that differs from its default."""
+    """The settings in a file name: a preset by its name, whole numbers, and everything that differs from its
+    default."""
     preset = next((name for name, values in filter.presets.items() if _holds(params, values)), "")
     preset_names = set(filter.presets[preset]) if preset else set()
     words = [preset] if preset else []

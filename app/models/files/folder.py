@@ -1,4 +1,4 @@
-"""The files of a folder that can be opened, in the order in which a person counts."""
+"""The files of a folder that can be opened, in natural order (2 before 10)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from gpu_ops.input_kinds import IMAGE
 
 
 class Found(NamedTuple):
-    """`paths` of files that can be opened by their suffixes, how many of them are `images`, and the `reason` where the
-    folder cannot be read."""
+    """`paths` of files that can be opened by their suffixes, how many of them are `images`, and the `reason` why the
+    folder cannot be read, if so."""
 
     paths: tuple[str, ...]
     images: int = 0
@@ -32,6 +32,6 @@ def files_in(folder: str) -> Found:
 
 
 def natural(name: str) -> tuple[tuple[int, int, str], ...]:
-    """A key that sorts names as people count: frame 2 before frame 10, and letters without their case."""
+    """A key for natural order: frame 2 before frame 10, ignoring case."""
     parts = re.findall(r"\d+|\D+", name.casefold())
     return tuple((0, int(part), part) if part.isdecimal() else (1, 0, part) for part in parts)

@@ -17,17 +17,17 @@ HEADER_LINES = 20
 MOST_REMEMBERED = 50
 _OF_STACKS = {FRAME.name, PROJECT.name}
 _OF_ONE_FILE = {FRAME.name, PART.name, SERIES.name}
-"""Choices that say which part of one file is meant, and nothing about the next file."""
+"""Choices that select a part of one file and do not apply to the next file."""
 
 
 def has_survey(path: str) -> bool:
-    """Whether a file of this name is likely to hold something to choose. A folder is read with its defaults."""
+    """Whether a file of this name is likely to need choices. A folder is read with its defaults."""
     suffix = Path(path).suffix.lower()
     return any(suffix in format.suffixes and format.look is not None and format.asked for format in FORMATS)
 
 
 def choices_of(survey: Survey, path: str) -> tuple[Param, ...]:
-    """The choices of a file's format, which the survey names by its title, or else the file by its suffix."""
+    """The choices of a file's format, by the title in its survey, or else by the file's suffix."""
     suffix = Path(path).suffix.lower()
     titled = [format for format in FORMATS if format.title == survey.title]
     fitting = titled or [format for format in FORMATS if suffix in format.suffixes]
@@ -35,7 +35,7 @@ def choices_of(survey: Survey, path: str) -> tuple[Param, ...]:
 
 
 def fields(choices: Sequence[Param], survey: Survey) -> tuple[Param, ...]:
-    """The choices that matter in this file, narrowed to the values that it allows."""
+    """The choices that apply to this file, narrowed to the values that it allows."""
     narrowed = (_narrowed(param, survey) for param in choices)
     return tuple(param for param in narrowed if param is not None)
 
@@ -66,8 +66,8 @@ def changed(values: Values, choices: Sequence[Param]) -> dict[str, Value]:
 
 
 def kind_key(survey: Survey) -> str:
-    """What files that are read alike have in common: their format, the names of their columns, or, without names, how
-    many there are, and the names of their arrays."""
+    """A key for files that are read alike: their format, the names of their columns, or, without names, their number,
+    and the names of their arrays."""
     names = column_names(survey)
     named = any(not name.strip().isdigit() for name in names)
     columns = list(names) if named else len(names)
@@ -84,12 +84,12 @@ def fits(values: Values, choices: Sequence[Param], survey: Survey) -> bool:
 
 
 def must_ask(survey: Survey, values: Values | None) -> bool:
-    """Whether a person must choose first: what was remembered, `values`, does not say which part of this file."""
+    """Whether the user must choose first: the remembered `values` do not say which part of this file to read."""
     return survey.asks and (values is None or PART.name in survey.allowed)
 
 
 def lasting(values: Values) -> dict[str, Value]:
-    """The values that suit the next file as well."""
+    """The values that apply to the next file as well."""
     return {name: value for name, value in values.items() if name not in _OF_ONE_FILE}
 
 
@@ -101,7 +101,7 @@ def column_names(survey: Survey) -> tuple[str, ...]:
 
 
 def pickable(survey: Survey) -> tuple[int, ...]:
-    """The places of the columns that may be chosen."""
+    """The numbers of the columns that can be chosen."""
     allowed = survey.allowed.get(COLUMNS.name, ())
     return tuple(place for place, name in enumerate(column_names(survey)) if not allowed or name in allowed)
 
@@ -114,8 +114,8 @@ def row_choice(survey: Survey) -> str:
 
 
 def chosen_columns(text: str, names: Sequence[str]) -> tuple[int, ...]:
-    """The places of the columns that a text such as "2,ecg,5-8" chooses, as readers take it: a name comes before a
-    number. () for the default. What names no column is left out."""
+    """The numbers of the columns that a text such as "2,ecg,5-8" selects, as readers parse it: a name takes precedence
+    over a number. () for the default. Words that match no column are ignored."""
     lower, whole = [name.casefold() for name in names], text.strip()
     places: list[int] = []
     for word in [whole] if whole.casefold() in lower else (part.strip() for part in whole.split(",")):
@@ -128,13 +128,13 @@ def chosen_columns(text: str, names: Sequence[str]) -> tuple[int, ...]:
 
 
 def toggled(text: str, names: Sequence[str], place: int) -> str:
-    """The text that chooses the same columns and one more, or one less where it is among them."""
+    """The text that selects the same columns, with this column added or removed."""
     places = set(chosen_columns(text, names)) ^ {place}
     return ",".join(_by_number(names, place) for place in sorted(places))
 
 
 def _by_number(names: Sequence[str], place: int) -> str:
-    """A column by its number; by its name where another column is called like the number."""
+    """A column by its number; by its name where another column's name is that number."""
     return names[place] if str(place + 1) in names else str(place + 1)
 
 
@@ -148,7 +148,7 @@ def values_words(values: Values, choices: Sequence[Param]) -> str:
 @dataclass(frozen=True)
 class Question:
     """A file whose reader needs or allows choices. `choices` are those of its format, `values` those that differ from
-    their defaults, and `key` is that of files like it. `remembered` says that values are remembered for them."""
+    their defaults, and `key` is its kind_key. `remembered` says that values are remembered for this key."""
 
     path: str
     survey: Survey
@@ -164,7 +164,7 @@ class Question:
 
 
 class Memory:
-    """Choices by kind of file, the newest last. `text` is all of it for a settings file."""
+    """Remembered choices by kind of file, the newest last. `text` is their form in a settings file."""
 
     def __init__(self, text: str = "") -> None:
         self._values = _read(text)
@@ -192,7 +192,7 @@ class Memory:
 
 
 def _read(text: str) -> dict[str, Mapping[str, Value]]:
-    """What a settings file holds; nothing where somebody else wrote it."""
+    """The choices in a settings file; none where its text is not of this program."""
     try:
         content = json.loads(text or "{}")
     except (ValueError, RecursionError):

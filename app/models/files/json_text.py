@@ -12,7 +12,7 @@ from PySide6.QtCore import QCoreApplication
 from gpu_ops.errors import InputError, plain
 
 WIDEST = 100
-"""Letters of a list or an object that stands on one line."""
+"""The most letters of a list or an object that is written on one line."""
 
 
 def _tr(text: str) -> str:
@@ -20,8 +20,8 @@ def _tr(text: str) -> str:
 
 
 def readable(value: Any, indent: str = "") -> str:
-    """Indented JSON; what is short, and every list of numbers, stands on one line. Paths that are no text become
-    escapes."""
+    """Indented JSON; short values, and every list of numbers, are written on one line. Paths that are not valid UTF-8
+    are escaped."""
     inner = indent + "  "
     line = json.dumps(value, ensure_ascii=not _is_text(value), allow_nan=False)
     flat = not isinstance(value, Mapping | list | tuple) or not value
@@ -38,7 +38,7 @@ def _is_row(value: Any) -> bool:
 
 
 def _is_text(value: Any) -> bool:
-    """Whether all of it can be written as UTF-8: names of files need not be text."""
+    """Whether a value can be written as UTF-8: file names need not be valid text."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -47,7 +47,7 @@ def _is_text(value: Any) -> bool:
 
 
 def parsed(text: str) -> Any:
-    """What JSON says. Raises ValueError, also for what JSON does not know and for what is nested too deeply."""
+    """The parsed value. Raises ValueError, also for NaN and infinity, and for too deep nesting."""
     try:
         return json.loads(text, parse_constant=_refuse)
     except RecursionError:
@@ -59,9 +59,9 @@ def _refuse(word: str) -> NoReturn:
 
 
 class Fields:
-    """The members of a JSON object, each asked for with its kind. What nobody asks for is left alone. Every method
-    raises InputError that names the member and what it must be; one with a default takes that where the member is
-    missing."""
+    """The members of a JSON object, read one by one with their types. Members that are not read are ignored. Every
+    method raises InputError that names the member and what it must be; one with a default takes that where the member
+    is missing."""
 
     def __init__(self, content: Any, place: str = "") -> None:
         if not isinstance(content, dict):
@@ -76,7 +76,7 @@ class Fields:
         return InputError(text.format(name=path, allowed=allowed, value=plain(repr(self._content[name]), 60)))
 
     def has(self, name: str) -> bool:
-        """Whether the member is there and not null."""
+        """Whether the member exists and is not null."""
         return self._content.get(name) is not None
 
     def names(self) -> tuple[str, ...]:
@@ -115,7 +115,7 @@ class Fields:
         return float(cast(float, value))
 
     def numbers(self, name: str, count: int) -> tuple[float, ...] | None:
-        """So many finite numbers; None where the member is missing or null."""
+        """This many finite numbers; None where the member is missing or null."""
         value = self._content.get(name)
         if value is None:
             return None
@@ -125,7 +125,7 @@ class Fields:
         return tuple(value)
 
     def whole(self, name: str, count: int) -> tuple[int, ...] | None:
-        """So many whole numbers from 0 on; None where the member is missing or null."""
+        """This many whole numbers from 0 on; None where the member is missing or null."""
         value = self.numbers(name, count)
         if value is None:
             return None
@@ -147,14 +147,14 @@ class Fields:
         return tuple(value)
 
     def values(self, name: str) -> dict[str, Any]:
-        """The members of an object as they are; none by default."""
+        """The members of an object, unchecked; empty by default."""
         value = self._content.get(name, {})
         if not isinstance(value, dict):
             raise self._bad(name, _tr("an object"))
         return value
 
     def fields(self, name: str, needed: bool = False) -> Fields:
-        """The members of an object; none of them by default, unless it is needed."""
+        """The members of an object; empty by default, unless it is `needed`."""
         if needed and name not in self._content:
             raise self._bad(name, _tr("an object"))
         path = f"{self._place}.{name}" if self._place else name
@@ -162,7 +162,7 @@ class Fields:
 
 
 def _is_finite(value: Any) -> bool:
-    """A number that is not so large that a float cannot hold it."""
+    """Whether a number is finite as a float."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return False
     return abs(value) < 1e300 and math.isfinite(value)

@@ -1,4 +1,4 @@
-"""A session file: the input with its steps, the filter with all choices, and what the window shows of them. No
+"""A session file: the input with its steps, the filter with all choices, and the window's view. No
 widgets."""
 
 from __future__ import annotations
@@ -33,11 +33,12 @@ from gpu_ops.types import Filter, Pick, Variant
 
 SCHEMA, MAJOR = "kernelscope-session", 2
 LARGEST = 1 << 22
-"""Bytes of a session file at most: it holds names and numbers only."""
+"""The largest session file in bytes: it contains names and numbers only."""
 DEVICE = re.compile(r"|cuda:[0-9]{1,3}|sim(:sm_[0-9]{2,3})?")
 NONFINITE = ("refuse", *NonFiniteError.choices)
 PINNED = "pinned {number}"
-"""A pinned result in a difference, by its place in the list, from 1 on: its id depends on what settings there are."""
+"""A pinned result in a difference, by its number in the list, from 1 on: its id depends on the settings of this
+version."""
 
 
 def _tr(text: str) -> str:
@@ -46,7 +47,7 @@ def _tr(text: str) -> str:
 
 @dataclass(frozen=True)
 class SavedInput:
-    """How an input is opened: the `paths` of its file, those to be tried first before others, or the id of a sample;
+    """How an input is opened: the `paths` of its file, in the order in which they are tried, or the id of a sample;
     `options` are those of LoadRequest or SampleRequest. `hash` identifies the file, `nbytes` is the size of the
     array."""
 
@@ -65,8 +66,8 @@ class SavedInput:
 
 @dataclass(frozen=True)
 class SavedSession:
-    """All that a session file holds. `choice` has the steps, `device` runs kernels, `output` is the visible one;
-    "" of these and of the baseline is the usual one."""
+    """The content of a session file. `choice` includes the steps, `device` runs kernels, `output` is the visible one;
+    "" in these and in the baseline means the default."""
 
     input: SavedInput
     choice: Choice
@@ -84,7 +85,7 @@ class SavedSession:
 
 
 def _origin_of(session: Session) -> Mapping[str, Any] | None:
-    """The origin of the input before the session's steps; None where no file and no sample has it."""
+    """The origin of the input before the session's steps; None where it is neither a file nor a sample."""
     original = session.original
     if original is None or not {PATH, "generator"} & original.origin.keys():
         return None
@@ -92,7 +93,7 @@ def _origin_of(session: Session) -> Mapping[str, Any] | None:
 
 
 def saved_of(session: Session, view: View, path: str = "") -> SavedSession:
-    """What a file of the present session holds; `path` is where its input was opened. Raises InputError without an
+    """The file content for the present session; `path` is where its input was opened. Raises InputError without an
     input that can be opened again."""
     original, origin = session.original, _origin_of(session)
     if original is None:
@@ -117,8 +118,8 @@ def saved_of(session: Session, view: View, path: str = "") -> SavedSession:
 
 
 def session_text(saved: SavedSession, folder: str = "") -> str:
-    """The text of a session file. One that lies in `folder` names the input's file by its place from there as well, so
-    that both can be moved together."""
+    """The text of a session file. A session in `folder` also has the relative path of the input's file, so that both
+    can be moved together."""
     choice = saved.choice
     content = {
         "schema": f"{SCHEMA}/{MAJOR}",
@@ -171,7 +172,7 @@ def _from_folder(path: str, folder: str) -> str:
 
 
 def read_session(path: str, offered: Offered) -> SavedSession:
-    """A session file, checked to the last value. Raises InputError, or ParamError, in one sentence that says what is
+    """Read a session file and check every value. Raises InputError or ParamError with one sentence that says what is
     wrong."""
     file, name = Path(path), plain(PurePath(path).name)
     require_regular(file, "a session")
@@ -187,7 +188,7 @@ def read_session(path: str, offered: Offered) -> SavedSession:
 
 
 def parse_session(data: bytes, folder: str, offered: Offered) -> SavedSession:
-    """The same from the bytes of a file in that folder."""
+    """The same, from the bytes of a file in that folder."""
     try:
         content = parsed(data.decode("utf-8-sig"))
     except ValueError as error:
@@ -219,8 +220,8 @@ def parse_session(data: bytes, folder: str, offered: Offered) -> SavedSession:
 
 
 def _todays(filter: Filter, id: str) -> tuple[str, ...]:
-    """A variant by its id in this version. One that is several now is all of these: its input, which is not read yet,
-    says which of them takes it."""
+    """A variant by its id in this version. An old id that has been split gives all its successors: the input, which is
+    not read yet, decides which of them applies."""
     return tuple(dict.fromkeys(s.variant for s in filter.renamed[id])) if id in filter.renamed else (id,)
 
 
@@ -307,7 +308,7 @@ def _read_pins(content: tuple[dict[str, Any], ...], filter: Filter) -> list[Pin]
 def _read_differences(
     content: tuple[dict[str, Any], ...], filter: Filter, pinned: Sequence[str]
 ) -> tuple[DifferenceOf, ...]:
-    """The differences that stay beside the results, each once and of two results that the file may show."""
+    """The differences next to the results, each once and of two results that the file may show."""
     if len(content) > MOST_DIFFERENCES:
         text = _tr("It has {number} differences; the maximum is {most}.")
         raise InputError(text.format(number=len(content), most=MOST_DIFFERENCES))
@@ -332,6 +333,6 @@ def _read_device(name: str) -> str:
 
 
 def reason_of(error: KernelscopeError, name: str) -> str:
-    """Why a session is not opened, in one sentence, and what that leaves as it is."""
+    """One sentence that says why a session is not opened, and what stays unchanged."""
     text = _tr("The session {name} is not opened, and everything stays as it is: {reason}")
     return text.format(name=plain(name), reason=shortened(str(error)))

@@ -1,4 +1,4 @@
-"""What a window shows beside the experiment, as a session file keeps it: panes, probe, channels, panels. No widgets."""
+"""A window's view of the experiment, as a session file keeps it: panes, probe, channels, panels. No widgets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TOOLS: tuple[Tool, ...] = ("region", "profile")
 
 
 class Offered(NamedTuple):
-    """What a window has: `tabs` are the panels that share a place, `scales` those of values."""
+    """The names that a session may refer to: `tabs` are the panels that share an area, `scales` those of values."""
 
     tabs: tuple[str, ...] = ()
     scales: tuple[str, ...] = ()
@@ -29,12 +29,12 @@ class Offered(NamedTuple):
 
 @dataclass(frozen=True)
 class View:
-    """`mode` and `pair` are how pictures are compared, `scale` that of values, "" for the usual one. `region`, `line`
-    and `span` are those of a Probe, in places of the input after its steps; `tool` is what a drag draws, and `front`
-    what is in the foreground. `only` and `stacked` are those of a ChannelChoice.
+    """`mode` and `pair` are how pictures are compared, `scale` is that of values, "" for the default. `region`, `line`
+    and `span` are those of a Probe, in coordinates of the input after its steps; `tool` is what a drag draws, and
+    `front` what is in the foreground. `only` and `stacked` are those of a ChannelChoice.
 
     `levels` are how black and white are set, with `low` and `high` where by hand; "" where the view has none.
-    `tab` is the panel in front, `layout` the panels' places and sizes as Qt writes them, in base64. `xray` and
+    `tab` is the panel in front, `layout` the panels' positions and sizes as Qt writes them, in base64. `xray` and
     `against` are the variants in the X-ray panel, `timeline` the queues of a simulated GPU in the Timeline panel.
     """
 
@@ -125,7 +125,7 @@ def read_view(fields: Fields, variants: tuple[str, ...], pinned: tuple[str, ...]
 
 
 def fits(view: View, extent: Extent) -> bool:
-    """Whether region, line and interval lie within an input of this extent: (H, W) or (N,)."""
+    """Whether region, line and interval are within an input of this extent: (H, W) or (N,)."""
     places: list[tuple[float, float, int]] = []  # first, last, end of the axis
     if view.region is not None or view.line is not None:
         if len(extent) != 2:
@@ -147,7 +147,7 @@ def fits(view: View, extent: Extent) -> bool:
 
 
 def put_probe(view: View, probe: Probe, extent: Extent) -> bool:
-    """Draw region, line and interval again in an input of this extent. Returns False, with none of them drawn, where
+    """Restore region, line and interval in an input of this extent. Returns False, and restores none of them, where
     they do not fit."""
     probe.remove_all()
     probe.set_extent(extent)
@@ -164,7 +164,7 @@ def put_probe(view: View, probe: Probe, extent: Extent) -> bool:
 
 
 def put_channels(view: View, choice: ChannelChoice) -> bool:
-    """Show the same channels. Returns False, with all of them shown, where there are fewer."""
+    """Show the same channels. Returns False, and shows all, where the input has fewer."""
     choice.show_all(view.stacked)
     if view.only is not None and view.only >= len(choice.names):
         return False

@@ -1,4 +1,4 @@
-"""Files that keep the sessions of open windows, so that a crash loses nothing. No widgets."""
+"""Keeps the sessions of open windows in files, so that a crash loses nothing. No widgets."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ PREFIX = "unfinished-"
 
 
 class Unfinished:
-    """The session of a window as it is now, in a file of its own in `folder`, which `end` removes. The file of a
-    process that has gone without that is from a crash. A lock beside each file says whether its process still runs."""
+    """The present session of a window, in its own file in `folder`, which `end` removes. A file whose process no longer
+    runs is from a crash. A lock next to each file shows whether its process still runs."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -26,7 +26,7 @@ class Unfinished:
         self._ended = False
 
     def keep(self, text: str) -> None:
-        """Write the session unless the file has it already. Raises InputError where it cannot be written."""
+        """Write the session unless it is unchanged. Raises InputError where it cannot be written."""
         if self._ended or text == self._text:
             return
         if self._lock is None:
@@ -43,8 +43,8 @@ class Unfinished:
         self._text = text
 
     def end(self) -> None:
-        """Remove the file: the window closes as usual."""
-        self._ended = True  # a change of the last moment comes later
+        """Remove the file: the window closes normally."""
+        self._ended = True  # a last change may arrive later
         self.file.unlink(missing_ok=True)
         if self._lock is not None:
             self._lock.unlock()
@@ -61,14 +61,14 @@ class Unfinished:
         return sorted(found, key=_time, reverse=True)
 
     def is_one(self, path: str) -> bool:
-        """Whether a session file is one of these, which no user has named."""
+        """Whether a session file is one of these, not named by the user."""
         file = Path(path)
         return file.parent == self.folder and file.name.startswith(PREFIX)
 
 
 def _lock(file: Path) -> QLockFile:
     lock = QLockFile(f"{file}.lock")
-    lock.setStaleLockTime(0)  # only a process that has gone gives it up
+    lock.setStaleLockTime(0)  # only a process that has ended releases it
     return lock
 
 

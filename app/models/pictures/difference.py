@@ -133,7 +133,7 @@ def _work(
 
 
 def _apart(one: str, other: str) -> tuple[str, str]:
-    """Two titles without what they end with alike, such as the variant of two settings."""
+    """Two titles without their common ending, such as the variant of two settings."""
     a, b = one.split(BETWEEN), other.split(BETWEEN)
     while min(len(a), len(b)) > 1 and a[-1] == b[-1]:
         a, b = a[:-1], b[:-1]

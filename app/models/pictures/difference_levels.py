@@ -1,4 +1,4 @@
-"""The levels of a difference: the same distance below and above 0, by a percentile of what differs. No widgets."""
+"""The levels of a difference: symmetric about 0, by a percentile of the pixels that differ. No widgets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.models.pictures.pyramid import Array
 FAR = 2.0
 """So many times as large as a percentile of what differs is a largest difference that would leave all others white."""
 MOST_VALUES = 1 << 20
-"""Values that percentiles are taken from; of larger pictures every so many."""
+"""The most values that percentiles are computed from; larger pictures are subsampled."""
 BINS = 256
 ABSOLUTE = "magma"
 """The colours of absolute differences: black where there is none."""
@@ -54,7 +54,7 @@ def figures_of(values: Array, most: float, stop: Callable[[], bool] = lambda: Fa
         zeros = {0.1: 0.0, 50: 0.0, 99.9: 0.0}
         return DifferenceFigures(0.0, 0.0, zeros, (0,) * BINS, nan, infinite, dict.fromkeys(SHARES, 0.0), 0.0)
     low, high = float(known.min()), float(known.max())
-    some: Any = known[:: (known.size // MOST_VALUES) | 1].astype(np.float64)  # an odd step meets every column
+    some: Any = known[:: (known.size // MOST_VALUES) | 1].astype(np.float64)  # an odd step visits every column
     percentiles = dict(zip((0.1, 50, 99.9), map(float, np.percentile(some, (0.1, 50, 99.9))), strict=True))
     sizes = np.abs(some[some != 0])
     ranks = np.percentile(sizes, SHARES) if sizes.size else np.full(len(SHARES), most)

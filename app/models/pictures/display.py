@@ -45,9 +45,9 @@ class StatisticsLike(Protocol):
 
 @cache
 def colors(name: str) -> np.ndarray[Any, Any]:
-    """The 256 colours (256, 3) uint8 of a colour map, read-only. Colour-blind people can order its colours.
+    """The 256 colours (256, 3) uint8 of a colour map, read-only. Its order is visible to colour-blind people.
 
-    They come from pyqtgraph's files: importing it takes a fifth of a second, and pictures need nothing else from it.
+    Read from pyqtgraph's files: importing it takes a fifth of a second, and pictures need nothing else from it.
     """
     if name == "gray":
         table = np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1)
@@ -73,8 +73,8 @@ def spread_levels(low: float, high: float) -> tuple[float, float]:
 
 
 def natural_levels(array: np.ndarray[Any, Any], statistics: StatisticsLike | None) -> Levels | None:
-    """Black and white as the type of a colour image means them: all of uint8 or uint16, 0 to 1 of floats within that.
-    None for gray images and for other floats, whose levels are those of their values."""
+    """Black and white by the type of a colour image: the full range of uint8 or uint16, 0 to 1 for floats within it.
+    None for gray images and other floats, whose levels follow their values."""
     if array.ndim != 3 or array.shape[2] < 3:
         return None
     if array.dtype.kind == "u" and array.dtype.itemsize <= 2:
@@ -88,7 +88,7 @@ class Display(QObject):
     """Shared by all panes of a group. `centre` is (x, y) in data units, `scale` data units per screen pixel. Together
     they fix what a view of any size shows, so resizing changes neither and linked views cannot drift.
 
-    `signed` says that levels lie symmetrically about 0 and colours are fixed.
+    `signed` says that levels are symmetric about 0 and colours are fixed.
     While `following` (until the user zooms or pans), the image fits into the smallest of the views.
     """
 
@@ -112,7 +112,7 @@ class Display(QObject):
         self.colormap = "gray"
         self.lut: np.ndarray[Any, Any] | None = None  # None: gray, painted without a table
         self.cursor: tuple[float, float] | None = None
-        self.pixel: Pixel | None = None  # the size of a data unit, where it is known
+        self.pixel: Pixel | None = None  # the size of a data unit, if known
         self._views: dict[int, tuple[Size, Size]] = {}
 
     # Place and zoom
@@ -124,19 +124,19 @@ class Display(QObject):
             self.navigated.emit()
 
     def fit(self, width: float, height: float, view_width: float, view_height: float) -> None:
-        """Show all of `width` × `height` data units in a view of so many screen pixels, also after a resize."""
+        """Fit all of `width` × `height` data units into a view of so many screen pixels, also after a resize."""
         self.following = True
         scale = max(width / max(view_width, 1), height / max(view_height, 1))
         self._go(width / 2, height / 2, scale)
 
     def place(self, view: int, data: Size, viewport: Size) -> None:
-        """A view, known by its key, now shows `data` in a `viewport` of so many screen pixels."""
+        """Register a view, by its key, that shows `data` in a `viewport` of so many screen pixels."""
         self._views[view] = data, viewport
         if self.following:
             self.refit()
 
     def forget(self, view: int) -> None:
-        """A view is gone or hidden."""
+        """Remove a view that is closed or hidden."""
         if self._views.pop(view, None) and self.following:
             self.refit()
 
@@ -170,7 +170,7 @@ class Display(QObject):
         self._go(self.centre[0] + dx, self.centre[1] + dy, self.scale)
 
     def set_pixel(self, pixel: Pixel | None) -> None:
-        """Set the size of a data unit, which the place of the cursor is given in as well; None where none is known."""
+        """Set the size of a data unit, in which the cursor's position is also given; None where it is unknown."""
         if pixel != self.pixel:
             self.pixel = pixel
             self.cursor_moved.emit()
@@ -179,7 +179,7 @@ class Display(QObject):
 
     def set_input(self, statistics: StatisticsLike | None, natural: Levels | None = None) -> None:
         """Take another input: automatic levels follow its statistics, or are `natural` where its type defines black and
-        white. The levels, the zoom and the cursor of the input before are dropped."""
+        white. The levels, the zoom and the cursor of the previous input are dropped."""
         self.set_figures(statistics, natural)
         self.following = True
         self.clear_cursor()
@@ -193,7 +193,7 @@ class Display(QObject):
         self.figures_changed.emit()
 
     def follow(self, statistics: StatisticsLike | None, natural: Levels | None = None) -> None:
-        """Take other values of the same input without a new start: levels that follow the values do so, others stay."""
+        """Take other values of the same input and keep the view: automatic levels follow the values, others stay."""
         self.statistics, self.natural = statistics, natural
         self.auto_levels(self.mode)
         self.figures_changed.emit()

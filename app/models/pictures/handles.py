@@ -13,15 +13,14 @@ from gpu_ops.types import Filter
 DIGITS = 4
 """Decimals of the span of a parameter to which a drag is rounded."""
 KEY, LEAP = 50, 10
-"""How many of the finest steps of a parameter one key press is where it is no whole number, and how many times as far
-a leap goes."""
+"""The number of finest steps per key press of a parameter that is not an integer, and the factor of a leap."""
 
 
 @dataclass(frozen=True)
 class Handle:
-    """A ring of `radius` about (`y`, `x`), or that point itself where `radius` is None, at places of the output's
-    axes. A drag changes the parameters `names`, whose values are in `unit`. `mirrored` says that the same lies at
-    (-y, -x)."""
+    """A ring of `radius` about (`y`, `x`), or that point itself where `radius` is None, in coordinates of the output's
+    axes. A drag changes the parameters `names`, whose values are in `unit`. `mirrored` says that the handle also
+    appears at (-y, -x)."""
 
     names: tuple[str, ...]
     y: float = 0.0
@@ -49,8 +48,8 @@ def handles(filter: Filter, params: Mapping[str, Any], over: str) -> tuple[Handl
 
 
 def dragged(filter: Filter, params: Mapping[str, Any], handle: Handle, y: float, x: float) -> dict[str, Any]:
-    """The parameters after a drag of a handle to a place. A handle stops at the limits of its parameters, and a ring
-    before it meets the one inside or outside it."""
+    """The parameters after a drag of a handle to (y, x). A handle stops at the limits of its parameters, and a ring
+    before it touches the next ring inside or outside."""
     values = (y, x) if handle.radius is None else (distance(handle, y, x),)
     return _limited(filter, params, dict(zip(handle.names, values, strict=True)))
 
@@ -58,7 +57,7 @@ def dragged(filter: Filter, params: Mapping[str, Any], handle: Handle, y: float,
 def nudged(
     filter: Filter, params: Mapping[str, Any], handle: Handle, across: int, up: int, leap: bool = False
 ) -> dict[str, Any]:
-    """The parameters after a step by keys, or a leap: a point moves, a ring grows to the right and upward."""
+    """The parameters after one key press, or a leap: a point moves; right and up make a ring larger."""
     ways = (across + up,) if handle.radius is not None else (-up, across)
     by_name = {p.name: p for p in filter.params}
     steps = [finest(by_name[n]) * (1 if _is_whole(by_name[n]) else KEY) * (LEAP if leap else 1) for n in handle.names]
@@ -67,13 +66,13 @@ def nudged(
 
 
 def distance(handle: Handle, y: float, x: float) -> float:
-    """The distance of a place from the middle of a ring, or of its mirror image where that is nearer."""
+    """The distance of (y, x) from the centre of a handle, or of its mirror image where that is nearer."""
     signs = (1, -1) if handle.mirrored else (1,)
     return min(math.hypot(y - sign * handle.y, x - sign * handle.x) for sign in signs)
 
 
 def finest(param: Param) -> float:
-    """The least change of a parameter by a handle."""
+    """The smallest change of a parameter by a handle."""
     return float(param.step or 1) if _is_whole(param) else 10.0 ** -_decimals(param)
 
 

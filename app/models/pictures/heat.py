@@ -1,7 +1,7 @@
-"""A plane of values reduced to the pixels of any part of it, with a zoom of its own along either axis. No Qt.
+"""A plane of values reduced to the pixels of any part of it, with an independent zoom along either axis. No Qt.
 
-Rule of reduction: a pixel shows the largest of its values, so that a narrow line stays visible; NaN, where it has one.
-Every value that lies in view belongs to exactly one pixel.
+Rule of reduction: a pixel shows the largest of its values, so that a narrow line stays visible; NaN if one of them is.
+Every visible value belongs to exactly one pixel.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SMALLEST = 1024
 
 
 class Level(NamedTuple):
-    """Values reduced: each stands for `tall` × `wide` of the plane's."""
+    """Reduced values: each covers `tall` × `wide` values of the plane."""
 
     values: Array
     tall: int = 1
@@ -26,7 +26,7 @@ class Level(NamedTuple):
 
 class Heat:
     """Values (H, W) of float32 or float64, used in place. `levels` halve the longer side again and again; they take as
-    many bytes as the values. Until `build` made them (in any thread), `sample` picks single values."""
+    many bytes as the values. Until `build` has computed them (in any thread), `sample` picks single values."""
 
     def __init__(self, values: Array) -> None:
         if values.ndim != 2 or values.dtype.kind != "f" or not values.size:
@@ -36,7 +36,7 @@ class Heat:
         self.complete = max(values.shape) <= SMALLEST
 
     def build(self, stop: Callable[[], bool] = lambda: False) -> bool:
-        """Make all levels. False when `stop` returned True first."""
+        """Compute all levels. False when `stop` returned True first."""
         levels = self.levels[:1]
         while max((last := levels[-1]).values.shape) > SMALLEST:
             if stop():
@@ -47,8 +47,8 @@ class Heat:
         return True
 
     def sample(self, rows: Array, columns: Array) -> Array:
-        """The values of pixels: `rows` (h + 1) and `columns` (w + 1) are the places of their edges, increasing evenly,
-        where value k reaches from k to k + 1. They lie within the plane, or half a pixel beyond it."""
+        """The values of pixels: `rows` (h + 1) and `columns` (w + 1) are the positions of their edges, evenly spaced
+        and increasing, where value k extends from k to k + 1. They are within the plane, or half a pixel beyond it."""
         tall, wide = (float(edges[1] - edges[0]) for edges in (rows, columns))
         fine = (level for level in self.levels if level.tall <= max(tall, 1.0) and level.wide <= max(wide, 1.0))
         level = min(fine, key=lambda level: level.values.size)
@@ -59,12 +59,12 @@ class Heat:
 
 
 def _seen(edges: Array, count: int) -> slice:
-    """The values that pixels with these edges may show."""
+    """The range of values that pixels with these edges cover."""
     return slice(max(0, min(int(np.floor(edges[0])), count - 1)), max(1, min(int(np.ceil(edges[-1])) + 1, count)))
 
 
 def _halved(values: Array, axis: int) -> Array:
-    """The larger of each two neighbours; the last one where their number is odd."""
+    """The larger of every two neighbours; the last value itself where their number is odd."""
     part: list[Any] = [slice(None), slice(None)]
     part[axis] = slice(0, None, 2)
     first = values[tuple(part)]
@@ -77,7 +77,7 @@ def _halved(values: Array, axis: int) -> Array:
 
 
 def _reduced(values: Array, axis: int, edges: Array, picked: bool) -> Array:
-    """The largest value between neighbouring edges, along an axis; the value there where pixels are smaller than
+    """The largest value between neighbouring edges, along an axis; the value at the edge where pixels are smaller than
     values, or where values are only `picked`."""
     count = values.shape[axis]
     if picked or edges[1] - edges[0] <= 1:

@@ -46,7 +46,7 @@ class Layer(QObject):
 
     @property
     def sharp(self) -> bool:
-        """False while single pixels stand for a large image."""
+        """False while single pixels represent a large image."""
         return self.pyramid is not None and self.pyramid.complete
 
     @property
@@ -55,7 +55,7 @@ class Layer(QObject):
 
     @property
     def extent(self) -> tuple[int, ...] | None:
-        """(H, W) of the input that the image covers in part or as a whole."""
+        """(H, W) of the input, which the image covers in part or as a whole."""
         return self.origin.whole or (None if self.pyramid is None else self.pyramid.array.shape[:2])
 
     @property
@@ -130,7 +130,7 @@ class Layer(QObject):
             self.described.emit()
 
     def set_tone(self, tone: Tone | None) -> None:
-        """Levels and colours of its own; None follows the Display again."""
+        """Set the layer's own levels and colours; None follows the Display again."""
         self.tone = tone
         self.changed.emit()
 
@@ -143,13 +143,13 @@ class Layer(QObject):
 
     @property
     def labelled(self) -> bool:
-        """Whether the values are labels, of which none is more than another."""
+        """Whether the values are labels, which have no order."""
         return self.drawn is not None and self.drawn.labels
 
     @property
     def compared(self) -> Array:
-        """The values (H, W) or (H, W, C) of differences: those that the cursor reads, but in dB where the picture
-        is."""
+        """The values (H, W) or (H, W, C) that differences use: those that the cursor reads, but in dB where the picture
+        is in dB."""
         assert self.pyramid is not None
         return self.drawn.values if self.drawn is not None and not self.drawn.decade else self.pyramid.array
 
@@ -161,7 +161,7 @@ class Layer(QObject):
         return int(y) - rect.top, int(x) - rect.left
 
     def part(self, rect: Rect, values: Array | None = None) -> Array:
-        """The image in a rectangle of the input, which it must cover; or other `values` of its pixels there."""
+        """The image in a rectangle of the input, which the image must cover; or other `values` of its pixels there."""
         assert self.pyramid is not None
         top, left = self.pyramid.at
         return (self.pyramid.array if values is None else values)[

@@ -1,4 +1,4 @@
-"""How values that are no finite numbers are drawn, counted and named. No Qt but its translations."""
+"""How NaN and infinity are drawn, counted and named. No Qt but its translations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ INFINITE_COLOR = (0, 255, 255)
 
 
 def painted(colors: Array, values: Array) -> None:
-    """Give the pixels (h, w, 4) of values (h, w) or (h, w, C) that are no finite numbers their own colours, in place. A
+    """Paint the pixels (h, w, 4) of NaN and infinity in values (h, w) or (h, w, C) in their own colours, in place. A
     pixel with NaN in one channel and infinity in another counts as NaN."""
     for found, color in ((np.isinf(values), INFINITE_COLOR), (np.isnan(values), NAN_COLOR)):
         pixels = found.any(axis=2) if found.ndim == 3 else found
@@ -39,5 +39,5 @@ def drawn_words() -> str:
 
 
 def value_word(value: float) -> str:
-    """The name of a value that is no finite number."""
+    """The name of a value that is not finite."""
     return "NaN" if value != value else "−∞" if value < 0 else "∞"

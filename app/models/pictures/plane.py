@@ -11,7 +11,7 @@ Range = tuple[float, float, float]
 
 class Plane(QObject):
     """Shared by all charts of a group: an AxisView along `x` and one along `y`. Both zoom and pan if `upward`; else y
-    always shows its whole range. `cursor` is the place (x, y) in all charts, or None.
+    always shows its whole range. `cursor` is the position (x, y) in all charts, or None.
 
     `changed`: paint again; `cursor_moved`: the cursor reads another value.
     """
@@ -28,7 +28,7 @@ class Plane(QObject):
             span.changed.connect(self.changed)
 
     def set_limits(self, across: Range, up: Range) -> None:
-        """Set the first and the last place, and the distance of neighbouring values, along x and along y."""
+        """Set the first and the last position, and the distance between neighbouring values, along x and along y."""
         self.x.set_limits(*across)
         self.y.set_limits(*up)
 
@@ -43,7 +43,7 @@ class Plane(QObject):
         self.y.fit()
 
     def zoom_at(self, across: float, up: float, x: float, y: float) -> None:
-        """Magnify by a factor along either axis; the place (x, y) stays where it is."""
+        """Magnify by a factor along either axis; (x, y) stays at its position on the screen."""
         for span, factor, place in zip(self._free, (across, up), (x, y), strict=False):
             span.zoom_at(factor, place)
 
@@ -58,12 +58,12 @@ class Plane(QObject):
             span.one_to_one()
 
     def pan(self, across: float, up: float) -> None:
-        """Move by places."""
+        """Move by so many units of each axis."""
         for span, places in zip(self._free, (across, up), strict=False):
             span.pan(places)
 
     def set_cursor(self, cursor: tuple[float, float] | None) -> None:
-        """Set the place where the views read values, or None."""
+        """Set the position where the views read values, or None."""
         if cursor != self.cursor:
             self.cursor = cursor
             self.cursor_moved.emit()

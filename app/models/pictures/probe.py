@@ -12,12 +12,12 @@ from app.models.pictures.viewport import Rect
 Tool = Literal["", "region", "profile"]
 Extent = tuple[int, ...]
 Grip = tuple[int, int]
-"""Which edges of a rectangle move: (along y, along x), -1 the first edge, 1 the last one, 0 neither; (0, 0) moves all
-of it."""
+"""The edges of a rectangle that move: (along y, along x), -1 the first edge, 1 the last one, 0 neither; (0, 0) moves
+the whole rectangle."""
 INSIDE: Grip = (0, 0)
 GRIPS: tuple[Grip, ...] = tuple((y, x) for y in (-1, 0, 1) for x in (-1, 0, 1) if (y, x) != INSIDE)
 SNAP = math.pi / 4
-"""The angles between which a straight line can be chosen."""
+"""Straight lines are limited to multiples of this angle."""
 
 
 class Line(NamedTuple):
@@ -35,7 +35,7 @@ class Line(NamedTuple):
 
 class Probe(QObject):
     """What the user measures in one input: a `region` of whole pixels, a `line` for a profile, and an interval `span`
-    of samples, from its first to the one after its last. Each is None where there is none. They stay while the input
+    of samples, from its first to the one after its last. Each is None if not drawn. They stay while the input
     keeps its size, as the frames of a stack do; an input of another size removes them.
 
     `extent` is (H, W) of an image, (N,) of a signal. `tool` is what a drag draws. `changed`: one of these changed;
@@ -64,12 +64,12 @@ class Probe(QObject):
 
     @property
     def any(self) -> bool:
-        """Whether there is something to measure."""
+        """Whether anything is drawn."""
         return self.region is not None or self.line is not None or self.span is not None
 
     @property
     def chosen(self) -> bool:
-        """Whether there is a region, or an interval of a signal."""
+        """Whether a region is drawn, or an interval of a signal."""
         return self.region is not None or self.span is not None
 
     def set_extent(self, extent: Extent) -> None:
@@ -116,7 +116,7 @@ class Probe(QObject):
             self.changed.emit()
 
     def set_mark(self, mark: tuple[float, float] | None) -> None:
-        """Mark the place (x, y) on the line where the user reads its profile; None for no mark."""
+        """Mark the point (x, y) on the line where the user reads its profile; None for no mark."""
         if mark != self.mark:
             self.mark = mark
             self.mark_changed.emit()
@@ -130,7 +130,7 @@ class Probe(QObject):
             self.changed.emit()
 
     def remove_all(self) -> None:
-        """Remove everything and put the tool away."""
+        """Remove everything and deselect the tool."""
         self.region = self.line = self.span = None
         self.set_tool("")
         self.changed.emit()
@@ -161,7 +161,7 @@ def spanning(x0: float, y0: float, x1: float, y1: float, extent: Extent) -> Rect
 
 
 def whole(one: float, other: float, count: int) -> tuple[int, int]:
-    """The first of `count` cells between two places, and the one after the last; at least one cell."""
+    """The first of `count` cells between two positions, and the one after the last; at least one cell."""
     low, high = sorted((one, other))
     first = min(max(math.floor(low), 0), count - 1)
     return first, min(max(math.ceil(high), first + 1), count)
@@ -182,14 +182,14 @@ def shifted(ends: tuple[int, int], by: int, count: int) -> tuple[int, int]:
 
 
 def reached(rect: Rect, grip: Grip, x: float, y: float, extent: Extent) -> Rect:
-    """The rectangle after its gripped edges went to (x, y). An edge may cross the opposite one."""
+    """The rectangle after its gripped edges moved to (x, y). An edge may cross the opposite one."""
     left, right = stretched((rect.left, rect.right), grip[1], x, extent[1])
     top, bottom = stretched((rect.top, rect.bottom), grip[0], y, extent[0])
     return Rect(left, top, right, bottom)
 
 
 def stretched(ends: tuple[int, int], edge: int, place: float, count: int) -> tuple[int, int]:
-    """An interval after its first (-1) or last (1) end went to a place; with 0 none does."""
+    """An interval after its first (-1) or last (1) end moved to a position; 0 moves neither."""
     if edge == 0:
         return ends
     fixed, loose = ends[edge < 0], min(max(round(place), 0), count)
@@ -218,7 +218,7 @@ def carried(line: Line, dx: float, dy: float, extent: Extent) -> Line:
 
 
 def bent(line: Line, end: int, x: float, y: float, extent: Extent, straight: bool = False) -> Line:
-    """The line after its first (0) or second (1) end went to (x, y). A `straight` one lies across, upright or along a
+    """The line after its first (0) or second (1) end moved to (x, y). A `straight` one is horizontal, vertical or
     diagonal."""
     fixed = (line.x1, line.y1) if end == 0 else (line.x0, line.y0)
     if straight:

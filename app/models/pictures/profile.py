@@ -36,10 +36,10 @@ def axis_of(line: Line, pixel: Pixel | None) -> Axis:
 
 
 def profile(source: Sampled, line: Line) -> Array:
-    """The values (n, C) of a picture at `steps(line)` places of equal distance from one end to the other, in float64.
+    """The values (n, C) of a picture at `steps(line)` equally spaced points from one end to the other, in float64.
 
-    Between the middles of pixels they are bilinear; in the half pixel at the edge they are those of the edge, and NaN
-    beyond it. A NaN or an infinite pixel counts only where it has a share.
+    Values are interpolated bilinearly between the centres of pixels; in the half pixel at the edge they are those of
+    the edge, and NaN beyond it. A NaN or infinite pixel counts only where its weight is not 0.
     """
     count = steps(line)
     (top, left), values = source.start, source.values
@@ -59,13 +59,13 @@ def profile(source: Sampled, line: Line) -> Array:
 
 
 def _neighbours(places: Array, count: int) -> tuple[Array, Array, Array]:
-    """The cell whose middle lies before each place, the next one, and the share of the next one (n, 1)."""
+    """The cell whose centre is before each position, the next one, and the weight of the next one (n, 1)."""
     middle = np.clip(places - 0.5, 0, count - 1)
     first = np.floor(middle).astype(np.int64)
     return first, np.minimum(first + 1, count - 1), (middle - first)[:, None]
 
 
 def _between(one: Array, other: Array, share: Array) -> Array:
-    """Values between two, in float64."""
+    """Linear interpolation between two values, in float64."""
     one, other = np.asarray(one, np.float64), np.asarray(other, np.float64)
     return np.where(share == 0, one, one * (1 - share) + other * share)

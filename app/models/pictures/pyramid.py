@@ -6,7 +6,7 @@ pixel survives every level, while plain noise fades as it should. (Of two pixels
 levels, the one further from the image's median is the outlier.) A cell that holds NaN is NaN, so NaN survives too.
 
 Device pixels form a grid that is fixed to the image: pixel (i, j) covers the `scale` × `scale` image pixels from
-(i · scale, j · scale) on, wherever the viewport lies. So what a pixel shows does not depend on the viewport.
+(i · scale, j · scale) on, for any viewport. So a pixel's value does not depend on the viewport.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ DRAWN = {
     **dict.fromkeys(("bool", "int8", "int16", "float16"), np.float32),
     **dict.fromkeys(("int32", "uint32", "int64", "uint64"), np.float64),
 }
-"""The types of images, each with the type that is drawn in its place; None where that is its own. Neighbours among
-integers beyond 2^53 look the same: what reads a value or compares two reads the image itself."""
+"""The types of images, each with the type that is drawn in its place; None where that is its own. Adjacent integers
+beyond 2^53 look the same: values are read and compared in the image itself."""
 PICKED = 2.0001  # cells per device pixel; more mean that a coarser level is missing
-OUTLIER = 0.9  # of the span: less than a full-scale pixel on black, but 5.6 sigma of noise
+OUTLIER = 0.9  # share of the span: less than a full-scale pixel on black, but 5.6 sigma of noise
 GRAY = np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1)
 SMALLEST = 32  # pixels of the longer side where levels end
 STRIP = 1 << 18  # values per step: intermediates stay in the cache, and the interpreter costs little
@@ -37,7 +37,7 @@ LARGE = 1 << 22  # from so many values on, level 1 is not stored but computed fo
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """`array` (h, w[, c]) has one value for each device pixel from (`x`, `y`) on."""
+    """`array` (h, w[, c]) has one value for each device pixel; the first is at (`x`, `y`)."""
 
     array: Array
     x: int
@@ -49,8 +49,8 @@ class Pyramid:
     third of its bytes in the type that is drawn. For a LARGE image they take a twelfth: its level 1 is None and is
     computed from the array where it is visible.
 
-    A new pyramid costs nothing. `build` makes the levels and may run in another thread while `sample` is called; until
-    a level exists, `sample` picks single pixels from the finest coarser-than-needed data there is.
+    Creating a pyramid takes no time. `build` computes the levels and may run in another thread while `sample` is
+    called; until a level exists, `sample` picks single pixels from the finest coarser-than-needed data there is.
     `percentiles` (0.1, 50, 99.9) decide what an outlier is; they are estimated when not given. `at` is the (row,
     column) of the array's first pixel in the image that it is a part of; `sample` uses that image's coordinates.
     """
@@ -65,7 +65,7 @@ class Pyramid:
         self.array, self.at = array, at
         self.dtype = np.dtype(DRAWN[array.dtype.name] or array.dtype)
         self.levels: list[Array | None] = [array]
-        self.threshold: float | None = None  # colours have no outliers
+        self.threshold: float | None = None  # colour images have no outliers
         self.centre = 0.0
         if array.ndim == 2:
             low, self.centre, high = percentiles or quick_percentiles(array)
@@ -74,22 +74,22 @@ class Pyramid:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the levels take beside the array."""
+        """Bytes of the levels, without the array."""
         return sum(level.nbytes for level in self.levels[1:] if level is not None)
 
     def build(self, stop: Callable[[], bool] = lambda: False) -> bool:
-        """Make all levels. False when `stop` returned True first."""
+        """Compute all levels. False when `stop` returned True first."""
         while not self.complete:
             skipped: list[Array | None] = [None] if len(self.levels) == 1 and self.array.size > LARGE else []
             level = self._reduced(len(skipped) + 1, stop)
             if level is None:
                 return False
-            self.levels += [*skipped, level]  # at once: another thread reads them
+            self.levels += [*skipped, level]  # in one assignment: another thread reads them
             self.complete = max(level.shape[:2]) <= SMALLEST
         return True
 
     def _reduced(self, times: int, stop: Callable[[], bool]) -> Array | None:
-        """The last level halved so many times, strip by strip, which needs little extra memory."""
+        """The last level halved this many times, strip by strip, which needs little extra memory."""
         source, first = self.levels[-1], len(self.levels)
         assert source is not None
         height, width = source.shape[:2]
@@ -106,9 +106,9 @@ class Pyramid:
         return result
 
     def _halved(self, cells: Array, level: int) -> Array:
-        """Cells of `level` from those of the level before, which must begin at even places."""
+        """Cells of `level` from those of the level before, which must start at even positions."""
         cells = _even(cells)
-        bias = 1 + level % 2  # integers: halves go down and up in turn, so that levels do not brighten
+        bias = 1 + level % 2  # integers: halves are rounded down and up alternately, so that levels do not brighten
         return _merge((cells[0::2], cells[1::2]), lambda a: (a[:, 0::2], a[:, 1::2]), self._limit(4), self.centre, bias)
 
     def level(self, scale: float) -> int:
@@ -130,7 +130,7 @@ class Pyramid:
         return self._halved(drawn(self.array[tuple(finer)]), level)
 
     def effort(self, scale: float, level: int) -> float:
-        """Roughly the time `sample` takes for a device pixel, in units of 2 ns; 0 where it only picks values."""
+        """Roughly the time that `sample` takes per device pixel, in units of 2 ns; 0 where it only picks values."""
         step = scale / (1 << level)
         if not 1 < step <= PICKED:
             return 0.0
@@ -175,7 +175,7 @@ class Pyramid:
         return _merge(pairs, lambda a: (np.take(a, first, axis=1), np.take(a, last, axis=1)), limit, self.centre, 2)
 
     def _limit(self, count: int) -> Any:
-        """How far one of `count` cells must be off the mean of them all to be an outlier, in the type that is drawn."""
+        """How far one of `count` cells must be off their mean to be an outlier, in the type that is drawn."""
         if self.threshold is None:
             return None
         limit = self.threshold * (count - 1) / count
@@ -197,8 +197,8 @@ def drawn(values: Array) -> Array:
 
 def _owned(start: int, step: float, count: int, cells: int, pick: bool, at: float) -> tuple[Array, Array, int]:
     """First and last cell of each of `count` device pixels from `start` on that covers any, and the first such pixel.
-    `step` is the width of a pixel in cells, `at` the place of the first cell, in cells. The cells of a pixel depend on
-    its own place alone."""
+    `step` is the width of a pixel in cells, `at` the position of the first cell, in cells. The cells of a pixel depend
+    only on the pixel's position."""
     pixels = np.arange(start, start + count + 1)
     if step <= 1:  # magnified: the cell under the pixel's centre
         first = last = np.floor((pixels[:-1] + 0.5) * step - at).astype(np.int64)

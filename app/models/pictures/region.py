@@ -11,11 +11,11 @@ from app.models.background import Background
 from app.models.pictures.region_figures import FigureRow, Sampled, figure_rows, size_of
 
 SMALL = 1 << 18
-"""Values that are read at once, in a few milliseconds."""
+"""The most values that are read at once, which takes a few milliseconds."""
 
 
 class Request(NamedTuple):
-    """What to compute: the part of the input from `start` on, of each source."""
+    """What to compute: the part of each source that starts at `start` of the input."""
 
     sources: tuple[Sampled, ...]
     start: tuple[int, ...]
@@ -37,10 +37,10 @@ class Request(NamedTuple):
 
 
 class Measuring(QObject):
-    """`rows` are the last figures that were found; `behind` says that they are not yet those of the last request.
+    """`rows` are the statistics computed last; `behind` says that they are not yet those of the last request.
 
-    During a drag each finished computation starts that of the newest request, so that the figures follow the mouse; a
-    computation of arrays that are no longer shown is dropped. `failure` is why there are no figures.
+    During a drag each finished computation starts that of the newest request, so that the statistics follow the mouse;
+    a computation of arrays that are no longer shown is dropped. `failure` says why there are no statistics.
     """
 
     changed = Signal()
@@ -60,7 +60,7 @@ class Measuring(QObject):
         return self._background.busy
 
     def want(self, sources: Sequence[Sampled], start: Sequence[int], shape: Sequence[int]) -> None:
-        """Compute these figures, unless they are there or on their way."""
+        """Compute these statistics, unless they are known or being computed."""
         request = Request(tuple(sources), tuple(start), tuple(shape))
         if request.equals(self._wanted):
             return
@@ -94,7 +94,7 @@ class Measuring(QObject):
         self.changed.emit()
 
     def _catch_up(self, wanted: Request) -> None:
-        """The region moved on meanwhile."""
+        """Compute the newest request, because the region has moved on."""
         if size_of(wanted.sources, wanted.start, wanted.shape) > SMALL:
             self._start(wanted)
 

@@ -15,9 +15,9 @@ from gpu_ops.output_kinds import subtracted
 STRIP = 1 << 16
 """Values per step, after which a background thread checks whether to stop."""
 MANY = 1 << 21
-"""From so many values on, compiled passes on all cores are worth their loading."""
+"""From so many values on, a compiled loop on all cores is worth loading."""
 COMPILED = ("uint8", "uint16", "float32", "float64")
-"""The types for which there are such passes."""
+"""The types for which there is a compiled loop."""
 Stop = Callable[[], bool]
 
 
@@ -27,7 +27,7 @@ def _never() -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """The input or a result that lies on the grid of the input: `values` (h, w), (h, w, C), (n,) or (n, C), which
+    """The input, or a result on the grid of the input: `values` (h, w), (h, w, C), (n,) or (n, C), which
     begin at `start` of the input. `channels` are the names of C channels, one empty name where there are none;
     `current` says whether it fits the present choice."""
 
@@ -42,10 +42,10 @@ class Sampled:
 
 @dataclass(frozen=True)
 class Figures:
-    """Figures of some values. All but the three counts are those of the finite ones, NaN where there are none; `low`,
-    `high` and a `median` that is one of the values are int of integers, because float does not hold all from 2^53 on;
-    `deviation` is that of the values themselves (divided by their number). `rms_difference` is the root of the mean
-    square of the distance from the input; None of the input itself."""
+    """Statistics of some values. All but the three counts are of finite values, NaN where there are none; `low`, `high`
+    and a `median` that is one of the values are int for integers, because float is not exact beyond 2^53; `deviation`
+    is the population's (divided by n). `rms_difference` is the root mean square difference from the input; None for the
+    input itself."""
 
     count: int
     mean: float
@@ -60,7 +60,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class FigureRow:
-    """The figures of one channel of a result."""
+    """The statistics of one channel of a result."""
 
     key: str
     title: str
@@ -76,7 +76,7 @@ def size_of(sources: Sequence[Sampled], start: Sequence[int], shape: Sequence[in
 
 
 def part_of(source: Sampled, start: Sequence[int], shape: Sequence[int]) -> Array | None:
-    """The values (…, C) of a part of the input that a source covers; None where it covers none of it."""
+    """The values (…, C) of a part of the input that a source covers; None where it covers nothing of that part."""
     cut = tuple(slice(low, high) for low, high in _common(source, start, shape))
     if any(part.stop <= part.start for part in cut):
         return None
@@ -86,7 +86,7 @@ def part_of(source: Sampled, start: Sequence[int], shape: Sequence[int]) -> Arra
 
 
 def _common(source: Sampled, start: Sequence[int], shape: Sequence[int]) -> list[tuple[int, int]]:
-    """Along each axis the first and the end of what a source covers of a part."""
+    """Along each axis the start and the end of the part that a source covers."""
     axes = zip(start, shape, source.start, source.values.shape, strict=False)
     return [(max(at, first), min(at + n, first + count)) for at, n, first, count in axes]
 
@@ -95,7 +95,7 @@ def figure_rows(
     sources: Sequence[Sampled], start: Sequence[int], shape: Sequence[int], stop: Stop = _never
 ) -> list[FigureRow] | None:
     """A row for each channel of each source, for the part of the input from `start` on; None when `stop` returned True
-    first. Where a source covers only some of the part, its row is that of what it covers."""
+    first. Where a source covers only some of the part, its row is of those values."""
     rows: list[FigureRow] = []
     base = next((source for source in sources if source.key == INPUT), None)
     for source in sources:
@@ -115,13 +115,13 @@ def figure_rows(
 
 
 NOTHING = Figures(0, math.nan, math.nan, math.nan, math.nan, math.nan)
-"""The figures of no values."""
+"""The statistics of no values."""
 
 
 def _rms_difference(
     source: Sampled, base: Sampled, place: int, common: Sequence[tuple[int, int]], stop: Stop
 ) -> float | None:
-    """The root mean square of a channel's distance from the input, over pairs of finite values; None where the two do
+    """The root mean square difference of a channel from the input, over pairs of finite values; None where the two do
     not have the same channels."""
     if len(source.channels) != len(base.channels):
         return None
@@ -164,7 +164,7 @@ def _flat(values: Array) -> Array:
 
 
 def figures_of(values: Array, stop: Stop = _never) -> Figures | None:
-    """The figures of values of any shape; None when `stop` returned True first."""
+    """The statistics of values of any shape; None when `stop` returned True first."""
     if not values.size:
         return NOTHING
     if values.dtype == np.bool_:
@@ -177,14 +177,14 @@ def figures_of(values: Array, stop: Stop = _never) -> Figures | None:
 
 
 def _strips(values: Array) -> Iterator[Array]:
-    """The values as flat pieces of about STRIP, in their order."""
+    """The values as flat strips of about STRIP values, in order."""
     rows = max(1, STRIP // max(1, values[0].size))
     for top in range(0, len(values), rows):
         yield values[top : top + rows].reshape(-1)
 
 
 def _of_levels(values: Array, stop: Stop) -> Figures | None:
-    """Of integers of few levels: the counts of the levels say everything, and exactly."""
+    """Statistics of integers with few levels, from the counts of the levels; exact."""
     counts = _levels(values, stop)
     if counts is None:
         return None
@@ -199,7 +199,7 @@ def _of_levels(values: Array, stop: Stop) -> Figures | None:
 
 
 def _levels(values: Array, stop: Stop) -> Array | None:
-    """How often each level occurs."""
+    """The counts of the levels."""
     if _many(values):
         from gpu_ops.engine import region
 
@@ -213,7 +213,7 @@ def _levels(values: Array, stop: Stop) -> Array | None:
 
 
 def _of_many(values: Array, stop: Stop) -> Figures | None:
-    """Of many floats; those whose squares overflow go the long way."""
+    """Statistics of many floats; where squares overflow, those of _of_reals."""
     from gpu_ops.engine import region
 
     found = region.moments(_flat(values), stop)
@@ -225,7 +225,7 @@ def _of_many(values: Array, stop: Stop) -> Figures | None:
 
 
 def _of_reals(values: Array, stop: Stop) -> Figures | None:
-    """Of floats and wide integers: one pass for the mean and the deviation, and a partial sort for the median."""
+    """Statistics of floats and wide integers: one pass for mean and deviation, and a partial sort for the median."""
     real, size = np.empty(values.size, values.dtype), 0
     nan, mean, squares = 0, 0.0, 0.0
     for strip in _strips(values):
@@ -252,8 +252,8 @@ def _of_reals(values: Array, stop: Stop) -> Figures | None:
 
 
 def _joined(size: int, mean: float, squares: float, strip: Array) -> tuple[float, float]:
-    """The mean of `size` values and the sum of their squared distances from it, after more values. Every strip has a
-    mean of its own, so that large values of small deviation lose nothing (Chan, Golub and LeVeque, 1979)."""
+    """The mean of `size` values and the sum of their squared distances from it, after adding more values. Every strip
+    has its own mean, so that large values of small deviation lose no precision (Chan, Golub and LeVeque, 1979)."""
     if not strip.size:
         return mean, squares
     with np.errstate(over="ignore", invalid="ignore"):
@@ -266,7 +266,7 @@ def _joined(size: int, mean: float, squares: float, strip: Array) -> tuple[float
 
 
 def _median(real: Array) -> float:
-    """The median of finite values, which it puts into another order."""
+    """The median of finite values, which are reordered in place."""
     middle = real.size // 2
     real.partition(middle)
     upper: float = real[middle].item()

@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 METRES = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "µm": 1e-6, "μm": 1e-6, "um": 1e-6, "nm": 1e-9, "pm": 1e-12}
-"""Units of length with a prefix; "µ" has two characters that look the same, and is written "u" as well."""
+"""Units of length with a prefix; Unicode has two characters for "µ", and "u" is also used."""
 STEPS = ((1.0, "m"), (1e-3, "mm"), (1e-6, "µm"), (1e-9, "nm"), (1e-12, "pm"))
 ROUND = (5, 2, 1)
 
@@ -34,7 +34,7 @@ def scale_bar(pixel: float, unit: str, scale: float, widest: float) -> Bar | Non
 
 
 def suited(value: float, unit: str) -> tuple[float, str]:
-    """The divisor of a length, and the unit after it, that leave few digits; other units stay as they are."""
+    """The divisor of a length and its new unit, so that few digits are left; other units stay as they are."""
     if unit not in METRES or not value:
         return 1.0, unit
     metres = abs(value) * METRES[unit]

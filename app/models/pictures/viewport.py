@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.models.background import Background
 from app.models.pictures.pyramid import GRAY, Array, Pyramid, Samples, to_uint8
 
-EFFORT = 4 << 20  # some 8 ms: the most that each of the panes that paint together computes between two frames
+EFFORT = 4 << 20  # some 8 ms: the limit of each pane per frame, when several panes paint together
 Source = tuple[Pyramid, float, int]  # pyramid, scale, level
 BAND = 1 << 18  # device pixels after which a background thread checks whether to stop
 
@@ -58,14 +58,14 @@ class Frame(NamedTuple):
     @classmethod
     def around(cls, centre: tuple[float, float], scale: float, width: int, height: int) -> Frame:
         """`width` × `height` device pixels whose middle is at most half a pixel off `centre` (x, y in image pixels)."""
-        # The small shift is for odd widths: their halves, inexact after a pan or two, must all round to one side.
+        # The small shift is for odd widths: their halves, inexact after a pan or two, must all round the same way.
         left, top = (math.floor(c / scale - n / 2 + 0.5 + 1e-6) for c, n in zip(centre, (width, height), strict=True))
         return cls(Rect(left, top, left + width, top + height), scale)
 
 
 @dataclass(frozen=True)
 class Tone:
-    """Levels, and colours (256, 3) if not gray."""
+    """Levels, and colours (256, 3) unless gray."""
 
     low: float
     high: float
@@ -74,7 +74,7 @@ class Tone:
 
 @dataclass(frozen=True, eq=False)
 class _Cache:
-    """Computed pixels of `rect`, with the key of everything else that they depend on."""
+    """Computed pixels of `rect`, and the key of everything else that they depend on."""
 
     key: tuple[Any, ...]
     rect: Rect
@@ -96,7 +96,7 @@ class Viewport(QObject):
         self._background.finished.connect(self._on_sample)
 
     def forget(self) -> None:
-        """Drop the cache: the view will show another image, or none."""
+        """Clear the cache: the view will show another image, or none."""
         self._background.cancel()
         self._values = self._bytes = self._request_key = None
 
@@ -126,7 +126,7 @@ class Viewport(QObject):
         return self._bytes.samples
 
     def _look(self, pyramid: Pyramid, frame: Frame) -> _Cache:
-        """The values in the frame; from a coarser level for now where there are too many."""
+        """The values in the frame; from a coarser level for now if there are too many."""
         rect, scale = frame
         level = pyramid.level(scale)
         key = (pyramid, scale, level)
@@ -167,7 +167,7 @@ def _sample(pyramid: Pyramid, scale: float, level: int, rect: Rect) -> Samples:
 
 
 def _in_bands(key: Source, rect: Rect, stop: Callable[[], bool]) -> _Cache | None:
-    """All of `rect`; None when `stop` returned True first."""
+    """All of `rect`, band by band; None when `stop` returned True first."""
     pieces = []
     rows = max(1, BAND // max(1, rect.right - rect.left))
     for top in range(rect.top, rect.bottom, rows):
@@ -188,7 +188,7 @@ def _move(old: _Cache | None, key: tuple[Any, ...], rect: Rect, make: Callable[[
 
 
 def _cut(samples: Samples, rect: Rect) -> Samples:
-    """The part of the samples that lies in `rect`."""
+    """The part of the samples that is in `rect`."""
     x, y, array = samples.x, samples.y, samples.array
     part = Rect(x, y, x + array.shape[1], y + array.shape[0]).meet(rect)
     return Samples(array[part.top - y : part.bottom - y, part.left - x : part.right - x], part.left, part.top)

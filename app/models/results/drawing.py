@@ -1,4 +1,4 @@
-"""Prepares a result for drawing, in the background where that takes long."""
+"""Prepares a result for drawing, in the background where it is large."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ LARGE = 1 << 18
 
 
 class Drawing(QObject):
-    """Prepares one result of `variant` at a time; the latest wins. `done(variant, shown, drawn)` comes at once where
-    the work is small; `failed(sentence)` says why nothing can be drawn."""
+    """Prepares one result of `variant` at a time; the latest wins. `done(variant, shown, drawn)` is emitted at once
+    where the work is small; `failed(sentence)` says why nothing can be drawn."""
 
     done = Signal(str, object, object)
     failed = Signal(str)
@@ -32,7 +32,7 @@ class Drawing(QObject):
         return self._background.busy
 
     def start(self, shown: OutputData, draw: Callable[[OutputData], ViewData], at_once: bool) -> None:
-        """Prepare this result. `at_once` says that this is cheap whatever the size."""
+        """Prepare this result. `at_once` says that it is cheap at any size."""
         self._background.cancel()
         if at_once or shown.array.size < LARGE:
             self.done.emit(self.variant, shown, draw(shown))

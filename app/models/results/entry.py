@@ -19,12 +19,12 @@ from gpu_ops.report.standing import fair_bars
 from gpu_ops.types import Timing
 
 State = Literal["waiting", "running", "fresh", "stale", "failed"]
-"""Waiting: declared, but without a result yet."""
+""""Waiting": declared, but without a result yet."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A report's row with what the window knows about it. `row` is None until the first result.
+    """A report's row with the window's state of it. `row` is None until the first result.
 
     `subject` is the run of the row, and `current` whether that is the present choice. Until a new row is timed, `past`
     is the last timed one: its times stay visible, marked stale. `difference` distinguishes the row from other rows of
@@ -51,7 +51,7 @@ class Entry:
 
     @property
     def machine(self) -> str:
-        """Where a recorded row was made; "" for one made here."""
+        """The machine of a recorded row; "" for a row of this session."""
         return self.slot.machine
 
     @property
@@ -61,12 +61,12 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """The title, else the id, and what differs from other rows of the variant."""
+        """The title, else the id, and the settings that differ from other rows of the variant."""
         return BETWEEN.join(part for part in (self.title or self.variant, self.difference) if part)
 
     @property
     def timed(self) -> Row | None:
-        """The row that the times come from: its parameters, rates and verdict belong to them."""
+        """The row with the times: its parameters, rates and verdict belong to them."""
         return self.past or self.row
 
     def stage(self, name: str) -> Timing | None:
@@ -78,7 +78,7 @@ class Entry:
         return self.timed.seconds(name) if self.timed else None
 
     def doubt(self, name: str) -> str:
-        """Why the time of a stage is unsure; empty where it is good."""
+        """Why the time of a stage is uncertain; empty where it is reliable."""
         stage = self.stage(name)
         return stage.doubt if stage else ""
 
@@ -95,7 +95,7 @@ class Entry:
 
     @property
     def simulated(self) -> bool:
-        """Whether a simulated GPU runs the row: it has counts and no times."""
+        """Whether a simulated GPU runs the row: it has counts but no times."""
         return is_simulated(self.device) or bool(self.timed and self.timed.simulated)
 
     @property
@@ -109,7 +109,7 @@ class Entry:
 
     @property
     def findings(self) -> Sequence[Mapping[str, Any]]:
-        """What a simulated GPU found wrong: kind, severity, file, line, count, block, thread, detail, text."""
+        """The problems that a simulated GPU found: kind, severity, file, line, count, block, thread, detail, text."""
         return self.row.findings if self.row else ()
 
     @property
@@ -119,7 +119,7 @@ class Entry:
 
     @property
     def origin(self) -> tuple[bool, str]:
-        """The source of the figures; figures of different origins are not compared."""
+        """The source of the values; values of different origins are not compared."""
         return self.recorded, self.machine
 
 
@@ -136,7 +136,7 @@ class FairBar:
 
 
 def state_of(row: Row) -> State:
-    """The state of a row that has just come."""
+    """The state of a row that has just arrived."""
     return "failed" if row.failure or row.ok is False or row.faulty else "fresh"
 
 

@@ -1,4 +1,4 @@
-"""Marks over an output, from the table that the same run gives. No Qt."""
+"""Marks over an output, from the table of the same run. No Qt."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gpu_ops.output_kinds import Marks
 
 
 class Mark(NamedTuple):
-    """A place over a curve or a picture, the number that stands beside it, and its channel."""
+    """A position on a curve or a picture, the number shown next to it, and its channel."""
 
     x: float
     y: float

@@ -1,4 +1,4 @@
-"""Where a picture comes from: which part of which input, which run, and whether its GPU was simulated. No Qt."""
+"""The origin of a picture: which part of which input, which run, and whether its GPU was simulated. No Qt."""
 
 from __future__ import annotations
 

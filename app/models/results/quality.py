@@ -12,7 +12,7 @@ translate = QCoreApplication.translate
 
 
 def quality_text(quality: Quality | None) -> str:
-    """The figure that people compare first, before and after: PSNR of images, SNR of signals; "" for none."""
+    """The measure to compare first, before and after: PSNR of images, SNR of signals; "" for none."""
     if quality is None:
         return ""
     image = quality.after.ssim is not None
@@ -22,7 +22,7 @@ def quality_text(quality: Quality | None) -> str:
 
 
 def quality_lines(output: str, quality: Quality) -> list[str]:
-    """All figures of an output, one a line."""
+    """All measures of an output, one per line."""
     figures = (("SNR", "snr", 2, " dB"), ("PSNR", "psnr", 2, " dB"), ("SSIM", "ssim", 4, ""))
     lines = []
     for name, figure, digits, unit in figures:
@@ -34,7 +34,7 @@ def quality_lines(output: str, quality: Quality) -> list[str]:
 
 
 def gain(quality: Quality) -> float:
-    """By how much closer an output is than the input, in dB; 0 where that is not defined."""
+    """How much closer an output is to the original than the input is, in dB; 0 where that is not defined."""
     before, after = quality.before.snr, quality.after.snr
     return 0.0 if before is None or after is None or before == after else after - before
 

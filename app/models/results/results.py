@@ -25,8 +25,8 @@ from gpu_ops.report.standing import speedup
 
 
 class Results(QObject):
-    """Rows by their slots, with their states, and what is computed from them. A row of the present choice has the slot
-    of its variant on its device, every other row the slot of its own run: RowSlot says why.
+    """Rows by their slots, with their states, and values computed from them. A row of the present choice has the slot
+    of its variant on its device, every other row the slot of its own run: see RowSlot.
 
     `row_changed(slot)`; `rows_reset`: the rows or their order changed; `pinned_changed`: the rows to which changes are
     relative.
@@ -50,8 +50,8 @@ class Results(QObject):
     # ---------------------------------------------------------------- rows
 
     def declare(self, slots: Iterable[RowSlot], titles: Mapping[str, str] | None = None) -> None:
-        """Show these rows, in this order; rows that stay keep their results. For several settings of one variant each
-        slot names its key, and a new one takes the row of the same run where there is one."""
+        """Show these rows, in this order; rows that stay keep their results. With several settings of one variant each
+        slot has a key, and a new slot takes over the row of the same run if there is one."""
         self._titles = titles = titles or {}
         old = self._entries
         entries = {s: replace(old.get(s) or self._of_run(s), title=_title(s, titles)) for s in slots}
@@ -61,7 +61,7 @@ class Results(QObject):
             self.rows_reset.emit()
 
     def _of_run(self, slot: RowSlot) -> Entry:
-        """An entry for a new slot, with the row of the same run that another slot has, else empty."""
+        """An entry for a new slot: with the row of the same run in another slot, if any, else empty."""
         own = (e for e in self._entries.values() if slot.key is not None and e.row is not None and not e.recorded)
         same = next((e for e in own if e.current and e.subject is not None and e.subject.key == slot.key), None)
         if same is None or same.row is None:
@@ -79,7 +79,7 @@ class Results(QObject):
         self.rows_reset.emit()
 
     def _hold(self, row: Row, machine: str, recorded: bool, titles: Mapping[str, str]) -> RowSlot:
-        """Append a row in a slot of its own."""
+        """Append a row in its own slot."""
         slot = RowSlot(row.variant, row.device, row.key, machine)
         while slot in self._entries:
             slot = replace(slot, number=slot.number + 1)
@@ -88,8 +88,8 @@ class Results(QObject):
 
     def put(self, row: Row, subject: Subject | None = None, slot: RowSlot | None = None) -> None:
         """Take a new row: into this slot, else into the slot of its own run where that was declared, else into its
-        variant's; a row that was not declared goes to the end. Until it has times of its own, the last ones stay beside
-        it, marked stale, unless the row failed. Its quality is that of the same run before until the engine has
+        variant's; a row that was not declared goes to the end. Until it has times of its own, the last ones stay,
+        marked stale, unless the row failed. Its quality is the previous one of the same run until the engine has
         compared it again."""
         own = RowSlot(row.variant, row.device, row.key)
         slot = slot or (own if own in self._entries else replace(own, key=None))
@@ -124,7 +124,8 @@ class Results(QObject):
             self.rows_reset.emit()
 
     def _tell_apart(self) -> list[RowSlot]:
-        """Name what differs between rows of one variant, device and origin. Returns the rows whose text changed."""
+        """Set the text of what differs between rows of one variant, device and origin. Returns the rows whose text
+        changed."""
         groups: dict[Any, list[tuple[RowSlot, Row]]] = {}
         for slot, entry in self._entries.items():
             if entry.timed is not None:
@@ -139,7 +140,7 @@ class Results(QObject):
         return changed
 
     def set_running(self, slots: Iterable[RowSlot]) -> None:
-        """Mark these rows as running; their last result stays visible."""
+        """Mark these rows as running; their last results stay visible."""
         for slot in slots:
             if slot in self._entries and self._entries[slot].state != "running":
                 self._before[slot] = self._entries[slot].state
@@ -199,7 +200,7 @@ class Results(QObject):
 
     @property
     def baseline(self) -> RowSlot | None:
-        """The row that speed-ups compare with."""
+        """The row that speed-ups are relative to."""
         return self._baseline
 
     def set_baseline(self, slot: RowSlot | None) -> None:
@@ -242,7 +243,7 @@ class Results(QObject):
 
     @property
     def end_to_end(self) -> bool:
-        """Whether the times of the steps have copies from and to host memory in them."""
+        """Whether the times of the steps include copies from and to host memory."""
         return any(entry.timed.end_to_end for entry in self._entries.values() if entry.timed)
 
     def fair_bars(self) -> tuple[FairBar, ...]:
@@ -264,13 +265,13 @@ class Results(QObject):
         return max(candidates, key=merit)[0] if candidates else fair([])
 
     def counters(self) -> tuple[str, ...]:
-        """Ids of all counters in any simulated row, in the catalogue's order: the most telling first."""
+        """Ids of all counters in any simulated row, in the catalogue's order: the most informative first."""
         return in_order(name for e in self._entries.values() if e.simulated for name in e.counters)
 
     # ---------------------------------------------------------------- files
 
     def machine(self, entry: Entry) -> str:
-        """Where a row ran: a recorded row's machine, else the model of its device as the engine reports it."""
+        """Where a row ran: a recorded row's machine, else its device's model as the engine reports it."""
         return entry.machine or device_model(self.provenance, entry.device)
 
     def to_csv(self) -> str:
@@ -278,8 +279,8 @@ class Results(QObject):
         return rows_csv(self)
 
     def facts(self) -> dict[str, Any]:
-        """What the rows share: input, filter, parameters, and the machine. Where this machine has rows, it is they that
-        count, not the recorded ones beside them."""
+        """What the rows share: input, filter, parameters, and the machine. Recorded rows count only where this machine
+        has none."""
         told = [entry for entry in self._entries.values() if entry.timed is not None]
         own = [entry for entry in told if not entry.recorded] or told
         machines = {entry.machine for entry in own}
@@ -287,11 +288,11 @@ class Results(QObject):
         return about_rows([entry.timed for entry in own if entry.timed], self.provenance, elsewhere)
 
     def csv_file(self) -> str:
-        """The table behind the facts about it, each in a line that begins with "#"."""
+        """The table after its facts, each in a line that begins with "#"."""
         return comment_lines(self.facts()) + self.to_csv()
 
     def to_report_rows(self) -> list[dict[str, Any]]:
-        """The rows as a report holds them; recorded ones are marked, those of older kernels, and stale ones."""
+        """The rows as a report stores them; recorded, stale, and older kernels' rows are marked."""
         rows = []
         for entry in self._entries.values():
             if entry.timed is not None:
@@ -314,6 +315,6 @@ class Results(QObject):
 
 
 def _title(slot: RowSlot, titles: Mapping[str, str]) -> str:
-    """The title of a variant; a row that does not follow the choice says so."""
+    """The title of a variant; a row that does not follow the choice is marked as such."""
     pinned = "" if slot.follows else QCoreApplication.translate("Results", "pinned")
     return BETWEEN.join(part for part in (titles.get(slot.variant, ""), pinned) if part)

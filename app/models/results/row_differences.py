@@ -14,7 +14,7 @@ from gpu_ops.run_key import EDITS, RunKey, differences
 
 BETWEEN = " · "
 DIGITS = 6
-"""The digits of a hash that tell two edited kernels apart."""
+"""The digits of a hash that distinguish two edited kernels."""
 
 
 def settings_text(settings: Mapping[str, Any], between: str = ", ") -> str:
@@ -29,7 +29,7 @@ def _setting(name: str, value: Any) -> str:
 
 
 def key_differences(keys: Sequence[RunKey]) -> list[str]:
-    """For each key the settings that differ among these keys; empty where none do."""
+    """For each key the settings that differ among these keys; empty where none differ."""
     texts = [settings_text(own, BETWEEN) for own in differences(keys)]
     if len({key.edits for key in keys} - {""}) > 1:
         texts = [f"{t} {key.edits[:DIGITS]}" if key.edits else t for t, key in zip(texts, keys, strict=True)]

@@ -13,8 +13,8 @@ from gpu_ops.types import REFERENCE
 
 
 def verdict(results: Results, slot: RowSlot, shown: Subject | None, present: Subject) -> tuple[State | None, str]:
-    """The state of the result that is shown, and a text for it; its row is in `slot`. `present` is what it must belong
-    to: a verdict holds only where its own subject, the result's and the present one are equal."""
+    """The state of the visible result, and its text; its row is in `slot`. A verdict is valid only where its own
+    subject, the result's and the `present` one are equal."""
     entry = results.entry(slot) if slot in results else None
     is_current = entry is not None and entry.row is not None and entry.subject == present
     if is_current and entry is not None and entry.failure:
@@ -22,7 +22,7 @@ def verdict(results: Results, slot: RowSlot, shown: Subject | None, present: Sub
     if shown is None:
         return None, ""
     if present.key.variant == REFERENCE and shown == present:
-        return None, ""  # every verdict is a comparison with it
+        return None, ""  # every verdict is a comparison with the reference
     if shown != present:
         return "stale", _difference_text(shown, present)
     if not is_current or entry is None or entry.ok is None:

@@ -1,4 +1,4 @@
-"""One result as the engine sent it, and as a view draws it. No widgets."""
+"""A result as the engine sends it, and as a view draws it. No widgets."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from gpu_ops.output_kinds import OUTPUT_KINDS, Axis, Form
 Array = np.ndarray[Any, Any]
 DECIBEL, PERCENT = "dB", "%"
 LABEL_COLOURS, GOLDEN = 1021, (5**0.5 - 1) / 2
-"""Labels that many apart have the same colour."""
+"""Labels that differ by a multiple of LABEL_COLOURS have the same colour."""
 SQUARE = "²"
-"""In the unit of values that are squares."""
+"""The marker of squared values in a unit."""
 TIMES = tuple(time_axis(rate).name for rate in (1.0, None))
 """The names of an axis of time, in seconds or in samples."""
 INPUT = "input"
@@ -41,7 +41,7 @@ class OutputData:
 class ViewData:
     """What a view draws: an array with its form and the unit of its values. `read` holds the values for the cursor
     where they differ from the drawn ones, in `read_unit`; `levels` are black and white where they do not follow from
-    the values. `decade` is the dB of a factor of ten in the values that the cursor reads; 0 where dB say nothing.
+    the values. `decade` is the dB of a factor of ten in the values that the cursor reads; 0 where dB do not apply.
     `labels` says that the values are labels, drawn as colours."""
 
     array: Array
@@ -67,13 +67,13 @@ class ViewData:
 
 
 def named(shown: OutputData, input: SharedInput | None) -> OutputData:
-    """A result whose channels have the names of those of the input, where they are as many and have no others."""
+    """A result with the input's channel names, if it has as many channels and no names of its own."""
     labels = input.facts.labels if input is not None else ()
     form = shown.result.form.named(labels)
     return shown if form is shown.result.form else replace(shown, result=replace(shown.result, form=form))
 
 
-# Computed arrays have memory of their own: the result's may be released while the view still draws.
+# Computed arrays have their own memory: the result's may be released while the view still draws.
 
 
 def as_it_is(shown: OutputData) -> ViewData:
@@ -83,8 +83,8 @@ def as_it_is(shown: OutputData) -> ViewData:
 
 
 def decibels(shown: OutputData) -> ViewData:
-    """The magnitudes of a spectrum in dB. Zero would be minus infinity: the smallest magnitude that the dtype can tell
-    from the largest takes its place in the picture, but not under the cursor."""
+    """The magnitudes of a spectrum in dB. Zero would be minus infinity: the picture, but not the cursor, shows the
+    smallest magnitude that the dtype can distinguish from the largest."""
     linear = magnitudes(shown)
     read, kind = linear.values, np.finfo(linear.values.dtype)
     largest = float(np.max(read, initial=0.0, where=np.isfinite(read)))
@@ -97,7 +97,7 @@ def decibels(shown: OutputData) -> ViewData:
 
 
 def magnitudes(shown: OutputData) -> ViewData:
-    """The magnitudes of a spectrum; a whole spectrum has zero frequency in the middle."""
+    """The magnitudes of a spectrum; of a whole period, with zero frequency in the middle."""
     (array, form), result = centred(shown), shown.result
     drawn = ViewData(np.abs(array), form, result.unit, result.statistics, text=result.text)
     return _seen(replace(drawn, read_unit=result.unit, decade=decade(result.unit)))
@@ -109,14 +109,14 @@ def decade(unit: str) -> float:
 
 
 def filled(table: Array) -> int:
-    """How many rows of a table (R,) or (R, C) there are up to the last one that is not 0."""
+    """The number of rows of a table (R,) or (R, C) up to the last nonzero one."""
     rows = np.flatnonzero(table.reshape(len(table), -1).any(axis=1))
     return int(rows[-1]) + 1 if len(rows) else 0
 
 
 def filled_rows(shown: OutputData) -> ViewData:
-    """A table. Where its rows have numbers instead of names, their count depends on the values, and the unused rows at
-    the end are left out."""
+    """A table. Where its rows have numbers instead of names, unused rows at the end are left out: their count depends
+    on the values."""
     drawn = as_it_is(shown)
     if drawn.form.axes[0].labels:
         return drawn
@@ -128,14 +128,14 @@ def filled_rows(shown: OutputData) -> ViewData:
 
 
 def over_frequencies(shown: OutputData) -> ViewData:
-    """Values over frequencies as they are; whole periods have zero frequency in the middle."""
+    """Values over frequencies, unchanged; whole periods have zero frequency in the middle."""
     (array, form), result = centred(shown), shown.result
     array = np.array(array) if array is shown.array else array
     return _seen(ViewData(array, form, result.unit, result.statistics, text=result.text))
 
 
 def in_decibels(shown: OutputData) -> ViewData:
-    """Levels over frequencies, which are in dB already: from the lowest to the highest."""
+    """Values over frequencies that are in dB already: levels from the lowest to the highest."""
     drawn = over_frequencies(shown)
     figures = shown.result.statistics or statistics(drawn.array)
     return replace(drawn, statistics=figures, levels=(figures.minimum, figures.maximum))
@@ -149,8 +149,8 @@ def phases(shown: OutputData) -> ViewData:
 
 
 def centred(shown: OutputData) -> tuple[Array, Form]:
-    """A spectrum with zero in the middle of every axis that covers a whole period: the second half of a period equals
-    the negative half."""
+    """A spectrum with zero in the middle of every axis that covers a whole period: its second half has the negative
+    frequencies."""
     array, axes = shown.array, list(shown.result.form.axes)
     for place, axis in enumerate(axes):
         if turned := _beyond(axis, array.shape[place]):
@@ -160,7 +160,7 @@ def centred(shown: OutputData) -> tuple[Array, Form]:
 
 
 def _beyond(axis: Axis, count: int) -> int:
-    """How many of the last elements of an axis lie beyond half its period; 0 where it does not cover a whole period."""
+    """How many of the last elements of an axis are beyond half its period; 0 where it does not cover a whole period."""
     if not axis.period or abs(count * axis.step) < axis.period * (1 - 0.5 / count):
         return 0
     places = np.arange(count) * axis.step + axis.start
@@ -168,14 +168,14 @@ def _beyond(axis: Axis, count: int) -> int:
 
 
 def cumulative(shown: OutputData) -> ViewData:
-    """Counts added up from the first bar on, in percent of all of their channel; the cursor reads the counts."""
+    """Cumulative counts from the first bar on, in percent of the channel's total; the cursor reads the counts."""
     sums = np.cumsum(shown.array, axis=-1, dtype=np.float64)
     share = 100 * sums / np.maximum(sums[..., -1:], 1e-300)
     return ViewData(share, shown.result.form, PERCENT, read=np.array(shown.array), text=shown.result.text)
 
 
 def each_band(shown: OutputData) -> ViewData:
-    """Coefficients of a pyramid, each band divided by its own largest, so that the finest are visible beside the
+    """Coefficients of a pyramid, each band divided by its own maximum, so that the finest are as visible as the
     coarsest. The cursor reads the coefficients themselves."""
     array = np.zeros(shown.array.shape, np.float32)
     for band in shown.result.form.bands:
@@ -196,7 +196,7 @@ def around_zero(shown: OutputData) -> ViewData:
 
 
 def labelled(shown: OutputData) -> ViewData:
-    """Labels (H, W) as colours, which differ between neighbouring numbers; 0, the ground, is black."""
+    """Labels (H, W) as colours, which differ between neighbouring numbers; 0, the background, is black."""
     labels = np.array(shown.array)
     wide = labels if labels.dtype.itemsize == 8 else labels.astype(np.int64)
     places = np.where(wide == 0, 0, 1 + np.mod(wide, LABEL_COLOURS)).astype(np.intp)
@@ -205,19 +205,19 @@ def labelled(shown: OutputData) -> ViewData:
 
 @cache
 def label_colours() -> Array:
-    """(LABEL_COLOURS + 1, 3) uint8: black, then hues that go on by the golden section, in three strengths in turn."""
+    """(LABEL_COLOURS + 1, 3) uint8: black, then hues at steps of the golden ratio, cycling through three strengths."""
     strengths = (1.0, 1.0), (0.5, 1.0), (0.9, 0.6)
     found = (colorsys.hsv_to_rgb(k * GOLDEN % 1, *strengths[k % 3]) for k in range(LABEL_COLOURS))
     return np.array([(0, 0, 0), *(tuple(round(255 * part) for part in colour) for colour in found)], np.uint8)
 
 
 def coefficients(shown: OutputData) -> ViewData:
-    """Coefficients of a pyramid as they are; float32 where they are integers."""
+    """Coefficients of a pyramid, unchanged; integers as float32."""
     return _seen(replace(as_it_is(shown), array=_floats(shown.array), read=np.array(shown.array)))
 
 
 def _seen(drawn: ViewData) -> ViewData:
-    """A picture shows one channel or three colours: of two channels the first, of more the first three. The cursor
+    """The channels that a picture shows: one or three; of two channels the first, of more the first three. The cursor
     reads all of them."""
     if drawn.form.rank < 2 or drawn.array.ndim < 3 or drawn.array.shape[2] == 3:
         return drawn

@@ -1,4 +1,4 @@
-"""The judged claims of the sources as a table for files: rows, and the facts that all of them share. No widgets."""
+"""The judged claims of the sources as a table for files: rows, and their shared facts. No widgets."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ WORDS = {True: "holds", False: "does not hold", None: "undecided"}
 
 
 def facts_of_claims(claims: Claims) -> dict[str, Any]:
-    """What the table is, the machine of the runs that judge it, the versions, and the present time."""
+    """The facts about the table: the machine of the judging runs, the versions, and the present time."""
     machines = list(dict.fromkeys(claim["machine"] for claim in claims if claim.get("machine")))
     machine = {"machine": machines[0] if len(machines) == 1 else SEVERAL} if machines else {}
     return {"table": "the claims of the sources, and what was found", **machine, **about_machine({})}
 
 
 def claims_csv(claims: Claims) -> str:
-    """The facts behind "#", a heading and a row for each claim; published times by variant, in seconds, as JSON."""
+    """The facts after "#", a heading and a row for each claim; published times by variant, in seconds, as JSON."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)

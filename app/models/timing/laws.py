@@ -17,15 +17,15 @@ from gpu_ops.types import Filter, Law
 
 Over = Literal["n", "p"]
 Steps = Mapping[tuple[str, int, int], int]
-"""Counted steps by law, numbers and processors."""
+"""Counted steps by law, n and number of processors."""
 STATIONS = 65
 """Points of a curve."""
 KNOB_TRIAL = (4096, 64)
-"""Numbers and processors that says which knob the processors are."""
+"""Arguments to find out which knob sets the number of processors."""
 
 
 class Place(NamedTuple):
-    """A point of a law: numbers, processors, steps or their like, speed-up over one processor, efficiency."""
+    """A point of a law: n, processors, steps (or another cost), speed-up over one processor, efficiency."""
 
     n: float
     p: float
@@ -38,8 +38,8 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class LawCurve:
-    """A law over n, or over p for one `n`. `counted` come from a simulated GPU. `measured` are times of `device` as
-    speed-ups, which are set on the law at the first of them, for nobody measured a single GPU thread."""
+    """A law over n, or over p for one `n`. `counted` points come from a simulated GPU. `measured` points are times of
+    `device` as speed-ups, scaled so that the first is on the law, because no single GPU thread was measured."""
 
     law: Law
     n: int
@@ -51,18 +51,18 @@ class LawCurve:
 
 @dataclass(frozen=True)
 class LawPicture:
-    """The laws of a filter over the numbers, or over the processors."""
+    """The laws of a filter over n, or over the number of processors."""
 
     filter: Filter
     over: Over
     curves: tuple[LawCurve, ...]
 
     def values(self) -> list[float]:
-        """Where something was counted or measured."""
+        """The x values of counted or measured points."""
         return sorted({place.x(self.over) for c in self.curves for place in (*c.counted, *c.measured)})
 
     def rows(self) -> list[dict[str, Any]]:
-        """Counted and measured points, each with the law beside it."""
+        """Counted and measured points, each with the law's value."""
         told = []
         for curve in self.curves:
             for basis, places in (("counted", curve.counted), ("measured", curve.measured)):
@@ -90,8 +90,8 @@ class LawPicture:
 
 
 def law_pictures(filter: Filter, counted: Steps, sweeps: Iterable[Sweep] = ()) -> tuple[LawPicture, ...]:
-    """The pictures of a filter's laws; () where it has none. Times of these sweeps stand in them as far as they vary
-    what a law says something about."""
+    """The pictures of a filter's laws; () where it has none. They include the times of those sweeps that vary a
+    quantity of the law."""
     if not filter.laws:
         return ()
     sweeps = [sweep for sweep in sweeps if sweep.filter.id == filter.id]
@@ -119,14 +119,14 @@ def _place(n: int, p: int, steps: float) -> Place:
 
 
 def _line(law: Law, over: Over, xs: Sequence[float], n: int) -> tuple[Place, ...]:
-    """The law between the least and the largest of these, evenly on a logarithmic axis."""
+    """The law between the smallest and the largest of these, evenly on a logarithmic axis."""
     low, high = math.log(min(xs)), math.log(max(xs))
     stations = [math.exp(low + (high - low) * k / (STATIONS - 1)) for k in range(STATIONS)]
     return tuple(_of_law(law, over, x, n) for x in stations)
 
 
 def _of_law(law: Law, over: Over, x: float, n: int) -> Place:
-    """The law at one place. Between two whole numbers the processors lie between those of both as well."""
+    """The law at one point. Between two whole numbers the number of processors is interpolated."""
     if over == "p":
         return Place(n, x, law.speedup(n, x), law.efficiency(n, x))
     ends = law.sizes[0], law.sizes[-1]
@@ -137,8 +137,8 @@ def _of_law(law: Law, over: Over, x: float, n: int) -> Place:
 
 
 def _measured(law: Law, over: Over, sweep: Sweep) -> list[tuple[str, int, tuple[Place, ...]]]:
-    """(device, n, places) of the sweep's times that the law says something about: of its knob over p, or of the size
-    where no knob sets the processors."""
+    """(device, n, points) of the sweep's times that the law applies to: those over the knob that sets the processors,
+    or over the size where no knob does."""
     trial = law.knobs(*KNOB_TRIAL)
     knob = next((name for name, value in trial.items() if value == KNOB_TRIAL[1]), "")
     if sweep.varied.name != knob if over == "p" else (sweep.varied != SIZE or bool(knob)):
@@ -160,5 +160,5 @@ def _measured(law: Law, over: Over, sweep: Sweep) -> list[tuple[str, int, tuple[
 
 
 def _numbers(sweep: Sweep, row: Row) -> int:
-    """The numbers of a channel that a row's input has."""
+    """n of a row's input: the numbers in one channel."""
     return math.prod(sweep.kind.spatial(row.shape))

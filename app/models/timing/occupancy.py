@@ -1,4 +1,4 @@
-"""How many warps per multiprocessor holds at each block size and what limits them, as numbers and in words."""
+"""How many warps are resident per multiprocessor at each block size and what limits them, as numbers and in words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.base.numbers import count
 WARP = 32
 LIMITERS = ("registers", "shared memory", "warps", "blocks", "barriers")
 MOST_SIZES = 4
-"""How many block sizes a sentence names."""
+"""The most block sizes that a sentence names."""
 
 
 def tr(text: str) -> str:

@@ -50,16 +50,17 @@ MOST_POINTS = 32
 SHOWN_STAGES = ("kernel", *END_TO_END)
 """The stages that a sweep can show."""
 OF_KERNELS = "cuda"
-"""The device of a line of occupancy, which is arithmetic: any GPU of the architecture."""
+"""The device of an occupancy line, which is computed: any GPU of the architecture."""
 LEVELS, MOST_DISTINCT = (1, 2, 4, 16, 64, 256, 4096, 65536), 1 << 16
-"""Proposed numbers of values of noise, and the most there are."""
+"""The proposed number of noise levels, and the largest one."""
 CSV_COLUMNS = (
     *("filter", "variant", "device", "clock", "kernel_s", "q1_s", "q3_s", "min_s", "n", "gbps"),
     *("error_max", "tolerance", "ok", "failure", "shape", "dtype", "params", "knobs"),
     *("input", "input_hash", "mode", "protocol", "machine"),
 )
 """The first column, before these, is what varies; it is empty for a variant that does not depend on it. With edited
-kernels the hash of the edits is the last column; where recorded kernels have changed since, one says of which rows."""
+kernels the hash of the edits is the last column; where recorded kernels have changed since, a column marks their
+rows."""
 
 
 @dataclass(frozen=True)
@@ -118,11 +119,11 @@ class Sweep:
         return tuple(dict.fromkeys(row.variant for row in self.rows if self._age(row)))
 
     def _age(self, row: Row) -> dict[str, str]:
-        """What a file says of a recorded row whose kernels have changed since."""
+        """The remark in a file about a recorded row whose kernels have changed since."""
         return {"age": OLDER} if self.machine and of_older_code(row) else {}
 
     def value(self, row: Row) -> int | None:
-        """The value of what varies in this row; None where its variant does not depend on it."""
+        """The row's value of the varying quantity; None where its variant does not depend on it."""
         value: int | None = settings(row).get(self.varied)
         return value
 
@@ -153,7 +154,7 @@ class Sweep:
         return tuple(Line(RunKey.of(self.filter.id, id, OF_KERNELS, {}, {}), "", ()) for id in own)
 
     def place(self, line: Line) -> int:
-        """The variant's place in the filter: it alone decides the look of a line."""
+        """The index of a line's variant in the filter, which alone decides the line's look."""
         return [v.id for v in self.filter.variants].index(line.variant)
 
     def break_even(self) -> tuple[BreakEven, ...]:
@@ -180,7 +181,7 @@ class Sweep:
         return tuple(dict.fromkeys([*self.uncounted, *simulated]))
 
     def untimed(self) -> tuple[tuple[str, int], ...]:
-        """Variants and values of which only the occupancy is known."""
+        """Variants and values for which only the occupancy is known."""
         there = {(row.variant, self.value(row)) for row in self.rows}
         lines = (
             (line.variant, value) for line in self.occupied_lines() for value, _ in self.occupied.points(line.variant)
@@ -241,8 +242,8 @@ def _full_name(title: str, differing: Items) -> str:
 
 
 def options(filter: Filter, meta: Meta, params: Values) -> tuple[Option, ...]:
-    """What may vary for an input beside these parameters: its size, whole-number parameters that matter, and the knobs
-    of all variants. Values that do not suit the filter are not proposed."""
+    """What may vary for an input with these parameters: its size, integer parameters that apply, and the knobs of all
+    variants. Values that do not suit the filter are not proposed."""
     result: list[Option] = []
     if meta.of_kind.largest_noise:
         places: tuple[tuple[int, Where], ...] = (
@@ -274,7 +275,7 @@ def _suits(filter: Filter, meta: Meta, params: Values) -> bool:
 
 
 def parse_values(text: str) -> tuple[int, ...]:
-    """The whole numbers of a list such as "4, 8, 16", each once, in growing order. Raises ParamError."""
+    """The whole numbers of a list such as "4, 8, 16", each once, in ascending order. Raises ParamError."""
     words = text.replace(",", " ").replace(";", " ").split()
     values = sorted({int(word) for word in words if word.isdecimal()})
     bad = [word for word in words if not word.isdecimal() or not int(word)]
@@ -328,7 +329,7 @@ def _check_part(option: Option, values: Sequence[int], meta: Meta) -> None:
 
 
 def _levels(meta: Meta, value: int) -> int:
-    """Checks how many values noise of that type can have."""
+    """Check that noise of that type can have this many levels."""
     kind = np.dtype(meta.dtype)
     most = int(np.iinfo(kind).max) + 1 if kind.kind == "u" else MOST_DISTINCT
     if value > most:

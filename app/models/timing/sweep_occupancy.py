@@ -1,4 +1,4 @@
-"""The theoretical occupancy at each value of a sweep over a knob: it is arithmetic, so it needs no time and no GPU."""
+"""The theoretical occupancy at each value of a sweep over a knob: it is computed and needs neither runs nor a GPU."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ CSV_COLUMNS = ("gpu", "registers_used", "blocks", "warps", "most_warps", "reside
 
 @dataclass
 class Occupied:
-    """What blocks fill on an `architecture`: for each variant the occupancy by value."""
+    """The occupancy on an `architecture`: for each variant by value."""
 
     architecture: str = ""
     variants: dict[str, dict[int, LaunchOccupancy]] = field(default_factory=dict)
 
     def put(self, value: int, found: Mapping[str, LaunchOccupancy]) -> None:
-        """Add that of some variants at a value."""
+        """Add the occupancy of some variants at a value."""
         for variant, held in found.items():
             self.variants.setdefault(variant, {})[value] = held
 
     def at(self, variant: str, value: int | None) -> LaunchOccupancy | None:
-        """That of a variant at a value; None where it is not known."""
+        """The occupancy of a variant at a value; None where it is not known."""
         return None if value is None else self.variants.get(variant, {}).get(value)
 
     def values(self) -> set[int]:
-        """All values at which some variant's is known."""
+        """All values at which the occupancy of some variant is known."""
         return {value for own in self.variants.values() for value in own}
 
     def points(self, variant: str) -> tuple[tuple[int, LaunchOccupancy], ...]:
-        """That of a variant by growing value."""
+        """The occupancy of a variant by ascending value."""
         return tuple(sorted(self.variants.get(variant, {}).items()))
 
     def cells(self, variant: str, value: int | None) -> dict[str, object]:
@@ -46,6 +46,6 @@ class Occupied:
 
 
 def held_picks(filter: Filter, knob: str, picks: Iterable[Pick]) -> tuple[Pick, ...]:
-    """Those picks whose occupancy may depend on a knob: kernels of the filter's own that take it."""
+    """The picks whose occupancy may depend on a knob: kernels of the filter itself that have it."""
     own = {v.id for v in filter.variants if v.kernels and any(k.name == knob for k in v.knobs)}
     return tuple(pick for pick in picks if pick.variant in own)

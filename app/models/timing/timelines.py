@@ -1,4 +1,4 @@
-"""Timelines as the lanes of a chart, and the queues of a simulated GPU as a person chooses them. No widgets."""
+"""Timelines as the lanes of a chart, and the user's model of a simulated GPU's queues. No widgets."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def read_queue_model(fields: Fields) -> QueueModel:
 
 
 Look = Literal["host", "upload", "kernel", "download", "device", ""]
-"""What carries out a piece; "" where nobody knows."""
+"""The unit that executes a piece; "" where it is unknown."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ class Piece:
 
 @dataclass(frozen=True)
 class Lane:
-    """A row of a chart. A `heading` is a row of text above the lanes of a variant, with one of the `notes` at its
-    right: the first that there is room for."""
+    """A row of a chart. A `heading` is a row of text above the lanes of a variant, with one of the `notes` on the
+    right: the first that fits."""
 
     title: str
     pieces: tuple[Piece, ...] = ()
@@ -90,7 +90,7 @@ class Lane:
         return ": ".join([self.title, *self.notes[:1]])
 
     def at(self, place: float) -> Piece | None:
-        """The piece at a place; where several overlap, the one that began last."""
+        """The piece at a time; where several overlap, the last to begin."""
         found = [piece for piece in self.pieces if piece.start <= place <= piece.end]
         return max(found, key=lambda piece: piece.start, default=None)
 

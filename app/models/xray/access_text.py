@@ -13,7 +13,7 @@ from app.models.xray.access_trace import WARP, Banks, Cell, Piece, TracedAccess,
 
 QT_TRANSLATE_NOOP = cast(Callable[[str, str], str], QtCore.QT_TRANSLATE_NOOP)
 LISTED = 6
-"""The most lanes that a text lists one by one; of more it names the first and the last."""
+"""The most lanes that a text lists one by one; of more it gives the first and the last."""
 VERBS = {
     "load": QT_TRANSLATE_NOOP("Access", "Load"),
     "store": QT_TRANSLATE_NOOP("Access", "Store"),
@@ -118,7 +118,7 @@ def _wavefronts(access: TracedAccess) -> str:
 
 
 def _conflict(banks: Banks, wavefronts: str) -> str:
-    """The worst bank conflict: the bank with the most different words, and the lanes that need them."""
+    """The worst bank conflict: the bank with the most distinct words, and the lanes that need them."""
     bank, cells = max(banks.conflicts.items(), key=lambda item: len(item[1]))
     text = tr("Bank conflict: lanes {lanes} need different words of bank {bank}: {wavefronts}; ideal: {least}.")
     lanes = lane_numbers([cell.lanes[0] for cell in cells])
@@ -133,11 +133,11 @@ def _words(access: TracedAccess) -> str:
     return text.format(lanes=_lanes(len(access.lanes)), words=words)
 
 
-# Texts for what the mouse points at
+# Texts for the element under the mouse
 
 
 def lane_text(access: TracedAccess, lane: int) -> str:
-    """Where a lane's access lies: bytes and elements of the buffer, and the sector or the banks."""
+    """The location of a lane's access: bytes and elements of the buffer, and the sector or the banks."""
     offset = access.offset(lane)
     if offset is None:
         return tr("Lane {lane} is inactive.").format(lane=lane)
@@ -186,7 +186,7 @@ def piece_text(access: TracedAccess, piece: Piece) -> str:
 
 
 def bank_text(access: TracedAccess, bank: int) -> str:
-    """What a bank delivers, wavefront by wavefront."""
+    """The words that a bank delivers, wavefront by wavefront."""
     cells = access.banks.of_bank(bank)
     if not cells:
         return tr("No lane uses bank {bank}.").format(bank=bank)

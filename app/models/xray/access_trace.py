@@ -1,4 +1,4 @@
-"""The addresses of one warp's lanes in one access: the sectors or banks they fall into, and the cost. No widgets.
+"""The addresses of one warp's lanes in one access: their sectors or banks, and the cost. No widgets.
 
 The numbers equal those of the counters: the start of a lane's access decides its sector; wavefronts of shared memory
 are counted by half-warps for 8 bytes per lane and by quarters of a warp for 16.
@@ -33,11 +33,11 @@ class TracedAccess:
 
     @cached_property
     def addresses(self) -> tuple[int, ...]:
-        """The byte address of each active lane: sectors and banks begin at multiples of their size."""
+        """The byte address of each active lane, with sectors and banks at multiples of their size."""
         return tuple(self.start + offset for offset in self.offsets)
 
     def offset(self, lane: int) -> int | None:
-        """The lane's offset in the buffer, in bytes; None for an inactive lane."""
+        """The byte offset of a lane in the buffer; None for an inactive lane."""
         return self.offsets[self.lanes.index(lane)] if lane in self.lanes else None
 
     def elements(self, lane: int) -> tuple[int, int] | None:
@@ -94,8 +94,8 @@ def _access(one: Mapping[str, Any]) -> TracedAccess:
 
 @dataclass(frozen=True)
 class Piece:
-    """A piece of memory that moves as a whole: its first address and the lanes that use it. `used` lists the byte
-    ranges that lanes use, in order: (first, last + 1, lanes), counted from the first address."""
+    """A unit of memory that is transferred as a whole: its first address and the lanes that use it. `used` lists the
+    byte ranges that lanes use, in order: (first, last + 1, lanes), relative to the first address."""
 
     address: int
     lanes: tuple[int, ...]
@@ -104,8 +104,8 @@ class Piece:
 
 @dataclass(frozen=True)
 class Pieces:
-    """All pieces of `grain` bytes that a warp touches, in order. `ideal` pieces would hold what it uses, packed; the
-    warp uses `used` of the `moved` bytes."""
+    """All pieces of `grain` bytes that a warp touches, in order. `ideal` pieces would be enough for the bytes that it
+    uses, packed; the warp uses `used` of the `moved` bytes."""
 
     grain: int
     pieces: tuple[Piece, ...]
@@ -118,7 +118,7 @@ class Pieces:
 
     @property
     def wasted(self) -> int:
-        """Bytes that move but that no lane uses."""
+        """Bytes that are transferred but that no lane uses."""
         return self.moved - self.used
 
     @property
@@ -168,7 +168,7 @@ class Banks:
     parts: int
     lane_wavefront: Mapping[int, int]
     conflicts: Mapping[int, tuple[Cell, ...]]
-    """By bank with a conflict: the different words that one part of the warp needs from it, for the worst part."""
+    """By bank with a conflict: the distinct words that one part of the warp needs from it, for the worst part."""
 
     @property
     def shared(self) -> bool:
@@ -201,7 +201,7 @@ def _banks(access: TracedAccess) -> Banks:
 
 
 def _words_by_bank(part: Sequence[tuple[int, int]], words: int) -> dict[int, list[Cell]]:
-    """By bank, the different words that the lanes, given as (lane, first word), need; in the order of the lanes."""
+    """By bank, the distinct words that the lanes need, given as (lane, first word), in the order of the lanes."""
     users: dict[int, list[int]] = {}
     for lane, first in part:
         for word in range(first, first + words):

@@ -8,7 +8,7 @@ from gpu_ops.device_names import device_place, is_simulated
 from gpu_ops.devices.status import DeviceStatus
 
 SIMULATED = "sm_75"
-"""The architecture where the chosen device names none: the default of a simulated GPU."""
+"""The architecture to simulate where the chosen device has none: the default of a simulated GPU."""
 
 
 def architecture_of(device: str, statuses: Sequence[DeviceStatus]) -> str:

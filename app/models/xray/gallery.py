@@ -1,4 +1,4 @@
-"""The layouts of memory as cards: a title, what a warp costs today and by older rules, and the access that is drawn. No
+"""The layouts of memory as cards: a title, the cost per warp by today's and by older rules, and the pictured access. No
 widgets."""
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def tr(text: str) -> str:
 
 @dataclass(frozen=True)
 class Card:
-    """One layout. `cost` for 32 values is the chosen rule's, made of these `loads`, and `others` are those of the other
-    rules, a line each; `level` is what the order is by, as a share of the dearest in the same memory. `seconds` is its
-    kernel time here, None where there is none."""
+    """One layout. `cost` for 32 values is by the chosen rule, the sum of these `loads`, and `others` are the costs by
+    the other rules, one per line; `level` is the sort key, as a share of the highest in the same memory. `seconds` is
+    its kernel time here, None where there is none."""
 
     space: str
     title: str
@@ -57,7 +57,7 @@ class Card:
 
 def cards(order: str, rows: Iterable[Row] = ()) -> tuple[Card, ...]:
     """All layouts, global memory first, the cheapest by this rule first in each memory; or the fastest first by the
-    kernel times among these rows, and then those that have none."""
+    kernel times in these rows, then those without a time."""
     rule = "today" if order == TIME else order
     pictures = gpu_ops.layout_pictures(rule)  # type: ignore[arg-type]
     others = {r: _by_place(r) for r in RULES if r != rule}
@@ -105,7 +105,7 @@ def _card(one: Any, rule: str, others: dict[str, dict[tuple[str, str], Any]], le
 
 
 def _loads(one: Any, rule: str) -> str:
-    """The loads of a warp in words, and what they cost where they are not for 32 values: "36 sectors in 3 loads, for 96
+    """The loads of a warp in words, and their cost where they are not for 32 values: "36 sectors in 3 loads, for 96
     values"."""
     loads = tr("1 load") if one.loads == 1 else tr("{count} loads").format(count=one.loads)
     if one.values == WARP:

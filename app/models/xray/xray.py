@@ -24,7 +24,7 @@ SETS = 4
 
 @dataclass(frozen=True)
 class Figure:
-    """One counter of a line or of the kernel: its value and the best possible one, 0 where that has no meaning."""
+    """One counter of a line or of the kernel: its value and the ideal one, 0 where an ideal has no meaning."""
 
     counter: str
     value: int
@@ -42,7 +42,7 @@ class Figure:
 
 
 def figures(counts: Counts) -> list[Figure]:
-    """The counters in the catalogue's order; unknown ones of a newer engine come last."""
+    """The counters in the catalogue's order, then those that the catalogue does not have."""
     result = []
     for id in in_order(sorted(counts)):
         counter = COUNTERS.get(id)
@@ -65,8 +65,8 @@ Place = tuple[str, int]
 
 
 class FileView:
-    """A source file of a kernel: the counts of each line itself (`lines`) and of what the line calls (`calls`); the
-    places it calls (`callees`), the most used first; the traced accesses and the findings of each line."""
+    """A source file of a kernel: the counts of each line itself (`lines`) and of the code that it calls (`calls`); the
+    called lines (`callees`), the most used first; the traced accesses and the findings of each line."""
 
     def __init__(self, data: Mapping[str, Any], source: str) -> None:
         self.file, self.source = str(data["file"]), source.rstrip("\n")
@@ -96,12 +96,12 @@ class FileView:
         return _column(counter, self.lines)
 
     def called(self, counter: str) -> dict[int, int]:
-        """A counter by line, for lines that call others: the line and all that it calls."""
+        """A counter by line, for lines that call others: the line and everything that it calls."""
         own = {line: _sum(counter, self.lines.get(line, {})) for line in self.calls}
         return {line: value + own[line] for line, value in _column(counter, self.calls).items()}
 
     def describe_line(self, line: int) -> list[str]:
-        """A line in words: its findings, its counts, then what it calls with the counts there."""
+        """A line in words: its findings, its counts, then the called lines with their counts."""
         texts = [m.text for m in self.marks.get(line, ())]
         texts += [f.text for f in figures(self.lines.get(line, {}))]
         if line in self.callees:
@@ -152,7 +152,7 @@ class KernelView:
 
     @property
     def compiled_with(self) -> list[str]:
-        """What the compiler got in addition to the source, a line for each set of defines; the first sets of many."""
+        """The defines of the compilation, one line for each set; only the first sets where there are many."""
         sets, translate = self.kernel.get("defines", ()), QCoreApplication.translate
         lines = [translate("XRay", "Compiled with: {defines}").format(defines=text) for text in compiled_with(sets)]
         if len(lines) > SETS:
@@ -181,7 +181,8 @@ class KernelView:
         return max((value for file in self.files for value in file.column(counter).values()), default=0)
 
     def hottest(self, counter: str) -> Place:
-        """The place of that line; the first line of the kernel's file where the counter is 0 everywhere."""
+        """The line with the highest value of a counter; the first line of the kernel's file where the counter is 0
+        everywhere."""
         values = {(f.file, line): value for f in self.files for line, value in f.column(counter).items() if line}
         return max(values, key=values.__getitem__, default=(self.files[0].file, 1))
 

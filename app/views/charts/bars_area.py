@@ -80,13 +80,13 @@ class BarsArea(PlotArea):
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if self._anchor is not None and not self._dragging:
-            self.marks.clear()  # a click beside the range
+            self.marks.clear()  # a click outside the range
         self._anchor, self._dragging = None, False
         super().mouseReleaseEvent(event)
 
     @bounded
     def event(self, event: QEvent) -> bool:
-        """Let arrows move the range, and Esc remove it, before they do anything else in the window."""
+        """Handle arrows, which move the range, and Esc, which removes it, before the window's shortcuts do."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride and self._takes(event):
             event.accept()
             return True

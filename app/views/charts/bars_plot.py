@@ -19,9 +19,9 @@ from gpu_ops.output_kinds import Axis
 translate = QCoreApplication.translate
 LOGARITHMIC = "logarithmic"
 APART = 4
-"""The least width in pixels at which bars have gaps between them."""
+"""The smallest width in pixels at which bars have gaps between them."""
 COLOURS = {"red": 3, "green": 2, "blue": 0, "alpha": 7}
-"""The places of channel colours among the theme's series."""
+"""The indices of channel colours among the theme's series."""
 EMPTY = 0.8
 """The lowest value of a logarithmic axis of counts: a little below one."""
 
@@ -130,7 +130,7 @@ class BarsPlot(Plot):
 
 
 def _count_text(row: Array, index: int, unit: str, summed: bool) -> str:
-    """A count with its share of all, and with that of all counts up to it where bars show sums."""
+    """A count with its share of the total, and with the cumulative share where bars show sums."""
     text, total = values_text(row[index], unit), float(row.sum(dtype=np.float64))
     if not (total > 0 and np.isfinite(total) and row.min() >= 0):
         return text
@@ -147,7 +147,7 @@ def _count_text(row: Array, index: int, unit: str, summed: bool) -> str:
 
 
 def _looks(frame: Frame, names: list[str]) -> list[Series]:
-    """The look of each channel; one that is named after a colour has the nearest colour."""
+    """The look of each channel; a channel that is named after a colour has the nearest colour."""
     series = frame.colours.series
     return [series[COLOURS.get(name, place % len(series))] for place, name in enumerate(names)]
 
@@ -160,7 +160,7 @@ def _steps(frame: Frame, edges: Array, heights: Array) -> list[QPointF]:
 
 
 def _name_channels(painter: QPainter, frame: Frame, names: list[str]) -> None:
-    """Draw a legend of the channels above the plot, from its right end as far as there is room."""
+    """Draw a legend of the channels above the plot, from its right end, as far as it fits."""
     pad, line = frame.letters.averageCharWidth(), frame.letters.height()
     right, y = frame.box.right(), frame.box.top() - 0.8 * line
     painter.setClipping(False)

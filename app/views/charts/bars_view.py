@@ -1,4 +1,4 @@
-"""Bars of each result side by side, with one range of marked ones."""
+"""Bars of each result side by side, with one common marked range."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.views.charts.cell_view import CellView
 
 
 class BarsView(CellView):
-    """A CellView of bars. The marks belong to the bars that are there: others remove them."""
+    """A CellView of bars. The marks belong to the present bars: other bars remove them."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self.marks, plot = Marks(), BarsPlot()
@@ -23,7 +23,7 @@ class BarsView(CellView):
         self.marks.changed.connect(self._refresh)
 
     def first(self) -> ViewData | None:
-        """The first result that is there."""
+        """The first result that is shown."""
         return next((cell.drawn for cell in self.cells.values() if cell.drawn is not None), None)
 
     def put(self, key: str, drawn: ViewData, origin: Origin) -> None:

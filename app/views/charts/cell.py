@@ -1,4 +1,4 @@
-"""A result in a frame of its own: name and verdict above, the value under the cursor below."""
+"""A result in its own frame: name and verdict above, the value under the cursor below."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Area(Protocol):
 
 class Cell(Tile):
     """Title, verdict and findings above an area; below it the value under the cursor of its Plane, or a line about
-    the result, and the mark of a simulated one."""
+    the result, and a mark if it was simulated."""
 
     def __init__(self, area: QWidget, plane: Plane, parent: QWidget | None = None) -> None:
         self.mark = MarkChip()
@@ -36,7 +36,7 @@ class Cell(Tile):
         self.current, self.scale = True, ""
         self._widget = area
         self.status.setMinimumHeight(mark_size(self, "x").height())
-        self.setMinimumWidth(18 * self.fontMetrics().averageCharWidth())  # all cells are as wide, whatever their texts
+        self.setMinimumWidth(18 * self.fontMetrics().averageCharWidth())  # equal widths, whatever the texts
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         plane.cursor_moved.connect(self._show_value)
 

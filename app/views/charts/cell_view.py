@@ -1,4 +1,4 @@
-"""Results side by side, each in a cell of its own, with one range and one cursor."""
+"""Results side by side, each in its own cell, with one range and one cursor."""
 
 from __future__ import annotations
 
@@ -106,10 +106,10 @@ class CellView(QWidget):
         self.plane.fit()
 
     def level(self, drawn: ViewData) -> None:
-        """The limits follow the drawn values already."""
+        """Nothing to do: the limits follow the drawn values."""
 
     def follow(self, drawn: ViewData) -> None:
-        """No cell shows an input."""
+        """Nothing to do: cells do not show an input."""
 
     def forget(self, key: str) -> None:
         self.cells[key].clear()
@@ -118,7 +118,7 @@ class CellView(QWidget):
         self.cells[key].set_state(state, text, current)
 
     def set_note(self, key: str, text: str) -> None:
-        """Results in cells have a line of their own below them."""
+        """Nothing to do: each cell has its own line below it."""
 
     def state(self, key: str) -> State | None:
         return self.cells[key].state

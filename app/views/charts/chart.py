@@ -1,4 +1,4 @@
-"""The frame of every plot: axes with units, colours, gestures, marks and a hint in place of what is missing."""
+"""The frame of every plot: axes with units, colours, gestures, marks, and a hint in place of a missing result."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ KEYS = {Qt.Key.Key_Left: (-1, 0), Qt.Key.Key_Right: (1, 0), Qt.Key.Key_Up: (0, 1
 
 
 class Numbers(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
-    """An axis whose first and last number may reach beyond its ends."""
+    """An axis whose first and last number may extend beyond its ends."""
 
     def boundingRect(self) -> QRectF:  # noqa: N802
         reach = 60 if self.orientation == "bottom" else 0
@@ -68,12 +68,12 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
     those at the left only upward –, drag pans. Keys while focused: + − 0 1; T and Y zoom across and
     upward, with Shift out; arrows pan, Shift+arrows move the cursor.
 
-    A kind of chart says what its sides are and draws its items, or paints. `hint` stands in place of all of it.
+    A subclass defines the axes and draws items, or paints. A `hint` replaces the whole chart.
     """
 
     takes_letters = True
     least = 16, 9
-    """The least width and height, in letters."""
+    """The smallest width and height, in letters."""
     hint = missing = ""
     drawn: Any = None
 
@@ -106,7 +106,7 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         plane.changed.connect(self._follow)
         plane.cursor_moved.connect(self.viewport().update)
 
-    # For every kind of chart
+    # Overridden by every kind of chart
 
     def left(self, frame: Frame) -> Side:
         """The y axis."""
@@ -117,28 +117,28 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         return Side(())
 
     def draw(self, frame: Frame) -> None:
-        """Give the items their points, and the plane its limits."""
+        """Update the items' points, and the plane's limits."""
 
     def paint(self, painter: QPainter, frame: Frame) -> None:
         """Paint over the items."""
 
     def words_at(self, position: QPoint) -> str | None:
-        """What lies near a place of the viewport; None for the usual tip."""
+        """The text for a position of the viewport; None for the usual tip."""
         return None
 
     def next(self, axis: int, place: float, steps: int) -> float:
-        """The place so many values from another along x (0) or y (1)."""
+        """The position so many values from another along x (0) or y (1)."""
         return (self.plane.x, self.plane.y)[axis].next(place, steps)
 
     def margins(self) -> tuple[float, float]:
-        """The room above the plot and at its right."""
+        """The margins above the plot and at its right."""
         unit = self.fontMetrics().averageCharWidth()
         return unit, 2 * unit
 
-    # What kinds of charts use
+    # Used by kinds of charts
 
     def pool(self, count: int) -> list[Drawn]:
-        """The items of so many lines; those of others are hidden."""
+        """Items for so many lines; the remaining ones are hidden."""
         while len(self._lines) < count:
             self._lines.append(Drawn(self.item))
         for place, drawn in enumerate(self._lines):
@@ -146,11 +146,11 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         return self._lines[:count]
 
     def spaced(self, marks: Iterable[tuple[float, str]], frame: Frame) -> list[tuple[float, str]]:
-        """The marks of the x axis that have room."""
+        """The marks of the x axis that fit."""
         return with_room(marks, frame.across, frame.box.width(), self.fontMetrics().horizontalAdvance)
 
     def near(self, position: QPoint, places: Iterable[tuple[float, float, str]]) -> list[str]:
-        """The texts of places in the plane that lie near one of the viewport, the nearest first."""
+        """The texts of positions in the plane that are near one of the viewport, the nearest first."""
         frame, reach, found = self.frame(), NEAR * self.fontMetrics().averageCharWidth(), []
         for x, y, text in places:
             apart = frame.point(x, y) - position
@@ -158,7 +158,7 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         return [text for far, text in sorted(found, key=lambda one: one[0]) if far <= reach]
 
     def show_tags(self, tags: Sequence[tuple[float, float, str]]) -> None:
-        """Mark places with a text each, the most important first."""
+        """Mark positions with a text each, the most important first."""
         self.tags = tuple(tags)
         self.viewport().update()
 
@@ -169,7 +169,7 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         self.viewport().update()
 
     def set_missing(self, text: str) -> None:
-        """Why there is no result; "" where none has come yet."""
+        """Set why there is no result; "" where none has arrived yet."""
         self.missing = text
         self.set_hint("" if self.drawn is not None else text or self.tr("No result yet"))
 
@@ -183,14 +183,15 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         self._follow()
 
     def _follow(self) -> None:
-        """Draw what is visible now. The numbers at the left keep their width, so that places stay under the mouse."""
-        for _ in range(2):  # the numbers at the left take of the width, for which points are drawn
+        """Draw what is visible now. The numbers at the left keep their width, so that positions stay under the
+        mouse."""
+        for _ in range(2):  # the numbers at the left take some of the width that points are drawn for
             width = self.box.width()
             self.draw(self.frame())
             self._dress()
             if self.box.width() == width:
                 break
-        self.scene().prepareForPaint()  # else the first paint moves the curves, which causes a second one
+        self.scene().prepareForPaint()  # otherwise the first paint moves the curves, which causes a second one
         self.viewport().update()
 
     def _dress(self) -> None:
@@ -218,12 +219,12 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         self.plane.y.set_width(self.box.height())
 
     def least_left(self) -> float:
-        """The least width of the y axis with its numbers."""
+        """The smallest width of the y axis with its numbers."""
         return 0.0
 
     def _entitle(self, name: str, title: str, room: float) -> None:
-        """Set a title, in two lines where there is no room for one."""
-        text = escape(title, quote=False)  # pyqtgraph takes it for HTML
+        """Set a title, in two lines where one is too short."""
+        text = escape(title, quote=False)  # pyqtgraph interprets it as HTML
         if name == "left" and self.fontMetrics().horizontalAdvance(title) > room:
             text = text.replace(", ", ",<br>", 1)
         look = text, f"{self.font().pointSizeF():g}pt {self.palette().color(QPalette.ColorRole.Text).name()}"
@@ -235,7 +236,7 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         axis.setPen(ink)
         axis.setTextPen(ink)
         axis.setStyle(tickFont=self.font(), hideOverlappingLabels=False, maxTickLevel=0)
-        axis.enableAutoSIPrefix(False)  # the numbers have their unit
+        axis.enableAutoSIPrefix(False)  # the unit is on the numbers
         axis.setLabel(text, **{"font-size": look[1].partition(" ")[0], "color": ink.name()})
         axis.showLabel(bool(text))
 
@@ -257,7 +258,7 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
             painter.drawRect(self.viewport().rect().adjusted(0, 0, -1, -1))
 
     def named(self) -> list[tuple[QPointF, QRectF | None, str]]:
-        """The point of every visible mark, and the box of its text where that hides no other."""
+        """The point of every visible mark, and the box of its text where that overlaps no other."""
         letters, found, boxes, frame = self.fontMetrics(), [], list[QRectF](), self.frame()
         size, gap, area = 0.4 * letters.height(), letters.averageCharWidth(), frame.box
         for x, y, text in self.tags:
@@ -274,7 +275,7 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         return found
 
     def _paint_tags(self, painter: QPainter) -> None:
-        """Paint a small triangle at each mark, and its label where there is room."""
+        """Paint a small triangle at each mark, and its label where it fits."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         size, colour = 0.4 * self.fontMetrics().height(), colours_of(self.palette()).error.colour
         for at, box, text in self.named():
@@ -345,7 +346,7 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
             event.ignore()
 
     def _move_cursor(self, across: int, up: int) -> None:
-        """To a neighbouring value, at first from the middle."""
+        """Move to a neighbouring value, at first from the middle."""
         plane = self.plane
         x, y = plane.cursor or ((plane.x.start + plane.x.stop) / 2, (plane.y.start + plane.y.stop) / 2)
         plane.set_cursor((self.next(0, x, across) if across else x, self.next(1, y, up) if up else y))
@@ -385,8 +386,8 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
 
 
 def padded(numbers: Sequence[float], share: float = MARGIN) -> tuple[float, float, float]:
-    """The limits of an axis that has some margin beside these numbers, and its step; half a unit beside a single
-    one."""
+    """The limits of an axis with a margin around these numbers, and its step; a single number has half a unit on either
+    side."""
     low, high = min(numbers, default=0.0), max(numbers, default=1.0)
     margin = share * (high - low) if high > low else 0.5
     return low - margin, high + margin, (high - low or 1.0) / 200

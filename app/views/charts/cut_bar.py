@@ -1,4 +1,4 @@
-"""The threshold of a pyramid's details, below the results: its histogram, the line to drag, and how many lie below."""
+"""The threshold of a pyramid's details, below the results: its histogram, the line to drag, and how many are below."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from gpu_ops.types import Output
 
 THROTTLE_MS = 30
 ALL = -1
-"""In place of one band: all of them."""
+"""The choice of all bands instead of one."""
 
 
 class Cut(NamedTuple):
-    """A parameter that is a threshold, how, and the output of coefficients that are compared with it."""
+    """A parameter that is a threshold, its mode, and the output of coefficients that it applies to."""
 
     param: Param
     handle: Threshold
@@ -39,8 +39,8 @@ class Cut(NamedTuple):
 
 class CutBar(QWidget):
     """Visible while the parameters ask for an output over which a parameter is a threshold. It shows the coefficients
-    of the first variant that brings them. Where the user moves the line, that parameter follows, at most every 30 ms,
-    and a whole drag is one step of undo."""
+    of the first variant that has them. When the user moves the line, the parameter follows, at most every 30 ms, and a
+    whole drag is one step of undo."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -125,7 +125,7 @@ class CutBar(QWidget):
 
     @Slot()
     def forget(self) -> None:
-        """Drop everything: it belongs to another input, filter or variant."""
+        """Drop everything: the input, filter or variant has changed."""
         self._background.cancel()
         self._later.stop()
         self._shown = self._counted = self._wanted = None
@@ -145,7 +145,7 @@ class CutBar(QWidget):
     # What is shown
 
     def _chosen(self) -> list[int]:
-        """The places of the chosen bands."""
+        """The indices of the chosen bands."""
         place = self.bands.currentData()
         return list(range(len(self._bands))) if place in (None, ALL) else [place]
 
@@ -164,8 +164,7 @@ class CutBar(QWidget):
         return list(dict.fromkeys(values)), subject == self._session.shown.subject(self._variant)
 
     def _counts_hold(self, free: set[str]) -> bool:
-        """Whether the coefficients are those of the present choice; the parameters in `free` change only what is below
-        the threshold."""
+        """Whether the coefficients belong to the present choice, whatever the values of the parameters in `free`."""
         subject = self._shown.origin.subject if self._shown is not None else None
         if subject is None or subject.input != self._session.inputs:
             return False
@@ -174,7 +173,7 @@ class CutBar(QWidget):
 
     @Slot()
     def _show(self) -> None:
-        """Show what there is; a line in the user's hand stays there."""
+        """Show the present data; a line that the user drags stays."""
         self.plot.show_counts(self._counted, self._chosen())
         if self._counted is None:
             self.plot.show_lines((), (0.0, 0.0), True)

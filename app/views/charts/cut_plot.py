@@ -21,19 +21,18 @@ LINES = 5.5
 STEP, SMALL_STEP = 1.05, 1.01
 """The factor of the threshold by which an arrow key moves the line; the smaller one with Shift."""
 BEYOND = 2.0
-"""How far the axis reaches beyond the largest magnitude, as a factor."""
+"""How far the axis extends beyond the largest magnitude, as a factor."""
 DIGITS = 4
 FAINT = 0.4
-"""The opacity of what belongs to an earlier setting."""
+"""The opacity of results of an earlier setting."""
 
 
 class CutPlot(QWidget):
-    """Counts over magnitudes, both logarithmic; the first bar has everything smaller as well. The left end of the axis
-    stands for 0. Mouse: drag the line, or click where it shall be. Keys: arrows move it, with Shift less far, Home sets
-    it to 0.
+    """Counts over magnitudes, both logarithmic; the first bar also counts everything smaller. The left end of the axis
+    represents 0. Mouse: drag the line, or click to place it. Keys: arrows move it, with Shift less far, Home sets it to
+    0.
 
-    `moved(value, going_on)`: the user moved the line; `going_on` says that the same drag, or the same held key, moved
-    it before.
+    `moved(value, going_on)`: the user moved the line; `going_on` says that this continues a drag or a key repeat.
     """
 
     moved = Signal(float, bool)
@@ -66,7 +65,7 @@ class CutPlot(QWidget):
     # What is shown
 
     def describe(self, sentence: str) -> None:
-        """Say what there is to see."""
+        """Set the accessible description."""
         self.setAccessibleDescription(" ".join(text for text in (sentence, self.toolTip()) if text))
 
     def show_counts(self, magnitudes: Magnitudes | None, bands: Sequence[int]) -> None:
@@ -75,13 +74,13 @@ class CutPlot(QWidget):
         self._fit()
 
     def show_lines(self, lines: Sequence[float], limits: tuple[float, float], current: bool) -> None:
-        """Show thresholds, the first of which can lie within `limits`; `current` says whether they, and the counts,
+        """Show thresholds; the first can be moved within `limits`; `current` says whether they, and the counts,
         fit the present choice."""
         self.lines, self._limits, self.current = tuple(lines), limits, current
         self._fit()
 
     def _fit(self) -> None:
-        """Let the axis show all magnitudes and lines; it rests during a drag."""
+        """Let the axis show all magnitudes and lines; it does not change during a drag."""
         if not self.dragging and self.magnitudes is not None:
             low, high = self.magnitudes.span()
             lines = [line for line in self.lines if line > 0]
@@ -97,7 +96,7 @@ class CutPlot(QWidget):
         return QRectF(pad, 2.0, max(1.0, self.width() - 2 * pad), max(1.0, self.height() - 1.2 * line - 2))
 
     def x_of(self, value: float) -> float:
-        """The x coordinate of a magnitude; those below the axis lie at its left end."""
+        """The x coordinate of a magnitude; the left end for those below the axis."""
         box, (low, high) = self.plot(), self._span
         share = math.log(value / low) / math.log(high / low) if value > low else 0.0
         return box.left() + min(share, 1.0) * box.width()
@@ -109,7 +108,7 @@ class CutPlot(QWidget):
         return self._allowed(low * (high / low) ** share if share else 0.0)
 
     def _allowed(self, value: float) -> float:
-        """A short number near a value, within the limits."""
+        """A number with few digits near a value, within the limits."""
         return min(max(float(f"{value:.{DIGITS}g}"), self._limits[0]), self._limits[1])
 
     # Painting
@@ -157,7 +156,7 @@ class CutPlot(QWidget):
         painter.drawPolygon(QPolygonF([*points, QPointF(box.right(), box.bottom())]))
 
     def _paint_lines(self, painter: QPainter, box: QRectF) -> None:
-        """The veil over what is below the first line, faint lines for the others, and the first with a grip."""
+        """The shade over everything below the first line, faint lines for the others, and the first with a grip."""
         if not self.lines:
             return
         main, grip = self.x_of(self.lines[0]), self.fontMetrics().averageCharWidth()

@@ -12,15 +12,15 @@ from app.views.charts.frame import FAINT
 from app.views.results.reading import values_text, with_unit
 
 SHARE = 0.45, 0.8
-"""The largest shares of height and width that a fitted figure takes."""
+"""The largest shares of height and width that the number takes when fitted."""
 LARGEST = 6.0
-"""The largest size of a fitted figure, as a factor of the window's letters."""
+"""The largest size of a fitted number, as a factor of the window's letters."""
 UNIT = 0.5
-"""The height of the unit relative to the figure."""
+"""The height of the unit relative to the number."""
 
 
 class FigureArea(QWidget):
-    """A number as large as fits, or as its Plane says, with a smaller unit beside it."""
+    """A number as large as fits, or of its Plane's size, followed by a smaller unit."""
 
     def __init__(self, plane: Plane, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -53,12 +53,12 @@ class FigureArea(QWidget):
         return "" if self.drawn is None else values_text(self.drawn.values, self.drawn.unit)
 
     def _texts(self) -> tuple[str, str]:
-        """The figure and its unit."""
+        """The number and its unit."""
         assert self.drawn is not None
         return values_text(self.drawn.values, ""), with_unit("", self.drawn.unit).strip()
 
     def letters(self) -> tuple[QFont, QFont]:
-        """The fonts of the figure and of the unit."""
+        """The fonts of the number and of the unit."""
         figure, unit = QFont(self.font()), QFont(self.font())
         figure.setBold(True)
         own = figure.pointSizeF()

@@ -1,4 +1,4 @@
-"""The geometry of a chart, and what its axes say."""
+"""The geometry of a chart, and the texts of its axes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ FAINT = 0.4
 """The opacity of a result of an earlier setting."""
 
 MARK = QColor(230, 0, 130)
-"""The colour of what is marked, in bars and in the input."""
+"""The colour of marked bars and marked samples."""
 WIDE, TALL = 9, 2.2
-"""The room of a number along x in letters, and along y in lines."""
+"""The space of a number along x in letters, and along y in lines."""
 
 
 class Side(NamedTuple):
-    """An axis of a chart: places with their numbers, and the title."""
+    """An axis of a chart: positions with their numbers, and the title."""
 
     marks: Sequence[tuple[float, str]]
     title: str = ""
@@ -48,17 +48,17 @@ class Frame:
 
     @property
     def wide(self) -> int:
-        """How many numbers have room along x."""
+        """How many numbers fit along x."""
         return int(self.box.width() / (WIDE * self.letters.averageCharWidth()))
 
     @property
     def tall(self) -> int:
-        """How many numbers have room along y."""
+        """How many numbers fit along y."""
         return max(2, int(self.box.height() / (TALL * self.letters.height())))
 
     @property
     def across(self) -> tuple[float, float]:
-        """The first and the last visible place."""
+        """The first and the last visible position."""
         return self.plane.x.start, self.plane.x.stop
 
     @property
@@ -76,23 +76,23 @@ class Frame:
         return self.box.bottom() - (value - low) / (high - low) * self.box.height()
 
     def point(self, x: float, y: float) -> QPointF:
-        """The screen point of a place."""
+        """The screen point of a position."""
         return QPointF(self.x(x), self.y(y))
 
     def place(self, point: QPointF) -> tuple[float, float]:
-        """The place under a screen point."""
+        """The position under a screen point."""
         (start, stop), (low, high) = self.across, self.upward
         across = (point.x() - self.box.left()) / self.box.width()
         return start + across * (stop - start), low + (self.box.bottom() - point.y()) / self.box.height() * (high - low)
 
 
 def short(value: float) -> str:
-    """A tick in few digits."""
+    """A tick's number with few digits."""
     return number(float(f"{value:.6g}"))
 
 
 def axis_side(axis: Axis, ends: tuple[float, float], most: int) -> Side:
-    """Round numbers between the ends of an axis, at most `most` or 2, and its name with the unit that suits them."""
+    """Round numbers between the ends of an axis, at most `most` or 2, and its name with a suitable unit."""
     factor, unit = scaled(axis.unit, max(map(abs, ends)))
     marks = [(place * factor, short(place)) for place in ticks(ends[0] / factor, ends[1] / factor, most)]
     return Side(marks, name_of(axis) + (f" ({unit})" if unit else ""))

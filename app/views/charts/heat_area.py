@@ -31,12 +31,12 @@ LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
 def lies_across(drawn: ViewData) -> int:
-    """The place of the axis that lies across: time where there is one, else the second."""
+    """The index of the horizontal axis: time where there is one, else the second."""
     return next((place for place, axis in enumerate(drawn.form.axes[:2]) if axis.name in TIMES), 1)
 
 
 def limits(drawn: ViewData) -> tuple[Range, Range]:
-    """What the axes across and upward cover, from the edge of the first value to that of the last, and their steps."""
+    """The ranges of the axes across and upward, from the outer edges of the first and last values, and their steps."""
     across = lies_across(drawn)
     ranges = []
     for place in (across, 1 - across):
@@ -84,7 +84,7 @@ class HeatArea(Chart):
         self.refresh()
 
     def show_marks(self, marked: Marked) -> None:
-        """Mark places of the plane, the highest numbers first."""
+        """Mark positions in the plane, those with the highest numbers first."""
         ranked = sorted(marked.marks, key=lambda mark: -mark.label)
         swapped = self.drawn is not None and not lies_across(self.drawn)
         places = [(mark.y, mark.x) if swapped else (mark.x, mark.y) for mark in ranked]
@@ -119,7 +119,7 @@ class HeatArea(Chart):
         return Tone(self.display.low, self.display.high, self.display.lut)
 
     def _marks(self, height: float) -> list[tuple[float, str]]:
-        """The numbers beside the scale of colours."""
+        """The numbers next to the scale of colours."""
         figures = self.drawn.statistics if self.drawn is not None else None
         lowest, highest = (figures.minimum, figures.maximum) if figures else (self.display.low, self.display.high)
         return scale_marks(self.tone(), lowest, highest, int(height / (2.2 * self.fontMetrics().height())))
@@ -127,7 +127,7 @@ class HeatArea(Chart):
     # As a chart
 
     def margins(self) -> tuple[float, float]:
-        """The scale of colours lies at the right, its unit above it."""
+        """The scale of colours is at the right, its unit above it."""
         metrics, marks = self.fontMetrics(), self._marks(self.height()) if self.drawn is not None else []
         beside = max((metrics.horizontalAdvance(word) for _, word in marks), default=0)
         return 1.4 * metrics.height(), beside + 5.5 * metrics.averageCharWidth()
@@ -154,7 +154,7 @@ class HeatArea(Chart):
         self._paint_notes(painter, frame, self.drawn)
 
     def _paint_notes(self, painter: QPainter, frame: Frame, drawn: ViewData) -> None:
-        """Paint the cursor, which of several channels this is, and whether all values are in."""
+        """Paint the cursor, the index of the channel if there are several, and whether all values are included."""
         box, pad = frame.box, self.fontMetrics().averageCharWidth()
         if self.plane.cursor is not None:
             painter.setClipRect(box)
@@ -175,7 +175,7 @@ class HeatArea(Chart):
             draw_tag(painter, corner, self.tr("Sharpening…"), box.width() - 2 * pad, right=True)
 
     def _render(self, box: QRectF) -> None:
-        """Compute the picture of the visible part, unless it is the last one."""
+        """Compute the picture of the visible part, unless it is cached."""
         assert self.heat is not None
         ratio = self.devicePixelRatioF()
         size = max(1, round(box.width() * ratio)), max(1, round(box.height() * ratio))
@@ -197,7 +197,7 @@ class HeatArea(Chart):
 
 
 def _place(axis: Axis, index: int) -> str:
-    """A place along an axis: its unit says which axis it is, else its name does."""
+    """A position along an axis, with its unit, or without one with the axis's name."""
     return quantity(axis.at(index), axis.unit) if axis.unit in PREFIXED else place_text(axis, index)
 
 
@@ -208,22 +208,22 @@ def _channels(drawn: ViewData) -> int:
 
 
 def _upright(drawn: ViewData) -> Array:
-    """The values (H, W) of the first channel, with the axis that lies across as their second."""
+    """The values (H, W) of the first channel, with the horizontal axis as their second."""
     values = drawn.array if drawn.array.ndim == 2 else drawn.array[:, :, 0]
     return values if lies_across(drawn) == 1 else values.T
 
 
 def _edges(axis: Axis, span: AxisView, count: int) -> Array:
-    """The edges of so many pixels in a span, counted in values. They lie on a grid that is fixed to the axis, so that a
-    pan changes no pixel but moves them all, at most half a pixel off."""
+    """The edges of so many pixels in a span, in units of values. They are on a grid that is fixed to the axis, so that
+    a pan moves all pixels without changing them, at most half a pixel off."""
     pixel = (span.stop - span.start) / count
     places = (round(span.start / pixel) + np.arange(count + 1)) * pixel
     return np.asarray((places - axis.start) / axis.step + 0.5)
 
 
 def scale_marks(tone: Tone, lowest: float, highest: float, most: int) -> list[tuple[float, str]]:
-    """The values that the scale of colours names: both ends, and round numbers between them. An end says so where its
-    colour stands for all values beyond it as well."""
+    """The numbers of the scale of colours: both ends, and round numbers between them. An end is marked where its colour
+    also represents all values beyond it."""
     room = (tone.high - tone.low) / max(2, most)
     low = ("≤ " if lowest < tone.low else "") + short(float(f"{tone.low:.4g}"))
     high = ("≥ " if highest > tone.high else "") + short(float(f"{tone.high:.4g}"))
@@ -232,8 +232,7 @@ def scale_marks(tone: Tone, lowest: float, highest: float, most: int) -> list[tu
 
 
 def draw_colour_scale(painter: QPainter, frame: Frame, tone: Tone, marks: list[tuple[float, str]], unit: str) -> None:
-    """Draw the bar of colours beside the plane, from the lowest at its foot, the numbers beside it, and the unit
-    above."""
+    """Draw the scale of colours next to the plane, the lowest at the bottom, with its numbers, and the unit above."""
     line, pad = frame.letters.height(), frame.letters.averageCharWidth()
     bar = QRectF(frame.box.right() + 1.5 * pad, frame.box.top(), 2 * pad, frame.box.height())
     table = GRAY if tone.lut is None else tone.lut

@@ -16,11 +16,11 @@ from app.views.charts.cell_view import CellView
 from app.views.charts.heat_area import HeatArea, limits
 
 COLOURS = "viridis"
-"""The colour map at first."""
+"""The default colour map."""
 
 
 class HeatView(CellView):
-    """A CellView whose areas paint a plane each. They have common ranges, levels and colours."""
+    """A CellView whose areas paint one plane each, with common ranges, levels and colours."""
 
     aspect = 3.0
 
@@ -41,7 +41,7 @@ class HeatView(CellView):
         self.plane.fit()
 
     def set_marks(self, marked: Mapping[str, Marked]) -> None:
-        """Mark places over the planes of results."""
+        """Mark positions over the planes of results."""
         for key, cell in self.cells.items():
             cast(HeatArea, cell.area).show_marks(marked.get(key, Marked((), "")))
 

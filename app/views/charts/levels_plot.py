@@ -17,12 +17,12 @@ from gpu_ops.output_kinds import Axis, Band
 
 translate = QCoreApplication.translate
 ROOM = 0.42
-"""The share of a row's height that its largest coefficient reaches."""
+"""The height of a row's largest coefficient, as a share of the row's."""
 
 
 class LevelsPlot(Plot):
-    """Coarse bands above, fine ones below; each row by its own largest coefficient. Coefficient k of n stands at the
-    share k / n of the signal, which counts twice the coefficients of its finest detail."""
+    """Coarse bands above, fine ones below; each row is scaled to its own largest coefficient. Coefficient k of n is at
+    the share k / n of the signal's length, which is twice the number of finest details."""
 
     aspect = 0.9
 
@@ -62,7 +62,7 @@ class LevelsPlot(Plot):
                 painter.drawText(place, word)
 
     def _draw(self, painter: QPainter, frame: Frame, heights: Array, middle: float, whole: float) -> None:
-        """A line for each column of pixels from the lowest to the highest value in it, or one for each coefficient."""
+        """A line from the lowest to the highest value in each column of pixels, or one line per coefficient."""
         count = len(heights)
         step = whole / max(1, count)
         first, last = max(0, int(frame.across[0] / step)), min(count, math.ceil(frame.across[1] / step))

@@ -30,7 +30,7 @@ class Plot(ABC):
 
     @abstractmethod
     def extent(self, drawn: Any) -> tuple[float, float, float]:
-        """The first and the last place, and the distance of neighbouring values."""
+        """The first and the last position, and the distance between neighbouring values."""
 
     def limits(self, drawn: Any, scale: str) -> tuple[float, float]:
         """The lowest and the highest value to draw."""
@@ -45,7 +45,7 @@ class Plot(ABC):
         return ""
 
     def named(self, drawn: Any) -> bool:
-        """Whether names of channels take a line above the plot."""
+        """Whether a legend of the channels takes a line above the plot."""
         return False
 
     def rows(self, drawn: Any) -> list[str]:
@@ -58,15 +58,15 @@ class Plot(ABC):
 
     @abstractmethod
     def spot(self, drawn: Any, place: float, row: float) -> tuple[float, float] | None:
-        """The start and end, along x, of the value that the cursor reads at a place."""
+        """The start and end, along x, of the value that the cursor reads at a position."""
 
     @abstractmethod
     def text(self, drawn: Any, place: float, row: float) -> str:
-        """The value at a place, in a row if there are rows; empty where there is none."""
+        """The value at a position, in a row if there are rows; empty where there is none."""
 
 
 class PlotArea(Chart):
-    """Paints one result; the range and the cursor are those of its Plane, in which rows lie from 1 down to 0."""
+    """Paints one result; the range and the cursor are those of its Plane, in which rows go from 1 down to 0."""
 
     def __init__(self, plot: Plot, plane: Plane, parent: QWidget | None = None) -> None:
         super().__init__(plane, parent, "plotArea")
@@ -91,7 +91,7 @@ class PlotArea(Chart):
         return self.value_text()
 
     def _spot(self) -> tuple[float, float]:
-        """The place at the cursor, and the row from the top, 0 where there are none."""
+        """The position of the cursor, and the row from the top, 0 without rows."""
         assert self.plane.cursor is not None
         x, y = self.plane.cursor
         rows = len(self.plot.rows(self.drawn)) if self.drawn is not None else 0
@@ -144,7 +144,7 @@ class PlotArea(Chart):
 
 
 def ranges(plot: Plot, drawn: Sequence[Any], scale: str) -> tuple[Range, Range]:
-    """What the axes across and upward cover so that all of these results fit in, and their steps."""
+    """The ranges of the axes across and upward that fit all of these results, and their steps."""
     lows, highs, steps = zip(*(plot.extent(one) for one in drawn), strict=True)
     bottoms, tops = zip(*(plot.limits(one, scale) for one in drawn), strict=True)
     rows = max(len(plot.rows(one)) for one in drawn)

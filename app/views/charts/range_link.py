@@ -1,4 +1,4 @@
-"""Marks in the input beside bars the samples that the marked bars count."""
+"""Marks in the input, next to the bars, the samples that the marked bars count."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ALPHA = 165
 
 @runtime_checkable
 class Bars(Protocol):
-    """A view of bars, which is imported with pyqtgraph when it is first needed."""
+    """A view of bars; its module is imported with pyqtgraph when first needed."""
 
     marks: Marks
 
@@ -33,8 +33,8 @@ class Bars(Protocol):
 
 
 class RangeLink(QObject):
-    """Follows the marked bars of the visible view: pixels get a translucent colour, samples a curve of their own. Where
-    each channel is counted, pixels have the sum of the colours of those that lie in the range."""
+    """Follows the marked bars of the visible view: pixels get a translucent colour, samples an extra curve. Where each
+    channel is counted, a pixel has the sum of the colours of its channels in the range."""
 
     def __init__(self, pictures: Pictures) -> None:
         super().__init__(pictures)
@@ -46,7 +46,7 @@ class RangeLink(QObject):
 
     @Slot()
     def _bind(self) -> None:
-        """The visible view may be another one."""
+        """Connect to the visible view, which may have changed."""
         view = self._pictures.view
         marks = view.marks if isinstance(view, Bars) else None
         if marks is not self._marks:
@@ -95,11 +95,11 @@ class RangeLink(QObject):
 
 
 def _nothing() -> None:
-    """Nothing is marked."""
+    """Remove the marks."""
 
 
 def _colours(channels: int) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
-    """RGBA by the bits of a mask."""
+    """The RGBA colours of the values of a mask's bits."""
     table = np.zeros((1 << channels, 4), np.uint8)
     if channels == 1:
         table[1] = MARK.red(), MARK.green(), MARK.blue(), ALPHA

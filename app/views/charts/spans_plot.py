@@ -20,7 +20,7 @@ from gpu_ops.output_kinds import Axis
 
 translate = QCoreApplication.translate
 STRIP = 0.08
-"""The share of the text's colour in the ground of a heading."""
+"""The share of the text's colour in the background of a heading."""
 PATTERNS: dict[Look, Qt.BrushStyle] = {
     "host": Qt.BrushStyle.HorPattern,
     "upload": Qt.BrushStyle.BDiagPattern,
@@ -28,11 +28,11 @@ PATTERNS: dict[Look, Qt.BrushStyle] = {
     "device": Qt.BrushStyle.DiagCrossPattern,
     "download": Qt.BrushStyle.FDiagPattern,
 }
-"""What distinguishes the looks without their colours."""
+"""Patterns that distinguish the looks without their colours."""
 
 
 def look_colour(look: Look, colours: Colours) -> QColor:
-    """The colour of what carries out a piece."""
+    """The colour of the unit that executes a piece."""
     own = {"host": colours.cpu, "upload": colours.upload, "kernel": colours.kernel, "download": colours.download}
     return own.get(look, colours.inside)
 
@@ -64,7 +64,8 @@ def _of_bytes(nbytes: float) -> Look:
 
 
 class SpansPlot(Plot):
-    """Lanes with pieces in the colour and the pattern of what carries them out, and their names where they fit."""
+    """Lanes with pieces in the colour and the pattern of the unit that executes them, with their names where they
+    fit."""
 
     aspect = 2.5
 
@@ -134,7 +135,7 @@ def _time(value: float, unit: str, size: float | None = None) -> str:
 
 
 def _paint_heading(painter: QPainter, frame: Frame, box: QRectF, row: Lane) -> None:
-    """The title in bold and a note, on a strip that reaches over the names of the lanes."""
+    """The title in bold and a note, on a strip that extends over the names of the lanes."""
     ink, base = (frame.palette.color(role) for role in (QPalette.ColorRole.Text, QPalette.ColorRole.Base))
     pad = frame.letters.averageCharWidth()
     top = 0.0 if box.top() == frame.box.top() else box.top()

@@ -1,4 +1,4 @@
-"""A table of figures with the names of its rows and columns."""
+"""A table of values with the names of its rows and columns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class Figures(QAbstractTableModel):
-    """The cells of a result, (R,) or (R, C), in words."""
+    """The cells of a result, (R,) or (R, C), as texts."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -144,7 +144,7 @@ class TableArea(QWidget):
             part.setFont(font)
 
     def _recolour(self) -> None:
-        """Draw a result of an earlier setting in fainter letters."""
+        """Draw a result of an earlier setting in a fainter colour."""
         own = self.palette()
         text, ground = own.color(QPalette.ColorRole.Text), own.color(QPalette.ColorRole.Base)
         faint = QPalette(own)

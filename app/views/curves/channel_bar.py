@@ -1,4 +1,4 @@
-"""The bar above curves that says how their channels lie, and which of them are shown."""
+"""The bar above curves that chooses their layout and which channels are shown."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from app.views.parts import Combo, ElidedLabel
 from app.views.results.choice_button import ChoiceButton
 
 LONGEST = 24
-"""Letters of the longest name that the list has space for."""
+"""Letters of the longest name that fits the list."""
 
 
 class ChannelBar(QWidget):
-    """Sets a ChannelChoice, and shows it; hidden where there is one channel only. Key S stacks; while `keys` is
+    """Sets a ChannelChoice, and shows it; hidden for a single channel. Key S stacks; while `keys` is
     focused, the up and down arrows go through the channels."""
 
     def __init__(self, choice: ChannelChoice, keys: QWidget, parent: QWidget) -> None:
@@ -52,7 +52,7 @@ class ChannelBar(QWidget):
         ):
             shortcut = QShortcut(QKeySequence(key), keys)
             shortcut.activated.connect(act)
-            if key == Qt.Key.Key_S:  # two visible plots have one choice: either may take the key
+            if key == Qt.Key.Key_S:  # two visible plots share one choice: either may take the key
                 shortcut.activatedAmbiguously.connect(act)
             else:
                 shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
@@ -103,7 +103,7 @@ class ChannelBar(QWidget):
         self.setVisible(self._offered and len(choice.names) > 1)
 
     def _groups(self) -> list[str]:
-        """The groups of channels in words, counted from 1."""
+        """The groups of channels as texts, counted from 1."""
         translate, parts, count = QCoreApplication.translate, self.choice.parts, len(self.choice.names)
         if len(parts) < 2:
             return [translate("ChannelBar", "All {count}").format(count=count)] if parts else []

@@ -1,4 +1,4 @@
-"""Gives the curves of a plot the points of a range, over each other or in lanes."""
+"""Gives the curves of a plot the points of a range, overlaid or in lanes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.models.curves.lanes import Lanes
 from app.views.curves.x_scale import XScale
 from app.views.strokes import pen
 
-STRAIGHT = 40  # curves longer than so many view widths are solid: dashes would be invisible and take seconds
+STRAIGHT = 40  # curves longer than so many view widths are solid: dashes would be invisible and slow to draw
 
 Array = np.ndarray[Any, Any]
 Limits = Callable[[float, float], tuple[float, float]]
@@ -29,8 +29,8 @@ def paint_curves(
     size: tuple[int, float],
     dark: bool,
 ) -> tuple[float, float]:
-    """Give each item the points of its curve in `range_of_x` for a plot of `size`, its columns and its height; returns
-    the plot's range of y. `limits` makes it of the lowest and the highest value of curves that are not in lanes."""
+    """Give each item the points of its curve in `range_of_x` for a plot of `size` (columns, height). Returns the plot's
+    range of y, which `limits` computes from the lowest and the highest value of curves that are not in lanes."""
     columns, height = size
     shown, ends = [], dict[int, list[tuple[float, float]]]()
     for curve, item in zip(curves, items, strict=True):

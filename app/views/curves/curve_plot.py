@@ -1,4 +1,4 @@
-"""The chart of a signal pane: curves over each other or in lanes, and lines for the cursor and for what is heard."""
+"""The chart of a signal pane: curves overlaid or in lanes, and lines for the cursor and the playing position."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from app.views.parts import is_dark
 from gpu_ops.output_kinds import Axis
 
 LONGEST = 14
-"""Letters of a name beside the y axis at most."""
+"""The most letters of a name next to the y axis."""
 VEIL = 200
-"""The opacity of the ground of a name."""
+"""The opacity of the background of a name."""
 
 
 class CurvePlot(Chart):
@@ -56,7 +56,7 @@ class CurvePlot(Chart):
             item.setZValue(0.5 if key and curve.key == key else 0.0)
 
     def add_curve(self, curve: Curve) -> None:
-        """Draw one more; its item is reused, because pyqtgraph never frees its items."""
+        """Draw one more curve; its item is reused, because pyqtgraph never frees its items."""
         self.curves.append(curve)
         item = pg.PlotCurveItem()
         self.curve_items.append(item)
@@ -69,7 +69,7 @@ class CurvePlot(Chart):
 
     @property
     def axis(self) -> tuple[str, str]:
-        """The name and unit of the x axis: samples where the curves do not agree."""
+        """The name and unit of the x axis: samples where the curves differ."""
         axes = {(c.axis.name, c.axis.unit) for c in self.curves if c.pyramid is not None}
         return axes.pop() if len(axes) == 1 else (SAMPLES.name, SAMPLES.unit)
 
@@ -85,7 +85,7 @@ class CurvePlot(Chart):
         return self._drawn == (start, stop, self.columns)
 
     def limit(self) -> None:
-        """Let the x axis have all curves, without a change of the visible part where it can stay."""
+        """Extend the x axis to all curves, keeping the visible part where possible."""
         curves = [c for c in self.curves if c.pyramid is not None]
         first, last = min((min(0.0, c.begin) for c in curves), default=0.0), max((c.end for c in curves), default=0.0)
         step = min((c.step for c in curves), default=1.0)
@@ -162,11 +162,11 @@ class CurvePlot(Chart):
 
     @property
     def cursor_x(self) -> float | None:
-        """The place of the sample that the cursor reads."""
+        """x of the sample that the cursor reads."""
         return None if self.plane.cursor is None else self.sample_at(self.x_scale.place(self.plane.cursor[0]))
 
     def sample_at(self, x: float) -> float:
-        """The place of the sample nearest to x."""
+        """x of the sample nearest to x."""
         shown = self.shown
         step = min((c.step for c in shown), default=0.0)
         if not step:
@@ -181,8 +181,8 @@ class CurvePlot(Chart):
 
 
 def lane_ticks(lanes: Lanes, height: float, letters: QFontMetrics) -> list[tuple[float, str]]:
-    """The ticks of the y axis of a plot `height` tall: numbers beside each lane, or names of the lanes where those have
-    no room."""
+    """The ticks of the y axis of a plot `height` tall: numbers next to each lane, or names of the lanes where numbers
+    do not fit."""
     line = letters.height()
     if lanes.room(height, line):
         return [(y, short(value)) for y, value in lanes.marks(height, line)]
@@ -191,7 +191,7 @@ def lane_ticks(lanes: Lanes, height: float, letters: QFontMetrics) -> list[tuple
 
 
 def lane_names(lanes: Lanes, frame: Frame) -> list[tuple[str, QRectF]]:
-    """The names and their boxes, where lanes are tall; else the axis has the names in place of numbers."""
+    """The names and their boxes, where lanes are tall enough; else the axis has the names in place of numbers."""
     area, letters = frame.box, frame.letters
     if not lanes.room(area.height(), letters.height()):
         return []
@@ -208,7 +208,7 @@ def paint_lanes(painter: QPainter, frame: Frame, lanes: Lanes) -> None:
     """Paint the lines between the lanes, and their names."""
     area, count = frame.box, len(lanes.order)
     painter.setPen(QPen(frame.colours.grid, 1))
-    if count and area.height() / count > 4:  # closer lines would be a gray field
+    if count and area.height() / count > 4:  # closer lines would look like a gray area
         for place in range(1, count):
             y = round(area.top() + place * area.height() / count) + 0.5
             painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))

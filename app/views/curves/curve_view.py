@@ -38,7 +38,7 @@ MARKED, MARKED_KEY = Stroke(3, 0), "marked"
 
 
 class CurveView:
-    """A SignalPane as a ResultView: a curve for each channel of each result, those of one result in one colour."""
+    """A SignalPane as a ResultView: a curve for each channel of each result, those of one result in one hue."""
 
     grid: PaneGrid | None = None
     pager: Pager | None = None
@@ -87,12 +87,12 @@ class CurveView:
         self._place_marks()
 
     def set_scale(self, scale: str) -> None:
-        """Curves have only one scale."""
+        """Nothing to do: curves have only one scale."""
 
     def put(self, key: str, drawn: ViewData, origin: Origin) -> None:
         self._drawn[key] = drawn, origin
         if key == INPUT:
-            self._chosen = None  # they were samples of the input before
+            self._chosen = None  # they were samples of the previous input
             self.choice.set_names(channel_names(drawn))
         self._draw()
 
@@ -102,11 +102,11 @@ class CurveView:
         return self._keys
 
     def drawn(self, key: str) -> ViewData | None:
-        """What is drawn of a result, or of the input."""
+        """The drawn data of a result, or of the input."""
         return self._drawn[key][0] if key in self._drawn else None
 
     def mark(self, meaning: str, samples: Array | None) -> None:
-        """Draw some samples of the input, (N, C) with NaN where none is, over its curves; None removes them."""
+        """Draw some samples of the input, (N, C) with NaN elsewhere, over its curves; None removes them."""
         self._chosen = None if samples is None else (meaning, samples)
         self._draw()
 
@@ -117,7 +117,7 @@ class CurveView:
         self.pane.fix_y(None)
 
     def follow(self, drawn: ViewData) -> None:
-        """The limits follow the values already."""
+        """Nothing to do: the limits follow the values."""
 
     def forget(self, key: str) -> None:
         self._drawn.pop(key, None)
@@ -178,7 +178,7 @@ class CurveView:
         return found
 
     def _draw_channels(self) -> None:
-        """Draw other channels, whose curves have the verdicts of before."""
+        """Draw other channels, whose curves keep their verdicts."""
         self._draw()
         for key, state in self._states.items():
             self.pane.set_state(key, *state)

@@ -1,4 +1,4 @@
-"""Marks at the bottom of a plot, or of a lane, where curves have samples that are no finite numbers."""
+"""Marks at the bottom of a plot, or of a lane, where curves have NaN or infinite samples."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from app.views.curves.x_scale import XScale
 HIGH = 0.035
 """The height of a mark, as a share of the plot's or the lane's."""
 LEAST = 4
-"""Its least height in pixels, in a lane that is as high."""
+"""Its minimum height in pixels, in a lane that is tall enough."""
 WIDE = 3
 """Its width in pixels."""
 
 
 class GapMarks:
-    """A gap in a curve of millions of samples is narrower than a pixel; its mark is not."""
+    """Marks for gaps: a gap in a curve of millions of samples is narrower than a pixel."""
 
     def __init__(self, plot: pg.PlotWidget) -> None:
         self._plot, self._item = plot, pg.PlotCurveItem()
@@ -41,8 +41,8 @@ class GapMarks:
         size: tuple[int, float],
         lanes: Lanes,
     ) -> None:
-        """Mark the samples of curves in a range of x that are no finite numbers, on a plot of `size` in pixels whose y
-        is within `limits`: at its bottom, or at that of the curve's lane."""
+        """Mark the NaN and infinite samples of curves in a range of x, on a plot of `size` in pixels whose y is within
+        `limits`: at its bottom, or at that of the curve's lane."""
         (low, high), (width, tall) = limits, size
         start, stop = (scale.coordinate(end) for end in range)
         found: dict[float, list[Array]] = {}
@@ -69,13 +69,13 @@ class GapMarks:
 
     @property
     def places(self) -> np.ndarray:
-        """Where the marks are, in the plot's own x."""
+        """The positions of the marks, in the plot's x."""
         x = self._item.getData()[0]
         return np.empty(0) if x is None else x[::2]
 
 
 def _apart(x: Array, start: float, stop: float, width: int) -> Array:
-    """One place for each of `width` columns that has any."""
+    """One position for each of `width` columns that has any gap."""
     if x.size < 2 or stop <= start:
         return x
     columns = np.floor((x - start) * (width / (stop - start)))

@@ -1,4 +1,4 @@
-"""The values along a line as curves, in the colours that the results have elsewhere."""
+"""The values along a line as curves, in the colours of the results."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from gpu_ops.output_kinds import Axis
 from gpu_ops.types import Filter, Pixel
 
 LEAST = 6
-"""Lines of text that the plot is high at least; with less room it scrolls."""
+"""The minimum height of the plot in lines of text; with less space it scrolls."""
 
 
 class ProfilePlot(QWidget):
     """A SignalPane with a curve for the input and each result, and for each channel of a colour picture. Zoom and
-    cursor work as with signals; another line shows all of its length again.
+    cursor work as with signals; another line resets the zoom.
 
     `pointed(place)`: the cursor reads the values at (x, y) of the picture, or None.
     """
@@ -71,12 +71,12 @@ class ProfilePlot(QWidget):
             self.pane.set_state(source.key, None, "", source.current)
         if line != self._line:
             self._line = line
-            self.pane.set_cursor(None)  # it read another place
+            self.pane.set_cursor(None)  # the cursor read another position
             self.pane.fit()
 
     @Slot()
     def _point(self) -> None:
-        """The cursor moved, or left."""
+        """Report the cursor's new position, or that it has left."""
         line, x = self._line, self.pane.cursor_x
         if line is None or x is None:
             self.pointed.emit(None)
@@ -91,7 +91,7 @@ class ProfilePlot(QWidget):
         self.pane.set_curves([])
 
     def as_text(self, separator: str) -> str:
-        """The distances and the values in full, a column for each curve; empty where a result has no value."""
+        """The distances and the values in full, a column for each curve; empty cells where a result has no value."""
         out = io.StringIO()
         writer = csv.writer(out, delimiter=separator, lineterminator="\n")
         writer.writerow([f"distance [{self.axis.unit}]", *self.names])

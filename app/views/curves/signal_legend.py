@@ -21,9 +21,9 @@ from app.views.strokes import pen
 
 LEGEND_LINES = 3
 LETTERS = 60
-"""Of a name with a mark beside it, where there is room."""
+"""Letters of a name next to a mark, where they fit."""
 MOST_ENTRIES = 12
-"""Curves that have an entry each; of more, those of one result share one."""
+"""The most curves with an entry each; of more, the channels of one result share one."""
 
 
 class LegendEntry(QWidget):
@@ -52,8 +52,8 @@ class LegendEntry(QWidget):
         self._row = in_row((self.label, 1), self.chip, self.verdict, 0, on=self, margins=(unit * 6, 0, 0, 0))
 
     def show_curve(self, curve: Curve, name: str, note: str = "", faint: bool = False, leads: bool = True) -> None:
-        """Show a name with a note, the curve's stroke and its mark; hidden if the curve is, or if another one `leads`
-        the curves of one entry."""
+        """Show a name with a note, the curve's stroke and its mark; hidden if the curve is, or if it shares the entry
+        of another curve that `leads`."""
         name = " · ".join(t for t in (name, note) if t)
         self.stroke, self.key, self._hidden = curve.stroke, curve.key, curve.hidden
         self.label.setText(name)
@@ -65,18 +65,18 @@ class LegendEntry(QWidget):
         self.setAccessibleName(" · ".join(t for t in (name, hidden, curve.mark, self.verdict.text) if t))
         self.update()
         self._fit_mark()
-        sides = QSizePolicy.Policy  # the mark stands beside the name, not at the end of the column
+        sides = QSizePolicy.Policy  # the mark follows the name; it is not at the end of the column
         beside = bool(curve.mark or curve.state)
         self.label.setSizePolicy(sides.Maximum if beside else sides.Expanding, sides.Fixed)
         self.setVisible(curve.visible and leads)
 
     def least_width(self) -> int:
-        """The width at which the beginning of the name can be read beside the shortest mark."""
+        """The width at which the beginning of the name is readable next to the shortest mark."""
         mark = self.chip.minimumSizeHint().width() if self.chip.text else 0
         return self.fontMetrics().averageCharWidth() * 22 + mark + self.verdict.least_width()
 
     def _fit_mark(self) -> None:
-        """Show the full mark only where the name still fits."""
+        """Show the full mark only where the whole name still fits."""
         self.chip.set_compact(self.width() < self.sizeHint().width())
 
     @bounded
@@ -121,7 +121,7 @@ class LegendEntry(QWidget):
 
 class LegendGrid(QGridLayout):
     """Entries in columns of equal width, in as few lines as leave them readable. `notes` are remarks by the keys of
-    results; that on the input stands beside its name."""
+    results; the one on the input is shown next to its name."""
 
     def __init__(self, unit: int) -> None:
         super().__init__()
@@ -134,7 +134,7 @@ class LegendGrid(QGridLayout):
         self, curves: Sequence[Curve], entries: Sequence[LegendEntry], width: int, stacked: bool = False
     ) -> None:
         """Describe each curve by its entry, and place the visible ones in `width` pixels. The channels of a result
-        share one where they are many, or `stacked`, because their lanes have their names."""
+        share an entry where they are many, or `stacked`, because their lanes have names."""
         visible = [curve for curve in curves if curve.visible]
         grouped = stacked or len(visible) > MOST_ENTRIES
         counts, shown = Counter(curve.key for curve in visible), []
@@ -156,14 +156,15 @@ class LegendGrid(QGridLayout):
         return title if stacked else text.format(name=title, count=count)
 
     def remarks(self, curves: Sequence[Curve]) -> str:
-        """The remarks on results in one line, by the names of their curves; one that all have stands alone."""
+        """The remarks on results in one line, with the names of their curves; a remark common to all appears without
+        names."""
         notes = {curve.title or curve.name: self.notes.get(curve.key, "") for curve in curves if curve.key != INPUT}
         if len(set(notes.values())) == 1:
             return next(iter(notes.values()))
         return "   ".join(f"{name} {note}" for name, note in notes.items() if note)
 
     def lay(self, shown: Sequence[LegendEntry], width: int) -> None:
-        """Place these in `width` pixels."""
+        """Place these entries in `width` pixels."""
         columns = self._columns(shown, width)
         for place, entry in enumerate(shown):
             self.addWidget(entry, place // columns, place % columns)
@@ -172,7 +173,7 @@ class LegendGrid(QGridLayout):
 
     @staticmethod
     def _columns(shown: Sequence[LegendEntry], width: int) -> int:
-        """As many as leave names and marks whole, unless that takes too many lines; no more than the lines need."""
+        """The number of columns: as many as leave names and marks whole, unless that takes too many lines."""
         count = max(1, len(shown))
         whole = max((e.sizeHint().width() for e in shown), default=1)
         least = max((e.least_width() for e in shown), default=1)

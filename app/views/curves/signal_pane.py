@@ -95,14 +95,14 @@ class SignalPane(QWidget):
         self._show_values()
 
     def bar(self, key: str) -> FindingsBar:
-        """The bar for the findings of a result; created once and reused."""
+        """The bar for the findings of a result; it is created once."""
         if key not in self.findings:
             self.findings[key] = FindingsBar(self)
             self._bars.addWidget(self.findings[key])
         return self.findings[key]
 
     def _add_curve(self) -> None:
-        """Create a curve, which is reused."""
+        """Create a curve, which will be reused."""
         curve = Curve(self)
         curve.changed.connect(self.refresh)
         self.plot.add_curve(curve)
@@ -174,7 +174,7 @@ class SignalPane(QWidget):
         self.fit()
 
     def fit(self) -> None:
-        """Show all of time."""
+        """Show the whole range."""
         self.plane.fit()
 
     def x_at(self, point: QPointF) -> float:
@@ -185,7 +185,7 @@ class SignalPane(QWidget):
 
     @property
     def cursor_x(self) -> float | None:
-        """The place of the sample that the cursor reads."""
+        """x of the sample that the cursor reads."""
         return self.plot.cursor_x
 
     def set_cursor(self, x: float | None) -> None:
@@ -237,13 +237,13 @@ class SignalPane(QWidget):
         return self.tr("{text} (Δy {step})").format(text=text, step=step)
 
     def place_text(self, x: float) -> str:
-        """A place along x: "time 0.25 s", "sample 12"."""
+        """A position along x: "time 0.25 s", "sample 12"."""
         name, unit = self.axis()
         value = self._digits(x) if unit else number(x)
         return self.tr("{name} {value}").format(name=name_of(Axis(name)), value=with_unit(value, unit))
 
     def _digits(self, x: float) -> str:
-        """A place with enough digits to distinguish neighbouring samples, at least seven."""
+        """A position with enough digits to distinguish neighbouring samples, at least seven."""
         step = min((c.step for c in self.plot.shown), default=1.0)
         return QLocale().toString(x, "g", max(7, math.ceil(math.log10(max(abs(x) / step, 1))) + 2))
 

@@ -28,9 +28,9 @@ WAYS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
 
 class SpanLink(QObject):
-    """Draws the interval on every plot of curves that lie on the grid of the input. While the tool is in use, a drag
-    chooses an interval, or moves an end of it or all of it; arrows move it by a sample (with Shift by ten), with Alt
-    its end alone; Escape removes it, and once more it puts the tool away."""
+    """Draws the interval on every plot of curves on the grid of the input. While the tool is in use, a drag chooses an
+    interval, or moves one end or the whole interval; arrows move it by a sample (with Shift by ten), with Alt only its
+    end; Escape removes it, a second Escape deselects the tool."""
 
     def __init__(self, pictures: Pictures, session: Session, probe: Probe) -> None:
         super().__init__(pictures)
@@ -64,7 +64,7 @@ class SpanLink(QObject):
 
     @Slot()
     def bind(self) -> None:
-        """The input or the visible views may be others."""
+        """Connect to the input and the visible views, which may have changed."""
         found = [view.pane for view in curves(self._pictures, self._session)] if self.axis is not None else []
         wanted: dict[QObject, SignalPane] = {}
         for pane in found:
@@ -121,13 +121,13 @@ class SpanLink(QObject):
         return False
 
     def _place(self, pane: SignalPane, event: QMouseEvent) -> float:
-        """The sample under the mouse, in parts of one; the middle of the first sample is at 0.5."""
+        """The sample under the mouse, with a fraction; the middle of the first sample is at 0.5."""
         axis = self.axis
         assert axis is not None
         return axis.index(pane.x_at(event.position())) + 0.5
 
     def _grip_at(self, pane: SignalPane, x: float) -> int | None:
-        """What lies under an x coordinate: the first end (-1), the last one (1), or all of the interval (0)."""
+        """The part under an x coordinate: the first end (-1), the last one (1), or the whole interval (0)."""
         span, axis = self.probe.span, self.axis
         if span is None or axis is None:
             return None
@@ -140,7 +140,7 @@ class SpanLink(QObject):
 
     @staticmethod
     def _screen(pane: SignalPane, place: float) -> float:
-        """The x coordinate of a place in the plot's viewport."""
+        """The x coordinate of a sample position in the plot's viewport."""
         return pane.plot.frame().x(pane.scale.coordinate(place))
 
     def _on_mouse(self, pane: SignalPane, event: QMouseEvent) -> bool:
@@ -153,7 +153,7 @@ class SpanLink(QObject):
             self._held = x, self._place(pane, event), self._grip_at(pane, x), self.probe.span
             return True
         if kind == QEvent.Type.MouseMove and not event.buttons() & Qt.MouseButton.LeftButton:
-            self._let_go()  # the button went up where nothing heard of it
+            self._let_go()  # the button was released outside of the window
         if kind == QEvent.Type.MouseMove and self._held is not None:
             self._drag(pane, event)
             pane.set_cursor(pane.x_at(event.position()))
@@ -167,7 +167,7 @@ class SpanLink(QObject):
 
     @staticmethod
     def _point(pane: SignalPane, grip: int | None) -> None:
-        """Give the mouse the shape of what it would do."""
+        """Set the mouse cursor by what a drag would do."""
         shapes = {None: Qt.CursorShape.CrossCursor, 0: Qt.CursorShape.SizeAllCursor}
         pane.plot.viewport().setCursor(shapes.get(grip, Qt.CursorShape.SizeHorCursor))
 

@@ -13,8 +13,8 @@ from gpu_ops.output_kinds import Axis
 
 
 class XScale:
-    """Between places along x and the plot's own coordinates, which are logarithms where `log` is True. `least` is the
-    lowest place that a logarithmic axis shows."""
+    """Converts between positions along x and the plot's own coordinates, which are logarithms where `log` is True.
+    `least` is the lowest position that a logarithmic axis shows."""
 
     def __init__(self) -> None:
         self.log = False
@@ -24,13 +24,13 @@ class XScale:
         return math.log10(max(place, self.least)) if self.log else place
 
     def coordinates(self, places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Of places that the axis shows."""
+        """The coordinates of positions that the axis shows."""
         return np.asarray(np.log10(np.maximum(places, self.least))) if self.log else places
 
     def place(self, coordinate: float) -> float:
         return float(10.0**coordinate) if self.log else coordinate
 
     def side(self, axis: Axis, ends: tuple[float, float], most: int) -> Side:
-        """A logarithmic axis between two places."""
+        """A logarithmic axis between two positions."""
         marks = [(self.coordinate(place), short(place)) for place in log_ticks(*ends, most)]
         return Side(marks, axis_side(Axis(axis.name), ends, most).title + (f" ({axis.unit})" if axis.unit else ""))

@@ -17,7 +17,7 @@ from gpu_ops.types import Filter
 
 class Offer(NamedTuple):
     """An entry of the palette: its name, its action, other words that find it, and why it is disabled, where that is
-    worth telling."""
+    worth showing."""
 
     name: str
     action: QAction

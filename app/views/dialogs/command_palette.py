@@ -28,7 +28,7 @@ MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
 class CommandPalette(QFrame):
-    """Lies over its window: a search line above the matching actions, until one is picked or the focus leaves.
+    """An overlay of its window: a search line above the matching actions, until one is picked or the focus leaves.
 
     Every typed word must occur in the name or the other words of an offer; the best match is first, and equal ones keep
     the order of the menus.

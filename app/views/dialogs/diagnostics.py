@@ -1,4 +1,4 @@
-"""The machine's devices and libraries, and the log: all that a bug report needs."""
+"""The machine's devices and libraries, and the log: everything that a bug report needs."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class DiagnosticsPage(QWidget):
         return f"{doctor}\n\n{self.log.toPlainText()}\n"
 
     def copy(self) -> None:
-        """Copy all of it to the clipboard."""
+        """Copy everything to the clipboard."""
         QGuiApplication.clipboard().setText(self.text())
 
     def _adapt(self) -> None:

@@ -13,7 +13,7 @@ from app.views.dialogs.catalogue import Offer
 
 
 class GuideCatalogue(QObject):
-    """An action for each heading, made when the palette is opened first. `open(name, anchor)` shows it."""
+    """An action for each heading, created when the palette is first opened. `open(name, anchor)` shows it."""
 
     def __init__(self, open: Callable[[str, str], None], parent: QObject) -> None:
         super().__init__(parent)
@@ -21,7 +21,7 @@ class GuideCatalogue(QObject):
         self._offers: list[Offer] = []
 
     def offers(self) -> list[Offer]:
-        """Every heading by its name, with those above it; its page is found too."""
+        """Every heading by its name, with those above it; the title of its page finds it too."""
         if not self._offers:
             self._offers = [self._offer(page, heading) for page in guide_pages() for heading in page.headings]
         return self._offers

@@ -26,7 +26,7 @@ from app.base.theme import colours_of, fixed_font
 from app.models.guide import anchors
 
 HEADINGS = {1: 1.6, 2: 1.3, 3: 1.12}
-"""The size of the letters of headings, in that of the text."""
+"""The font size of headings, relative to the text."""
 LINE_HEIGHT = 115.0
 """Per cent of the height of the letters."""
 
@@ -47,10 +47,10 @@ def heading_block(document: QTextDocument, anchor: str) -> QTextBlock:
 
 
 def dress(document: QTextDocument, palette: QPalette, font: QFont) -> None:
-    """Give headings, links, code and tables their look. It is no step to undo."""
+    """Give headings, links, code and tables their look; undo does not include it."""
     document.setUndoRedoEnabled(False)
     whole = QTextCursor(document)
-    whole.beginEditBlock()  # else all of it is laid out after every change
+    whole.beginEditBlock()  # otherwise everything is laid out after every change
     for block in blocks(document):
         _dress_block(document, block, palette, font)
     for table in _tables(document.rootFrame()):

@@ -1,4 +1,4 @@
-"""The guide in a window of its own: pages at the left, the chosen one at the right."""
+"""The guide in its own window: pages at the left, the chosen one at the right."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.views.labels import named
 
 
 class GuideBrowser(QTextBrowser):
-    """Markdown with pictures that are never wider than the view."""
+    """A viewer of Markdown whose pictures are never wider than the view."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -24,7 +24,7 @@ class GuideBrowser(QTextBrowser):
         self.setSearchPaths([str(FOLDER)])
 
     def show_text(self, text: str) -> None:
-        """Show this Markdown in the colours and letters of the palette and the font."""
+        """Show this Markdown in the colours of the palette and in the font."""
         document = self.document()
         document.setDocumentMargin(self.fontMetrics().height())
         self.setMarkdown(text)
@@ -42,7 +42,7 @@ class GuideBrowser(QTextBrowser):
 
 
 class GuidePage(QWidget):
-    """The pages of the guide. Links between them turn to their page; all others are for the system's browser."""
+    """The pages of the guide. Links between them open their page; all others open in the system's browser."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -71,7 +71,7 @@ class GuidePage(QWidget):
         return self._shown
 
     def open(self, name: str, anchor: str = "") -> None:
-        """Turn to a page, and to one of its headings."""
+        """Open a page, at one of its headings if given."""
         place = self._shown, self.browser.verticalScrollBar().value()
         self._before.append(place)
         self._show(name)
@@ -79,7 +79,7 @@ class GuidePage(QWidget):
 
     @Slot()
     def back(self) -> None:
-        """Return to the place before the last turn."""
+        """Return to the previous position."""
         if self._before:
             name, place = self._before.pop()
             self._show(name)
@@ -87,7 +87,7 @@ class GuidePage(QWidget):
 
     @Slot(QUrl)
     def follow(self, link: QUrl) -> None:
-        """Turn to a page of the guide, or give another address to the system's browser."""
+        """Open a page of the guide, or another address in the system's browser."""
         name = link.path() or self._shown
         if link.scheme() in ("http", "https"):
             QDesktopServices.openUrl(link)
@@ -108,14 +108,14 @@ class GuidePage(QWidget):
         self.back_button.setEnabled(bool(self._before))
 
     def _turn_to(self, anchor: str) -> None:
-        """Bring a heading to the upper edge."""
+        """Scroll a heading to the upper edge."""
         block = heading_block(self.browser.document(), anchor)
         if block.isValid():
             top = self.browser.document().documentLayout().blockBoundingRect(block).top()
             self.browser.verticalScrollBar().setValue(round(top - self.browser.document().documentMargin() / 2))
 
     def _fit_list(self) -> None:
-        """As wide as the longest title."""
+        """Make the list as wide as the longest title."""
         widest = max(self.list.fontMetrics().horizontalAdvance(page.title) for page in guide_pages())
         self.list.setFixedWidth(widest + 4 * self.list.fontMetrics().averageCharWidth() + 2 * self.list.frameWidth())
 

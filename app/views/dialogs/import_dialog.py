@@ -1,4 +1,4 @@
-"""The dialog that asks how a file is read: what it holds, a field for each choice, and the table that comes of it."""
+"""The dialog that asks how a file is read: its content, a field for each choice, and the resulting table."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from gpu_ops.io.opening import COLUMNS, MEMBER, Survey
 from gpu_ops.params import Param, Value
 
 AUTOMATIC: tuple[Value, ...] = ("auto", -1)
-"""Values of choices that leave them to the reader."""
+"""Values of choices that leave the decision to the reader."""
 FACT_LINES = 9
 
 
@@ -98,7 +98,7 @@ class ImportDialog(QDialog):
 
     @Slot(object)
     def ask(self, question: Question) -> None:
-        """Ask about a file: a new question, or another file's."""
+        """Show a question, which is new or about another file."""
         self._clear_form()
         self._refused = ()
         self.setWindowTitle(self.tr("Open {name}").format(name=PurePath(question.path).name))
@@ -108,7 +108,7 @@ class ImportDialog(QDialog):
         wide = self.fontMetrics().averageCharWidth() * (104 if question.survey.heading else 84)
         layout = self.layout()
         assert layout is not None
-        layout.activate()  # else it is as high as for the file before
+        layout.activate()  # otherwise it keeps the height of the previous file
         self.resize(wide, 0)
         self._fit()
         self.open()
@@ -117,7 +117,7 @@ class ImportDialog(QDialog):
 
     @Slot(object)
     def show_question(self, question: Question) -> None:
-        """Show what the present choices make of the file."""
+        """Show how the file reads with the present choices."""
         self._question, survey = question, question.survey
         self._show_reason("")
         self._show_facts(survey.facts)
@@ -131,7 +131,7 @@ class ImportDialog(QDialog):
             self._fit()
 
     def _fit(self) -> None:
-        """Grow until all of it has space: a layout with lines that wrap does not make its window do so."""
+        """Grow until everything fits: a layout with wrapped lines does not resize its window."""
         layout = self.layout()
         assert layout is not None
         layout.activate()
@@ -140,7 +140,7 @@ class ImportDialog(QDialog):
             self.resize(self.width(), needed)
 
     def _show_table(self, survey: Survey, choices: Set[str]) -> None:
-        """The rows of the survey, of which some can be chosen by a click."""
+        """Show the rows of the survey; some can be chosen by a click."""
         by = row_choice(survey)
         places: Sequence[int] = ()
         if (by or COLUMNS.name) in choices:
@@ -168,7 +168,7 @@ class ImportDialog(QDialog):
         return self.tr("{title}. It can be opened as it is.").format(title=title)
 
     def _show_facts(self, facts: Sequence[tuple[str, str]]) -> None:
-        """A table of names and values in one label, because a grid of labels guesses its height wrong."""
+        """A table of names and values in one label, because a grid of labels misjudges its height."""
         muted, gap = colours_of(self.palette()).muted.name(), 2 * self.fontMetrics().averageCharWidth()
         cell = '<tr><td style="color: {colour}; padding-right: {gap}px">{name}</td><td>{value}</td></tr>'
         rows = (cell.format(colour=muted, gap=gap, name=escape(n), value=escape(v)) for n, v in facts)
@@ -178,7 +178,7 @@ class ImportDialog(QDialog):
         self._scroll.setMinimumHeight(line * min(max(len(facts), 1), FACT_LINES))
 
     def _build_form(self, question: Question) -> None:
-        """Fields for other choices, or for other values of them; what was set stays where it still can."""
+        """Create fields where the choices or their allowed values differ; values that are still allowed stay."""
         self._clear_form()
         self._fields = question.fields
         self.form = ParameterForm(self._fields, self, reset_button=False, taken={"f", "o", "c"})
@@ -205,7 +205,7 @@ class ImportDialog(QDialog):
             form.deleteLater()
 
     def _show_found(self, found: Mapping[str, Value]) -> None:
-        """Say what is taken where a choice is left open: in the field's own list, else below the fields."""
+        """Show the value that is used where a choice is left open: in the field's own list, else below the fields."""
         elsewhere = dict(found)
         for param in self._fields:
             assert self.form is not None
@@ -226,7 +226,7 @@ class ImportDialog(QDialog):
 
     @Slot(str)
     def _show_reason(self, sentence: str) -> None:
-        """Why the present choices cannot be used; empty where they can."""
+        """Show why the present choices cannot be used; "" where they can."""
         self.reason.setText(f"{colours_of(self.palette()).error.symbol} {sentence}" if sentence else "")
         self.reason.setVisible(bool(sentence))
 
@@ -238,7 +238,7 @@ class ImportDialog(QDialog):
         self._importing.look_again(values)
 
     def _mark_columns(self) -> None:
-        """Mark in the table what the fields choose."""
+        """Mark in the table the columns or rows that the fields choose."""
         if self._question is None or self.form is None:
             self.table.choose(())
             return
@@ -251,7 +251,7 @@ class ImportDialog(QDialog):
 
     @Slot(int)
     def _pick(self, place: int) -> None:
-        """A click in the table chooses a column or an array, or leaves a column out."""
+        """A click in the table adds or removes a column, or chooses an array."""
         if self.form is None or self._question is None:
             return
         survey = self._question.survey
@@ -267,13 +267,13 @@ class ImportDialog(QDialog):
         """Open the file with the present choices."""
         reasons = self._commit()
         if reasons and reasons != self._refused:
-            self._refused = reasons  # once: a second press takes the values that are shown now
+            self._refused = reasons  # taken once: a second press takes the values that are shown now
             return
         values = self.form.values() if self.form is not None else {}
         self._importing.accept(values, self.remember.isChecked() and bool(self._fields))
 
     def _commit(self) -> tuple[str, ...]:
-        """Take what is typed but not yet entered. Returns why entries were rejected."""
+        """Apply what is typed but not yet entered. Returns why entries were rejected."""
         if self.form is None:
             return ()
         for param in self._fields:
@@ -304,5 +304,5 @@ class ImportDialog(QDialog):
 
 
 def _holds(param: Param, value: Value) -> bool:
-    """Whether a value is still one of those to choose from."""
+    """Whether a value is still among the allowed ones."""
     return value in param.choices if param.choices else True

@@ -1,4 +1,4 @@
-"""The first rows of a table as it would be read, with the columns that are chosen."""
+"""The first rows of a table as it would be read, with the chosen columns."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from app.base.tips import set_tip
 from app.views.headers import Header
 
 WIDEST = 22
-"""Letters of a column at most; a longer name or cell is cut and complete in its tooltip."""
+"""The most letters of a column; a longer name or cell is cut, with the whole text in its tooltip."""
 LEAST_LINES, MOST_LINES = 4, 10
 
 
 class ImportTable(QTableWidget):
-    """Shows a heading and rows. `clicked_place(place)` says that a heading was clicked, or a row where `by_rows` says
-    that rows are what one chooses. Only `pickable` places can be chosen. Without chosen places all count; else the
-    others are faint."""
+    """Shows a heading and rows. `clicked_place(place)` says that a heading was clicked, or a row where the choice is
+    `by_rows`. Only `pickable` indices can be chosen. Without a choice all are read; else the others are faint."""
 
     clicked_place = Signal(int)
 
@@ -55,7 +54,7 @@ class ImportTable(QTableWidget):
     def show_rows(
         self, heading: Sequence[str], rows: Sequence[Sequence[str]], pickable: Sequence[int] = (), by_rows: bool = False
     ) -> None:
-        """Show these names and cells, and which columns or rows can be chosen; nothing is to be seen without any."""
+        """Show these names and cells, and which columns or rows can be chosen; hidden without any."""
         before = self._heading, self._rows, self.pickable, self.by_rows
         self._heading, self._rows = tuple(heading), tuple(map(tuple, rows))
         self.pickable, self.by_rows = tuple(pickable), by_rows
@@ -80,7 +79,7 @@ class ImportTable(QTableWidget):
         self.updateGeometry()
 
     def choose(self, places: Sequence[int]) -> None:
-        """Mark these columns as chosen; () where all count."""
+        """Mark these columns as chosen; () where all are read."""
         if tuple(places) != self._chosen:
             self._chosen = tuple(places)
             self._mark()
@@ -105,7 +104,7 @@ class ImportTable(QTableWidget):
                     item.setForeground(text if is_chosen or (usable and not self._chosen) else faint)
 
     def _mark_header(self, place: int) -> None:
-        """The name of a column, with its number where one chooses by it, and a tick where it is chosen."""
+        """The name of a column, with its number if columns are chosen by number, and a tick if it is chosen."""
         header, is_chosen = QTableWidgetItem(), place in self._chosen and not self.by_rows
         name = self._heading[place] if place < len(self._heading) else ""
         numbered = bool(self.pickable) and not self.by_rows and name.strip() != str(place + 1)
@@ -133,7 +132,7 @@ class ImportTable(QTableWidget):
         return frame + line * lines
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        """As high as its rows, within limits."""
+        """The height of its rows, within limits."""
         return QSize(super().sizeHint().width(), self._height(max(LEAST_LINES, min(self.rowCount(), MOST_LINES))))
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802

@@ -10,7 +10,7 @@ REASON = "reason"
 
 
 def palette_offers(parts: WindowParts) -> list[Offer]:
-    """An entry for every action, named by its text with the title of its submenu, if any, before it; then all
+    """An entry for every action, named by its submenu's title, if any, and its text; then all
     filters and presets, and the headings of the guide."""
     offers, places = [], {action: path for path, menu in parts.menus.items() for action in menu.actions()}
     for id, action in parts.actions.items():

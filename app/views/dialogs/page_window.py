@@ -1,4 +1,4 @@
-"""A window of its own for a page that is read beside the main one."""
+"""A separate window for a page that is read next to the main one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class PageWindow(QDialog):
             self.resize(self._unit * 110, self._unit * 90)
 
     def present(self) -> None:
-        """Show the page in front, all of it on the screen."""
+        """Bring the page to the front, entirely on the screen."""
         put_on_screen(self)
         self.show()
         self.raise_()
@@ -63,5 +63,5 @@ class Pages:
         return self._windows[name]
 
     def present(self, name: str) -> None:
-        """Show a page in front."""
+        """Bring a page to the front."""
         self[name].present()

@@ -53,7 +53,7 @@ class PreferencesPage(QWidget):
         foot = in_row(1, self.reset_button)
         layout.addLayout(foot)
         for button in (self.clear_button, self.forget_button, self.reset_button):
-            button.setAutoDefault(False)  # Return must only finish typing
+            button.setAutoDefault(False)  # Return must only end the typing
         self._look.changed.connect(self.show_values)
         self.show_values()
 
@@ -116,7 +116,7 @@ class PreferencesPage(QWidget):
         self.most.setRange(0, RECENT_LIMIT)
         self.most.setSpecialValueText(self.tr("none"))
         self.most.setToolTip(self.tr("The number of files in the menu Open recent; the oldest are dropped first"))
-        # A typed number counts only when it is complete: typing 30 over 10 must not drop files at 3.
+        # A typed number applies only when it is complete: typing 30 over 10 must not drop files at 3.
         self.most.setKeyboardTracking(False)
         self.most.valueChanged.connect(self._choose_most)
         clear = self._actions["clear_recent"]
@@ -125,7 +125,7 @@ class PreferencesPage(QWidget):
         self.clear_button.clicked.connect(clear.trigger)
         clear.enabledChanged.connect(self.clear_button.setEnabled)
         row = in_row(self.most, self.clear_button, 1)
-        # A row with two widgets has no buddy by itself.
+        # A row with two widgets needs an explicit buddy.
         label = buddy(self.tr("&Recent files:"), self.most)
         form.addRow(label, row)
         self.most.setAccessibleName(self.tr("Recent files"))
@@ -133,7 +133,7 @@ class PreferencesPage(QWidget):
         return group
 
     def _imports(self) -> QHBoxLayout:
-        """For how many kinds of files it is remembered how to read them, and a button that forgets it."""
+        """The number of kinds of files with remembered reading choices, and a button that forgets them."""
         self.imports, self.forget_button = QLabel(self), QPushButton(self.tr("&Forget"), self)
         self.imports.setObjectName("preferences.imports")
         self.forget_button.setObjectName("preferences.forget_imports")

@@ -1,4 +1,4 @@
-"""One editor for each kind of parameter. An editor holds a value and reports changes; forms check it."""
+"""One editor for each kind of parameter. An editor has a value and reports changes; forms check it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from gpu_ops.params import Param, Value
 STOPS = 256
 LOG_RATIO = 200
 WIDEST, WIDEST_RATIO = 1000.0, 1e9
-"""The widest ranges of a slider for numbers that need not be whole."""
+"""The widest ranges of a slider for numbers that need not be integers."""
 A_DECADE = 20
-"""Stops for a factor of ten."""
+"""Slider stops per factor of ten."""
 
 
 class Editor(QWidget):
-    """The base: `edited(commit)` says whether the change is final or the middle of a drag."""
+    """The base class: `edited(commit)` says whether the change is final or the middle of a drag."""
 
     edited = Signal(bool)
 
@@ -34,7 +34,7 @@ class Editor(QWidget):
         self.param = param
         self._refused: str | None = None
         self.keeps_text = False
-        """Whether an invalid text stays for the user to correct; other editors return to the last valid value."""
+        """Whether an invalid text stays for correction; other editors return to the last valid value."""
 
     def value(self) -> object:
         """The present value. Raises KernelscopeError where the typed text cannot be read."""
@@ -78,7 +78,7 @@ class Editor(QWidget):
 
 
 def slider_stops(param: Param) -> list[int]:
-    """The values of a slider: all where they are few, else evenly spaced, or by ratio where the range is wide."""
+    """The values of a slider: all if they are few, else evenly spaced, or geometrically where the range is wide."""
     if param.low is None or param.high is None:
         return []
     low, high, step = int(param.low), int(param.high), int(param.step or 1)
@@ -96,7 +96,7 @@ def slider_stops(param: Param) -> list[int]:
 
 
 def float_stops(param: Param) -> list[float]:
-    """The values of a slider for numbers with limits: steps that are easy to read, or by ratio where the range is wide.
+    """The values of a slider for numbers with limits: round steps, or geometric ones where the range is wide.
     None where it is too wide for a slider."""
     if param.low is None or param.high is None or param.high <= param.low:
         return []
@@ -243,12 +243,12 @@ class TextEditor(Editor):
 
 
 PAIRS = {"start": ("y", "x"), "shape": ("height", "width"), "size": ("height", "width")}
-"""The axes of the two numbers of a place, and of a size, in an image."""
+"""The axes of the two numbers of a position, and of a size, in an image."""
 
 
 class GridEditor(Editor):
-    """A tuple of numbers: nine make three rows of three. The two of a place or a size in an image stand in the order
-    of people: x before y, the width before the height."""
+    """A tuple of numbers: nine make three rows of three. Positions and sizes in an image are shown as x before y, and
+    width before height."""
 
     def __init__(self, param: Param, parent: QWidget | None = None) -> None:
         super().__init__(param, parent)
@@ -269,7 +269,7 @@ class GridEditor(Editor):
             self._order(layout)
 
     def _order(self, layout: QGridLayout) -> None:
-        """Put the second number first, and say what each is."""
+        """Put the second number first, and label both."""
         signs = ("x", "y") if self._axes[1] == "x" else ("", "×")
         for column, (sign, spin) in enumerate(zip(signs, reversed(self.spins), strict=True)):
             if sign:

@@ -36,10 +36,11 @@ def label_text(name: str) -> str:
 
 
 class ParameterForm(QWidget):
-    """Editors for parameters. `changed(values)` comes at most every 30 ms while a slider moves, and at once on commit.
+    """Editors for parameters. `changed(values)` is emitted at most every 30 ms while a slider moves, and at once on
+    commit.
 
-    `taken` are letters that the form leaves to others as keys; `letters` are its own. A value that does not pass its
-    check is not taken: the last good one counts, and the reason stands below.
+    `taken` are mnemonics used elsewhere; `letters` are the form's own. A value that does not pass its check is
+    rejected: the last valid one applies, and the reason is shown below.
     """
 
     changed = Signal(object)
@@ -86,7 +87,7 @@ class ParameterForm(QWidget):
             field.name_controls(label.text().replace("&", ""), param.help)
             reason = sentence_label(f"reason.{param.name}", self)
             reason.hide()
-            label.setMinimumHeight(field.control().sizeHint().height())  # beside the first line of a high editor
+            label.setMinimumHeight(field.control().sizeHint().height())  # aligned with the first line of a tall editor
             grid.addWidget(label, 2 * place, 0, Qt.AlignmentFlag.AlignTop)
             grid.addWidget(field, 2 * place, 1)
             grid.addWidget(reason, 2 * place + 1, 0, 1, 2)
@@ -114,7 +115,7 @@ class ParameterForm(QWidget):
         return dict(self._good)
 
     def set_values(self, values: Mapping[str, Any]) -> None:
-        """Show these values, without a signal back. Names that the form does not have are ignored.
+        """Show these values, without a signal. Names that the form does not have are ignored.
 
         Raises ParamError for a value that does not pass its check; nothing is changed then.
         """
@@ -156,7 +157,7 @@ class ParameterForm(QWidget):
             self._later.start()
 
     def _show_relevant(self) -> None:
-        """Show the parameters that have an effect beside the others."""
+        """Show the parameters that have an effect with the present values of the others."""
         for param in self._params:
             relevant = param.matters(self._good)
             self._editors[param.name].setVisible(relevant)
@@ -187,7 +188,7 @@ class ParameterForm(QWidget):
 
 
 def editor(param: Param, parent: QWidget | None = None) -> Editor:
-    """The editor that suits the parameter."""
+    """The editor for the parameter's kind."""
     if param.look is not None:
         return LookEditor(param, parent)
     if param.choices:

@@ -1,4 +1,4 @@
-"""A chooser of many choices in families, with the functions that the chosen one stands for."""
+"""A chooser of many choices in families, with sketches of the chosen one's functions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LINES = 3.6
 
 
 class LookEditor(Editor):
-    """A combo box with a heading for each family; typed letters find a choice. Its functions are drawn below it."""
+    """A combo box with a heading for each family; typed letters find a choice. Its functions are drawn below."""
 
     def __init__(self, param: Param, parent: QWidget | None = None) -> None:
         super().__init__(param, parent)
@@ -56,7 +56,7 @@ class LookEditor(Editor):
         view.setMinimumWidth(view.sizeHintForColumn(0) + 4 * self.fontMetrics().averageCharWidth())
 
     def _ink_headings(self) -> None:
-        """Headings cannot be chosen, but are to be read."""
+        """Headings cannot be chosen, but must be readable."""
         for heading in self._headings:
             ink = self.palette().color(QPalette.ColorRole.Text)
             self.combo.setItemData(heading, ink, Qt.ItemDataRole.ForegroundRole)
@@ -91,8 +91,8 @@ class LookEditor(Editor):
 
 
 class CurveSketch(QWidget):
-    """The functions of a choice, each in a small frame. They are computed in the background when they are first to be
-    seen: that may load a library."""
+    """The functions of a choice, each in a small frame. They are computed in the background when they first become
+    visible: that may load a library."""
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -100,7 +100,7 @@ class CurveSketch(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.curves: tuple[Curve, ...] = ()
         self.drawn: Value | None = None
-        """The choice that the functions are those of."""
+        """The choice whose functions are drawn."""
         self.failure = ""
         self._look = look
         self._choice: Value | None = None
@@ -165,7 +165,7 @@ class CurveSketch(QWidget):
         painter.end()
 
     def _draw(self, painter: QPainter, box: QRectF, curve: Curve, series: int) -> None:
-        """One function: its name above, the line of zero, and the curve on its own scale."""
+        """Draw one function: its name above, the zero line, and the curve on its own scale."""
         palette, metrics = self.palette(), self.fontMetrics()
         pad = metrics.averageCharWidth() / 2
         name = elided_text(_title(curve.name), metrics, box.width() - 2 * pad)

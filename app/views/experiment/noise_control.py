@@ -1,4 +1,4 @@
-"""Noise on the input: a tick, how much of it, and its seed."""
+"""Noise on the input: a tick box, its amount, and its seed."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from app.views.parts import TickBox
 from gpu_ops import NOISE, KernelscopeError
 
 STOPS = 200
-"""Steps of the slider from no noise to half of the values' span; a number may be larger."""
+"""Steps of the slider from no noise to half of the values' span; a typed number may be larger."""
 
 
 class NoiseControl(QWidget):
-    """`changed(noise, drag)` says what the user wants: a Noise, or None without any. While the slider moves it comes
-    for each place, and `drag` says that a place goes on with the one before."""
+    """`changed(noise, drag)` carries the user's choice: a Noise, or None. While the slider moves it is emitted for each
+    position, and `drag` says that it continues the previous one."""
 
     changed = Signal(object, bool)
 
@@ -66,7 +66,7 @@ class NoiseControl(QWidget):
         for field, param in ((self.sigma, NOISE[0]), (self.seed, NOISE[1])):
             set_tip(field, param.help)
         for slider in self.seed.findChildren(QSlider):
-            slider.hide()  # no seed is more than another
+            slider.hide()  # seeds have no order
         self._seed_label.setBuddy(self.seed.control())
         self._colour()
 
@@ -84,7 +84,7 @@ class NoiseControl(QWidget):
     # What is shown
 
     def set_input(self, shared: Any) -> None:
-        """Suit another input: its span, and a first sigma for it."""
+        """Adapt to another input: its span, and an initial sigma for it."""
         self.set_unit(shared)
         self.setEnabled(True)
         self._say("")
@@ -92,7 +92,7 @@ class NoiseControl(QWidget):
             self._show_sigma(self._default)
 
     def set_unit(self, shared: Any) -> None:
-        """Suit the span of an input without noise; noise that is wanted stays."""
+        """Adapt to the span of an input without noise; requested noise stays."""
         before, self._span = self._span, span_of(shared)
         self._default = usual_sigma(self._span)
         if self._noise is not None:
@@ -101,7 +101,7 @@ class NoiseControl(QWidget):
             self._show_sigma(self._default)
 
     def show_noise(self, noise: Noise | None) -> None:
-        """Show what is wanted, without a signal."""
+        """Show the requested noise, without a signal."""
         self._noise = noise
         with QSignalBlocker(self.tick):
             self.tick.setChecked(noise is not None)
@@ -139,7 +139,7 @@ class NoiseControl(QWidget):
         self._want(Noise(float(sigma), int(seed)) if sigma else None)  # type: ignore[arg-type]
 
     def _return(self) -> None:
-        """Show the last good values again."""
+        """Show the last valid values again."""
         if self._noise is not None:
             self._show_sigma(self._noise.sigma)
             self.seed.set_value(self._noise.seed)
@@ -154,7 +154,7 @@ class NoiseControl(QWidget):
         self._dragging = False
 
     def _say(self, sentence: str) -> None:
-        """The reason why the last entry was rejected; empty if it was accepted."""
+        """Show why the last entry was rejected; "" if it was accepted."""
         self._reason.setText(f"{colours_of(self.palette()).error.symbol} {sentence}" if sentence else "")
         self._reason.setVisible(bool(sentence))
 

@@ -55,7 +55,7 @@ class ExperimentPanel(QWidget):
         self.noise = NoiseControl(self)
         self.filters = self._combo(SearchCombo(self), "filters", self.tr("Filter"))
         self.devices = self._combo(Combo(self), "devices", self.tr("GPU"))
-        self.devices.setMinimumContentsLength(6)  # beside it there is space for the chip
+        self.devices.setMinimumContentsLength(6)  # next to it there is space for the chip
         self.simulated = named(MarkChip(self), "simulatedDevice")
         self.presets = PresetChooser(self)
         self.form: ParameterForm | None = None
@@ -95,7 +95,7 @@ class ExperimentPanel(QWidget):
             self._labels.append(buddy(title, combo))
             row = in_row(self._labels[-1], (combo, 1))
             self._column.addLayout(row)
-        row.addWidget(self.simulated)  # beside the GPU
+        row.addWidget(self.simulated)  # next to the GPU
         self._column.addWidget(self.presets)
         self._form_place = self._column.count()
         self._column.addWidget(self.variants, 1)
@@ -139,8 +139,8 @@ class ExperimentPanel(QWidget):
 
     @Slot(object)
     def show_devices(self, statuses: Any) -> None:
-        """The devices that run kernels: CUDA's, then the simulated one. What is not available is there with the
-        reason why."""
+        """The devices that run kernels: CUDA's, then the simulated one. Unavailable devices are listed with the
+        reason."""
         kernels = [s for kind in ("cuda", "sim") for s in statuses if s.kind == kind]
         reasons = [self.tr("{name}: {reason}").format(name=s.name, reason=s.reason) for s in kernels if s.reason]
         with QSignalBlocker(self.devices):
@@ -189,7 +189,7 @@ class ExperimentPanel(QWidget):
 
     def _show_stepped(self, shared: Any) -> None:
         self._show_figures(shared)
-        if self._session.input_noise is None:  # noise widens the span, and must not move its own slider
+        if self._session.input_noise is None:  # noise widens the span, and must not move its own slider's scale
             self.noise.set_unit(shared)
 
     def _show_input(self, shared: Any) -> None:

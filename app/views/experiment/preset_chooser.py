@@ -1,4 +1,4 @@
-"""The named sets of parameter values that a filter has."""
+"""The named sets of parameter values of a filter."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from app.views.parts import Combo
 from gpu_ops.types import Filter
 
 LETTER = "p"
-"""The mnemonic of the chooser, which a form beside it must not use."""
+"""The mnemonic of the chooser, which the form next to it must not use."""
 
 
 class PresetChooser(QWidget):
-    """Names the preset that the values are, "custom" where they are none. `chosen(values)` are those of a preset that a
-    person picks; hidden for a filter without presets."""
+    """Shows the preset that equals the values, "custom" without one. `chosen(values)` carries the values of a preset
+    that the user picks; hidden for a filter without presets."""
 
     chosen = Signal(object)
 
@@ -47,11 +47,11 @@ class PresetChooser(QWidget):
             for name in self._presets:
                 self.combo.addItem(QCoreApplication.translate("Presets", name), name)
             self.combo.addItem(self.tr("custom"))
-        disable(self.combo, self.combo.count() - 1)  # the values decide it; nobody can choose it
+        disable(self.combo, self.combo.count() - 1)  # follows from the values; the user cannot choose it
         self.setVisible(bool(self._presets))
 
     def show_values(self, params: Mapping[str, Any]) -> None:
-        """Show the preset of these values."""
+        """Show the preset with these values."""
         fitting = [n for n, values in self._presets.items() if all(params.get(k) == v for k, v in values.items())]
         place = list(self._presets).index(fitting[0]) if fitting else len(self._presets)
         self.combo.setCurrentIndex(place)

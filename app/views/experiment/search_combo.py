@@ -14,18 +14,18 @@ WORDS = Qt.ItemDataRole.UserRole + 1
 """The role of an item's other search words."""
 ENABLED = Qt.ItemFlag.ItemIsEnabled
 FLAGS = Qt.ItemDataRole.UserRole - 1
-"""The role under which Qt's standard items keep their flags. The items themselves stay untouched: PySide may keep what
-stands for one beyond its end, and take it for another object that comes to lie at its address."""
+"""The role under which Qt's standard items keep their flags. The items themselves are not accessed: PySide may keep an
+item's wrapper after the item is deleted, and use it for another object at the same address."""
 
 
 def disable(combo: QComboBox, place: int) -> None:
-    """Make an item of a combo box one that cannot be chosen."""
+    """Make an item of a combo box unselectable."""
     combo.setItemData(place, Qt.ItemFlag.NoItemFlags.value, FLAGS)
 
 
 class SearchCombo(QComboBox):
-    """Letters typed one after the other choose, once they pause, what fits them best, wherever they occur in its text
-    or its words; a note says that nothing does. Headings, which are not enabled, are left out."""
+    """Typed letters choose, after a pause, the best match, wherever they occur in an item's text or words; a note says
+    if there is none. Headings, which are disabled, are skipped."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

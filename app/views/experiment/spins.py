@@ -1,4 +1,4 @@
-"""Spin boxes that read numbers as people type them, and reject what they cannot read instead of guessing."""
+"""Spin boxes that read numbers as people type them, and reject unreadable text instead of guessing."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ LARGEST = 2**31 - 1
 
 
 def bare(box: QSpinBox | QDoubleSpinBox, text: str) -> str:
-    """The typed text without its sign in front and its unit."""
+    """The typed text without its prefix and its unit."""
     return text.removeprefix(box.prefix()).removesuffix(box.suffix()).strip()
 
 
 class IntSpin(QSpinBox):
     """A spin box that steps along the parameter's grid but accepts any typed text: a check rejects it later.
 
-    `refused(text)` says that what was typed is no whole number; the value before stays.
+    `refused(text)` says that the typed text is not an integer; the previous value stays.
     """
 
     refused = Signal(str)
@@ -72,8 +72,8 @@ class IntSpin(QSpinBox):
 
 
 class FloatSpin(QDoubleSpinBox):
-    """A spin box for numbers of any size: shows what matters of them and reads exponents. A narrow one, of many beside
-    each other, has no buttons and space for fewer digits. `refused(text)` says that what was typed is no number."""
+    """A spin box for numbers of any size: shows their significant digits and reads exponents. A narrow one, for use in
+    a grid, has no buttons and space for fewer digits. `refused(text)` says that the typed text is not a number."""
 
     refused = Signal(str)
 
@@ -136,7 +136,7 @@ class FloatSpin(QDoubleSpinBox):
 
 
 def nice_step(param: Param) -> float:
-    """A hundredth of the range, rounded down to 1, 2 or 5 of a power of ten."""
+    """A hundredth of the range, rounded down to 1, 2 or 5 times a power of ten."""
     if param.low is None or param.high is None or param.high <= param.low:
         return 0.1
     raw = (param.high - param.low) / 100

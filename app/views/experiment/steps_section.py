@@ -1,4 +1,4 @@
-"""The steps of the input before the filter: a short list, and the values of the one that is open."""
+"""The steps of the input before the filter: a short list, with the values of the selected step."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from gpu_ops import find_step
 from gpu_ops.input_kinds import INPUT_KINDS, Kind
 
 NO_LETTERS = frozenset(string.ascii_lowercase + string.digits)
-"""The forms of steps take no keys from the filter's."""
+"""The forms of steps use no mnemonics, which belong to the filter's form."""
 CROP = "crop"
 
 
 class StepRow(QWidget):
-    """One step: whether it is on, what it does, and its place. `changed(step, drag)` brings other values, and whether
-    they go on with a drag; `opened`, `removed` and `moved(by)` what the user wants with the row."""
+    """One step: whether it is on, what it does, and its position. `changed(step, drag)` carries new values, and whether
+    they continue a drag; `opened`, `removed` and `moved(by)` are the user's requests for the row."""
 
     changed = Signal(object, bool)
     opened = Signal()
@@ -87,14 +87,14 @@ class StepRow(QWidget):
             self.form.set_values({name: _plain(value) for name, value in step.items()})
 
     def place(self, place: int, count: int) -> None:
-        """Offer only the moves that there are."""
+        """Enable only the possible moves."""
         self.up.setEnabled(place > 0)
         self.down.setEnabled(place < count - 1)
         for button in (self.up, self.down):
             button.setVisible(count > 1)
 
     def unfold(self, on: bool) -> None:
-        """Show the fields of the values, or hide them."""
+        """Show or hide the fields of the values."""
         self.edit.setChecked(on)
         if on and self.form is None:
             self.form = ParameterForm(self._params, self, reset_button=False, taken=NO_LETTERS)
@@ -119,8 +119,8 @@ class StepRow(QWidget):
 
 
 class StepsSection(QWidget):
-    """The list of the steps that the session wants, but for the normal noise at its end, which has a tick of its own
-    below. It asks the session for changes and shows what the session says."""
+    """The list of the session's requested steps, without the normal noise at the end, which has its own tick box below.
+    It requests changes from the session and shows the session's state."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -154,7 +154,7 @@ class StepsSection(QWidget):
         self.setEnabled(True)
         self.menu.clear()
         for step in offered(shared.kind):
-            if step.id != GAUSSIAN:  # its tick is below
+            if step.id != GAUSSIAN:  # its tick box is below
                 action = self.menu.addAction(step_title(step))
                 set_tip(action, step.help)
                 action.setObjectName(f"addStep.{step.id}")
@@ -165,7 +165,7 @@ class StepsSection(QWidget):
         self._show_steps()
 
     def offer_region(self, action: QAction) -> None:
-        """Offer the action that crops to the region beside the step that crops, from the next input on."""
+        """Show the action that crops to the region next to the crop step, from the next input on."""
         self._region = ref(action)  # the window owns it
 
     def _listed(self) -> Steps:
@@ -219,7 +219,7 @@ class StepsSection(QWidget):
             wanted[place] = inside(wanted, place, INPUT_KINDS[original.kind].spatial(original.array.shape))
         self._session.set_steps(wanted, same_step=drag)
         if steps:
-            self.rows[place].show_step(self._session.steps[place])  # where it is what it was, as after a crop outside
+            self.rows[place].show_step(self._session.steps[place])  # the list is unchanged, as after a rejected crop
 
     def _move(self, place: int, by: int) -> None:
         steps, other = list(self._session.steps), place + by

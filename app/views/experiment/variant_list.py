@@ -101,7 +101,8 @@ class VariantList(QWidget):
         in_column(self._top, self.finder, (self._scroll, 1), self._knob_title, self.knobs_stack, on=self)
 
     def hasHeightForWidth(self) -> bool:  # noqa: N802
-        """No: a column gives what has one all that it asks for, and takes it from the others; this one scrolls."""
+        """No: a column gives widgets that have it all the height they ask for, at the expense of the others; this one
+        scrolls."""
         return False
 
     def _build_baseline(self) -> None:
@@ -132,13 +133,13 @@ class VariantList(QWidget):
     # Set by the window
 
     def set_filter(self, filter: Filter, availability: Mapping[str, str], taken: Set[str] = frozenset()) -> None:
-        """Show a filter's variants. `availability` gives the reason why not, or nothing; the letters that are `taken`
-        are no keys of knobs.
+        """Show a filter's variants. `availability` gives the reason why a variant cannot run, or ""; letters that are
+        `taken` are not used as mnemonics of knobs.
 
         Ticks, knobs and baseline stay where the same ids are shown again.
         """
         state = filter.id, dict(availability), frozenset(taken)
-        if state == self._state:  # another input of the same kind changes nothing here
+        if state == self._state:  # another input of the same kind changes nothing in the list
             return
         self._state = state
         picks = set(self.picks())

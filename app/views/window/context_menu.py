@@ -25,19 +25,19 @@ PICTURE = (
     *("compare_side_by_side", "compare_swipe", "compare_flicker", "compare_difference", "swap", "keep_difference", ""),
     *("pin", "save", "export_view", "", "hide"),
 )
-"""The actions of pictures by id, with a line where there is an empty name."""
+"""The actions of pictures by id; an empty name is a separator."""
 CURVES = (
     *("copy_image", "copy values", "", "fit", "one_to_one", ""),
     *("region", "remove_region", "play", "", "pin", "save", "export_view"),
 )
-"""Those of curves."""
+"""The actions of curves."""
 ALWAYS = {"copy_image", "copy values", "fit", "one_to_one", "region"}
-"""Actions that stay, in grey, where they cannot be used; others are left out."""
+"""Actions that stay, disabled, where they cannot be used; others are left out."""
 
 
 class ContextMenus(QObject):
-    """Opens one menu for all pictures and curves. It consists of the window's own actions, with their keys, and of two
-    for the place of the click: copy the values there, and hide the variant. `key` is the pane of that place."""
+    """Opens one menu for all pictures and curves. It has the window's own actions, with their keys, and two for the
+    clicked position: copy the values there, and hide the variant. `key` is the pane of that position."""
 
     def __init__(self, parts: WindowParts) -> None:
         super().__init__(parts.window)
@@ -58,7 +58,7 @@ class ContextMenus(QObject):
         self._plots: list[QWidget] = []
 
     def _watch(self) -> None:
-        """Watch the plots of curves, which would take the right button for a drag."""
+        """Watch the plots of curves, which would otherwise take the right button for a drag."""
         for view in self._curve_panes():
             plot = view.plot.viewport()
             if plot not in self._plots:
@@ -71,7 +71,7 @@ class ContextMenus(QObject):
         views = [pictures.view, pictures.view_with(INPUT)]
         return [pane for view in views if (pane := getattr(view, "pane", None)) is not None]
 
-    # Where
+    # Position
 
     @bounded
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
@@ -83,7 +83,7 @@ class ContextMenus(QObject):
         return False
 
     def _open(self, event: QContextMenuEvent) -> bool:
-        """Open the menu of the picture or of the curves under the mouse, or of those that have the focus."""
+        """Open the menu of the picture or of the curves under the mouse, else of those that have the focus."""
         by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
         at = QApplication.focusWidget() if by_key else self._under(event.globalPos())
         canvas = _above(at, ImageCanvas)
@@ -102,14 +102,14 @@ class ContextMenus(QObject):
         return True
 
     def _under(self, point: QPoint) -> QWidget | None:
-        """The part of the results at a point of the screen."""
+        """The view at a point of the screen."""
         pictures = self._parts.pictures
         return pictures.childAt(pictures.mapFromGlobal(point))
 
-    # What
+    # Content
 
     def _fill_picture(self, canvas: ImageCanvas, point: QPointF | None) -> None:
-        """The menu of a picture; `point` is where it was clicked, None for where the cursor is."""
+        """Fill the menu of a picture; `point` is where it was clicked, None for the cursor's position."""
         canvas.setFocus(Qt.FocusReason.OtherFocusReason)
         if point is not None:
             canvas.display.set_cursor(*canvas.pixel_at(point))
@@ -129,7 +129,7 @@ class ContextMenus(QObject):
         self._texts = pane.status.text() + "\n" if pane.cursor_x is not None else ""
         self._fill(CURVES)
         session, titles = self._parts.context.session, self._parts.pictures.titles()
-        for id in session.shown.pins:  # a curve is not under the mouse alone
+        for id in session.shown.pins:  # values under the mouse are not of one curve only
             text = QCoreApplication.translate("ContextMenus", "Unpin {title}").format(title=titles[id])
             action = self.menu.addAction(text.replace("&", "&&"))
             action.triggered.connect(lambda _checked=False, id=id: session.unpin(id))
@@ -157,18 +157,18 @@ class ContextMenus(QObject):
                     line = False
                 self.menu.addAction(action)
 
-    # Own actions
+    # Handlers of the menu's own actions
 
     def _copy_values(self) -> None:
         QApplication.clipboard().setText(self._texts)
 
     def _difference(self) -> DifferenceOf | None:
-        """The difference in the pane of that place."""
+        """The difference in the pane of the clicked position."""
         kept = self._parts.context.session.shown.differences
         return next((difference for difference in kept if difference.key == self.key), None)
 
     def _hide(self) -> None:
-        """Show the result no more: the variant's tick, the pin or the difference goes, which undo brings back."""
+        """Stop showing the result: remove the variant's tick, the pin or the difference; undo restores it."""
         session = self._parts.context.session
         if (difference := self._difference()) is not None:
             session.drop_difference(difference)
@@ -179,7 +179,7 @@ class ContextMenus(QObject):
 
 
 def _above(widget: QWidget | None, kind: type[ImageCanvas]) -> ImageCanvas | None:
-    """The canvas that a widget is, or is part of."""
+    """The canvas that contains a widget, or is the widget."""
     while widget is not None and not isinstance(widget, kind):
         widget = widget.parentWidget()
     return widget

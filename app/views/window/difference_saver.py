@@ -1,4 +1,4 @@
-"""Saves the difference that somebody looks at, as numbers with the facts about both sides."""
+"""Saves the difference that the user looks at, as numbers with the facts about both sides."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gpu_ops.errors import InputError, plain
 from gpu_ops.report.about import Part
 
 SUFFIXES = ".tif", ".tiff", ".npy"
-"""Those of files that hold floats; the first two hold the facts as well."""
+"""Suffixes of formats that store floats; the first two also store the facts."""
 KINDS = "TIFF (*.tif *.tiff);;NumPy (*.npy)"
 
 

@@ -1,4 +1,4 @@
-"""Sizes the panels: they keep their size in letters when the font grows, as far as there is room."""
+"""Sizes the panels: they keep their size in letters when the font grows, as far as they fit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HIGHEST = 0.45
 """The largest share of the window's height that a panel above or below the pictures takes by default."""
 SETTLED_MS = 100
 TURNS = 4
-"""How often sizes are requested again where a panel could not have its own yet."""
+"""How often sizes are requested again where a panel could not get its size yet."""
 
 
 class DefaultSize(NamedTuple):
@@ -26,7 +26,7 @@ class DefaultSize(NamedTuple):
 
 class DockSizes(QObject):
     """Gives panels their `default` width, or height where the user has put one above or below the pictures. Panels that
-    lack room return to their size when there is room again. Sizes that the user sets stay.
+    had to shrink return to their size when there is space again. Sizes that the user sets stay.
     """
 
     def __init__(self, window: QMainWindow, default: Mapping[QDockWidget, DefaultSize]) -> None:
@@ -37,7 +37,7 @@ class DockSizes(QObject):
         self._last_sizes: dict[QDockWidget, int] = {}
         self._requested_sizes: dict[QDockWidget, int] = {}
         self._restored = False
-        # The panels' content learns of a new font later than the window and then changes its minimum sizes.
+        # The panels' content gets a new font later than the window and then changes its minimum sizes.
         self._turns = TURNS
         self._later = QTimer(self, singleShot=True, interval=SETTLED_MS)
         self._later.timeout.connect(self._follow)
@@ -71,7 +71,7 @@ class DockSizes(QObject):
         return self._window.dockWidgetArea(dock) in sides
 
     def _place(self, dock: QDockWidget) -> list[QDockWidget]:
-        """The open panels that share a place as tabs with this one, which is among them; none where it has no place."""
+        """The open panels that are tabs together with this one, itself included; none where it is not placed."""
         docks = [d for d in (dock, *self._window.tabifiedDockWidgets(dock)) if d in self._defaults]
         return [d for d in docks if d.toggleViewAction().isChecked() and not d.isFloating()]
 
@@ -94,7 +94,7 @@ class DockSizes(QObject):
         window, self._requested_sizes = self._window, {}
         for dock in self._defaults:
             if (layout := dock.layout()) is not None:
-                layout.invalidate()  # Qt keeps the minimum size that a panel had with other letters
+                layout.invalidate()  # Qt keeps the minimum size that a panel had with the previous font
                 layout.activate()
         if self._restored:
             return
@@ -124,7 +124,7 @@ class DockSizes(QObject):
             self._restored = False
 
     def _adopt_user_sizes(self) -> None:
-        """Take sizes that differ from the last ones as the user's wish."""
+        """Take sizes that differ from the last ones as set by the user."""
         if self._later.isActive() or self._settled.isActive():
             return
         for dock, size in self._present().items():

@@ -1,4 +1,4 @@
-"""The panels in their places around the pictures."""
+"""The panels in their docks around the pictures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from app.views.window.panel_spec import DockSpec, PanelSpec
 from app.views.window.panels import DOCKS, ENLARGEABLE, PANELS
 
 LAYOUT_VERSION = 3
-"""Increase it when the initial places of panels change: stored layouts with another number are ignored."""
+"""Increase it when the initial docks of panels change: stored layouts with another number are ignored."""
 W = TypeVar("W", bound=QWidget)
 
 
@@ -78,7 +78,7 @@ class Docks(QObject):
         return Scrolled(tabs, self._window)
 
     def _content(self, spec: PanelSpec[Any]) -> QWidget:
-        """The widget for a panel in its place."""
+        """The widget of a panel inside its dock."""
         if spec.lazy:
             lazy = self._lazy[spec.id] = Lazy[Any](partial(self._make, spec), self._window)
             return lazy
@@ -112,7 +112,7 @@ class Docks(QObject):
         return self.places[place].toggleViewAction().isChecked()
 
     def toggle(self, place: str) -> None:
-        """Open a place, in front of others that share its room, or close it."""
+        """Open a dock, in front of those that share its area, or close it."""
         dock, opened = self.places[place], not self.is_open(place)
         dock.setVisible(opened)
         if opened:
@@ -128,7 +128,7 @@ class Docks(QObject):
         return [p for p in PANELS if p.dock == spec.dock].index(spec)
 
     def around(self, *centre: QWidget) -> list[QWidget]:
-        """The widgets of all places and of the centre, from left to right: the order of the Tab key."""
+        """The widgets of all docks and of the centre, from left to right: the order of the Tab key."""
         left = [spec for spec in DOCKS if spec.area == Qt.DockWidgetArea.LeftDockWidgetArea]
         right = [spec for spec in DOCKS if spec not in left]
         before, after = ([self.places[spec.id].widget() for spec in side] for side in (left, right))
@@ -145,20 +145,20 @@ class Docks(QObject):
         return self._window.saveState(LAYOUT_VERSION)
 
     def restore(self, layout: QByteArray) -> bool:
-        """Restore a stored layout. Returns whether it fits; one that does not is ignored."""
+        """Restore a stored layout. Returns whether it fits; otherwise it is ignored."""
         fits = not layout.isEmpty() and self._window.restoreState(layout, LAYOUT_VERSION)
         if fits:
             self.sizes.keep()
         return fits
 
     def reset(self) -> None:
-        """Put every panel back in its default place."""
+        """Put every panel back into its default dock."""
         self._window.restoreState(self._default_layout, LAYOUT_VERSION)
         self.sizes.reset()
 
 
 class Dock(QDockWidget):
-    """Qt's dock with another title: Qt would keep painting it in the font of the first time."""
+    """A dock with its own title bar: Qt's would keep its first font."""
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         painter = QStylePainter(self)

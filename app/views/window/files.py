@@ -1,4 +1,4 @@
-"""A window's work with files: open, drop, step through a list, save, and report what was saved where."""
+"""A window's files: open, drop, step through a list, save, and report what was saved where."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Chooser = Callable[[QWidget, str, str, str], str]
 """(parent, title, folder or proposed path, file filters in Qt's notation) to the path that the user picks, or ""."""
 JSON, PICTURE = "JSON (*.json)", "PNG (*.png);;SVG (*.svg)"
 Opener = Callable[[QWidget, str, str, str], "str | Sequence[str]"]
-"""The same for files to open: one path, or several, or none."""
+"""The same for files to open: one path, several, or none."""
 
 
 def choose_files(parent: QWidget, title: str, folder: str, kinds: str) -> Sequence[str]:
@@ -66,7 +66,7 @@ def choose_target(parent: QWidget, title: str, proposed: str, kinds: str) -> str
 
 class Files(QObject):
     """Asks for paths with `chooser` and `target`. Files that were opened together form a list to step through; a file
-    that cannot be opened is reported and left out."""
+    that cannot be opened is reported and skipped."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class Files(QObject):
             self._begin(paths, text)
 
     def open_with_choices(self) -> None:
-        """Ask for a file, and for the way to read it."""
+        """Ask for a file, and how to read it."""
         paths = self.choose(self.tr("Open with choices"))
         if paths:
             self.list.instead(paths[0])
@@ -126,7 +126,7 @@ class Files(QObject):
         return paths
 
     def _open_folder(self, folder: str) -> None:
-        """Open the files of a folder one by one, or let the user choose to take its images as one stack."""
+        """Open the files of a folder one by one, or let the user open its images as one stack."""
         name, found = Path(folder).name or folder, files_in(folder)
         if not found.paths:
             text = self.tr("{folder} holds no file that can be opened; the types are {types}.")
@@ -170,7 +170,7 @@ class Files(QObject):
         self._messages.show_message("warning", text, "", "open", choices=choices)
 
     def drop(self, paths: Sequence[str]) -> None:
-        """Open the first of these; `go` opens the others. A folder among several files stands for its own files."""
+        """Open the first of these; `go` opens the others. A folder among several files is replaced by its files."""
         if len(paths) == 1:
             self._messages.settle("files")
             self.open_path(paths[0])
@@ -185,14 +185,14 @@ class Files(QObject):
         self._importing.open(self.list.start(paths))
 
     def go(self, step: int) -> None:
-        """Open the next of several files that were opened together, or with -1 the previous one."""
+        """Open the next of several files that were opened together, or the previous one with -1."""
         path = self.list.go(step)
         if path:
             self._messages.settle("files")
             self._importing.open(path)
 
     def place_text(self) -> str:
-        """The place of the open file among those that were opened together: "(2 of 3)"; empty for a single one."""
+        """The position of the open file among those that were opened together: "(2 of 3)"; empty for a single one."""
         count, place = len(self.list.paths), self.list.place + 1
         if count < 2 or place < 1:
             return ""
@@ -209,7 +209,7 @@ class Files(QObject):
             self._say_place(shared.name)
 
     def _say_place(self, name: str) -> None:
-        """Report the opened file's place in the list; at first, how to open the next one."""
+        """Report the opened file's position in the list; the first time also how to open the next one."""
         locale, begun = QLocale(), self._begun
         count, place = (locale.toString(n) for n in (len(self.list.paths), self.list.place + 1))
         self._begun = ""
@@ -253,7 +253,7 @@ class Files(QObject):
         self.saver.ask(looked_at, display)
 
     def facts(self) -> dict[str, Any]:
-        """The facts about what the window shows: those of the results, else of the input."""
+        """The facts about the visible results; without results, about the input."""
         return facts_of(self._controller.session, self._controller.results)
 
     def export_view(self, pictures: Pictures) -> None:
@@ -294,7 +294,7 @@ class Files(QObject):
             self._write(path, lambda: panel.export(path, kind))
 
     def export_figures(self, table: str) -> None:
-        """Ask for a name and save this table of statistics of a region, or of a profile; "" for none."""
+        """Ask for a name and save these statistics of a region, or this profile; "" is none."""
         if not table:
             text = self.tr("There are no statistics to save yet; draw a region or a profile line first.")
             self._messages.show_message("warning", text, "", "export")
@@ -306,7 +306,7 @@ class Files(QObject):
 
     @Slot(object)
     def export_claims(self, claims: Any) -> None:
-        """Ask for a name and save the judged claims, as JSON where the name ends so and else as CSV."""
+        """Ask for a name and save the judged claims, as JSON where the name ends in .json and else as CSV."""
         kinds = f"CSV (*.csv);;JSON (*.json);;{all_files()}"
         path = self.ask_target(self.tr("Save the claims as CSV or JSON"), "claims.csv", kinds)
         if path:
@@ -315,7 +315,7 @@ class Files(QObject):
 
     @Slot(object)
     def export_figure(self, page: FiguresPage) -> None:
-        """Ask for a name and save the figure of the page, in the format that the name ends in."""
+        """Ask for a name and save the figure of the page, in the format of the name's suffix."""
         if page.shown is None:
             return
         kinds = f"PNG (*.png);;SVG (*.svg);;CSV (*.csv);;JSON (*.json);;{all_files()}"
@@ -330,7 +330,7 @@ class Files(QObject):
         kinds = self.tr("Reports (*.json)")
         for path in self.choose(self.tr("Draw the points of a report"), f"{kinds};;{all_files()}")[:1]:
             try:
-                page.set_figures(gpu_ops.draw_figures({path: gpu_ops.read_report(path)}))  # loaded when asked for
+                page.set_figures(gpu_ops.draw_figures({path: gpu_ops.read_report(path)}))  # imported at first use
             except KernelscopeError as error:
                 self._messages.show_message("error", str(error), "", "report")
             else:
@@ -358,7 +358,7 @@ class Files(QObject):
     def _export(
         self, panel: XRayPanel | TimelinePanel, kind: str, name: str, missing: str, title: str, to: str
     ) -> None:
-        """Ask for a name and save what a panel shows; `missing` is said where there is nothing."""
+        """Ask for a name and save the content of a panel; `missing` is shown where there is none."""
         if not panel.filled:
             self._messages.show_message("warning", missing, "", "export")
             return
@@ -368,7 +368,7 @@ class Files(QObject):
             self._write(path, lambda: panel.export(path, kind, self.facts()))
 
     def _write(self, path: str, write: Callable[[], None]) -> None:
-        """Write a file here and report it."""
+        """Write a file in this process and report it."""
         try:
             write()
         except KernelscopeError as error:
@@ -386,7 +386,7 @@ class Files(QObject):
 
     @Slot(str)
     def say_written(self, path: str, mapping: str = "") -> None:
-        """Report what was saved where, and what became of its values; remove the messages about earlier failures."""
+        """Report the saved file, and how its values were converted; remove the messages about earlier failures."""
         self._messages.settle("export")
         size = QLocale().formattedDataSize(Path(path).stat().st_size)
         text = self.tr("Saved {name} ({size}) in {folder}.")

@@ -104,7 +104,7 @@ def paste_image(parts: WindowParts) -> None:
 
 
 def pin(parts: WindowParts) -> None:
-    """Pin the result that was clicked last, else the last one, and say what that does."""
+    """Pin the result that was clicked last, else the last one, and explain pinning."""
     session, messages, looked_at = parts.context.session, parts.context.messages, parts.pictures.looked_at.variant
     id = looked_at if looked_at in session.shown.ids else next(reversed(session.choice.picks), "")
     if not id:
@@ -127,7 +127,7 @@ def pin(parts: WindowParts) -> None:
 
 
 def why_not_kept(parts: WindowParts) -> str:
-    """Why there is no difference to keep beside the results, or to remove there; "" where there is one."""
+    """Why there is no difference to show next to the results, or to remove there; "" where there is one."""
     shown = parts.pictures.looked_at.difference
     if parts.pictures.view.grid is None:
         return _tr("this view has no difference of two results; images, their spectra and coefficients have")
@@ -137,7 +137,7 @@ def why_not_kept(parts: WindowParts) -> str:
 
 
 def keep_difference(parts: WindowParts) -> None:
-    """Keep the difference that is shown beside the results, and say how to see it; or remove it there."""
+    """Show the present difference next to the results, and say how to see it; or remove it there."""
     session, messages, shown = parts.context.session, parts.context.messages, parts.pictures.looked_at.difference
     grid = parts.pictures.view.grid
     if shown is None or grid is None:
@@ -149,7 +149,7 @@ def keep_difference(parts: WindowParts) -> None:
     try:
         session.keep_difference(shown)
     except ParamError as error:
-        parts.actions["keep_difference"].setChecked(False)  # the click has checked it
+        parts.actions["keep_difference"].setChecked(False)  # the click has checked the action
         messages.show_message("warning", str(error), "", "difference")
         return
     text = _tr("The difference {title} is kept beside the results: press {keys} to see them side by side.")
@@ -186,7 +186,7 @@ def jump_to_largest(parts: WindowParts) -> None:
 
 
 def why_no_result(parts: WindowParts) -> str:
-    """Why no result is meant: a difference was clicked last; else ""."""
+    """Why there is no result to act on: a difference was clicked last; else ""."""
     text = _tr("a difference was clicked last, which is no result of a variant; click a result")
     return text if parts.pictures.looked_at.kept else ""
 
@@ -215,13 +215,13 @@ def run_over_frames(parts: WindowParts) -> None:
 
 
 def start_sweep(parts: WindowParts) -> None:
-    """Show the sweep panel and start the sweep that is set there."""
+    """Show the sweep panel and start the sweep that is set up there."""
     parts.docks.turn_to(SWEEP)
     parts.docks[SWEEP].start()
 
 
 def show_timeline(parts: WindowParts) -> None:
-    """Show the timeline panel, and the place of its tab."""
+    """Show the timeline panel and its tab."""
     place = parts.docks.places[TIMELINE.dock]
     place.show()
     place.raise_()
@@ -259,7 +259,7 @@ def show_diagnostics(parts: WindowParts, log: bool = False) -> None:
 
 def open_guide(parts: WindowParts, name: str, anchor: str) -> None:
     """Show the guide at a heading."""
-    from app.views.dialogs.guide_page import GuidePage  # texts are not needed to begin
+    from app.views.dialogs.guide_page import GuidePage  # the page is created at first use
 
     window = parts.pages["guide"]
     assert isinstance(window.page, GuidePage)

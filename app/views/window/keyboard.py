@@ -1,4 +1,4 @@
-"""Letter keys of pictures, wherever the focus is."""
+"""Letter keys of pictures, independent of the focus."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ PLAIN = (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier)
 
 
 class Letters:
-    """Sends letters that nothing else has taken to the widgets in `place` that say `takes_letters`, until one of them
-    takes it."""
+    """Sends letters that nothing else has handled to the widgets in `place` that have `takes_letters`, until one of
+    them accepts it."""
 
     def __init__(self, place: QWidget) -> None:
         self._place, self._sending = place, False
 
     def send(self, event: QKeyEvent) -> bool:
-        """Whether a picture has taken the key. One that takes none passes it on to its parents, and so to here."""
+        """Whether a picture has accepted the key. Otherwise the key goes on to the picture's parents, and so arrives
+        here again."""
         if self._sending or not event.text().isalpha() or event.modifiers() not in PLAIN:
             return False
         self._sending = True
@@ -36,7 +37,7 @@ class Letters:
 
 
 def order_focus(window: QWidget, regions: Sequence[QWidget]) -> None:
-    """Let Tab move through the regions one after the other, in each from top to bottom and left to right."""
+    """Let Tab move through the regions in order, in each from top to bottom and left to right."""
     order: list[QWidget] = []
     for region in regions:
         able = [

@@ -73,11 +73,11 @@ if TYPE_CHECKING:
 
 
 ORDER_MS = 50
-"""Milliseconds without a change of the panes after which the Tab key learns their order."""
+"""Milliseconds without a change of the panes after which the order of the Tab key is updated."""
 
 
 def _recorded_reports() -> Reports:
-    """All shipped reports; the code that reads and judges them is imported at the first call."""
+    """All shipped reports; the code that reads and judges them is imported at first use."""
     return gpu_ops.recorded_reports()
 
 
@@ -136,7 +136,7 @@ class MainWindow(QMainWindow):
         self.docks.note_first()
 
     def _name_parts(self) -> None:
-        """Short names of parts for code that drives a window: benchmarks and tests."""
+        """Short names of parts for benchmarks and tests, which drive the window."""
         context, docks = self.context, self.docks
         self.controller, self.display, self.look = context.controller, context.display, context.look
         self.messages, self.files = context.messages, context.files
@@ -201,13 +201,13 @@ class MainWindow(QMainWindow):
         return WindowParts(context, self, self.stack, self.docks, *parts)
 
     def _layouts_page(self) -> QWidget:
-        from app.views.xray.gallery_page import GalleryPage  # pictures of accesses are not needed to begin
+        from app.views.xray.gallery_page import GalleryPage  # pictures of accesses are imported at first use
 
         results = self.controller.results
         return GalleryPage(lambda: [e.row for e in results.entries() if e.row is not None and e.current])
 
     def _guide_page(self) -> QWidget:
-        from app.views.dialogs.guide_page import GuidePage  # texts are not needed to begin
+        from app.views.dialogs.guide_page import GuidePage  # the guide is imported at first use
 
         return GuidePage()
 
@@ -277,7 +277,7 @@ class MainWindow(QMainWindow):
             self.stack.setFocus()
 
     def _offer_copy(self, event: QDropEvent) -> bool:
-        """Files are read, never moved, whatever the other program proposes."""
+        """Dropped files are read, never moved, whatever the other program proposes."""
         if not any(url.isLocalFile() for url in event.mimeData().urls()):
             return False
         event.setDropAction(Qt.DropAction.CopyAction)
@@ -285,7 +285,7 @@ class MainWindow(QMainWindow):
         return True
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        """A letter that no part of the window takes goes to the pictures."""
+        """A letter that no part of the window handles goes to the pictures."""
         if not self._letters.send(event):
             super().keyPressEvent(event)
 

@@ -17,16 +17,16 @@ from app.views.window.message_row import MessageRow
 
 MOST_ROWS = 3
 MOST_LINES, LEAST_LINES = 16, 3
-"""The largest height of the messages, and the least in a low window: messages never make the window grow."""
+"""The largest height of the messages, and the smallest in a low window: messages never make the window grow."""
 PASSES_MS = 8000
-"""How long a message that disappears by itself stays: after the last one, and after the mouse or the focus has last
-moved on the bar."""
+"""How long a passing message stays after the newest message, and after the mouse or the focus has last moved on the
+bar."""
 
 
 class MessageBar(QFrame):
     """Shows the newest messages, the newest on top, and the number of older ones. Hidden while there is none.
 
-    `shown(message)` brings every new message; `more_wanted`: the user wants to read them all. Esc closes all of them
+    `shown(message)` carries every new message; `more_wanted`: the user wants to read them all. Esc closes all of them
     while the focus is in the bar.
     """
 
@@ -88,7 +88,7 @@ class MessageBar(QFrame):
         """Remove the messages about this subject: it succeeded."""
         before = self._messages.items
         self._messages.settle(subject)
-        if self._messages.items != before:  # every new result calls this
+        if self._messages.items != before:  # called for every new result
             self._update()
 
     def messages(self) -> tuple[Message, ...]:
@@ -120,7 +120,7 @@ class MessageBar(QFrame):
     @Slot()
     def _pass_by(self) -> None:
         """Remove the passing messages. They stay longer where the mouse or the focus has moved on the bar meanwhile; a
-        pointer that was left there keeps nothing."""
+        pointer at rest does not keep them."""
         before, self._touched = self._touched, self._touch()
         if self._touched not in (None, before):
             self._passing.start()
@@ -129,7 +129,7 @@ class MessageBar(QFrame):
         self._update()
 
     def _touch(self) -> tuple[QPoint | None, QWidget | None] | None:
-        """Where the mouse and the focus are on the bar; None where neither is."""
+        """The positions of the mouse and the focus on the bar; None without either."""
         focus = QApplication.focusWidget()
         inside = focus if focus is not None and self.isAncestorOf(focus) else None
         pointer = QCursor.pos() if self.underMouse() else None

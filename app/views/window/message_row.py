@@ -18,7 +18,7 @@ from app.views.labels import named
 
 DETAIL_LINES = 8
 LONGEST = 240
-"""The most letters of a message in the bar; a longer one is complete in its details."""
+"""The most letters of a message in the bar; the whole of a longer one is in its details."""
 
 
 class MessageRow(QWidget):
@@ -134,7 +134,7 @@ class MessageRow(QWidget):
         return {"info": colours.info, "warning": colours.warn, "error": colours.error}[kind]
 
     def _adapt(self) -> None:
-        """Take sizes and colours from the present font and palette."""
+        """Adapt sizes and colours to the present font and palette."""
         height = self.fontMetrics().height()
         self._column.setContentsMargins(height // 2, height // 6, height // 2, height // 6)
         lines = min(self._details.toPlainText().count("\n") + 1, DETAIL_LINES)

@@ -1,4 +1,4 @@
-"""The descriptions of panels and their places, independent of a window."""
+"""The descriptions of panels and docks, independent of a window."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ W = TypeVar("W", bound=QWidget)
 
 @dataclass(frozen=True)
 class DockSpec:
-    """A place for panels at the window's edge. Titles are in English here and translated when the place is made.
+    """A dock for panels at the window's edge. Titles are in English here and translated when the dock is created.
 
-    Several panels in one place are tabs, and `tabs` is their common name. A place with `behind` shares the room of that
-    other place; `shown` says whether it is open at first.
+    Several panels in one dock are tabs, and `tabs` is their common name. A dock with `behind` shares the area of that
+    other dock; `shown` says whether it is open at first.
     """
 
     id: str
@@ -36,7 +36,7 @@ class DockSpec:
 class PanelSpec(Generic[W]):
     """One panel: `make(context, parent)` creates it; a `lazy` one is created when it is first visible.
 
-    `dock` is a DockSpec's id; `scrolled` says whether it scrolls where there is too little room, as lazy ones do.
+    `dock` is a DockSpec's id; `scrolled` says whether it scrolls where there is too little space, as lazy ones do.
     """
 
     id: str

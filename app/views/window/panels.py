@@ -1,4 +1,4 @@
-"""All panels and their places at the window's edges. Docks, tabs and the tab order follow from these."""
+"""All panels and their docks at the window's edges. Docks, tabs and the tab order follow from these."""
 
 from __future__ import annotations
 

@@ -10,9 +10,8 @@ from PySide6.QtWidgets import QStyle, QWidget
 
 
 def fit_to_screens(place: QRect, screens: Sequence[QRect], title: int) -> QRect:
-    """The rectangle for a window that should lie at `place`: moved, and shrunk where necessary, so that all of it and
-    its title bar (`title` pixels high) are on the screen that has most of it, else on the first. `screens` are their
-    free areas."""
+    """The rectangle for a window at `place`: moved, and shrunk where necessary, so that all of it and its title bar
+    (`title` pixels high) are on the screen that shows most of it, else on the first. `screens` are their free areas."""
 
     def shared(screen: QRect) -> int:
         both = screen.intersected(place)
@@ -26,7 +25,7 @@ def fit_to_screens(place: QRect, screens: Sequence[QRect], title: int) -> QRect:
 
 
 def put_on_screen(window: QWidget) -> None:
-    """Make all of a window visible. Where it has no place yet, the desktop chooses one."""
+    """Make the whole window visible. Where it has no position yet, the desktop chooses one."""
     if window.isMaximized() or window.isFullScreen():
         return
     main = QGuiApplication.primaryScreen()

@@ -1,4 +1,4 @@
-"""Region and profile in a window: their parts, and the handlers of their actions."""
+"""Region and profile in a window: their views, and the handlers of their actions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Probing:
-    """The model of what is measured, and everything that shows and changes it."""
+    """The model of the region and the profile, and everything that shows and changes it."""
 
     def __init__(self, pictures: Pictures, session: Session, parent: QWidget) -> None:
         self.probe = Probe(parent)
@@ -38,7 +38,7 @@ class Probing:
 
 
 def turn_tool(parts: WindowParts, tool: Tool) -> None:
-    """Take a tool, or put it away; keys go to the pictures or curves then."""
+    """Select a tool, or deselect it; keys go to the pictures or curves then."""
     probe = parts.probe
     probe.set_tool("" if probe.tool == tool else tool)
     if probe.tool:
@@ -68,8 +68,8 @@ def is_sized(parts: WindowParts) -> bool:
 
 
 def chosen_layer(parts: WindowParts) -> tuple[Layer, Display] | None:
-    """The picture with the focus, else the input, with the display whose levels it follows; None where no picture that
-    follows any lies in the place of the input."""
+    """The picture with the focus, else the input, with the display whose levels it follows; None where no such picture
+    is on the grid of the input."""
     focus, found = QApplication.focusWidget(), None
     for grid in grids(parts.pictures, parts.context.session):
         for key in grid.keys:
@@ -88,7 +88,7 @@ def chosen_layer(parts: WindowParts) -> tuple[Layer, Display] | None:
 
 
 def level_region(parts: WindowParts) -> None:
-    """Set the levels to the finite values that the picture with the focus, else the input, has in the region."""
+    """Set the levels to the finite values in the region of the picture with the focus, else of the input."""
     region, chosen = parts.probe.region, chosen_layer(parts)
     if region is None or chosen is None:
         return
@@ -104,7 +104,7 @@ def level_region(parts: WindowParts) -> None:
 
 
 def finite_limits(values: Array) -> tuple[float, float] | None:
-    """The lowest and the highest finite value of a picture, alpha left out; None where there is none."""
+    """The lowest and the highest finite value of a picture without alpha; None without any."""
     colours = values[..., :3] if values.ndim == 3 else values
     if colours.dtype.kind != "f":
         return float(colours.min()), float(colours.max())

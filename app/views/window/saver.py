@@ -1,4 +1,4 @@
-"""Saves a result; where the format cannot hold its values, the user chooses in a message what becomes of them."""
+"""Saves a result; where the format cannot keep its values, a message lets the user choose how to convert them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Saver(QObject):
-    """Saves the result that the controller has, and remembers what became of the values of each file."""
+    """Saves the controller's results, and remembers how the values of each file were converted."""
 
     def __init__(
         self,
@@ -42,8 +42,8 @@ class Saver(QObject):
         controller.saved.connect(self._take_saved)
 
     def ask(self, looked_at: str, display: Display | None) -> None:
-        """Ask for a name and save a result to it. One that was computed from a part of the input is saved only if the
-        user says so."""
+        """Ask for a name and save a result to it. A result of only a part of the input is saved only if the user
+        confirms it."""
         what = self._controller.result_to_save(looked_at)
         if what is not None and what.partial:
             self._ask_about_part(what, display)
@@ -62,7 +62,8 @@ class Saver(QObject):
         self._messages.show_message("warning", text, "", "save", choices=choices)
 
     def _size(self, what: Chosen) -> str:
-        """How much of the input a result covers, for the middle of a sentence; "" where it does not lie over it."""
+        """How much of the input a result covers, for the middle of a sentence; "" for a result without a position in
+        it."""
         if what.part is None:
             return ""
         there, whole = (
@@ -71,7 +72,7 @@ class Saver(QObject):
         return self.tr(": its result has {there} of {whole}").format(there=there, whole=whole)
 
     def _ask_name(self, what: Chosen, display: Display | None) -> None:
-        """Ask for a name and save this result, or the one that has come in its place meanwhile."""
+        """Ask for a name and save this result, or the one that has replaced it meanwhile."""
         kind, dtype, session = what.result.kind, what.result.form.dtype, self._controller.session
         name = variant_of(what.variant)
         name = name if len(session.filter.outputs) == 1 else f"{name}-{session.output.id}"
@@ -83,8 +84,8 @@ class Saver(QObject):
             self.save(path, what.variant, display)
 
     def save(self, path: str, looked_at: str, display: Display | None) -> None:
-        """Save the result of the variant that is `looked_at` to this file at once, or ask what becomes of values that
-        the format cannot hold. `display` has the levels of a picture."""
+        """Save the result of the variant that is `looked_at` to this file at once, or ask how to convert values that
+        the format cannot keep. `display` has the levels of a picture."""
         what = self._controller.result_to_save(looked_at)
         if what is None:
             return
@@ -106,7 +107,7 @@ class Saver(QObject):
         self._messages.show_message("warning", self._question(path, what.result), "", "save", choices=choices)
 
     def _question(self, path: str, result: SharedResult) -> str:
-        """What the format holds, what the result has, and which formats hold that."""
+        """What the format can keep, what the result has, and which formats can keep that."""
         name, dtype, formats = Path(path).name, result.form.dtype, OUTPUT_KINDS[result.kind].formats
         others = [other for other in formats if not maps_for(other, dtype, *_ends(result))]
         sound = self.tr("The format of {name} holds sound from −1 to 1, and this result has {values}.")
@@ -122,7 +123,7 @@ class Saver(QObject):
         return asked.format(text=text, formats=self.tr(" or ").join(others))
 
     def _save_as(self, path: str, what: Chosen, map: str, levels: tuple[float, float] | None) -> None:
-        """Save with this mapping, unless another result has come since the question."""
+        """Save with this mapping, unless another result has arrived since the question."""
         present = self._controller.result_to_save(what.variant)
         if present is None:
             return
@@ -142,12 +143,13 @@ class Saver(QObject):
         self._mappings[answer.path] = answer.mapping
 
     def mapping_of(self, path: str) -> str:
-        """What became of the values of a file that was just saved, in words; "" where they are as they were."""
+        """How the values of a saved file were converted, in words; "" where they are unchanged."""
         return self._mappings.pop(path, "")
 
 
 def _maps(path: str, result: SharedResult, display: Display | None) -> tuple[str, ...]:
-    """The mappings to choose from; () where the format holds the values as they are, or no such result at all."""
+    """The mappings to choose from; () where the format keeps the values unchanged, or cannot store the result at
+    all."""
     suffix = Path(path).suffix.lower()
     if suffix not in OUTPUT_KINDS[result.kind].formats:
         return ()
@@ -156,6 +158,6 @@ def _maps(path: str, result: SharedResult, display: Display | None) -> tuple[str
 
 
 def _ends(result: SharedResult) -> tuple[float, float]:
-    """The smallest and the largest value; (0, 0) where there are none."""
+    """The smallest and the largest value; (0, 0) without values."""
     figures = result.statistics
     return (figures.minimum, figures.maximum) if figures is not None else (0.0, 0.0)

@@ -1,4 +1,4 @@
-"""Sessions in a window: what it shows is saved with them and shown again, and their questions are asked."""
+"""Sessions in a window: the view is saved and restored with them, and their questions are asked."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OFFERED = Offered(
 
 
 KEPT_MS = 2000
-"""How long after a change the session is kept; further changes in this time are kept with it."""
+"""Delay from a change to keeping the session; further changes in this time are included."""
 CRASH = "crash"
 
 
@@ -82,7 +82,7 @@ def _save(parts: WindowParts, path: str) -> None:
 
 
 def _refuse_pasted(parts: WindowParts) -> None:
-    """Raises InputError where the input is a pasted picture: its file is gone with the window."""
+    """Raises InputError where the input is a pasted picture: its file is deleted with the window."""
     original = parts.context.session.original
     if original is not None and original.origin.get("path") == parts.pasted.path:
         raise InputError(
@@ -91,7 +91,7 @@ def _refuse_pasted(parts: WindowParts) -> None:
 
 
 def keep_last(parts: WindowParts) -> None:
-    """Keep what is set as the last session; why that cannot be is in the log, for the window closes."""
+    """Keep the settings as the last session; a failure goes to the log, because the window closes."""
     try:
         _refuse_pasted(parts)
         parts.context.sessions.keep_last(view_of(parts))
@@ -99,15 +99,15 @@ def keep_last(parts: WindowParts) -> None:
         parts.context.log.add("window warning", str(error))
 
 
-# What a window shows
+# The view
 
 
 def view_of(parts: WindowParts) -> View:
-    """What the window shows beside the experiment."""
+    """The window's view of the experiment."""
     context, pictures, probe = parts.context, parts.pictures, parts.probe
     grid, display, channels = pictures.view.grid, pictures.display, choice_of(pictures)
     levelled = display is context.display and display.levelled and isfinite(display.high - display.low)
-    placed = not context.session.lacks_steps  # else places are those in an input that goes
+    placed = not context.session.lacks_steps  # otherwise positions refer to an input that is being replaced
     tab = parts.docks.tabs[LADDER.dock].currentIndex()
     return View(
         mode=grid.mode if grid is not None else "side by side",
@@ -135,8 +135,8 @@ def view_of(parts: WindowParts) -> View:
 
 
 class SessionLink(QObject):
-    """Shows what a session says about the window, and asks its questions. It keeps the session after every change for
-    the case that the window crashes."""
+    """Restores a session's view, and asks its questions. It keeps the session after every change, in case the window
+    crashes."""
 
     def __init__(self, parts: WindowParts) -> None:
         super().__init__(parts.window)
@@ -157,7 +157,7 @@ class SessionLink(QObject):
             signal.connect(self._soon)
 
     def _changes(self) -> list[SignalInstance]:
-        """The signals of all that a session file holds."""
+        """The signals of everything that a session file contains."""
         parts, session, probe = self._parts, self._parts.context.session, self._parts.probe
         pictures, display, xray = parts.pictures, parts.context.display, parts.context.xray
         return [
@@ -170,7 +170,7 @@ class SessionLink(QObject):
 
     @Slot()
     def _soon(self) -> None:
-        """Keep the session once this change and what follows from it are done."""
+        """Keep the session once this change and its consequences are done."""
         if not self._later.isActive():
             self._later.start()
 
@@ -190,12 +190,12 @@ class SessionLink(QObject):
 
     @Slot(object)
     def _restore(self, saved: SavedSession) -> None:
-        """Show what does not depend on the steps of the input."""
+        """Restore what does not depend on the steps of the input."""
         parts, view = self._parts, saved.view
         if self._sessions.path:
             parts.recent.add(self._sessions.path)
         parts.probe.remove_all()
-        # The last session brings its layout where a person asked for it.
+        # The last session restores its layout only where the user asked for it.
         if self._sessions.path or parts.context.settings.restored:
             self._lay_out(view)
         parts.context.xray.choose(view.xray)
@@ -204,7 +204,7 @@ class SessionLink(QObject):
         self._show(view)
 
     def _lay_out(self, view: View) -> None:
-        """Put the panels into their places, in their size."""
+        """Restore the positions and sizes of the panels."""
         parts = self._parts
         if view.presenter != parts.context.look.presenter:
             parts.context.look.set_presenter(view.presenter)
@@ -214,7 +214,7 @@ class SessionLink(QObject):
             parts.docks.tabs[LADDER.dock].setCurrentIndex(OFFERED.tabs.index(view.tab))
 
     def _show(self, view: View) -> None:
-        """Show results as they were compared and drawn."""
+        """Restore how results are compared and drawn."""
         pictures = self._parts.pictures
         if pictures.view.grid is not None:
             pictures.view.grid.set_mode(view.mode)
@@ -229,7 +229,7 @@ class SessionLink(QObject):
 
     @Slot(object)
     def _place(self, saved: SavedSession) -> None:
-        """Show what has its place or its values in the input after its steps."""
+        """Restore what has positions or values in the input after its steps."""
         parts, view, input = self._parts, saved.view, self._parts.context.session.input
         assert input is not None
         display = parts.context.display

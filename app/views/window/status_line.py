@@ -16,7 +16,7 @@ PATIENCE_MS = 300
 """Shorter runs show no progress bar, which would only flicker."""
 TICK_MS = 500
 SECONDS_FROM = 1
-"""The run time from which on elapsed seconds are shown."""
+"""The run time from which on the elapsed seconds are shown."""
 
 
 class StatusLine(QObject):
@@ -28,7 +28,7 @@ class StatusLine(QObject):
         self._engine = self.tr("engine starting")
         self.busy = named(QLabel(bar), "busy")
         self.state = named(QLabel(bar), "engineState")
-        for label in (self.busy, self.state):  # with names of files and devices
+        for label in (self.busy, self.state):  # contains names of files and devices
             label.setTextFormat(Qt.TextFormat.PlainText)
         self.elapsed = named(QLabel(bar), "elapsed")
         self.elapsed.setMinimumWidth(bar.fontMetrics().horizontalAdvance(QLocale().toString(99999) + " s"))
@@ -55,7 +55,7 @@ class StatusLine(QObject):
 
     @Slot()
     def begin(self) -> None:
-        """A job begins; its length is unknown."""
+        """A job starts; its length is unknown."""
         self._clock.start()
         self.elapsed.clear()
         self.progress.setRange(0, 0)

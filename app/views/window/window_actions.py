@@ -17,7 +17,8 @@ from gpu_ops import SAMPLES
 
 
 class WindowActions(QObject):
-    """Connects the actions of a parts to their handlers and updates them after every change of the models."""
+    """Connects the actions of the window's parts to their handlers and updates them after every change of the
+    models."""
 
     def __init__(self, parts: WindowParts) -> None:
         super().__init__(parts.window)
@@ -78,7 +79,7 @@ class WindowActions(QObject):
     @Slot()
     def _show_look(self) -> None:
         """Set icons in the palette's colours, with a size that suits the font."""
-        # The window has its new palette and font only when it has heard of them; the application has them already.
+        # The window gets its new palette and font only with its next event; the application has them already.
         set_icons(self._parts.actions, QApplication.palette())
         side = round(1.7 * QFontMetrics(QApplication.font()).height())
         for toolbar in self._parts.window.findChildren(QToolBar):

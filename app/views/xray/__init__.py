@@ -1,1 +1,1 @@
-"""The X-ray panel: what a kernel does to memory, line by line."""
+"""The X-ray panel: a kernel's memory accesses, line by line."""

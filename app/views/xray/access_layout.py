@@ -13,9 +13,9 @@ from app.models.xray.access_text import byte_range
 from app.models.xray.access_trace import BANKS, WARP, TracedAccess
 
 FALL = 2.6
-"""Height of the lines between lanes and memory, in lines of text."""
+"""The height of the lines between lanes and memory, in lines of text."""
 MOST_HIGH = 9.0
-"""Height of all wavefronts together, in lines of text, where they are many."""
+"""The largest height of all wavefronts together, in lines of text."""
 LEAST_WAVEFRONT = 0.32
 LANES_OF_A_SECTOR = 8
 """The largest width of a drawn sector, in lanes: lanes with 4 bytes each are then above their own sector."""
@@ -30,7 +30,7 @@ def tr(text: str) -> str:
 
 @dataclass(frozen=True)
 class Spot:
-    """Something that the mouse can point at: a lane, a sector, a gap or a bank, by its number."""
+    """A part that the mouse can point at: a lane, a sector, a gap or a bank, by its number."""
 
     kind: Kind
     number: int
@@ -55,7 +55,7 @@ class Written:
 
 @dataclass
 class Layout:
-    """All parts, for one width. `spots` are in search order."""
+    """All parts of a drawing of one width. `spots` are in search order."""
 
     width: float
     height: float = 0.0
@@ -160,7 +160,7 @@ class Builder:
         return ends
 
     def _ranges(self, places: Sequence[QRectF]) -> None:
-        """Put the byte ranges under runs of adjoining sectors: the first, the last, and others that fit."""
+        """Put the byte ranges under runs of adjacent sectors: the first, the last, and others that fit."""
         pieces, start = self.access.pieces, self.access.start
         runs: list[list[int]] = []
         for number, gap in enumerate((1, *pieces.gaps)):
@@ -215,7 +215,7 @@ class Builder:
     # Legend
 
     def _legend(self) -> None:
-        """Lay out the legend of the signs that occur, side by side while there is room."""
+        """Lay out the legend of the signs that occur, side by side as far as they fit."""
         x, side = self.letter, 1.3 * self.line
         self.y += 0.25 * self.line
         signs = self._signs()

@@ -13,7 +13,7 @@ from app.views.xray.access_layout import Layout, Sign, Spot
 CENTRE = Qt.AlignmentFlag.AlignCenter
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 SERIES = 7
-"""The number of the theme's colours to use in turn; the eighth is the colour of text."""
+"""The number of the theme's colours to cycle through; the eighth is the colour of text."""
 TINY = 0.85
 """The size of numbers in narrow cells, relative to the small font."""
 FULL = 0.5
@@ -147,13 +147,13 @@ class AccessPainter:
         return QBrush(self.colours.muted, Qt.BrushStyle.BDiagPattern)
 
     def _conflict(self, rect: QRectF, hatched: bool = False) -> None:
-        """Draw a thick edge around the number of words, or around a hatching where the number does not fit."""
+        """Draw a thick edge around the number of words, or around hatching where the number does not fit."""
         error = self.colours.error.colour
         ground = QBrush(error, Qt.BrushStyle.DiagCrossPattern) if hatched else QBrush(mix(self.base, error, 0.2))
         self._box(rect, self._pen(error, max(0.25 * self.letter, 1.5)), ground)
 
     def _gap(self, rect: QRectF) -> None:
-        """Draw the mark of a gap: two strokes, or one where there is little room."""
+        """Draw the mark of a gap: two strokes, or one where space is short."""
         strokes = (-0.3, 0.3) if rect.width() > self.letter else (0.0,)
         rise, lean = 0.25 * rect.height(), min(0.3 * self.letter, 0.25 * rect.width())
         self.p.setPen(self._pen(self.colours.muted, max(0.14 * self.letter, 1.0)))

@@ -23,13 +23,13 @@ from app.views.xray.access_paint import AccessPainter
 
 SMALL = 0.86
 NARROWEST = 44
-"""The least width of the drawing, in letters."""
+"""The minimum width of the drawing, in letters."""
 
 
 class AccessCanvas(QWidget):
     """The drawing. Up and Down, or the mouse, point at a lane; Left, Right, Home and End request another access.
 
-    `stepped` says by how many accesses to go, `pointed` that another lane is pointed at.
+    `stepped(by)` requests another access, `pointed` says that another lane is pointed at.
     """
 
     stepped = Signal(int)
@@ -54,7 +54,7 @@ class AccessCanvas(QWidget):
         self._refresh()
 
     def point_at(self, lane: int) -> None:
-        """Point at a lane; at none with -1."""
+        """Point at a lane; -1 for none."""
         if lane != self.lane:
             self.lane = lane
             self.pointed.emit()

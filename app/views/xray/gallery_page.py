@@ -21,7 +21,7 @@ from gpu_ops.report.rows import Row
 
 
 class CostBar(QWidget):
-    """How much a layout costs beside the dearest one of its memory."""
+    """The cost of a layout relative to the most expensive one in its memory."""
 
     def __init__(self, level: float, parent: QWidget) -> None:
         super().__init__(parent)
@@ -37,7 +37,7 @@ class CostBar(QWidget):
 
 
 class CardView(QWidget):
-    """One layout: its title, its costs, its time, the picture of a warp, and what the layout is about."""
+    """One layout: its title, its costs, its time, the picture of a warp, and its explanation."""
 
     def __init__(self, card: Card, parent: QWidget) -> None:
         super().__init__(parent)
@@ -75,7 +75,7 @@ class CardView(QWidget):
 
 
 class GalleryPage(QWidget):
-    """All layouts, in the order of what they cost by the rule that the user chooses, or of their times among the
+    """All layouts, ordered by their cost under the chosen rule, or by their times among the
     `rows` of the session."""
 
     def __init__(self, rows: Callable[[], Sequence[Row]] = tuple, parent: QWidget | None = None) -> None:
@@ -126,10 +126,10 @@ class GalleryPage(QWidget):
         return str(self.rules.currentData())
 
     def refresh(self) -> None:
-        """Make the cards again, in the order of the chosen rule."""
+        """Create the cards again, in the order of the chosen rule."""
         for view in self.views:
             self.grid.removeWidget(view)
-            view.hide()  # it is deleted later, and would be seen until then
+            view.hide()  # it is deleted later, and would be visible until then
             view.deleteLater()
         self.shown = cards(self.rule, self._rows())
         self._offer_times(any(card.seconds is not None for card in self.shown))
@@ -137,7 +137,7 @@ class GalleryPage(QWidget):
         self._place(self._fitting())
 
     def _offer_times(self, there: bool) -> None:
-        """The order of times can be chosen where there are any."""
+        """Offer the order by times where there are any."""
         none = self.tr("kernel time here: none is measured yet; measure them on a GPU")
         place = self.rules.findData(TIME)
         self.rules.setItemText(place, self.tr("kernel time here: measured in this session") if there else none)
@@ -146,7 +146,7 @@ class GalleryPage(QWidget):
         model.item(place).setEnabled(there)
 
     def _fitting(self) -> int:
-        """Columns for which there is room."""
+        """The number of columns that fit."""
         return max(1, self.width() // (NARROWEST * self.fontMetrics().averageCharWidth()))
 
     def _place(self, columns: int) -> None:
@@ -163,7 +163,7 @@ class GalleryPage(QWidget):
     @bounded
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         super().showEvent(event)
-        if cards(self.rule, self._rows()) != self.shown:  # the session has other times since
+        if cards(self.rule, self._rows()) != self.shown:  # the session has new times since
             self.refresh()
 
     @bounded

@@ -95,7 +95,7 @@ class OccupancyPlot(Chart):
     # Places
 
     def legend(self) -> list[tuple[str, QPointF]]:
-        """The limiters that occur with the places of their symbols, in as many rows as they need."""
+        """The limiters that occur, with the positions of their symbols, in as many rows as needed."""
         metrics, there = self.fontMetrics(), {held.limiter for held in self.points()}
         unit, high = metrics.averageCharWidth(), metrics.height()
         places, x, y = [], float(unit), 0.5 * high
@@ -112,7 +112,7 @@ class OccupancyPlot(Chart):
         return self.frame().box
 
     def place(self, held: BlockOccupancy) -> QPointF:
-        """The place of a point."""
+        """The position of a point."""
         return self.frame().point(held.threads, held.warps)
 
     def nearest(self, x: float) -> BlockOccupancy | None:
@@ -122,7 +122,7 @@ class OccupancyPlot(Chart):
     # As a chart
 
     def margins(self) -> tuple[float, float]:
-        """The legend and the kernel's block size stand above."""
+        """The legend and the kernel's block size are above."""
         places, (_, right) = self.legend(), super().margins()
         return (places[-1][1].y() if places else 0) + 2.2 * self.fontMetrics().height(), right
 
@@ -198,7 +198,7 @@ class OccupancyPlot(Chart):
 
     @Slot()
     def _point(self) -> None:
-        """The cursor is at a block size, or it left."""
+        """The cursor is at a block size, or has left."""
         cursor, own = self.plane.cursor, self.curve.own if self.curve else None
         self.set_current(self.nearest(self.frame().x(cursor[0])) if cursor else own if self.hasFocus() else None)
 

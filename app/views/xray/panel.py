@@ -1,4 +1,4 @@
-"""The right panel: a kernel's source with what each line does to memory, counted on a simulated GPU."""
+"""The right panel: a kernel's source with the counts of each line from a simulated GPU."""
 
 from __future__ import annotations
 
@@ -124,11 +124,11 @@ class XRayPanel(Squeezed):
 
     @property
     def filled(self) -> bool:
-        """Whether there is an X-ray."""
+        """Whether an X-ray is shown."""
         return self._shown is not None
 
     def export(self, path: str, kind: str, facts: Facts) -> None:
-        """Write the whole X-ray ("json"), or a "picture" of what is visible, with these facts about it. Raises
+        """Write the whole X-ray ("json"), or a "picture" of the visible part, with these facts. Raises
         InputError when the file cannot be written."""
         content = self._controller.content
         if kind == "json":
@@ -150,7 +150,7 @@ class XRayPanel(Squeezed):
     @Slot()
     def _show(self) -> None:
         content = self._controller.content
-        # First, because a text that is laid out while hidden does not start at its top.
+        # First, because a text that is laid out while hidden is not scrolled to its top.
         for widget in (self.files, self.tabs, self.counters, self.title):
             widget.setVisible(content is not None)
         if content is not self._shown:
@@ -168,7 +168,7 @@ class XRayPanel(Squeezed):
         self._show_state()
 
     def _show_state(self) -> None:
-        """The reason why the content does not fit the choice."""
+        """Show why the content does not fit the choice."""
         texts = {
             "empty": self.tr("Open an input to X-ray a kernel."),
             "waiting": self.tr("Waiting for the run to end."),
@@ -195,7 +195,7 @@ class XRayPanel(Squeezed):
 
     @Slot()
     def _show_measured(self) -> None:
-        """Show the last measured time beside the simulation."""
+        """Show the last measured time next to the simulation."""
         if self._head != measured(self._controller.measured, self._controller.gpu):
             self._show_report()
 
@@ -216,7 +216,7 @@ class XRayPanel(Squeezed):
         for id in kernel.counters():
             self.counters.addItem(counter_name(id), id)
             self.counters.setItemData(self.counters.count() - 1, tip_text(counter_tip(id)), Qt.ItemDataRole.ToolTipRole)
-        # Keep the counter where it occurs, else take the first.
+        # Keep the counter if it occurs, else take the first one.
         self.counters.setCurrentIndex(max(self.counters.findData(self._wanted), 0))
         self._show_column()
         self.blocks.show_kernel(kernel.kernel, self._controller.content["architecture"])

@@ -31,7 +31,7 @@ class SourceColours(QSyntaxHighlighter):
         self._formats: dict[str, QTextCharFormat] = {}
 
     def take(self, palette: QPalette) -> None:
-        """Use colours that stand out from this palette's background."""
+        """Use colours that contrast with this palette's background."""
         grounds = (palette.color(QPalette.ColorRole.Base), palette.color(QPalette.ColorRole.AlternateBase))
         colours = colours_of(palette)
         inks = {

@@ -1,4 +1,4 @@
-"""The source files of a kernel, one tab each: its own, and the headers that it runs code from."""
+"""The source files of a kernel, one tab each: its own, and the headers whose code it runs."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class SourceTabs(QWidget):
         return self._kernel.files[max(self.bar.currentIndex(), 0)]
 
     def show_kernel(self, kernel: KernelView) -> bool:
-        """Show a kernel's files. Returns whether they are others than before; if not, the visible one stays."""
+        """Show a kernel's files. Returns whether they are other files; if not, the visible one stays."""
         before = [(f.file, f.source) for f in self._kernel.files] if self._kernel else []
         chosen, files = (self.file.file if self._kernel else ""), [f.file for f in kernel.files]
         new = before[:1] != [(kernel.files[0].file, kernel.files[0].source)]
@@ -87,7 +87,7 @@ class SourceTabs(QWidget):
         return new
 
     def show_counter(self, counter: str) -> None:
-        """Show this counter beside the lines."""
+        """Show this counter next to the lines."""
         self._counter = counter
         if self._kernel is not None:
             column, called = self.file.column(counter), self.file.called(counter)

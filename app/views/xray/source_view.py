@@ -1,4 +1,4 @@
-"""A kernel's source with line numbers, marks and one counter beside each line."""
+"""A kernel's source with line numbers, marks and a counter at each line."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ CALL = "»"
 DescribeLine = Callable[[int], Sequence[str]]
 Place = tuple[str, int]
 Ways = Callable[[int], tuple[Sequence[Place], Sequence[Place]]]
-"""By line: the places it calls, and the places that call it."""
+"""By line: the lines that it calls, and the lines that call it."""
 
 
 def heat(ground: QPalette, share: float) -> QColor:
@@ -84,9 +84,9 @@ class Gutter(QWidget):
 
 
 class SourceView(QPlainTextEdit):
-    """Read-only source. Hovering a line tells all that is known of it, and so do Return and Space on the line of the
-    cursor. `line_changed`: the cursor is on another one. `followed`: somebody wants to see a (file, line) that a line
-    calls or is called from – by the number beside a call, by F12, or by the menu."""
+    """Read-only source. Hovering over a line shows everything known about it, and so do Return and Space on the line of
+    the cursor. `line_changed`: the cursor is on another line. `followed`: the user wants to see a (file, line) that a
+    line calls or is called from – by the number next to a call, by F12, or by the menu."""
 
     line_changed = Signal(int)
     followed = Signal(str, int)
@@ -125,20 +125,21 @@ class SourceView(QPlainTextEdit):
         self, text: str, marks: Mapping[int, str], describe_line: DescribeLine, ways: Ways = lambda line: ((), ())
     ) -> None:
         """Show a file's text. `marks` is the worst severity, "error" or "warning", by line; `describe_line(line)` gives
-        the sentences about a line, `ways(line)` the places to go to from there."""
+        the sentences about a line, `ways(line)` the lines to go to from there."""
         self._marks, self._describe_line, self._ways = marks, describe_line, ways
         if text != self.toPlainText():
             self.setPlainText(text)
         self._fit()
 
     def show_column(self, column: Mapping[int, int], called: Mapping[int, int] | None = None, most: int = 0) -> None:
-        """Show one counter by line; `called` includes all that a line calls, `most` has the hottest background."""
+        """Show one counter by line; `called` includes everything that a line calls, `most` has the hottest
+        background."""
         self._column, self._called = column, called or {}
         self._most = max(most, *column.values(), 1)
         self._fit()
 
     def cell(self, line: int) -> tuple[str, float]:
-        """The number beside a line, and the line's own share of the maximum; empty where nothing was counted. The
+        """The number at a line, and the line's own share of the maximum; empty where nothing was counted. The
         number of a line that calls others includes the calls and is marked."""
         value = self._column.get(line, 0)
         share = value / self._most if value else 0.0
@@ -164,21 +165,21 @@ class SourceView(QPlainTextEdit):
             self.setTextCursor(QTextCursor(block))
             self.centerCursor()
 
-    # Going on
+    # Calls
 
     def leads(self, line: int) -> bool:
         """Whether a line calls others."""
         return bool(self._ways(line)[0])
 
     def follow(self, line: int) -> bool:
-        """Go to the place that a line calls most. Returns whether it calls anything."""
+        """Go to the line that a line calls most. Returns whether it calls anything."""
         calls, _ = self._ways(line)
         if calls:
             self.followed.emit(*calls[0])
         return bool(calls)
 
     def menu(self, line: int) -> QMenu:
-        """The menu of a line: the usual entries of a text, and the places to go to."""
+        """The menu of a line: the usual entries of a text, and the lines to go to."""
         menu = self.createStandardContextMenu()
         calls, callers = self._ways(line)
         for texts, places in ((self.tr("Go to {place}"), calls), (self.tr("Back to {place}"), callers)):
@@ -314,11 +315,11 @@ class SourceView(QPlainTextEdit):
             self.adapt()
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
-        """At least so many lines are readable."""
+        """Enough for a few lines."""
         return QSize(super().minimumSizeHint().width(), LEAST_LINES * self.fontMetrics().lineSpacing())
 
     def adapt(self) -> None:
-        """Take the font size and the colours of the surroundings."""
+        """Adapt to the font size and the colours of the surroundings."""
         parent = self.parentWidget()
         size = SIZE * parent.font().pointSizeF() if parent else self.font().pointSizeF()
         if self.font().family() != fixed_font() or self.font().pointSizeF() != size:

@@ -22,8 +22,8 @@ def tr(text: str) -> str:
 
 
 def title(content: Mapping[str, Any], gpu: str = "") -> str:
-    """What was simulated: "simulated for sm_75 on the centre 256 × 256 of camera (512 × 512)". `gpu` is the one that
-    the measurements are from, if there are any."""
+    """What was simulated: "simulated for sm_75 on the centre 256 × 256 of camera (512 × 512)". `gpu` is that of the
+    measurements, if any."""
     whole, named = content["whole"], {"name": content["name"], "architecture": content["architecture"]}
     sizes = {"part": _sides(content["shape"][: len(whole)]), "whole": _sides(whole)}
     if content["place"]:
@@ -36,7 +36,7 @@ def title(content: Mapping[str, Any], gpu: str = "") -> str:
 
 def measured(entry: Entry | None, gpu: str) -> str:
     """The kernel time that was measured on a GPU, with its clock: "Measured on NVIDIA H200: 12.3 µs per run (kernel,
-    event clock)."; nothing where there is none."""
+    event clock)."; "" without one."""
     stage = entry.stage("kernel") if entry else None
     if not entry or not stage:
         return ""
@@ -51,7 +51,7 @@ def measured(entry: Entry | None, gpu: str) -> str:
 
 
 def _sides(shape: Sequence[int]) -> str:
-    """Extents along the spatial axes, that along x first."""
+    """Extents along the spatial axes, x first."""
     return "\u00a0×\u00a0".join(map(count, reversed(shape)))
 
 
@@ -125,7 +125,7 @@ def _resources(kernel: KernelView) -> str:
 
 
 def _totals(content: Mapping[str, Any], muted: str) -> str:
-    """Every counter with its best case, also per element of the result; what the samples let expect beside it."""
+    """Every counter with its ideal value, also per element of the result, and the value expected from the samples."""
     each, predicted = tr("per {unit}").format(unit=content["unit"]), content.get("predicted") or {}
     heads = ["", tr("count"), each, tr("ideal"), tr("ratio"), *([tr("predicted")] if predicted else [])]
     rows = _head_row(heads, muted)
@@ -148,7 +148,7 @@ def _row(name: str, cells: Iterable[str]) -> str:
 
 
 def comparison(title: str, found: Mapping[str, Any], palette: QPalette) -> str:
-    """What changed from another variant to the one with this title, per element of the result."""
+    """What changed from another variant to the variant with this title, per element of the result."""
     before = str(found["before"]["title"])
     if "reason" in found:
         return escape(tr("{variant} cannot be compared: {reason}").format(variant=before, reason=found["reason"]))

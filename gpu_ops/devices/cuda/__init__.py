@@ -1,1 +1,1 @@
-"""The only place that imports CuPy, and only inside functions."""
+"""The only package that imports CuPy, and only inside functions."""

@@ -1,6 +1,6 @@
 """The current device. CUDA and CuPy have one for each thread and use it for every call that names no device:
-allocations, streams, kernels, graphs. This module sets it while work goes on and restores the previous one afterwards;
-failures of CUDA meanwhile become errors of ours.
+allocations, streams, kernels, graphs. This module sets it for the duration of some work and restores the previous one
+afterwards; failures of CUDA meanwhile become this project's errors.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ class Worker(Protocol):
     """An object that works on one device."""
 
     def at_work(self) -> AbstractContextManager[None]:
-        """Inside, the device is the thread's current device."""
+        """Inside the block, the device is the thread's current device."""
 
 
 W = TypeVar("W", bound=Worker)
 
 
 def on_its_device(method: Callable[Concatenate[W, P], R]) -> Callable[Concatenate[W, P], R]:
-    """A method that makes its object's device current while it runs, and restores the previous one afterwards."""
+    """A method that makes its object's device current while it runs, and restores the previous device afterwards."""
 
     @wraps(method)
     def wrapper(self: W, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -41,7 +41,7 @@ def on_its_device(method: Callable[Concatenate[W, P], R]) -> Callable[Concatenat
 
 class DeviceObjects:
     """Driver objects, such as modules and textures, that must be freed while their device `index` is current. The owner
-    of this must hold no other reference to them, or they would be freed with another device current."""
+    must keep no other reference to them, or they might be freed with another device current."""
 
     def __init__(self, index: int, *objects: Any) -> None:
         self.objects = list(objects)
@@ -61,8 +61,8 @@ def free_on_device(index: int, free: Callable[[], Any]) -> None:
 
 
 def enable_access(*devices: int) -> None:
-    """Let kernels and copies of each of two devices reach the memory of the other one directly, where their link allows
-    that. Elsewhere the driver copies through the host."""
+    """Enable direct peer access between two devices for kernels and copies, where their link allows it. Otherwise the
+    driver copies through the host."""
     import cupy
     from cupy.cuda import runtime
 
@@ -89,14 +89,14 @@ FAULTS = {
     719: "an unspecified launch failure",
     721: "tensor memory that was not released",
 }
-# Codes after which the process cannot use the device any more, though no kernel is to blame: the driver shuts down (4),
+# Codes after which the process cannot use the device any more, without a kernel's fault: the driver shuts down (4),
 # the context is invalid or destroyed (201, 709), an uncorrectable error of memory or NVLink (214, 220), a contained
 # exception (226), the service that shares the GPU is gone (806, 810), an external device failed (911), unknown (999).
 LOST = {4, 201, 214, 220, 226, 709, 806, 810, 911, 999}
 
 
 class AtWork:
-    """See `CudaDevice.at_work`. A class and no generator, because a short plan enters it ten times a run."""
+    """See `CudaDevice.at_work`. A class and not a generator, because a short plan enters it ten times per run."""
 
     __slots__ = ("_cuda", "_device")
 

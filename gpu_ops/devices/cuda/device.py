@@ -71,7 +71,7 @@ class CudaKernel:
 
 @dataclass(eq=False)
 class _Shared:
-    """The state that all sessions of a device share."""
+    """The state shared by all sessions of a device."""
 
     architecture: str
     streams: dict[tuple[int, bool], Any] = field(default_factory=dict)
@@ -82,7 +82,7 @@ class _Shared:
 
 
 class CudaDevice:
-    """See `gpu_ops.plan.Device`. Make one with `gpu_ops.devices.open_device("cuda:0")`."""
+    """See `gpu_ops.plan.Device`. Created by `gpu_ops.devices.open_device("cuda:0")`."""
 
     kind: Literal["cuda"] = "cuda"
     clock: Literal["cuda-event"] = "cuda-event"
@@ -103,7 +103,8 @@ class CudaDevice:
         self._shared = shared or _Shared(architecture_of(self.limits.capability))
 
     def at_work(self) -> AtWork:
-        """Inside, this is the thread's current device, and failures of CUDA become our errors: see `as_error`."""
+        """Inside the block, this is the thread's current device, and failures of CUDA become this project's errors: see
+        `as_error`."""
         return AtWork(self._cupy, self._index)
 
     def session(self, edits: Mapping[str, str], checks: Checks = "full") -> CudaDevice:
@@ -126,8 +127,8 @@ class CudaDevice:
         return self._shared.architecture
 
     def stream(self, index: int, blocking: bool = False) -> Any:
-        """The CUDA stream of that number, created on first use. Those from 1 on may be `blocking`: they synchronise
-        with the default stream, which the others ignore."""
+        """The CUDA stream of that number, created on first use. Streams from 1 on may be `blocking`: these synchronise
+        with the default stream, non-blocking ones do not."""
         if index == DEFAULT_STREAM:
             return self._cupy.cuda.Stream.null
         key = index, blocking and index > 0
@@ -140,10 +141,10 @@ class CudaDevice:
 
     @on_its_device
     def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:
-        if isinstance(out, np.ndarray):  # a plan that makes its own copies has its outputs on the host
+        if isinstance(out, np.ndarray):  # a plan with copies of its own has its outputs on the host
             np.copyto(out, array)
             return out
-        array = np.asarray(array, order="C")  # ascontiguousarray would give a single number an axis
+        array = np.asarray(array, order="C")  # ascontiguousarray would give a scalar an axis
         target = self.empty(array.shape, array.dtype) if out is None else out
         stream = self.stream(0)
         target.set(array, stream=stream)
@@ -210,7 +211,7 @@ class CudaDevice:
 
     @on_its_device
     def register(self, array: np.ndarray[Any, Any]) -> None:
-        portable = 1  # pinned for every device of the process
+        portable = 1  # pinned for all devices of the process
         self._cupy.cuda.runtime.hostRegister(array.ctypes.data, array.nbytes, portable)
 
     @on_its_device
@@ -316,7 +317,7 @@ class CudaDevice:
 
     @on_its_device
     def hold(self) -> None:
-        """Hold stream 0 until `release`, at most 0.4 s."""
+        """Block stream 0 until `release`, at most 0.4 s."""
         if self._shared.hold is None:
             words = self.allocate("pinned", (2,), np.int32)
             self._shared.hold = Hold(self.kernel(HOLD.source, HOLD.name), self.stream(0), words)
@@ -324,7 +325,7 @@ class CudaDevice:
 
     @on_its_device
     def release(self) -> Any:
-        """Let stream 0 go on. Returns a function that says, after the stream went on, whether the hold had expired
+        """Unblock stream 0. Returns a function that says, once the stream has continued, whether the hold had expired
         before."""
         assert self._shared.hold is not None
         return self._shared.hold.release()
@@ -346,7 +347,7 @@ class CudaDevice:
     def free_bytes(self) -> int:
         pool = self._cupy.get_default_memory_pool()
         free = int(self._cupy.cuda.runtime.memGetInfo()[0]) + int(pool.free_bytes())
-        limit = int(pool.get_limit())  # a person's, see CUPY_GPU_MEMORY_LIMIT; 0 is none
+        limit = int(pool.get_limit())  # set by the user, see CUPY_GPU_MEMORY_LIMIT; 0 is none
         return min(free, max(limit - int(pool.used_bytes()), 0)) if limit else free
 
     @on_its_device

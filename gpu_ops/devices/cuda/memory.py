@@ -101,7 +101,7 @@ def is_pinned(array: np.ndarray[Any, Any]) -> bool:
 
 
 def _registered(shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
-    """Ordinary memory that is page-locked, for every device of the process, as long as it lives."""
+    """Pageable memory that is registered as page-locked for all devices of the process, as long as it lives."""
     from cupy.cuda import runtime
 
     array = np.empty(shape, dtype)
@@ -114,7 +114,7 @@ def _registered(shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
 def _unregister(address: int) -> None:
     from cupy.cuda import runtime
 
-    with suppress(runtime.CUDARuntimeError):  # of a lost device
+    with suppress(runtime.CUDARuntimeError):  # for a lost device
         runtime.hostUnregister(address)
 
 
@@ -134,7 +134,7 @@ def _allocate_pinned() -> None:
 def _allocate_device() -> None:
     from cupy.cuda import runtime
 
-    address = runtime.malloc(_SOME)  # CuPy's pool would have it ready
+    address = runtime.malloc(_SOME)  # CuPy's pool would have it in stock
     runtime.memset(address, 0, _SOME)
     runtime.free(address)
 
@@ -161,11 +161,11 @@ _PORTABLE = 1
 _NO_MEMORY = 2
 """cudaErrorMemoryAllocation"""
 _WIDEST_ACCESS = 16
-"""The maximum number of bytes that a thread loads from a row at once; the driver takes 4, 8 or 16."""
+"""The maximum number of bytes that a thread loads from a row at once; the driver allows 4, 8 or 16."""
 
 
 class _Allocation:
-    """Memory of the driver, freed with the last array over it."""
+    """Memory from the driver, freed with the last array over it."""
 
     def __init__(self, address: int, index: int) -> None:
         from cuda.bindings import driver
@@ -181,7 +181,7 @@ def allocate_pitched(rows: int, columns: int, dtype: np.dtype[Any], index: int) 
     from cuda.bindings import driver
 
     status, address, pitch = driver.cuMemAllocPitch(columns * dtype.itemsize, rows, _WIDEST_ACCESS)
-    if status == driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY:  # CuPy's pool may hold unused memory
+    if status == driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY:  # CuPy's pool may keep unused memory
         cupy.get_default_memory_pool().free_all_blocks()
         status, address, pitch = driver.cuMemAllocPitch(columns * dtype.itemsize, rows, _WIDEST_ACCESS)
     if status == driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY:

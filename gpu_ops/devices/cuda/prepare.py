@@ -1,4 +1,4 @@
-"""Plans ready to run. Packing every argument once, in advance, makes a launch cost only microseconds of Python."""
+"""Plans ready to run. All arguments are packed once, in advance, so that a launch costs only microseconds of Python."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _WITHOUT_OPT_IN = 48 << 10
 _NOT_READY = 600
 """cudaErrorNotReady"""
 _LOOK_S = 5e-4
-"""Seconds between two looks at a kernel whose time is limited."""
+"""Seconds between two checks of a kernel whose time is limited."""
 
 
 def wait_for(event: Any) -> None:
-    """Wait until an event has happened. Where the work has a limit, the wait ends with it: KernelFault, because nothing
-    but the end of the process stops a kernel. Raises what the driver says of a kernel that died."""
+    """Wait until an event has completed. With a time limit, the wait ends there and raises KernelFault, because only
+    the end of the process stops a kernel. Raises the driver's error for a kernel that failed."""
     from cupy.cuda import runtime
 
-    # `Event.done` is false of a kernel that died as well.
+    # `Event.done` is also false after a kernel failed.
     while is_limited() and runtime.eventQuery(event.ptr) == _NOT_READY:
         try:
             advance(0, 1)
@@ -43,7 +43,7 @@ def wait_for(event: Any) -> None:
 
 
 class Prepared:
-    """A plan as a list of functions that enqueue its steps. It keeps everything alive that they point at."""
+    """A plan as a list of functions that enqueue its steps. It keeps every object alive that they point to."""
 
     def __init__(
         self,
@@ -70,8 +70,8 @@ class Prepared:
 
     def spans_since(self, begin: Any) -> tuple[Span, ...]:
         """The spans of a traced execution that began with this event of the device. Events of two devices have no time
-        between them: the peer's spans count from the moment when its first stream learns of the beginning, a few
-        microseconds later."""
+        between them: the peer's spans start when its first stream has waited for this event, a few microseconds
+        later."""
         import cupy
 
         since, found = cupy.cuda.get_elapsed_time, list[Span]()
@@ -82,7 +82,7 @@ class Prepared:
         return tuple(found)
 
     def _at(self, number: int) -> AbstractContextManager[Any]:
-        """Inside, the device of a stream is the current one."""
+        """Inside the block, the device of a stream is the current one."""
         return self._peer.at_work() if number in self.plan.peer_streams else nullcontext()
 
     def _event(self, number: int, timing: bool = False) -> Any:
@@ -93,7 +93,7 @@ class Prepared:
             return cupy.cuda.Event(disable_timing=not timing)
 
     def _add(self, number: int, *operations: Callable[[], Any]) -> None:
-        """Operations on a stream, while its device is the current one."""
+        """Add operations to a stream, while its device is the current one."""
         at_peer = number in self.plan.peer_streams
         self.operations += [partial(_call_at, self._peer, o) if at_peer else o for o in operations]
 
@@ -127,7 +127,7 @@ class Prepared:
         self._join(streams, used)
 
     def _fork(self, streams: Callable[[int], Any], used: list[int], trace: bool) -> None:
-        """Other streams wait for stream 0 at the start, which also brings them into a graph capture."""
+        """Make other streams wait for stream 0 at the start, which also adds them to a graph capture."""
         if used:
             fork = self._event(0)
             self._add(0, partial(fork.record, streams(0)))
@@ -152,7 +152,7 @@ class Prepared:
             return partial(_in_stream, stream, step.target.fill, (step.value,), {})
         if isinstance(step, Prefetch):
             return self._prefetch(step, stream)
-        assert isinstance(step, Call)  # the host's own tasks are in no stream
+        assert isinstance(step, Call)  # the host's own tasks are not in a stream
         return partial(_in_stream, stream, step.function, step.args, step.kwargs)
 
     def _prefetch(self, step: Prefetch, stream: Any) -> Callable[[], Any]:
@@ -180,7 +180,7 @@ class Prepared:
         check_constants(kernel.compiled, step.constants)
         declared = kernel.entry.resources.get("shared_bytes", 0)
         if declared + step.shared_bytes > _WITHOUT_OPT_IN:
-            # All that a block may have: launches of one kernel with other sizes share this attribute.
+            # The maximum for any block: launches of one kernel with other sizes share this attribute.
             driver.funcSetAttribute(kernel.pointer, _DYNAMIC_SHARED, limits.shared_bytes - declared)
         values = [_packed(arg) for arg in step.args]
         addresses = (ctypes.c_void_p * max(len(values), 1))(*(ctypes.addressof(v) for v in values))
@@ -221,12 +221,12 @@ class HostClock:
         self._zero = 0.0
 
     def start(self) -> None:
-        """The execution begins: its first event is in an empty stream."""
+        """Set the start: the execution's first event is in an empty stream."""
         self.spans.clear()
         self._zero = time.perf_counter()
 
     def timed(self, step: HostTask) -> Callable[[], None]:
-        """A function that calls the step's and keeps its span."""
+        """A function that calls the step's function and records its span."""
 
         def call() -> None:
             begin = time.perf_counter() - self._zero
@@ -253,7 +253,7 @@ def _in_stream(stream: Any, function: Callable[..., Any], args: Any, kwargs: Any
 
 
 def address(array: Any) -> int:
-    """Where an array of the host or of the device begins."""
+    """The start address of an array on the host or the device."""
     return int(array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr)
 
 
@@ -274,7 +274,7 @@ def _packed(arg: Any) -> Any:
 
 
 def early_launch(step: Launch, stream: Any, arguments: int) -> Callable[[], None]:
-    """A function that enqueues the launch; `arguments` is the address of the addresses of its arguments. The function
+    """A function that enqueues the launch; `arguments` is the address of its array of argument pointers. The function
     raises CUDADriverError, as CuPy does."""
     from cuda.bindings import driver
 

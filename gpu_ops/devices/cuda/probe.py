@@ -11,7 +11,8 @@ from gpu_ops.errors import KernelscopeError
 
 @cache
 def cuda_devices() -> tuple[DeviceStatus, ...]:
-    """The status of each CUDA device after a real test: CuPy imports, counts, adds, compiles and loads a kernel."""
+    """The status of each CUDA device after a real test: CuPy is imported, counts, adds, and compiles and loads a
+    kernel."""
     try:
         import cupy
     except ImportError as error:

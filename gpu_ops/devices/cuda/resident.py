@@ -1,4 +1,4 @@
-"""Arrays that are on a CUDA device already, from any library, and plans that run there again and again."""
+"""Arrays of any library that are already on a CUDA device, and plans that run there repeatedly."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from gpu_ops.errors import DeviceError
 from gpu_ops.plan import DeviceArray, Launch, Plan
 
 _LIMITS_BLOCK = 256
-"""Threads of a block of the kernel that finds limits."""
+"""Threads per block of the kernel that finds limits."""
 
 
 def adopt(device: Any, array: Any) -> DeviceArray:
-    """The same memory as an array of the device, C-contiguous: copied there only where it has gaps. All work that was
-    enqueued before on the array's stream has ended."""
+    """The same memory as an array of the device, C-contiguous: copied there only if it has gaps. Waits for all work
+    that was enqueued on the array's stream."""
     with device.at_work():
         import cupy
 
@@ -54,8 +54,8 @@ def copy(device: Any, target: DeviceArray, source: DeviceArray) -> None:
 
 
 def copied(device: Any, array: DeviceArray) -> DeviceArray:
-    """A copy that belongs to the caller. Its memory comes from the caller's current stream, whose work is in order with
-    it when it is freed, and not from that of the device's own streams."""
+    """A copy that belongs to the caller. Its memory is allocated on the caller's current stream, not on the device's
+    own streams, so that freeing it is ordered with the caller's work."""
     with device.at_work():
         import cupy
 
@@ -67,7 +67,7 @@ def copied(device: Any, array: DeviceArray) -> DeviceArray:
 
 class SampleLimits:
     """Finds the lowest and the highest of the floats in an array of the device. With `skip` the last of every `skip`
-    samples has no part in it: alpha is the last of 4."""
+    samples is ignored: alpha is the last of 4."""
 
     def __init__(self, device: Any, array: DeviceArray, skip: int = 0) -> None:
         defines = {**LIMITS.defines, "DOUBLE": int(array.dtype.itemsize == 8), "SKIP": skip}
@@ -79,20 +79,20 @@ class SampleLimits:
         self._find = runner(device, Plan((launch,), {}))
 
     def find(self) -> tuple[float, float]:
-        """The limits of what the array holds now; -infinity and infinity where one of them is not finite."""
+        """The limits of the array's present content; -infinity and infinity where a sample is not finite."""
         self._find()
         return float(self._pairs[0].min()), float(self._pairs[1].max())
 
 
 class _Mapped:
-    """Pinned host memory as the argument of a kernel, which accesses it at the same address."""
+    """Pinned host memory as the argument of a kernel, which accesses it at the same address as the host."""
 
     def __init__(self, array: np.ndarray[Any, Any]) -> None:
         self.pointer = array.ctypes.data
 
 
 def runner(device: Any, plan: Plan) -> Callable[[], None]:
-    """A function that runs a plan to its end; its arguments are packed once."""
+    """A function that runs a plan and waits for its end; its arguments are packed once."""
     prepared, stream = device.prepare(plan), device.stream(0)
 
     def run() -> None:

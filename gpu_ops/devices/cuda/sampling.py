@@ -1,4 +1,5 @@
-"""Timing on CUDA: the stream is held until everything to time is in its queue, so the host's pace does not count."""
+"""Timing on CUDA: the stream is blocked until everything to time is enqueued, so launch overhead on the host is not
+measured."""
 
 from __future__ import annotations
 
@@ -15,10 +16,11 @@ from gpu_ops.devices.cuda.prepare import Prepared
 from gpu_ops.plan import Clock, Mode
 
 SHORTEST_SAMPLE = 2e-3
-"""Seconds. One sample is a batch at least this long."""
+"""The minimum length in seconds of one sample, which is a batch of plans."""
 FEWEST = 4
 QUEUE = 512
-"""The most operations in the queue at a time; the driver blocks at about 1,000, which would deadlock a held queue."""
+"""The most operations in the queue at a time; the driver blocks at about 1,000, which would deadlock a blocked
+stream."""
 CALL_COST = 16
 """A library call may enqueue this many operations."""
 HOLD_LIMIT_NS = 400_000_000
@@ -27,7 +29,7 @@ GRAPH_LENGTH = 20
 
 
 class Holder(Worker, Protocol):
-    """The part of CudaDevice that a sampler uses; the methods are described there."""
+    """The part of CudaDevice that a sampler uses, see there."""
 
     def stream(self, index: int) -> Any: ...
     def hold(self) -> None: ...
@@ -37,8 +39,8 @@ class Holder(Worker, Protocol):
 
 
 class CudaSampler:
-    """One sample a call: seconds per plan between two events. If a plan waits for the device by itself, which cannot
-    end while the queue is held, the sampler changes to the wall clock and `clock` says so."""
+    """One sample per call: seconds per plan between two events. If a plan itself waits for the device, which cannot end
+    while the stream is blocked, the sampler changes to the wall clock and `clock` says so."""
 
     clock: Clock = "cuda-event"
 
@@ -67,7 +69,7 @@ class CudaSampler:
 
     @on_its_device
     def sample(self) -> float:
-        for _ in range(2):  # the machine may have paused once, so it gets a second chance
+        for _ in range(2):  # the machine may have paused once, so it gets a second try
             if self.clock == "wall":
                 break
             seconds = self._held_sample()
@@ -77,7 +79,7 @@ class CudaSampler:
         return self._by_wall()
 
     def _held_sample(self) -> float | None:
-        """One sample with the queue held, or None if the hold expired before everything was in the queue."""
+        """One sample with the stream blocked, or None if the hold expired before everything was enqueued."""
         self._device.hold()
         if self.mode == "cold":
             self._device.flush()
@@ -131,7 +133,7 @@ class CudaSampler:
 
 
 class Hold:
-    """The kernel that holds a stream, and the pinned words that it polls."""
+    """The kernel that blocks a stream, and the pinned words that it polls."""
 
     def __init__(self, kernel: Any, stream: Any, words: np.ndarray[Any, Any]) -> None:
         import ctypes

@@ -1,1 +1,2 @@
-"""A simulated GPU: it interprets the PTX of the shipped kernels with NumPy, counts, and names faults by source line."""
+"""A simulated GPU: it interprets the PTX of the shipped kernels with NumPy, counts, and reports faults by source
+line."""

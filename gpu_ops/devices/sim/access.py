@@ -15,7 +15,7 @@ from gpu_ops.devices.sim.ptx.sites import Site
 
 class GlobalMemory:
     """The memory that the blocks of a launch may reach. Bounds and alignment are always checked; `checks` adds
-    uninitialised reads and blocks that write one element."""
+    uninitialised reads and several blocks that write one element."""
 
     def __init__(self, table: Table, findings: Findings, checks: bool) -> None:
         self.table, self.findings, self.checks = table, findings, checks
@@ -33,8 +33,8 @@ class GlobalMemory:
         return [loaded[..., k] for k in range(count)] if count > 1 else [loaded]
 
     def store(self, lanes: Lanes, site: Site, address: Array, dtype: Any, values: list[Array]) -> None:
-        """Store the values; lanes with invalid addresses store nothing. If lanes write to one place, the last one
-        wins."""
+        """Store the values; lanes with invalid addresses store nothing. If several lanes write to one address, the last
+        one wins."""
         count = len(values)
         address = lanes.fill_inactive(address)
         region = self._region(lanes, site, address)
@@ -87,7 +87,7 @@ class GlobalMemory:
         shared_bits = int(np.bitwise_or.reduce(address + site.offset, axis=None))
         return None if shared_bits & (site.nbytes - 1) else region
 
-    # Addresses of several regions, or of none
+    # Addresses of several regions, or outside all
 
     def _valid_parts(self, lanes: Lanes, site: Site, address: Array) -> list[tuple[Lanes, Array]]:
         """The lanes, split by the region that they address. Lanes outside all regions or not aligned are reported."""
@@ -148,7 +148,7 @@ class GlobalMemory:
             )
 
     def _wrote(self, lanes: Lanes, site: Site, region: Region, index: Array) -> None:
-        """Note which bytes are initialised now, and which block wrote each element."""
+        """Record which bytes are initialised now, and which block wrote each element."""
         start = index * site.nbytes
         allocation = region.allocation
         if allocation is not None and allocation.written is not None:

@@ -65,7 +65,7 @@ def _apply(operation: str, old: Array, values: tuple[Array, ...]) -> Array:
 
 
 def _running_sums(memory: Array, places: Array, starts: Array, values: Array) -> Array:
-    """Integer sums do not depend on the grouping, so each lane's sum is a difference of running sums, modulo the
+    """Integer sums do not depend on the grouping, so each lane's sum is a difference of prefix sums, modulo the
     width."""
     total = np.cumsum(values, dtype=values.dtype)
     before = total - values
@@ -78,7 +78,7 @@ def _running_sums(memory: Array, places: Array, starts: Array, values: Array) ->
 
 def _one_by_one(memory: Array, places: Array, starts: Array, operation: str, values: Array) -> Array:
     """Process the first lane of every address, then the second of every address, and so on; or, if many lanes share few
-    places, one place after the other."""
+    addresses, one address after the other."""
     lengths = np.diff(np.concatenate((starts, [len(places)])))
     old = np.empty(len(places), memory.dtype)
     if len(starts) < lengths.max() and (operation in _WITHOUT_ANSWER or (values == values[0]).all()):
@@ -97,18 +97,19 @@ def _one_by_one(memory: Array, places: Array, starts: Array, operation: str, val
 
 
 def _sequence(first: Any, operation: str, values: Array) -> Array:
-    """The values (n + 1,) of one place: before the first lane, and after each. For inc and dec all limits are equal."""
+    """The values (n + 1,) at one address: before the first lane, and after each. For inc and dec all limits are
+    equal."""
     if operation in _WITHOUT_ANSWER:
         return _WITHOUT_ANSWER[operation].accumulate(np.concatenate(([first], values)))
     limit, turns = int(values[0]), np.arange(len(values))
-    start = int(_STEP[operation](np.asarray(first), values[0]))  # from here on the values go round in a ring
+    start = int(_STEP[operation](np.asarray(first), values[0]))  # from here on the values are periodic
     round_ = limit + 1
     ring = (start + turns) % round_ if operation == "inc" else (start - turns) % round_
     return np.concatenate(([first], ring.astype(values.dtype)))
 
 
 def _compare_and_swap(memory: Array, places: Array, starts: Array, compared: Array, new: Array) -> Array:
-    """Each turn completes, for every place, all lanes up to the next one whose comparison succeeds."""
+    """Each iteration completes, for every address, all lanes up to the next one whose comparison succeeds."""
     lengths = np.diff(np.concatenate((starts, [len(places)])))
     current = np.repeat(memory[places[starts]], lengths)
     old = current.copy()

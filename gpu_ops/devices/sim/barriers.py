@@ -1,5 +1,5 @@
-"""Barriers of a block. At a numbered barrier only some threads synchronise: a thread that arrives goes on, and a thread
-that waits stays until the barrier's count of threads has come."""
+"""Barriers of a block. At a numbered barrier only some threads synchronise: a thread that only arrives (bar.arrive)
+continues, and a thread that waits (bar.sync) stays until the barrier's count of threads has arrived."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from gpu_ops.errors import KernelError
 
 @dataclass(frozen=True)
 class WaitingLanes:
-    """Lanes that wait at one place: `mask` (blocks, width). For a numbered barrier also its `number` and its count of
-    `threads` (arrays that broadcast to the mask)."""
+    """Lanes that wait at one instruction: `mask` (blocks, width). For a numbered barrier also its `number` and its
+    count of `threads` (arrays that broadcast to the mask)."""
 
     place: Place
     lanes: Lanes
@@ -33,24 +33,24 @@ class WaitingLanes:
 
 
 class Meetings:
-    """The state of all numbered barriers: `arrivals` (blocks, BLOCK_BARRIERS) counts the threads that have come."""
+    """The state of all numbered barriers: `arrivals` (blocks, BLOCK_BARRIERS) counts the arrived threads."""
 
     def __init__(self, layout: BatchLayout, shared: SharedMemory) -> None:
         self.shared = shared
         self.arrivals = np.zeros((layout.blocks, BLOCK_BARRIERS), np.int64)
 
     def arrive(self, lanes: Lanes, place: Place, number: Array, threads: Array) -> None:
-        """These lanes arrive and go on. Raises KernelError for a number that no barrier has."""
+        """These lanes arrive and continue. Raises KernelError for an invalid barrier number."""
         wide = (np.broadcast_to(a, lanes.shape) for a in (lanes.rows, lanes.threads, number, threads))
         rows, thread, numbers, count = (lanes.active(a) for a in wide)
         self._count(self.arrivals, rows, numbers, place)
         self.shared.time += 1
         self.shared.order.arrive(*self._warps(rows, thread, numbers), self.shared.time)
-        over = self.arrivals[rows, numbers] >= count  # it may open although nobody waits
+        over = self.arrivals[rows, numbers] >= count  # it may open although no lane waits
         self._close(rows[over], numbers[over])
 
     def open(self, waiting: list[WaitingLanes]) -> list[Array]:
-        """Which lanes of each may go on: those at a barrier that is complete. Raises as `arrive` does."""
+        """The lanes of each that may continue: those at a complete barrier. Raises as `arrive` does."""
         arrivals = self._all_arrivals(waiting)
         opened = [one.mask & (self._at(arrivals, one) >= one.threads) for one in waiting]
         order = self.shared.order
@@ -69,7 +69,7 @@ class Meetings:
         return opened
 
     def report(self, waiting: list[WaitingLanes], findings: Findings) -> None:
-        """Report lanes that wait for threads that will never come."""
+        """Report lanes that wait for threads that will never arrive."""
         arrivals = self._all_arrivals(waiting)
         for one in waiting:
             come, threads, number = (one.at(a)[0] for a in (self._at(arrivals, one), one.threads, one.number))
@@ -83,7 +83,7 @@ class Meetings:
         self.shared.order.forget(rows, numbers)
 
     def _all_arrivals(self, waiting: list[WaitingLanes]) -> Array:
-        """The threads that have come, including those that wait, for each barrier."""
+        """The arrived threads, including those that wait, for each barrier."""
         arrivals = self.arrivals.copy()
         for one in waiting:
             self._count(arrivals, np.nonzero(one.mask)[0], one.at(one.number), one.place)
@@ -99,7 +99,7 @@ class Meetings:
 
     @staticmethod
     def _at(counts: Array, one: WaitingLanes) -> Array:
-        """The count of each lane's barrier; for lanes that do not wait the value means nothing."""
+        """The count of each lane's barrier; undefined for lanes that do not wait."""
         values: Array = counts[np.arange(counts.shape[0])[:, None], np.where(one.mask, one.number, 0)]
         return values
 

@@ -39,7 +39,7 @@ class LaunchData:
 
 
 class Batch:
-    """The state `S` of generated functions. Loads return a list of arrays, one for each element of a vector."""
+    """The state `S` of generated functions. Loads return a list of arrays, one per element of a vector."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Batch:
         return self._symbols[name]
 
     def clock(self) -> Array:
-        """A time that grows; it means nothing for a GPU."""
+        """A monotonic counter; its unit has no meaning on a real GPU."""
         return np.array([[time.perf_counter_ns()]], np.int64)
 
     def shared_size(self, name: str) -> Array:
@@ -116,7 +116,7 @@ class Batch:
     def copy_async(
         self, lanes: Lanes, sites: tuple[Site, Site], to: Array, source: Array, count: int, given: Array | None
     ) -> None:
-        """Copy `count` words from global memory to shared memory, later; where `given` bytes are 0, zeros."""
+        """Copy `count` words from global memory to shared memory asynchronously; where `given` bytes are 0, zeros."""
         target, origin = sites
         if given is None:
             values = self.load_global(lanes, origin, source, np.uint32, count)
@@ -158,7 +158,7 @@ class Batch:
         return self.shared.atomic(lanes, site, address, dtype, name, values, needs_result)
 
     def load_param(self, lanes: Lanes, site: Site, address: Array, dtype: Any, count: int) -> list[Array]:
-        """Load a kernel's parameter; mostly all lanes use one address."""
+        """Load a kernel's parameter; usually all lanes use one address."""
         size = np.dtype(dtype).itemsize
         start = lanes.fill_inactive(address) + site.offset
         self._within(lanes, site, start, size * count, len(self.launch_data.params), "the parameters")
@@ -233,7 +233,7 @@ class Batch:
 
     def _spaces(self, lanes: Lanes, address: Array, allowed: tuple[str, ...]) -> list[tuple[str, Lanes, int, Array]]:
         """The lanes, split by the space that they address: (space, lanes, window, mask in this frame). An address in a
-        space that is not allowed counts as global memory, where it is out of bounds."""
+        space that is not allowed counts as a global address, which is out of bounds."""
         window = _window(lanes.fill_inactive(address))
         names = {0: "global", **{window: space for space, window in WINDOWS.items() if space in allowed}}
         window = np.where(np.isin(window, list(names)), window, 0)
@@ -247,7 +247,7 @@ class Batch:
                 spaces.append((names[int(value)], part, int(value), selection))
         return spaces
 
-    # Other lanes
+    # Warp-wide and block-wide operations
 
     def shuffle(self, lanes: Lanes, site: Site, mode: str, value: Array, by: Array, clamp: Array) -> Any:
         return warp.shuffle(lanes, site, self.findings, mode, value, by, clamp)
@@ -271,7 +271,7 @@ class Batch:
         self.meetings.arrive(lanes, site.place, number, threads)
 
     def barrier_reduce(self, lanes: Lanes, operation: str, predicate: Array) -> Array:
-        """One answer for each block, from all threads that synchronise at the barrier."""
+        """One result per block, from all threads that synchronise at the barrier."""
         mask = whole_mask(lanes)
         flags = np.broadcast_to(predicate, lanes.shape)
         if lanes.packed:
@@ -286,7 +286,7 @@ class Batch:
             answer = (flags & mask).any(axis=1, keepdims=True)
         return lanes.gather(answer)
 
-    # The rest
+    # Textures, printing, failures
 
     def texture(self, lanes: Lanes, site: Site, handle: Array, where: list[Array], dtype: Any) -> list[Array]:
         """Four components; those that the texture lacks are 0, the last one 1."""
@@ -324,5 +324,5 @@ class Batch:
 
 
 def _window(address: Array) -> Array:
-    """The window of generic addresses; 0 for global memory."""
+    """The window of generic addresses of a space; 0 for global memory."""
     return address & (SHARED_WINDOW | LOCAL_WINDOW | PARAM_WINDOW)

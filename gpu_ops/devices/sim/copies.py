@@ -1,6 +1,6 @@
-"""Copies from global to shared memory that go on while their thread does (cp.async). On hardware a value lands at any
-time until its thread has waited for it; here it lands when the thread waits, so that a kernel that does not wait reads
-what was there before."""
+"""Asynchronous copies from global to shared memory (cp.async). On hardware a value may be written at any time until its
+thread has waited for it; here it is written when the thread waits, so that a kernel that does not wait reads the old
+value."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gpu_ops.devices.sim.shared import SharedMemory
 
 @dataclass(frozen=True)
 class _Copy:
-    """What lanes at `flat` (n,) of the flattened batch copy to `address` (n,), each as part of its group (n,)."""
+    """The copies of the lanes at `flat` (n,) of the flattened batch to `address` (n,), each with its group (n,)."""
 
     site: Site
     flat: Array
@@ -26,7 +26,7 @@ class _Copy:
     values: tuple[Array, ...]
 
     def part(self, selection: Array) -> _Copy:
-        """The same of some lanes."""
+        """The copies of some of the lanes."""
         flat, group, address = (a[selection] for a in (self.flat, self.group, self.address))
         return replace(
             self, flat=flat, group=group, address=address, values=tuple(value[selection] for value in self.values)
@@ -34,7 +34,7 @@ class _Copy:
 
 
 class Copies:
-    """The copies of a batch that are on their way. A thread's copies since its last commit are a group."""
+    """The copies of a batch that are in flight. A thread's copies since its last commit are a group."""
 
     def __init__(self, layout: BatchLayout, shared: SharedMemory) -> None:
         self.layout, self.shared = layout, shared
@@ -42,8 +42,8 @@ class Copies:
         self.open: list[_Copy] = []
 
     def begin(self, lanes: Lanes, site: Site, address: Array, dtype: Any, values: list[Array]) -> None:
-        """These lanes copy values to bytes `address` of shared memory. Hazards are found now, as a value may land as
-        early as this."""
+        """Start copies of values to byte addresses of shared memory. Hazards are checked now, because the value may be
+        written at any time from now on."""
         announced = self.shared.announce(lanes, site, address, np.dtype(dtype).itemsize * len(values))
         if announced is None:
             return
@@ -59,11 +59,11 @@ class Copies:
         )
 
     def commit(self, lanes: Lanes) -> None:
-        """What these lanes copied since their last commit is one group."""
+        """Commit the copies of these lanes since their last commit as one group."""
         self.groups[lanes.flat] += 1
 
     def wait(self, lanes: Lanes, most: int | None) -> None:
-        """Let the copies of these lanes land, but those of the last `most` groups; with None all of them."""
+        """Complete the copies of these lanes, except those of the last `most` groups; with None all of them."""
         waiting = whole_mask(lanes).reshape(-1)
         left = []
         for copy in self.open:

@@ -1,4 +1,4 @@
-"""Counts of what hardware would do, by source line: sectors, wavefronts, instructions, divergence, collisions.
+"""Counts of hardware events by source line: sectors, wavefronts, instructions, divergence, collisions.
 
 All counts follow from addresses and lanes alone; they are requests and sectors, never cycles. A request is one memory
 instruction of one warp, a sector 32 aligned bytes, a wavefront one pass over the 32 banks of shared memory.
@@ -36,7 +36,7 @@ class Counters:
         self.loads: dict[int, Array] = {}
         """Global loads by threads of each block of a batch, (blocks,), by the batch's first block."""
 
-    # What blocks and branches report
+    # Reported by blocks and branches
 
     def count_block(self, block: BlockCode, lanes: Lanes) -> None:
         """Count a run of a basic block."""
@@ -51,7 +51,7 @@ class Counters:
             counts = self.runs.setdefault(block.block.number, _nothing())
             self._add(counts, "divergent_branches", divergent)
 
-    # What memory reports
+    # Reported by memory
 
     def global_access(self, lanes: Lanes, site: Site, address: Array) -> None:
         """Count an access to global memory; `address` does not include the site's offset."""
@@ -92,7 +92,7 @@ class Counters:
             self.recorder.note("shared", lanes, site, address)
 
     def constant_access(self, lanes: Lanes, site: Site, address: Array) -> None:
-        """Count an access to constant memory, where each distinct word of a warp is a fetch of its own."""
+        """Count an access to constant memory, where each distinct word of a warp is a separate fetch."""
         requests = Requests(lanes, address, site.offset, site.nbytes)
         counts = self._site(site)
         self._add(counts, "constant_requests", requests.warps)
@@ -102,8 +102,8 @@ class Counters:
             self.recorder.note("constant", lanes, site, address)
 
     def local_access(self, lanes: Lanes, site: Site, address: Array) -> None:
-        """Count an access to local memory; `address` does not include the site's offset. The 32 words that the lanes
-        have at one offset are neighbours in memory, so lanes that use the same offset touch whole sectors."""
+        """Count an access to local memory; `address` does not include the site's offset. The 32 lanes' words at one
+        offset are contiguous in memory, so lanes that use the same offset touch whole sectors."""
         counts = self._site(site)
         self._add(counts, "local_requests", lanes.warps)
         self._add(counts, "local_bytes", lanes.count * site.nbytes)
@@ -131,10 +131,10 @@ class Counters:
     def _add(self, counts: Counts, name: str, value: float) -> None:
         counts[name] += float(value) * self.weight
 
-    # The result
+    # Results
 
     def by_place(self) -> Mapping[Place, Mapping[str, int]]:
-        """All counts by place in the source."""
+        """All counts by position in the source."""
         by_place: dict[Place, Counts] = {}
         for number, counts in self.runs.items():
             block = self.code.blocks[number].block
@@ -155,7 +155,7 @@ class Counters:
         return {place: {k: round(v) for k, v in counts.items() if v} for place, counts in by_place.items()}
 
     def totals(self) -> dict[str, int]:
-        """The sums over all places."""
+        """The sums over all positions."""
         return totals(self.by_place())
 
     def block_loads(self) -> dict[str, int]:
@@ -170,7 +170,7 @@ class Counters:
 
 
 def totals(by_place: Mapping[Place, Mapping[str, int]]) -> dict[str, int]:
-    """The sums over all places."""
+    """The sums over all positions."""
     total: defaultdict[str, int] = defaultdict(int)
     for counts in by_place.values():
         for name, value in counts.items():

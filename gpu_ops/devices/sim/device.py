@@ -60,7 +60,7 @@ _OPTIONS_OF: Mapping[How, Mapping[str, Any]] = {"reverse": {"reverse": True}, "c
 
 @dataclass(frozen=True, eq=False)
 class SimKernel:
-    """A kernel with the variables of its module, which belong to a single session."""
+    """A kernel with the variables of its module, which belong to one session."""
 
     name: str
     compiled: Compiled
@@ -79,14 +79,15 @@ class SimKernel:
 
     @property
     def resources(self) -> Mapping[str, int]:
-        """The assembler's report. The simulation does not need it, so the assembler runs now, unless it has."""
+        """The assembler's report. The simulation does not need it, so the assembler runs now, unless it has run
+        already."""
         c = self.compiled
         return compile_kernel(c.source, c.architecture, c.defines, self.edits).entry(self.name).resources
 
 
 class SimDevice:
     """See `gpu_ops.plan.Device`. It has the limits of a GPU of `architecture` and compiles for it. With `assemble`, the
-    assembler runs when a kernel is compiled: one compilation instead of two where its report is wanted."""
+    assembler runs when a kernel is compiled: one compilation instead of two if its report is needed."""
 
     kind: Literal["sim"] = "sim"
     clock: Literal["simulated"] = "simulated"
@@ -112,7 +113,7 @@ class SimDevice:
         return SimDevice(self.architecture, options, self._memory, edits, self._assemble)
 
     def peer(self) -> SimDevice:
-        """A second GPU, whose memory kernels of the first one reach as well."""
+        """A second GPU, whose memory kernels of the first one can access as well."""
         if self._peer is None:
             self._peer = SimDevice(self.architecture, self.options, self._memory, self._edits, self._assemble)
         return self._peer

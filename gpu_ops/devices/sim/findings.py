@@ -1,4 +1,4 @@
-"""The faults that a simulation finds, by kind and line: how often, and where first."""
+"""The faults that a simulation finds, by kind and line: how many, and where the first occurred."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Findings:
         detail: Callable[[int], str],
         severity: Severity = "error",
     ) -> None:
-        """Add a fault of the running lanes at places `where` (n,) of the flattened frame. `detail(place)` describes it
+        """Add a fault of the running lanes at indices `where` (n,) of the flattened frame. `detail(place)` describes it
         for one lane."""
         if not len(where):
             return
@@ -63,7 +63,7 @@ class Findings:
 
 
 def position(lanes: Lanes, place: int) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-    """Block and thread coordinates of a place in the flattened frame."""
+    """Block and thread coordinates of an index into the flattened frame."""
     layout = lanes.layout
     flat = int(lanes.index[place]) if lanes.index is not None else place
     number, thread = layout.first + flat // layout.width, flat % layout.width
@@ -73,7 +73,7 @@ def position(lanes: Lanes, place: int) -> tuple[tuple[int, int, int], tuple[int,
 
 
 def frame_places(lanes: Lanes, selection: Array) -> Array:
-    """Places, in the flattened frame, of the running lanes in `selection`."""
+    """Indices into the flattened frame of the running lanes in `selection`."""
     wide = np.broadcast_to(selection, lanes.shape)
     return np.flatnonzero(wide if lanes.mask is None else wide & lanes.mask)
 

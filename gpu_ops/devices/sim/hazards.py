@@ -1,9 +1,9 @@
 """Which thread accessed which unit of shared memory since the last barrier: this reveals a missing barrier.
 
 A stamp is time << 16 | thread; time counts the accesses of a batch. Each unit has the stamp of the last thread, and of
-the last thread that differs from it. Two stamps are enough to know whether any other thread was there, except between
-numbered barriers, where a third thread may be overlooked. While all blocks of a batch do the same, one row of stamps
-stands for all.
+the last thread that differs from it. Two stamps are enough to know whether any other thread accessed the unit, except
+between numbered barriers, where a third thread may be missed. While all blocks of a batch do the same, one row of
+stamps represents all.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NEVER = -1
 class Order:
     """The order that numbered barriers create among the warps of a block, as vector clocks. `clocks[block, a, b]` is
     the time up to which all accesses of warp b come before the next access of warp a; `barrier_clocks` (blocks,
-    BLOCK_BARRIERS, warps) collects the clocks of the warps that have come to a barrier."""
+    BLOCK_BARRIERS, warps) collects the clocks of the warps that have arrived at a barrier."""
 
     def __init__(self, blocks: int, warps: int) -> None:
         self.clocks = np.zeros((blocks, warps, warps), np.int64)
@@ -40,12 +40,12 @@ class Order:
         return bool(self.clocks.any() or self.barrier_clocks.any())
 
     def arrive(self, rows: Array, warps: Array, barriers: Array, time: int) -> None:
-        """These warps arrive at barriers, which take over their clocks."""
+        """These warps arrive at barriers, which merge their clocks."""
         np.maximum.at(self.barrier_clocks, (rows, barriers), self.clocks[rows, warps])
         self.barrier_clocks[rows, barriers, warps] = time
 
     def depart(self, rows: Array, warps: Array, barriers: Array) -> None:
-        """These warps go on after barriers and take over the clocks of all that came."""
+        """These warps continue after barriers and merge the clocks of all arrived warps."""
         self.clocks[rows, warps] = np.maximum(self.clocks[rows, warps], self.barrier_clocks[rows, barriers])
 
     def forget(self, rows: Array, barriers: Array) -> None:
@@ -56,7 +56,7 @@ class Order:
 @dataclass(frozen=True)
 class Touch:
     """One access to shared memory: `threads` (n,) of blocks `rows` (n,) touch `units` (n,). `rows` is None if every
-    block does the same. `places` are the lanes in the flattened frame (of block 0 if `rows` is None)."""
+    block does the same. `places` are the lanes' indices in the flattened frame (of block 0 if `rows` is None)."""
 
     units: Array
     threads: Array
@@ -65,7 +65,7 @@ class Touch:
 
 
 class Trail:
-    """Accesses of one kind. `note` only logs them; `settle` makes stamps when `others` needs them."""
+    """Accesses of one kind. `note` only logs them; `settle` converts the log to stamps when `others` needs them."""
 
     def __init__(self, units: int, blocks: int) -> None:
         self.units, self.blocks = units, blocks
@@ -84,7 +84,7 @@ class Trail:
         self._log.clear()
 
     def _flat(self, touch: Touch) -> Array:
-        """Places of a touch in the stamps. If blocks differ, it first makes a row of stamps for each block."""
+        """Indices of a touch into the stamps. If blocks differ, it first creates a row of stamps for each block."""
         if touch.rows is None and self.last.shape[0] == 1:
             return touch.units
         if self.last.shape[0] == 1:
@@ -94,7 +94,7 @@ class Trail:
         return touch.rows * self.units + touch.units
 
     def settle(self) -> None:
-        """Turn the log into stamps."""
+        """Convert the log to stamps."""
         for touch, time in self._log:
             flat = self._flat(touch)
             stamps = np.int64(time << 16) | touch.threads.astype(np.int64)
@@ -112,9 +112,9 @@ class Trail:
     def others(
         self, touch: Touch, block_start: Array, ordered_until: Callable[[Array, Array, Array], Array]
     ) -> tuple[Array, Array, Array]:
-        """Conflicts of a touch: its places (n,) where another thread was since the block's barrier, those threads, and
-        whether they are of the same warp. Accesses that a barrier of a warp or a numbered one orders before do not
-        count: `ordered_until(rows, threads, others)` is the time up to which that is so."""
+        """Conflicts of a touch: its indices (n,) that another thread has accessed since the block's barrier, those
+        threads, and whether they are of the same warp. Accesses that a warp's or a numbered barrier orders before do
+        not count: `ordered_until(rows, threads, others)` is the time up to which that holds."""
         self.settle()
         flat = self._flat(touch)
         if int(self.last.reshape(-1)[flat].max()) < int(block_start.min()) << 16:  # `other` is never later

@@ -1,8 +1,8 @@
-"""Which threads of a batch run together. A batch is `blocks` × `width` lanes; `width` is a multiple of a warp.
+"""The threads of a batch that run together. A batch is `blocks` × `width` lanes; `width` is a multiple of a warp.
 
 Every value of a kernel is a two-dimensional array that broadcasts to a frame's shape: (1, 1) if all lanes agree, (1,
-width) if all blocks agree, (blocks, 1) if all threads of a block agree. So equal values cost nothing. A frame is the
-whole batch, or a few lanes of it, packed side by side as (1, n) while they diverge from the others.
+width) if all blocks agree, (blocks, 1) if all threads of a block agree. So equal values are stored once. A frame is the
+whole batch, or a few lanes of it, packed as (1, n) while they diverge from the others.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Lanes:
 
     @cached_property
     def flat(self) -> Array:
-        """The places of the running lanes in the flattened batch, in order."""
+        """The indices of the running lanes in the flattened batch, in order."""
         if self.index is not None:
             return self.index
         if self.mask is None:
@@ -105,7 +105,7 @@ class Lanes:
 
     @cached_property
     def places(self) -> Array:
-        """The places of the running lanes in this frame, flattened."""
+        """The indices of the running lanes in this frame, flattened."""
         return np.arange(self.shape[1]) if self.packed else self.flat
 
     @cached_property
@@ -139,7 +139,7 @@ class Lanes:
 
     @cached_property
     def in_a_block(self) -> tuple[Array, Array]:
-        """The places of the running lanes in a block, and their thread numbers, if the same lanes run in every
+        """The indices of the running lanes in a block, and their thread numbers, if the same lanes run in every
         block."""
         places = np.arange(self.shape[1]) if self.mask is None else np.flatnonzero(self.mask[0])
         return places, self.threads[0][places]
@@ -200,7 +200,7 @@ class Lanes:
 
 
 def pick(array: Array, index: Array, width: int) -> Array:
-    """Values (1, n) of an array, which broadcasts to the batch, at flattened places of the batch."""
+    """Values (1, n) of an array, which broadcasts to the batch, at indices of the flattened batch."""
     if array.size == 1:
         return array
     if array.shape[0] == 1:

@@ -1,4 +1,4 @@
-"""A launch: it runs one batch of blocks after the other."""
+"""A launch: it runs the batches of blocks one after the other."""
 
 from __future__ import annotations
 
@@ -27,24 +27,25 @@ from gpu_ops.progress import advance
 
 Extent = Literal["full", "sample", "off"]
 BATCH_LANES = 1 << 15
-"""Lanes that run at once: so many that the overhead of NumPy's calls is small, so few that arrays stay in the cache."""
+"""Lanes that run at once: enough to amortise the overhead of NumPy's calls, few enough for arrays to stay in the
+cache."""
 SAMPLE_EVERY = 8
-"""One batch in so many is in the sample."""
+"""The sample has one of this many batches."""
 BATCH_BYTES = 32 << 20
 """The maximum number of bytes of shared memory, and of local memory, of a batch."""
 REGISTER_BYTES = 512 << 20
 """The maximum number of bytes of all registers of a batch."""
 LOCAL_BYTES = 512 << 10
-"""Bytes of local memory that a GPU has for a thread."""
+"""Bytes of local memory per thread of a GPU."""
 
 
 @dataclass(frozen=True)
 class Options:
     """How to simulate. `checks` looks for hazards, uninitialised reads and blocks that write the same element, in all
     batches or in a sample; bounds and alignment are always checked. `counters` count by source line; counts of a sample
-    are scaled to all batches. `budget` is the most warp instructions of a launch. `reverse` runs everything in another
-    order, which must not change the result. `coalescing` also counts the transactions of an older GPU. `tracing`
-    follows a few warps, access by access, in the batches that are counted."""
+    are scaled to all batches. `budget` is the maximum number of warp instructions of a launch. `reverse` runs
+    everything in another order, which must not change the result. `coalescing` also counts the transactions of an older
+    GPU. `tracing` records every access of a few warps in the counted batches."""
 
     checks: Extent = "full"
     counters: Extent = "off"
@@ -114,8 +115,8 @@ def _check_local(loaded: LoadedKernel) -> None:
 
 @dataclass(frozen=True)
 class _Part:
-    """A batch: `blocks` blocks from `first` on, whether to check it, and the number of batches that its counts stand
-    for."""
+    """A batch: `blocks` blocks from `first` on, whether to check it, and the number of batches that its counts
+    represent."""
 
     first: int
     blocks: int

@@ -1,4 +1,4 @@
-"""Global and constant memory: arrays at their real addresses, with their bounds and the bytes that were written."""
+"""Global and constant memory: arrays at their real addresses, with their bounds and the written bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ALIGNMENT = 512
 NOBODY = -1
 ADDRESSES = (1 << 64) - 1
 FAR = 1 << 30
-"""Bytes from the nearest memory beyond which a message does not relate an address to it."""
+"""Messages relate an address only to memory that is nearer than this many bytes."""
 
 
 class Allocation:
@@ -83,7 +83,7 @@ class Memory:
         return self._by_raw.get(id(owner))
 
     def pin(self, array: Array) -> None:
-        """Page-lock a host array as long as it lives, or until `unpin`."""
+        """Page-lock a host array for its lifetime, or until `unpin`."""
         self._pinned.add(ends := (address_of(array), address_of(array) + array.nbytes))
         weakref.finalize(array, self._pinned.discard, ends).atexit = False
 
@@ -172,7 +172,7 @@ class Table:
         self._last: dict[int, Region] = {}
 
     def find(self, site: int, low: int, high: int) -> Region | None:
-        """The region that contains all addresses low ≤ a < high. A site mostly stays in one region."""
+        """The region that contains all addresses low ≤ a < high. A site usually stays in one region."""
         region = self._last.get(site)
         if region is not None and region.low <= low and high <= region.high:
             return region
@@ -187,7 +187,7 @@ class Table:
         return self.regions[: bisect.bisect_right(self._lows, address)][::-1]
 
     def nearest(self, address: int, nbytes: int) -> str:
-        """What an access touches that is in no region, as in "x[3], but x has 3 elements"."""
+        """Describe an access outside all regions by the nearest one, as in "x[3], but x has 3 elements"."""
         address = address & ADDRESSES
         if address < FAR:
             return f"{counted(nbytes, 'byte')} at byte {address} of a null pointer"

@@ -1,4 +1,4 @@
-"""The budget of a launch, and the error that says where the kernel was when it ran out."""
+"""The instruction budget of a launch, and the error that says where the kernel was when it was used up."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gpu_ops.errors import LimitReached
 OFTEN = 0.05
 """Seconds between two calls of `tick`, or as long as one instruction of a batch takes."""
 PART = 4
-"""A block belongs to the loop that is running if it ran at least once for so many runs of the current block."""
+"""A block belongs to the running loop if it ran at least once for so many runs of the current block."""
 
 
 @dataclass(eq=False)
@@ -32,7 +32,7 @@ class Meter:
     ticked: float = 0.0
 
     def add(self, code: BlockCode, lanes: Lanes) -> None:
-        """Count a run of a block. Raises LimitReached, and what `tick` raises."""
+        """Add a run of a block. Raises LimitReached, and the errors of `tick`."""
         self.executed += code.instructions * lanes.warps
         self.turns[code.block.number] += 1
         if self.executed > self.budget:
@@ -40,7 +40,7 @@ class Meter:
         self.poll()
 
     def poll(self) -> None:
-        """In the middle of a block: call `tick` if it is due. Raises what `tick` raises."""
+        """In the middle of a block: call `tick` if it is due. Raises the errors of `tick`."""
         now = time.monotonic()
         if now - self.ticked >= OFTEN:
             self.ticked = now
@@ -61,7 +61,8 @@ def limit_error(
 
 
 def _loop_lines(code: Code, block: BlockCode, turns: Counter[int]) -> tuple[Place, int]:
-    """The first place and the last line, in one file, of the innermost loop around a block; line 0 without a loop."""
+    """The first position and the last line, in one file, of the innermost loop around a block; line 0 without a
+    loop."""
     number = block.block.number
     onward = [b.block.targets for b in code.blocks]
     back: list[list[int]] = [[] for _ in onward]
@@ -79,5 +80,5 @@ def _loop_lines(code: Code, block: BlockCode, turns: Counter[int]) -> tuple[Plac
 
 
 def _places(code: BlockCode) -> list[Place]:
-    """The places of a block's instructions that have a line."""
+    """The source positions of a block's instructions that have a line."""
     return [p for p in (*(line.place for line in code.block.lines), code.block.place) if p.line]

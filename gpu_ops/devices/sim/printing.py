@@ -22,7 +22,7 @@ def text_at(table: Table, address: int) -> str:
 
 
 def format_call(form: str, data: bytes, table: Table) -> str:
-    """The text of one call. `data` holds the arguments one after the other, each aligned to its size."""
+    """The text of one call. `data` has the arguments in order, each aligned to its size."""
     at = 0
 
     def take(size: int, code: str) -> int | float:

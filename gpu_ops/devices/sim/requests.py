@@ -1,7 +1,7 @@
 """The addresses of one memory instruction, warp by warp, and the sectors and wavefronts that they cause.
 
-An inactive lane gets the address of an active lane of its warp. So it adds nothing, and all counts work on whole rows
-of 32 lanes. Addresses that rise steadily, as in most code, are counted without a look at each."""
+An inactive lane gets the address of an active lane of its warp. So it does not change the counts, which all work on
+whole rows of 32 lanes. Monotonic addresses, as in most code, are counted without examining each."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ BANK_BYTES = 4
 
 
 class Requests:
-    """One instruction of `nbytes` a lane by all running lanes of a frame. `address` does not include the instruction's
-    `offset`.
+    """One instruction of `nbytes` per lane by all running lanes of a frame. `address` does not include the
+    instruction's `offset`.
 
     If every block of a batch does the same, the requests of one block represent `times` blocks; all counts are those of
     all blocks.
@@ -50,7 +50,7 @@ class Requests:
 
     @cached_property
     def _raw(self) -> tuple[Array, Array | None]:
-        """Addresses (warps, 32) and which lanes run (None: all), for warps with active lanes."""
+        """Addresses (warps, 32) and which lanes are active (None: all), for warps with active lanes."""
         lanes = self.lanes
         address = self.address.astype(np.int64, copy=False)
         if self.times > 1:
@@ -73,8 +73,8 @@ class Requests:
 
     @cached_property
     def _rough(self) -> Array:
-        """Numbers of the rows in which addresses fall, or rise by more than a sector. The other rows are smooth: they
-        touch every sector between the first and the last."""
+        """Numbers of the rows in which addresses decrease, or increase by more than a sector. The other rows touch
+        every sector between the first and the last."""
         jumps = self._steps.view(np.uint64) > SECTOR  # negative steps are huge as unsigned numbers
         return np.unique(np.flatnonzero(jumps) // (WARP - 1))
 
@@ -120,8 +120,8 @@ class Requests:
         return self.warps if self.even else int(distinct(self.rows >> 2).sum()) * self.times
 
     def wavefronts(self) -> tuple[int, int]:
-        """The wavefronts of shared memory, and the fewest possible. 64-bit accesses go by half-warps, 128-bit ones by
-        quarter-warps; lanes that use the same word share it."""
+        """The wavefronts of shared memory, and the fewest possible. 64-bit accesses are served by half-warps, 128-bit
+        ones by quarter-warps; lanes that use the same word share it."""
         words = max(1, self.nbytes // BANK_BYTES)
         if words == 1 and self.even:
             return self.warps, self.warps
@@ -137,7 +137,7 @@ class Requests:
 
 
 def by_warp(lanes: Lanes, array: Array) -> tuple[Array, Array | None]:
-    """An array of the lanes' frame as (warps, 32), and which lanes run (None: all)."""
+    """An array of the lanes' frame as (warps, 32), and which lanes are active (None: all)."""
     if lanes.index is None:
         mask = None if lanes.mask is None else lanes.mask.reshape(-1, WARP)
         return lanes.wide(array).reshape(-1, WARP), mask
@@ -150,8 +150,8 @@ def by_warp(lanes: Lanes, array: Array) -> tuple[Array, Array | None]:
 
 
 def filled(rows: Array, mask: Array) -> Array:
-    """The rows, in which every place outside `mask` has the value of the nearest place inside before it, or else of the
-    first inside. Each row must have a place inside."""
+    """The rows with every element outside `mask` replaced by the nearest preceding element inside, or else by the first
+    inside. Each row must have an element inside."""
     if mask.all():
         return rows
     width = mask.shape[1]
@@ -169,7 +169,7 @@ def distinct(rows: Array) -> Array:
 
 
 def bank_passes(words: Array) -> Array:
-    """The wavefronts of each row of 32 word numbers: the most different words in one bank."""
+    """The wavefronts of each row of 32 word numbers: the maximum number of distinct words in one bank."""
     steps = np.diff(words, axis=1)
     least, most = int(steps.min()), int(steps.max())
     if least == most:  # a constant stride uses BANKS / gcd banks, equally often

@@ -1,4 +1,4 @@
-"""Which lanes run next. Each group of lanes waits at its next basic block. The lowest block runs first, so that
+"""Decides which lanes run next. Each group of lanes waits at its next basic block. The lowest block runs first, so that
 divergent lanes reconverge as soon as possible."""
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from gpu_ops.devices.sim.waiting import WarpWait, may_go_on, report_incomplete
 from gpu_ops.errors import LimitReached
 
 FEW = 8
-"""A group is packed if less than one in so many lanes of the batch is in it."""
+"""A group is packed if it has less than 1 / FEW of the batch's lanes."""
 SMALLEST = 2048
 """Packing gains nothing in a batch with fewer lanes."""
 PATIENCE, TURN = 64, 16
-"""The steps that lanes may spin while others wait, and the steps that the others get then."""
+"""The steps that lanes may spin while others wait, and the steps that the others then get."""
 
 
 @dataclass(eq=False)
 class Frame:
     """Registers of a group, for the whole batch or for packed lanes. For packed lanes `origin` has, by register number,
-    the batch's array and the values taken from it: values that did not change need not go back."""
+    the batch's array and the values taken from it: values that have not changed are not written back."""
 
     values: list[Array | None]
     index: Array | None = None
@@ -44,7 +44,7 @@ class Group:
 
 
 class Scheduler:
-    """Runs a batch to its end."""
+    """Runs a batch until all lanes have exited."""
 
     def __init__(self, code: Code, batch: Batch, meter: Meter, descending: bool) -> None:
         self.code, self.batch, self.meter, self.counters = code, batch, meter, batch.counters
@@ -69,7 +69,7 @@ class Scheduler:
                 return
 
     def _next(self) -> int:
-        """The block to run: the lowest (the highest if descending), unless its lanes only spin and wait for others."""
+        """The block to run: the lowest (the highest if descending), unless its lanes only spin, waiting for others."""
         usual, other = (max, min) if self.descending else (min, max)
         block = usual(self.ready)
         if len(self.ready) + len(self.parked) > 1 and block in self.code.spin_blocks:
@@ -100,7 +100,7 @@ class Scheduler:
         self._run(code, group)
 
     def _run(self, code: BlockCode, group: Group) -> None:
-        """Run a block's code for a group, and send its lanes on."""
+        """Run a block's code for a group, and send its lanes to the next blocks."""
         values, lanes = group.frame.values, group.lanes
         arguments = [self._value(values, n) for n in code.takes]
         try:
@@ -174,7 +174,7 @@ class Scheduler:
             self._send(other, group, ~condition)
 
     def _send(self, target: int, group: Group, selection: Array) -> None:
-        """Send the lanes of a group in `selection` to a block. A small selection is packed on the way."""
+        """Send the lanes of a group in `selection` to a block. A small selection is packed."""
         lanes = group.lanes.subset(selection)
         if lanes is None:
             return
@@ -206,7 +206,7 @@ class Scheduler:
                 frame.origin[number] = (value, packed_values)
         return Group(packed, frame)
 
-    # Meeting
+    # Reconvergence
 
     def _arrive(self, block: int, group: Group) -> None:
         self._join(self.ready, block, group)
@@ -274,10 +274,10 @@ class Scheduler:
         else:
             self.batch.alive &= ~whole_mask(lanes)
 
-    # Waiting for one another
+    # Waiting
 
     def _is_complete(self, code: BlockCode, group: Group) -> bool:
-        """Whether a warp-wide instruction may run: all lanes that it names are here, or no other group exists."""
+        """Whether a warp-wide instruction may run: all lanes in its mask are here, or no other group exists."""
         if not self.ready and not self.parked:
             return True
         if group.lanes.mask is None and not group.lanes.packed:
@@ -285,7 +285,7 @@ class Scheduler:
         return not self._wait(code, group).absent(self.batch.alive).any()
 
     def _wait(self, code: BlockCode, group: Group) -> WarpWait:
-        """A group at a warp-wide instruction, with the mask of lanes that this names."""
+        """Park a group at a warp-wide instruction, with the instruction's mask of lanes."""
         line = code.block.lines[0]
         return WarpWait(line, group.lanes, self._operand(line.args[-1], group))
 
@@ -303,7 +303,7 @@ class Scheduler:
         self._join(self.parked, number, group)
 
     def _release(self) -> None:
-        """No group is ready. Lanes that wait for their warp go on; if all groups are at barriers, these open."""
+        """No group is ready: release lanes that wait for their warp; if all groups are at barriers, open these."""
         if self._release_warps():
             return
         named = self._waiting(True)
@@ -329,7 +329,7 @@ class Scheduler:
         return {n: self._wait(code, self.parked[n]) for n, code in codes if code.block.end != "barrier"}
 
     def _release_warps(self) -> bool:
-        """Let lanes go on that wait for no lane of their warp any more. Returns whether there were any."""
+        """Release lanes that no longer wait for any lane of their warp. Returns whether there were any."""
         waits = self._at_warps()
         going = may_go_on(waits, self.batch.alive) if waits else {}
         for number, go in going.items():
@@ -337,7 +337,7 @@ class Scheduler:
         return bool(going)
 
     def _force(self, number: int, wait: WarpWait) -> None:
-        """Report lanes that wait for others of their warp without success, and let them go on."""
+        """Report lanes that wait in vain for others of their warp, and release them."""
         group, blocks = self.parked.pop(number), self.code.blocks
         others = [
             WaitingLanes(blocks[n].block.lines[0].place, g.lanes, whole_mask(g.lanes)) for n, g in self.parked.items()
@@ -353,7 +353,7 @@ class Scheduler:
         return group
 
     def _waiting(self, named: bool) -> dict[int, WaitingLanes]:
-        """The lanes that wait at named barriers, or those that wait at barriers of the whole block."""
+        """The lanes that wait at named barriers, or else at barriers of the whole block."""
         waiting = {}
         for number, group in sorted(self.parked.items()):
             block = self.code.blocks[number].block
@@ -363,14 +363,14 @@ class Scheduler:
         return waiting
 
     def _open(self, named: dict[int, WaitingLanes]) -> bool:
-        """Let lanes at complete barriers go on. Returns whether there were any."""
+        """Release lanes at complete barriers. Returns whether there were any."""
         opened = self.batch.meetings.open(list(named.values()))
         for block, go in zip(named, opened, strict=True):
             self._let(block, named[block].mask, go)
         return any(go.any() for go in opened)
 
     def _release_whole_blocks(self) -> bool:
-        """Let blocks go on whose living threads are all at barriers, while others wait or spin. Returns whether there
+        """Release blocks whose live threads are all at barriers, while other blocks wait or spin. Returns whether there
         were any."""
         waiting = self._waiting(False)
         if not waiting:
@@ -385,7 +385,7 @@ class Scheduler:
         return True
 
     def _let(self, block: int, mask: Array, go: Array) -> None:
-        """Let the lanes `go` of a parked group go on."""
+        """Release the lanes `go` of a parked group."""
         if not go.any():
             return
         self.parked.pop(block)

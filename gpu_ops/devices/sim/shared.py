@@ -1,4 +1,4 @@
-"""Shared memory of a batch of blocks; it finds accesses out of bounds, uninitialised reads, and hazards."""
+"""Shared memory of a batch of blocks, with checks for accesses out of bounds, uninitialised reads, and hazards."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gpu_ops.devices.sim.lanes import WARP, Array, BatchLayout, Lanes
 from gpu_ops.devices.sim.ptx.sites import Site
 from gpu_ops.errors import counted
 
-_UNWRITTEN = 0xFF  # not-a-number in floats
+_UNWRITTEN = 0xFF  # NaN as a float
 
 
 class SharedMemory:
@@ -43,7 +43,7 @@ class SharedMemory:
         self.trails = {kind: Trail(units, self.blocks) for kind in ("write", "read", "atomic")} if checks else {}
         self.written = np.zeros((1, units), np.bool_)
         self.all_written = not checks
-        self.coming: Array | None = None  # units with a copy on its way, (blocks, units)
+        self.coming: Array | None = None  # units that an asynchronous copy will write, (blocks, units)
 
     # Barriers
 
@@ -141,8 +141,8 @@ class SharedMemory:
                 self._overwritten(lanes, site, differs.any(axis=-1) if count > 1 else differs)
 
     def announce(self, lanes: Lanes, site: Site, address: Array, nbytes: int) -> tuple[Lanes, Array | None] | None:
-        """Look at a copy that will land later: the lanes with a right address, and where those are if some are not;
-        None if there are none."""
+        """Check an asynchronous copy when it starts: the lanes with a valid address, and where those are if some are
+        not valid; None without any."""
         checked, wrong = self._checked(lanes, site, address, nbytes)
         valid = lanes if wrong is None else lanes.subset(~wrong)
         if valid is None:
@@ -155,7 +155,7 @@ class SharedMemory:
         return valid, None if wrong is None else ~wrong
 
     def land(self, lanes: Lanes, site: Site, address: Array, dtype: Any, values: list[Array]) -> None:
-        """Store what was announced."""
+        """Store the values of an announced copy."""
         if self.coming is not None:
             nbytes = np.dtype(dtype).itemsize * len(values)
             touch = self._touch(lanes, address + address.dtype.type(site.offset), nbytes)
@@ -196,8 +196,8 @@ class SharedMemory:
         return address.astype(np.int64) >> shift
 
     def _checked(self, lanes: Lanes, site: Site, address: Array, nbytes: int) -> tuple[Array, Array | None]:
-        """The address with the site's offset, 0 where it is wrong, and where that is. Inactive lanes are never
-        wrong."""
+        """The address with the site's offset, 0 where it is invalid, and where that is. Inactive lanes are always
+        valid."""
         address = lanes.fill_inactive(address)
         if site.offset:
             address = address + address.dtype.type(site.offset)
@@ -226,7 +226,7 @@ class SharedMemory:
         self.findings.add(kind, site.place, lanes, frame_places(lanes, bad), detail)
 
     def name(self, byte: int) -> str:
-        """The variable that contains a byte, and the byte's place in it."""
+        """The variable that contains a byte, and the byte's offset in it."""
         for name, first, last in self.names:
             if first <= byte < last:
                 return f"byte {byte - first} of {name}"
@@ -254,13 +254,13 @@ class SharedMemory:
     def _look_right(
         self, lanes: Lanes, site: Site, address: Array, wrong: Array | None, nbytes: int, kind: str
     ) -> None:
-        """As `_look`, without the lanes whose address is wrong."""
+        """As `_look`, without the lanes whose address is invalid."""
         valid = lanes if wrong is None else lanes.subset(~wrong)
         if self.checks and valid is not None:
             self._look(valid, site, address if wrong is None else lanes.cut(address, ~wrong), nbytes, kind)
 
     def _look(self, lanes: Lanes, site: Site, address: Array, nbytes: int, kind: str) -> None:
-        """Look for hazards, and for places in which nothing is yet."""
+        """Check for hazards, and for uninitialised elements."""
         touch = self._look_for_rivals(lanes, site, address, nbytes, kind)
         if not self.all_written:
             self._look_written(lanes, site, touch, kind)
@@ -268,10 +268,10 @@ class SharedMemory:
             self._look_coming(lanes, site, touch)
 
     def _look_for_rivals(self, lanes: Lanes, site: Site, address: Array, nbytes: int, kind: str = "write") -> Touch:
-        """Compare an access with those of other threads since the last barrier, and record it."""
+        """Check an access for conflicts with other threads since the last barrier, and record it."""
         self.time += 1
         touch = self._touch(lanes, address, nbytes)
-        if site.is_ordered:  # its author expects other threads there
+        if site.is_ordered:  # its author expects accesses of other threads
             return touch
         rivals = {"read": ("write", "atomic"), "write": ("write", "read", "atomic"), "atomic": ("write", "read")}[kind]
         for rival in rivals:
@@ -284,18 +284,19 @@ class SharedMemory:
 
     @staticmethod
     def _rows(touch: Touch) -> Any:
-        """The blocks of a touch, for arrays with a row for each."""
+        """The blocks of a touch, for arrays with a row per block."""
         return slice(None) if touch.rows is None else touch.rows
 
     def _places(self, lanes: Lanes, touch: Touch, which: Array) -> Array:
-        """These lanes of a touch in the flattened frame, each once: of every block where all blocks do the same."""
+        """These lanes of a touch as indices of the flattened frame, each once: of every block where all blocks do the
+        same."""
         places = np.unique(touch.places[which])
         if touch.rows is not None:
             return places
         return np.asarray((np.arange(self.blocks)[:, None] * lanes.shape[1] + places).reshape(-1))
 
     def _look_coming(self, lanes: Lanes, site: Site, touch: Touch) -> None:
-        """A copy that nobody has waited for may have landed or not."""
+        """Report accesses to units of an asynchronous copy that was not waited for: it may be complete or not."""
         assert self.coming is not None
         coming = self.coming[self._rows(touch), touch.units]
         early = np.flatnonzero(coming if touch.rows is not None else coming.any(axis=0))
@@ -354,12 +355,12 @@ class SharedMemory:
             alike = touch.rows is None and self.trails[rival].last.shape[0] == 1
             if touch.rows is not None or alike:
                 where = self._places(lanes, touch, places[selection])
-            else:  # every block has stamps of its own
+            else:  # every block has its own stamps
                 where = np.unique(touch.places[places[selection] % size] + places[selection] // size * lanes.shape[1])
             self.findings.add(title, site.place, lanes, where, say(text))
 
     def _overwritten(self, lanes: Lanes, site: Site, different: Array) -> None:
-        """Lanes of one instruction wrote different values to one place: the final value depends on timing."""
+        """Lanes of one instruction wrote different values to one address: the final value depends on timing."""
         places = lanes.places[different.reshape(-1)]
         text = f"{site.verb} where another thread writes another value at the same time"
         self.findings.add("write-after-write hazard", site.place, lanes, places, lambda place: text)

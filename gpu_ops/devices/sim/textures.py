@@ -12,7 +12,7 @@ from gpu_ops.devices.sim.lanes import Array
 
 _HANDLES = itertools.count(1)
 _STEPS = 256.0
-"""Hardware weighs neighbours in 1/256."""
+"""Hardware uses interpolation weights in steps of 1/256."""
 
 
 class SimTexture:
@@ -41,7 +41,7 @@ class SimTexture:
         return np.asarray(total / _STEPS).astype(np.float32)
 
     def _at(self, places: list[Array]) -> Array:
-        """Elements at integer places; beyond an edge, the element at the edge or zero."""
+        """Elements at integer coordinates; beyond an edge, the element at the edge or zero."""
         inside: Any = True
         clipped = []
         for place, size in zip(places, self.array.shape, strict=True):
@@ -79,5 +79,5 @@ def _weights(shares: tuple[Array, ...]) -> list[tuple[tuple[int, ...], Array]]:
 
 
 def _rounded(value: Array) -> Array:
-    """Rounded to whole steps, halves up."""
+    """Rounded to integer steps, halves up."""
     return np.floor(value + 0.5)

@@ -1,5 +1,5 @@
-"""The addresses that single warps use. A trace follows a few warps of a launch, access by access, to show why a line
-costs what the counters say."""
+"""The addresses that individual warps use. A trace records every access of a few warps of a launch, to explain the
+counters of a line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VERBS: dict[str, Verb] = {"reads": "load", "writes": "store", "changes": "atomic
 
 @dataclass(frozen=True)
 class Tracing:
-    """Which warps to follow: these `warps` (-1 is a block's last) of these `blocks` of the grid, and the `most`
+    """Which warps to trace: these `warps` (-1 is a block's last) of these `blocks` of the grid, and the `most`
     accesses of a warp to record at one line of the source."""
 
     blocks: tuple[Which, ...] = ("first", "inner", "last")
@@ -38,7 +38,7 @@ class _Record:
 
 
 class Recorder:
-    """Follows warps of one launch of a kernel of `file`. `variables` are those of the module, whose element size is
+    """Traces warps of one launch of a kernel of `file`. `variables` are those of the module, whose element size is
     unknown; `shared` are (name, first, last + 1) in a block's shared memory."""
 
     def __init__(
@@ -82,7 +82,7 @@ class Recorder:
         )
 
     def _of_batch(self, layout: BatchLayout) -> list[tuple[int, int]]:
-        """The warps of a batch to follow: (row of the block in the batch, number of the warp in the block)."""
+        """The warps of a batch to trace: (row of the block in the batch, number of the warp in the block)."""
         numbers = block_numbers(layout.grid)
         rows = {numbers[name] - layout.first for name in self.tracing.blocks}
         warps = {w if w >= 0 else layout.warps + w for w in self.tracing.warps}
@@ -100,7 +100,8 @@ class Recorder:
         return Access(space, VERBS[site.verb], site.nbytes, name, itemsize, start, lanes, offsets)
 
     def _buffer(self, site: Site, address: Array) -> tuple[str, int, int]:
-        """The buffer of the first lane that is inside one: its name, bytes of an element and first address."""
+        """The buffer that contains the first lane's address inside any: its name, bytes per element and start
+        address."""
         for one in address.tolist():
             region = self._table.find(site.number, one, one + site.nbytes)
             if region is not None:
@@ -115,7 +116,7 @@ class Recorder:
 
 
 def _of_warp(lanes: Lanes, address: Array, row: int, warp: int) -> tuple[Array, Array]:
-    """The running lanes (0 to 31) of one warp, and their addresses."""
+    """The active lanes (0 to 31) of one warp, and their addresses."""
     wide = lanes.wide(address)
     if lanes.index is not None:
         start = (row * lanes.layout.warps + warp) * WARP

@@ -16,7 +16,7 @@ from gpu_ops.devices.sim.warp import missing
 
 @dataclass(frozen=True)
 class WarpWait:
-    """Lanes of the batch that wait at one instruction, and the mask of lanes that each of them names."""
+    """Lanes of the batch that wait at one instruction, and the lane mask of each."""
 
     line: Instruction
     lanes: Lanes
@@ -28,9 +28,9 @@ class WarpWait:
 
 
 def may_go_on(waits: Mapping[int, WarpWait], alive: Array) -> dict[int, Array]:
-    """The lanes (blocks, width) that wait for no lane any more, by the number of their wait: those of the first wait in
-    which that is true of all, else those of the first with any, else of all waits together. Lanes meet at the same
-    instruction, also where a program has it in several places."""
+    """The lanes (blocks, width) that no longer wait for any lane, by the index of their wait: those of the first wait
+    in which that holds for all lanes, else of the first with any, else of all waits together. Lanes synchronise at the
+    same instruction, also where the compiler has duplicated it."""
     some: dict[int, Array] = {}
     for number, wait in waits.items():
         go = whole_mask(wait.lanes) & (wait.absent(alive) == 0)
@@ -48,7 +48,7 @@ def may_go_on(waits: Mapping[int, WarpWait], alive: Array) -> dict[int, Array]:
 
 
 def report_incomplete(wait: WarpWait, alive: Array, others: list[WaitingLanes], findings: Findings) -> None:
-    """Report lanes that wait for lanes of their warp without success, because these wait in one of the other places."""
+    """Report lanes that wait in vain for lanes of their warp, because these wait at another instruction."""
     absent = wait.absent(alive)
 
     def words(at: int) -> str:

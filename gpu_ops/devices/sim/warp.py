@@ -32,7 +32,7 @@ class Warps:
         return whole.reshape(-1, WARP)[self.selection]
 
     def back(self, array: Array) -> Array:
-        """An array (warps, 32) in the lanes' frame."""
+        """An array (warps, 32) converted to the lanes' frame."""
         lanes = self.lanes
         whole = np.zeros((lanes.layout.blocks * lanes.layout.warps, WARP), array.dtype)
         whole[self.selection] = array
@@ -48,7 +48,7 @@ class Warps:
 def shuffle(
     lanes: Lanes, site: Site, findings: Findings, mode: str, value: Array, by: Array, clamp: Array
 ) -> tuple[Array, Array]:
-    """shfl.sync: the value of another lane, and whether that lane is in the segment. If the other lane does not run,
+    """shfl.sync: the value of another lane, and whether that lane is in the segment. If the other lane is not active,
     the lane keeps its own value and a finding reports it, because the result on hardware is undefined."""
     warps = Warps(lanes)
     lane = np.arange(WARP)[None, :]
@@ -82,13 +82,13 @@ def shuffle(
 
 
 def _places(warps: Warps, flags: Array) -> Array:
-    """Places of flagged lanes in the lanes' flattened frame."""
+    """Indices of flagged lanes in the lanes' flattened frame."""
     return np.flatnonzero(np.broadcast_to(warps.back(flags), warps.lanes.shape))
 
 
 def _groups(warps: Warps, mask: Array) -> Array:
-    """For each lane those that take part with it: they run, its mask names them, and they name the same mask. (warps,
-    32, 32), or (warps, 1, 32) where all lanes of each warp name the same."""
+    """For each lane the participating lanes: they are active, in its mask, and have the same mask. (warps, 32, 32), or
+    (warps, 1, 32) where all lanes of each warp have the same mask."""
     bits = warps.of(mask).view(np.uint32)
     named = warps.active[:, None, :] & ((bits[:, :, None] >> np.arange(WARP, dtype=np.uint32)) & 1).astype(np.bool_)
     first = np.take_along_axis(bits, warps.active.argmax(axis=1)[:, None], axis=1)
@@ -116,7 +116,7 @@ def vote(lanes: Lanes, mode: str, predicate: Array, mask: Array) -> Array:
 
 
 def match(lanes: Lanes, mode: str, value: Array, mask: Array) -> tuple[Array, Array]:
-    """match.sync: a word with the lanes that have the same value, and whether all have it. For "all" the word is 0
+    """match.sync: a mask of the lanes that have the same value, and whether all have it. For "all" the word is 0
     unless all lanes have the same value."""
     warps = Warps(lanes)
     part = _groups(warps, mask)
@@ -139,7 +139,7 @@ _REDUCE = {
 
 
 def reduce(lanes: Lanes, operation: str, value: Array, mask: Array) -> Array:
-    """redux.sync: one number from all lanes that take part."""
+    """redux.sync: one number from all participating lanes."""
     warps = Warps(lanes)
     part = _groups(warps, mask)
     values = warps.of(value)[:, None, :]
@@ -151,14 +151,14 @@ def reduce(lanes: Lanes, operation: str, value: Array, mask: Array) -> Array:
 
 
 def active_mask(lanes: Lanes) -> Array:
-    """activemask: a word with the running lanes of each lane's warp."""
+    """activemask: a mask of the active lanes of each lane's warp."""
     warps = Warps(lanes)
     return warps.back(np.broadcast_to(warps.bits(warps.active), warps.active.shape))
 
 
 def missing(lanes: Lanes, alive: Array, mask: Array, come: Array | None = None) -> Array:
-    """For each running lane a word, in the lanes' frame: the living lanes that its mask names and that have not come.
-    `come` (blocks, width) are the lanes that have, without it those that run."""
+    """For each running lane a word, in the lanes' frame: the live lanes in its mask that have not arrived. `come`
+    (blocks, width) are the arrived lanes, by default the running ones."""
     warps = Warps(lanes)
     here = warps.active if come is None else come.reshape(-1, WARP)[warps.selection]
     absent = warps.bits(alive.reshape(-1, WARP)[warps.selection] & ~here)

@@ -27,19 +27,19 @@ from gpu_ops.types import Facts
 
 GIF_MAGICS = (b"GIF87a", b"GIF89a")
 GROWTH = 4096
-"""The maximum number of pixels per byte of a GIF: a code of nine bits at least names a string of a table of 4096,
-whose longest string has fewer pixels than that."""
+"""The maximum number of pixels per byte of a GIF: a code of at least nine bits names a string in a table of 4096, whose
+longest string has fewer pixels than that."""
 SMALL = 1 << 24
-"""Pixels that are decoded whatever the bytes are: a moment's work."""
+"""Pixels that are decoded whatever the file's size: it takes little time."""
 IMAGE, EXTENSION, CONTROL, END, FILLER = 0x2C, 0x21, 0xF9, 0x3B, 0x00
 TABLE = 0x80
 TRANSPARENT = 1
 CLEARS = 2
-"""From this number on, what comes after a frame brings an earlier picture or the empty one back."""
+"""Disposal methods from this number on: after the frame an earlier picture, or the empty one, is restored."""
 
 
 def read_gif(opening: Opening) -> Decoded:
-    """(H, W) where every colour of the palettes is gray, else (H, W, 3), or (H, W, 4) with transparency, as uint8."""
+    """(H, W) where all colours of the palettes are gray, else (H, W, 3), or (H, W, 4) with transparency, as uint8."""
     return decode_stack(open_gif(opening), opening)
 
 
@@ -48,7 +48,7 @@ def look_gif(opening: Opening) -> Survey:
 
 
 def read_webp(opening: Opening) -> Decoded:
-    """(H, W, 3) or, with transparency, (H, W, 4) as uint8. Turned upright where the file has an orientation."""
+    """(H, W, 3) or, with transparency, (H, W, 4) as uint8. Rotated upright if the file has an orientation."""
     return decode_stack(open_webp(opening), opening)
 
 
@@ -64,7 +64,8 @@ def _look(title: str, stack: PillowStack) -> Survey:
 
 
 def open_gif(opening: Opening) -> PillowStack:
-    """The frames of a GIF as they are shown, each over those before. Raises InputError for a damaged file, OSError."""
+    """The frames of a GIF as they are shown, each drawn over the previous ones. Raises InputError for a damaged file,
+    OSError."""
     path, name, limit, _ = opening
     data = read_whole(path)
     gif = _scan_gif(data, name)
@@ -95,7 +96,8 @@ def open_webp(opening: Opening) -> PillowStack:
 
 
 def _check_dense(data: bytes, pixels: int, name: str) -> None:
-    """Raises InputError for a picture so large that its few bytes can only be damaged: decoders would fill it first."""
+    """Raises InputError for a picture with too many pixels for its bytes, which must be damaged: decoders would
+    allocate it first."""
     if pixels > max(SMALL, len(data) * GROWTH):
         words = f"{len(data)} bytes cannot hold {pixels} pixels"
         raise InputError(f"{name} is cut short: {words}; copy or save it again.")
@@ -103,7 +105,7 @@ def _check_dense(data: bytes, pixels: int, name: str) -> None:
 
 @dataclass(frozen=True)
 class _Form:
-    """What a header says: (H, W) as stored, channels of the result, frames."""
+    """The facts of a header: (H, W) as stored, channels of the result, frames."""
 
     size: tuple[int, int]
     channels: int
@@ -113,7 +115,8 @@ class _Form:
 
 
 class PillowStack:
-    """The frames of a picture in memory. Each one builds on those before, so a step back decodes from the start."""
+    """The frames of a picture in memory. Each one depends on the previous ones, so a step back decodes from the
+    start."""
 
     def __init__(self, data: bytes, format: str, form: _Form, name: str) -> None:
         self._data, self._format, self._form = data, format, form
@@ -165,7 +168,7 @@ class _Gif(NamedTuple):
 
 
 def _scan_gif(data: bytes, name: str) -> _Gif:
-    """The parts of a GIF. Raises InputError for a file without end, and frames that their data cannot fill."""
+    """The parts of a GIF. Raises InputError for a missing end, and for frames with too little data."""
     if len(data) < 13:
         raise _cut(name)
     width, height, flags = struct.unpack_from("<HHB", data, 6)
@@ -204,7 +207,7 @@ def _scan_gif(data: bytes, name: str) -> _Gif:
 
 
 def _table(data: bytes, place: int, flags: int) -> tuple[bool, int]:
-    """Whether every colour of a palette is gray, as where there is none, and the place behind it."""
+    """Whether all colours of a palette are gray (true without a palette), and the offset after it."""
     if not flags & TABLE:
         return True, place
     end = place + 3 * 2 ** ((flags & 7) + 1)
@@ -213,7 +216,7 @@ def _table(data: bytes, place: int, flags: int) -> tuple[bool, int]:
 
 
 def _skip(data: bytes, place: int, name: str) -> int:
-    """The place behind blocks, each of which begins with its length; one of length 0 is the last."""
+    """The offset after a series of blocks; each starts with its length, and the last has length 0."""
     while place < len(data):
         length = data[place]
         place += 1 + length

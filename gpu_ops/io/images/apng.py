@@ -1,10 +1,10 @@
 """Animated PNG: frames that are drawn over one another, by the PNG specification, third edition, sections 11.3 and 13.
 
-Each frame is a rectangle with the header, the palette and the transparency of the whole file. It becomes a PNG of its
-own, so that every bit depth is decoded as in a single picture.
+Each frame is a rectangle with the header, the palette and the transparency of the whole file. It is decoded as a
+separate PNG, so that every bit depth is decoded as in a single picture.
 
-Pillow also draws these frames over one another. It keeps 8 of 16 bits, and where a frame lies over another it does not
-weigh the opacity of both: half transparent pixels, and all over a part that was cleared, come out wrong.
+Pillow's compositing is not used: it keeps 8 of 16 bits, and ignores the opacity of the frame below: half transparent
+pixels, and pixels over a cleared part, are wrong.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from gpu_ops.types import Facts
 CONTROL, FRAME, DATA, PIXELS = b"acTL", b"fcTL", b"fdAT", b"IDAT"
 CONTROL_BYTES = 8
 KEEP, CLEAR, RESTORE = 0, 1, 2
-"""What becomes of a frame's rectangle before the next frame is drawn."""
+"""The disposal of a frame's rectangle before the next frame is drawn."""
 REPLACE, OVER = 0, 1
-"""How a frame is drawn: its values take the place of those before, or its opacity weighs both."""
+"""How a frame is drawn: its values replace the previous ones, or both are blended by their opacity."""
 MOST_BEFORE = 1000
-"""Chunks before the picture at most that are looked through for an animation."""
+"""The most chunks before the picture that are searched for an animation."""
 
 
 def read_png(opening: Opening) -> Decoded:
-    """As png.read_png; of an animation one frame as it is shown, or a projection of all. Where a frame leaves a part
-    of the canvas empty, all frames have an alpha."""
+    """As png.read_png; of an animation one frame as it is shown, or a projection of all. If a frame leaves a part of
+    the canvas empty, all frames have alpha."""
     stack = _open(opening)
     if stack is None and opening.choices.get("kind") == "stack":
         raise InputError(f"{opening.name} is a PNG image, which holds no stack; leave the kind out.")
@@ -51,7 +51,7 @@ def read_png(opening: Opening) -> Decoded:
 
 
 def look_png(opening: Opening) -> Survey:
-    """Size and type, and of an animation its frames and whether the still picture is one of them."""
+    """Size and type, and for an animation its frames and whether the still picture is one of them."""
     stack = _open(opening)
     if stack is None:
         decoded = png.read_png(opening).array
@@ -63,7 +63,7 @@ def look_png(opening: Opening) -> Survey:
 
 
 def _open(opening: Opening) -> ApngStack | None:
-    """The frames of a PNG, None where it is no animation. Raises InputError for a damaged one, OSError."""
+    """The frames of a PNG, None if it is not an animation. Raises InputError for a damaged one, OSError."""
     if not _is_animated(opening.path):
         return None
     how = ("apng", opening.limit)
@@ -73,7 +73,7 @@ def _open(opening: Opening) -> ApngStack | None:
 
 
 def _is_animated(path: Path) -> bool:
-    """Whether a chunk before the picture says that there are frames; the picture itself is not read."""
+    """Whether a chunk before the picture announces frames; the picture itself is not read."""
     with open(path, "rb") as file:
         file.seek(len(png.MAGIC))
         for _ in range(MOST_BEFORE):
@@ -86,7 +86,7 @@ def _is_animated(path: Path) -> bool:
 
 @dataclass(frozen=True)
 class _Frame:
-    """A rectangle of the canvas, what becomes of it, how it is drawn, and its compressed pixels."""
+    """A rectangle of the canvas, its disposal and blending, and its compressed pixels."""
 
     width: int
     height: int
@@ -105,8 +105,8 @@ class _Frame:
 
 
 class _Parts(NamedTuple):
-    """What the chunks say: the header, the chunks of palette and transparency, the frames, the bytes of a still picture
-    that is none of them, and the chunk of the size of a pixel."""
+    """The content of the chunks: the header, the chunks of palette and transparency, the frames, the bytes of a still
+    picture that is not a frame, and the chunk of the pixel size."""
 
     header: bytes
     shared: tuple[bytes, ...]
@@ -118,8 +118,8 @@ class _Parts(NamedTuple):
 
 
 class ApngStack:
-    """The frames of an animation in memory, as they are shown. Each one builds on those before, so a step back begins
-    at the start. `has_separate_still` says that the still picture is no frame."""
+    """The frames of an animation in memory, as they are shown. Each one depends on the previous ones, so a step back
+    begins at the start. `has_separate_still` says that the still picture is no frame."""
 
     def __init__(self, data: bytes, name: str, limit: int) -> None:
         self._name = name
@@ -163,8 +163,8 @@ class ApngStack:
         return np.ascontiguousarray(turn_upright(self._canvas.copy(), self._parts.orientation))
 
     def _draw(self, index: int) -> None:
-        """Put away the frame on the canvas, and draw the next. The place moves last, so that a frame that cannot be
-        drawn leaves the canvas to begin again."""
+        """Dispose of the frame on the canvas, and draw the next. The index is updated last, so that after a frame that
+        cannot be drawn the canvas is redrawn from the start."""
         frames, found = self._parts.frames, self._decode(self._parts.frames[index])
         self._at, place = -1, self._at
         if place >= 0:
@@ -202,7 +202,7 @@ class ApngStack:
         return found
 
     def _with_alpha(self, found: Array) -> Array:
-        """Gray or RGB with the alpha that it has no channel for: all is opaque."""
+        """Gray or RGB with an opaque alpha added."""
         top = 2 ** (8 * self.dtype.itemsize) - 1
         alpha = np.full((*found.shape[:2], 1), top, self.dtype)
         if found.ndim == 2:
@@ -211,8 +211,8 @@ class ApngStack:
 
 
 def _leaves_holes(frames: list[_Frame], width: int, height: int) -> bool:
-    """Whether frames without transparency leave a part of the canvas empty: the first does not fill it, or what is
-    cleared after a frame is not covered by the next one."""
+    """Whether frames without transparency leave a part of the canvas empty: the first does not fill it, or a part that
+    is cleared after a frame is not covered by the next one."""
     if (frames[0].width, frames[0].height) != (width, height):
         return True
     clearing = [f.dispose == CLEAR or (k == 0 and f.dispose == RESTORE) for k, f in enumerate(frames)]
@@ -222,7 +222,7 @@ def _leaves_holes(frames: list[_Frame], width: int, height: int) -> bool:
 
 
 def _over(front: Array, back: Array) -> Array:
-    """RGBA over RGBA, each colour weighed by its opacity, as section 13.16 of the specification has it."""
+    """RGBA over RGBA, each colour weighted by its opacity, as in section 13.16 of the specification."""
     top = np.iinfo(front.dtype).max
     alpha = front[..., 3:]
     if ((alpha == 0) | (alpha == top)).all():
@@ -236,7 +236,7 @@ def _over(front: Array, back: Array) -> Array:
 
 
 def _scan(data: bytes, name: str) -> _Parts:
-    """The parts of an animation. Raises InputError unless all of its frames are there, in their order and inside of the
+    """The parts of an animation. Raises InputError unless all of its frames are there, in order and inside the
     canvas."""
     kept: dict[bytes, bytes] = {}
     frames: list[_Frame] = []
@@ -261,7 +261,7 @@ def _scan(data: bytes, name: str) -> _Parts:
             kept[kind] = bytes(content)
         elif kind == b"pHYs":
             kept[kind] = bytes(content)
-        elif kind[:1].isupper() and kind != b"IEND":  # an unknown chunk without which nothing can be drawn
+        elif kind[:1].isupper() and kind != b"IEND":  # an unknown critical chunk
             raise _damaged(name)
     header = kept.get(b"IHDR", b"")
     if len(header) != 13 or header[9] not in png.CHANNELS or len(kept.get(CONTROL, b"")) != CONTROL_BYTES or not frames:

@@ -25,7 +25,7 @@ PLAIN = ("1.2.840.10008.1.2", "1.2.840.10008.1.2.1", "1.2.840.10008.1.2.2", DEFL
 """Transfer syntaxes without compression of the picture; the last one compresses the whole file."""
 GRAYS = ("MONOCHROME1", "MONOCHROME2", "PALETTE COLOR")
 SCALED = "scaled"
-"""A choice that no person makes: a slice is read as its scaled neighbours are."""
+"""A choice set by the program only: a slice is read as scaled, like its neighbours."""
 Scale = tuple[float, float]
 """Slope and intercept."""
 COLOURS = ("RGB", "YBR_FULL", "YBR_FULL_422", "YBR_ICT", "YBR_RCT")
@@ -34,7 +34,7 @@ COLOURS = ("RGB", "YBR_FULL", "YBR_FULL_422", "YBR_ICT", "YBR_RCT")
 def read_dicom(opening: Opening) -> Decoded:
     """(H, W) or (H, W, 3) in the stored type, or float32 where the file scales its values: one frame, or a projection.
 
-    Where low values are white (MONOCHROME1) they are turned round, unless they are scaled: then they have a unit."""
+    Values of MONOCHROME1 (low values white) are inverted, unless they are scaled: then they have a unit."""
     return decode_stack(open_dicom(opening), opening)
 
 
@@ -44,7 +44,7 @@ def open_dicom(opening: Opening) -> DicomStack:
 
 
 def look_dicom(opening: Opening) -> Survey:
-    """Size, type, frames, how the values are stored, pixel size."""
+    """Size, type, frames, storage of the values, pixel size."""
     stack = open_dicom(opening)
     facts = [("size", f"{IMAGE.size_text(stack.shape, ' × ')}, {stack.dtype}"), ("stored as", stack.stored_as)]
     if stack.facts.frames > 1:
@@ -55,8 +55,8 @@ def look_dicom(opening: Opening) -> Survey:
 
 
 class DicomStack:
-    """The frames of a DICOM file; each one is read alone, as far as the file allows. Frames that are `scaled` are
-    float32 even where their own scale changes nothing."""
+    """The frames of a DICOM file; each one is read separately, as far as the file allows. Frames of a `scaled` file are
+    float32 even where their own scale is 1."""
 
     def __init__(self, path: Path, name: str, limit: int, scaled: bool = False) -> None:
         try:
@@ -109,7 +109,7 @@ class DicomStack:
         return self._first.copy() if frame == 0 else self._convert(self._decode(frame), frame)
 
     def _decode(self, frame: int) -> Array:
-        """The stored values of a frame; colours of brightness and difference are RGB already."""
+        """The stored values of a frame; luminance-chrominance colours are converted to RGB."""
         from pydicom.pixels import pixel_array
 
         failure = self._damaged
@@ -133,7 +133,7 @@ class DicomStack:
         if self._table:
             with codec(self._damaged):
                 return np.asarray(apply_modality_lut(values, self._header), np.float32)
-        if self._scaled:  # all frames have one type, also those whose own scale changes nothing
+        if self._scaled:  # all frames have one type, also those whose own scale is 1
             slope, intercept = self._scales[min(frame, len(self._scales) - 1)] or (1.0, 0.0)
             return np.asarray(values * np.float64(slope) + np.float64(intercept), np.float32)
         if self._bits == 1:
@@ -165,9 +165,9 @@ class DicomStack:
 
 
 def _groups(head: Any, sequence: str, frames: int) -> list[Any]:
-    """For each frame the part of a header that has what newer files keep in `sequence`: for the frame alone, else for
-    all frames; the header itself where neither is there. The last one holds for all frames after it as well: a damaged
-    header may say that there are billions."""
+    """For each frame the part of a header with the attributes of `sequence`: per frame, else shared by all frames; the
+    header itself without either. The last one also applies to all later frames: a damaged header may claim billions of
+    frames."""
     shared = head.get("SharedFunctionalGroupsSequence")
     inner = shared[0].get(sequence) if shared else None
     usual = inner[0] if inner else head
@@ -176,8 +176,8 @@ def _groups(head: Any, sequence: str, frames: int) -> list[Any]:
 
 
 def find_scales(head: Any, frames: int = 1) -> list[Scale | None]:
-    """Slope and intercept of each frame, the last ones of all frames after it as well; None where they change nothing.
-    Raises ValueError for those that cannot be."""
+    """Slope and intercept of each frame, the last pair also for all later frames; None where they change nothing.
+    Raises ValueError for impossible values."""
     parts = _groups(head, "PixelValueTransformationSequence", frames)
     found = {id(part): _scale_of(part) for part in parts}
     return [found[id(part)] for part in parts]
@@ -192,7 +192,7 @@ def _scale_of(part: Any) -> Scale | None:
 
 
 def rescale_step(scales: Sequence[Scale | None], each: str) -> dict[str, Any]:
-    """The step by one scale, or by one for `each` frame or slice."""
+    """The step of rescaling by one scale, or by one for `each` frame or slice."""
     first = scales[0]
     if first is None or any(scale != first for scale in scales):
         return {"step": "rescale", "by": each}
@@ -200,7 +200,7 @@ def rescale_step(scales: Sequence[Scale | None], each: str) -> dict[str, Any]:
 
 
 def _find_pixel(head: Any, frames: int) -> Pixel | None:
-    """The distance of pixels in the patient, else on the detector; None where frames differ in it."""
+    """The spacing of pixels in the patient, else on the detector; None where it differs between frames."""
     found = {tuple(part.get("PixelSpacing") or ()) for part in _groups(head, "PixelMeasuresSequence", frames)}
     if len(found) > 1:
         return None

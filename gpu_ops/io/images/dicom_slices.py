@@ -1,4 +1,4 @@
-"""A folder of DICOM slices: their order in the patient, and one type of values for all of them."""
+"""A folder of DICOM slices: their order in the patient, and one value type for all of them."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ TAGS = (
 NEAR = 1e-3
 """Millimetres below which two positions are the same."""
 ORDER = "order"
-"""The id of the step that says how slices are ordered."""
+"""The id of the step that records how slices are ordered."""
 POSITION, NUMBER = "position", "instance number"
 
 
 @dataclass(frozen=True)
 class Slice:
-    """What a header says of a slice; the file is not read any further."""
+    """The facts in a slice's header; the rest of the file is not read."""
 
     file: Path
     series: tuple[int, str]
@@ -41,7 +41,7 @@ class Slice:
 @dataclass(frozen=True)
 class Slices:
     """The `files` in their order, which is `by` position, instance number or "" for their names; `distance` is that of
-    two slices in millimetres, 0 where it is not the same everywhere. `scales` are those of the values."""
+    neighbouring slices in millimetres, 0 where it varies. `scales` are those of the values."""
 
     files: tuple[Path, ...]
     by: str = ""
@@ -50,7 +50,7 @@ class Slices:
 
     @property
     def steps(self) -> tuple[dict[str, Any], ...]:
-        """The step that says how they are ordered."""
+        """The step that records the order."""
         return ({"step": ORDER, "by": self.by},) if self.by else ()
 
     @property
@@ -59,7 +59,7 @@ class Slices:
         return any(scale is not None for scale in self.scales)
 
     def named(self, decoded: Decoded) -> Decoded:
-        """A slice whose step of rescaling is that of all slices."""
+        """A slice whose rescaling step is replaced by that of all slices."""
         if not self.scaled:
             return decoded
         others = (step for step in decoded.steps if step["step"] != "rescale")
@@ -68,8 +68,8 @@ class Slices:
 
 def sort_slices(files: Sequence[Path]) -> Slices:
     """Slices by their position along the normal of their planes, where no two of a series have the same; else by their
-    instance numbers; else as they come. Slices of one series stay together. A file whose header cannot be read leaves
-    all as they come: its decoder will say why. Raises OSError."""
+    instance numbers; else in the given order. Slices of one series stay together. If a header cannot be read, all stay
+    in the given order: the decoder will report why. Raises OSError."""
     found: list[Slice] = []
     for place, file in enumerate(files):
         advance(place, len(files))
@@ -114,7 +114,7 @@ def _read_slice(file: Path) -> Slice | None:
 
 
 def _order(slices: list[Slice]) -> tuple[list[Slice], str, float]:
-    """The slices of one series in their order, what orders them, and their distance."""
+    """The slices of one series in order, the sort key, and their distance."""
     places = _places(slices)
     if places is not None:
         order = np.argsort(places, kind="stable")
@@ -128,8 +128,8 @@ def _order(slices: list[Slice]) -> tuple[list[Slice], str, float]:
 
 
 def _places(slices: Sequence[Slice]) -> np.ndarray[Any, Any] | None:
-    """The place of each slice along the normal of their planes in millimetres, without orientations along the axis in
-    which they differ most; None where not all have one, or two have the same."""
+    """The position of each slice along the normal of their planes in millimetres, or without orientations along the
+    axis in which they differ most; None where a slice has no position, or two have the same."""
     if len(slices) < 2 or any(len(one.position) != 3 for one in slices):
         return None
     positions = np.array([one.position for one in slices])

@@ -1,5 +1,5 @@
-"""The axes along which the frames of a stack lie, and the time or the distance between two: as ImageJ's notes and OME's
-XML say them, and as ImageJ's notes for a file of ours."""
+"""The axes of a stack's frames, and the time or the distance between neighbours: read from ImageJ's notes and OME's
+XML, and written as ImageJ's notes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from gpu_ops.io.signals.units import TIMES
 from gpu_ops.types import FrameAxes, Pixel
 
 NAMES = {"T": "frames", "Z": "slices", "C": "channels"}
-"""What ImageJ calls the axes, in the order of its frames: the slowest first."""
+"""ImageJ's names of the axes, in the order of its frames: the slowest first."""
 Steps = tuple[float, float]
-"""The time between two frames in seconds and the distance of two planes in millimetres, 0 where they are unknown."""
+"""The time between two frames in seconds and the distance of two planes in millimetres, 0 where unknown."""
 
 
 def imagej_steps(notes: Mapping[str, Any]) -> Steps:
@@ -27,7 +27,7 @@ def imagej_steps(notes: Mapping[str, Any]) -> Steps:
 
 
 def ome_steps(xml: str) -> Steps:
-    """The steps of OME's XML, whose units are s and µm where it names none."""
+    """The steps in OME's XML, whose default units are s and µm."""
     known = ome_attributes(xml)
     unit = TIMES.get(known.get("TimeIncrementUnit", "s"), 0.0)
     distance = millimetres(_number(known.get("PhysicalSizeZ")), known.get("PhysicalSizeZUnit", "µm"))
@@ -35,7 +35,7 @@ def ome_steps(xml: str) -> Steps:
 
 
 def _number(value: object) -> float:
-    """A number above 0; 0 where it is none."""
+    """A number above 0; 0 for anything else."""
     with suppress(TypeError, ValueError, OverflowError):
         found = float(value)  # type: ignore[arg-type]
         return found if 0 < found < math.inf else 0.0
@@ -44,7 +44,7 @@ def _number(value: object) -> float:
 
 def of_series(leading: Sequence[tuple[str, int]], frames: int, steps: Steps) -> FrameAxes:
     """The axes of a series whose axes and extents are `leading`, rows, columns and samples among them. Unknown where
-    they are not those of the `frames`."""
+    they do not match the number of `frames`."""
     found = [(axis, int(n)) for axis, n in leading if axis not in "YXS" and n > 1]
     letters, counts = "".join(axis for axis, _ in found), tuple(n for _, n in found)
     if not found or not set(letters) <= NAMES.keys() or math.prod(counts) != frames:
@@ -59,7 +59,7 @@ def step_facts(axes: FrameAxes) -> list[tuple[str, str]]:
 
 
 def imagej_lines(axes: FrameAxes, count: int, pixel: Pixel | None) -> Iterator[str]:
-    """The description of `count` frames along these axes as ImageJ writes it, whose resolution is in centimetres; none
+    """The description of `count` frames along these axes as ImageJ writes it, with the resolution in centimetres; empty
     where the axes are unknown."""
     if not axes.letters or math.prod(axes.counts) != count:
         return

@@ -1,7 +1,7 @@
 """JPEG and BMP images. Headers are checked before any decoder runs.
 
-imageio decodes what it leaves as stored: 8 bits per channel without a palette. OpenCV decodes the rest: palettes, and
-images so large that imageio's reader refuses them. Pillow decodes printing colours, imagecodecs JPEG of 12 bits.
+imageio decodes images that it leaves as stored: 8 bits per channel without a palette. OpenCV decodes palettes, and
+images so large that imageio's reader refuses them. Pillow decodes CMYK, imagecodecs JPEG of 12 bits.
 """
 
 from __future__ import annotations
@@ -24,29 +24,31 @@ from gpu_ops.io.opening import Decoded, Opening
 from gpu_ops.io.pieces import read_whole
 from gpu_ops.progress import advance
 
-# The markers that start a JPEG frame and hold its size: C0 to CF but for tables (C4), extension (C8), arithmetic (CC).
+# The markers that start a JPEG frame and contain its size: C0 to CF except tables (C4), extension (C8), arithmetic
+# (CC).
 JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 IMAGEIO_PIXELS = 1 << 26
-"""imageio's reader takes more pixels for an attack; the limit on values is checked before."""
+"""imageio's reader refuses more pixels as an attack; the limit on values is checked before."""
 JPEG_APP1, JPEG_APP14, JPEG_SCAN = 0xE1, 0xEE, 0xDA
 JPEG_END = b"\xff\xd9"
 JPEG_BARE = (b"\xff\x01", b"\xff\xd8")
 JPEG_HUFFMAN = (0xC0, 0xC1, 0xC2)
 JPEG_BITS = 8
-"""The bits of a sample that every decoder takes."""
+"""The bits per sample that every decoder supports."""
 JPEG_PIXELS = 1024
 """The maximum number of pixels per byte of a Huffman-coded JPEG: a bit for each block of 64 samples, and one
 sample for every two pixels where the colours are stored as coarsely as possible."""
 JPEG_NOTES = (*range(0xE1, 0xEE), 0xEF, 0xFE)
-"""Segments that are no part of the picture: comments, and those of applications except two that define the colours."""
+"""Segments that are not part of the picture: comments, and application data except two kinds that define the
+colours."""
 EXIF, ADOBE = b"Exif\0\0", b"Adobe"
 JPEG_MARKER = re.compile(rb"\xff[\x01-\xcf\xd8-\xfe]")
-"""Inside compressed data 0xFF is followed by 0 or a restart marker (D0 to D7); before it there may be any number."""
+"""Inside compressed data 0xFF is followed by 0 or a restart marker (D0 to D7); any number of 0xFF may precede it."""
 
 
 def read_jpeg(opening: Opening) -> Decoded:
     """(H, W) or (H, W, 3) as uint8, or as uint16 where the file has more than 8 bits per sample, such as 0 to 4095 of
-    12 bits; turned upright where the file has an orientation; CMYK becomes RGB."""
+    12 bits; rotated upright if the file has an orientation; CMYK becomes RGB."""
     path, name, limit, _ = opening
     data = read_whole(path)
     frame, huffman, exif, adobe, rest = b"", False, b"", False, 0
@@ -80,7 +82,7 @@ def read_jpeg(opening: Opening) -> Decoded:
 
 
 def _jpeg_segments(data: bytes, name: str) -> Iterator[tuple[int, int, int]]:
-    """(marker, start, end) of each segment's content. After the frame, compressed data may lie between segments."""
+    """(marker, start, end) of each segment's content. After the frame, compressed data may occur between segments."""
     place, after_frame = 2, False
     while True:
         advance(place, len(data))
@@ -93,7 +95,7 @@ def _jpeg_segments(data: bytes, name: str) -> Iterator[tuple[int, int, int]]:
         after_frame = after_frame or marker in JPEG_FRAMES
         if match[0] not in JPEG_BARE:
             length = int(struct.unpack_from(">H", data, place)[0])
-            if length < 2:  # it counts itself
+            if length < 2:  # the length includes itself
                 raise damaged(name, "JPEG")
             end = place + length
             yield marker, place + 2, end
@@ -110,7 +112,7 @@ def read_bmp(opening: Opening) -> Decoded:
         width, height, _, bits = struct.unpack_from("<HHHH" if old else "<iiHH", data, 18)
     except struct.error:
         raise InputError(f"{name} is cut short: its header is incomplete; copy or save it again.") from None
-    height = abs(height)  # below 0 the rows begin at the top
+    height = abs(height)  # with a negative height the rows begin at the top
     if width < 1 or height < 1:
         raise damaged(name, "BMP")
     channels = 4 if bits == 32 else 3
@@ -125,20 +127,20 @@ def read_bmp(opening: Opening) -> Decoded:
 
 
 def check_dense(data: bytes, name: str, width: int, height: int, least: int) -> None:
-    """Raises InputError below `least` bytes: decoders fill the missing part with black or gray and raise nothing."""
+    """Raises InputError below `least` bytes: decoders fill the missing part with black or gray and raise no error."""
     if len(data) < least:
         words = f"{len(data)} bytes cannot hold {width} × {height} pixels"
         raise InputError(f"{name} is cut short: {words}; copy or save it again.")
 
 
 def upright(array: Array, orientation: int, steps: list[dict[str, Any]] | None = None) -> Decoded:
-    """The picture turned, after other steps from the stored values to it."""
+    """The picture rotated upright, after other steps from the stored values to it."""
     turned = [] if orientation == 1 else [{"step": "upright", "orientation": orientation}]
     return Decoded(turn_upright(array, orientation), steps=(*(steps or ()), *turned))
 
 
 def _decode_deep(data: bytes, name: str, shape: tuple[int, int], channels: int, bits: int) -> Array:
-    """A JPEG of more than 8 bits per sample, by imagecodecs alone. Raises InputError where that is missing."""
+    """A JPEG of more than 8 bits per sample, decoded by imagecodecs. Raises InputError where that is missing."""
     failure = damaged(name, "JPEG")
     if channels not in (1, 3):
         raise InputError(f"{name} holds {channels} samples of {bits} bits per pixel; save it as gray or RGB.")
@@ -158,8 +160,8 @@ def _decode_deep(data: bytes, name: str, shape: tuple[int, int], channels: int, 
 
 
 def _decode_inks(data: bytes, name: str, shape: tuple[int, int], adobe: bool) -> Array:
-    """RGB of a JPEG in CMYK. Those with Adobe's mark store how much light an ink leaves, and Pillow takes every file
-    for such a one."""
+    """RGB of a JPEG in CMYK. Files with Adobe's marker store inverted values, and Pillow treats every file as one of
+    these."""
     failure = damaged(name, "JPEG")
     with codec(failure), any_size():
         from PIL import Image
@@ -196,7 +198,8 @@ def _decode_opencv(data: bytes) -> Array | None:
 
 
 def swap_channels(array: Array, out: Array | None = None) -> Array:
-    """Blue, green, red to red, green, blue or back; alpha stays last. Gray stays as it is. `out` may be the array."""
+    """Blue, green, red to red, green, blue or vice versa; alpha stays last. Gray stays unchanged. `out` may be the
+    array."""
     import cv2
 
     if array.ndim == 2 or array.shape[2] == 1:

@@ -1,4 +1,4 @@
-"""The orientation that a camera notes in its pictures (Exif 2.3, tag 274), and how to turn a picture upright."""
+"""The orientation that a camera stores in its pictures (Exif 2.3, tag 274), and how to rotate a picture upright."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TAG = 0x0112
 
 
 def find_orientation(exif: bytes) -> int:
-    """The orientation in an Exif block, 1 to 8; 1, upright, where it has none that is valid. The block begins with its
+    """The orientation in an Exif block, 1 to 8; 1, upright, without a valid one. The block begins with its
     byte order."""
     if not exif:
         return 1
@@ -27,7 +27,7 @@ def find_orientation(exif: bytes) -> int:
 
 
 def turn_upright(array: Array, orientation: int) -> Array:
-    """The picture as the photographer saw it: the same pixels, bit for bit, in other places."""
+    """The picture rotated upright: the same pixels, bit for bit, at other positions."""
     if orientation >= 5:  # rows and columns are exchanged first
         array = array.swapaxes(0, 1)
     if orientation in (3, 4, 7, 8):

@@ -1,5 +1,4 @@
-"""The size of a pixel, as TIFF files say it: in their own tags, in OME's XML, or in ImageJ's notes; and as PNG files
-do."""
+"""The size of a pixel in TIFF files – in their tags, in OME's XML, or in ImageJ's notes – and in PNG files."""
 
 from __future__ import annotations
 
@@ -21,21 +20,21 @@ OTHER_NAMES = {
     "micron": "µm", "microns": "µm", "um": "µm", "\u03bcm": "µm", "\\u00B5m": "µm", "in": "inch", "angstrom": "Å",
 }  # fmt: skip
 SCREEN = (72.0, 96.0)
-"""Dots an inch that programs write when they know nothing: sizes on a screen, and not of what the picture shows."""
+"""Dots per inch that programs write as a default: a size on the screen, not of the pictured object."""
 METRE = 1
-"""The unit of a PNG's size of a pixel: it counts pixels a metre."""
+"""The unit of a PNG's pixel size: pixels per metre."""
 PIXELS = re.compile(r"<(?:\w+:)?Pixels\b([^<>]*)>")
 ATTRIBUTE = re.compile(r"([\w:]+)\s*=\s*[\"']([^\"']*)[\"']")
 
 
 def millimetres(size: float, unit: str) -> float:
-    """A size in a unit of length in millimetres; 0 where it is none."""
+    """A size in a unit of length in millimetres; 0 for an unknown unit."""
     found = size * MILLIMETRES.get(OTHER_NAMES.get(unit, unit), 0.0)
     return found if 0 < found < math.inf else 0.0
 
 
 def make_pixel(y: float, x: float, unit: str) -> Pixel | None:
-    """A size in a unit of length, as millimetres or, below a tenth, micrometres; None where it is no length at all."""
+    """A size in a unit of length, as millimetres or, below a tenth, micrometres; None where it is not a length."""
     scale = MILLIMETRES.get(OTHER_NAMES.get(unit, unit))
     if scale is None or not all(0 < side * scale < math.inf for side in (y, x)):
         return None
@@ -51,7 +50,7 @@ def ome_attributes(xml: str) -> dict[str, str]:
 
 
 def ome_pixel(xml: str) -> Pixel | None:
-    """The size in OME's XML, whose unit is µm where it names none."""
+    """The size in OME's XML, whose default unit is µm."""
     known = ome_attributes(xml)
     try:
         x = float(known["PhysicalSizeX"])
@@ -68,7 +67,7 @@ def _of_two(y: float, y_unit: str, x: float, x_unit: str) -> Pixel | None:
 
 
 def tag_pixel(page: Any, imagej_unit: str) -> Pixel | None:
-    """The size of the resolution tags of a page of tifffile, in ImageJ's unit where there is one."""
+    """The size in the resolution tags of a page of tifffile, in ImageJ's unit if there is one."""
     x, y = _ratio(page.tags.valueof(282)), _ratio(page.tags.valueof(283))
     if not x or not y:
         return None
@@ -81,8 +80,8 @@ def tag_pixel(page: Any, imagej_unit: str) -> Pixel | None:
 
 
 def png_pixel(chunk: bytes, turned: bool) -> Pixel | None:
-    """The size that a PNG's chunk pHYs says, pixels a metre as integers; None where it says a screen's, or none. Its
-    digits are those that the integers have. `turned` exchanges both sides."""
+    """The size in a PNG's chunk pHYs, which has pixels per metre as integers; None without one, or for that of a
+    screen. It has as many digits as the integers. `turned` exchanges both sides."""
     if len(chunk) != 9 or chunk[8] != METRE:
         return None
     across, down = struct.unpack(">II", chunk[:8])
@@ -93,7 +92,7 @@ def png_pixel(chunk: bytes, turned: bool) -> Pixel | None:
 
 
 def png_size(pixel: Pixel | None) -> bytes:
-    """The content of a chunk pHYs for a pixel of that size; b"" where a PNG cannot say it to a thousandth."""
+    """The content of a chunk pHYs for a pixel of that size; b"" where it cannot represent the size to a thousandth."""
     scale = MILLIMETRES.get(pixel.unit) if pixel else None
     if pixel is None or scale is None:
         return b""
@@ -105,8 +104,8 @@ def png_size(pixel: Pixel | None) -> bytes:
 
 
 def pixel_of(pixel: Pixel | None, form: Form) -> Pixel | None:
-    """The size of a pixel of an output whose input has pixels of that size: that of the input, times the distance of
-    two elements along both axes. None where its axes are no pixels of the input, as those of a spectrum."""
+    """The pixel size of an output whose input has pixels of that size: the input's, times the step of the output's
+    axes. None where its axes are not in pixels of the input, as those of a spectrum."""
     if pixel is None or [axis.unit for axis in form.axes[:2]] != ["px", "px"]:
         return None
     y, x = form.axes[:2]
@@ -114,7 +113,7 @@ def pixel_of(pixel: Pixel | None, form: Form) -> Pixel | None:
 
 
 def _ratio(value: object) -> float:
-    """Pixels a unit, as two integers; 0 where they make no number."""
+    """Pixels per unit, as two integers; 0 for an invalid fraction."""
     if isinstance(value, tuple) and len(value) == 2 and all(isinstance(part, int) for part in value) and value[1]:
         return float(value[0] / value[1])
     return 0.0

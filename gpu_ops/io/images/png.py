@@ -1,7 +1,7 @@
 """PNG images at every bit depth. Their chunks and checksums are checked before any decoder runs.
 
-Large plain ones are decoded with libdeflate where that is ready (`png_fast`). OpenCV decodes all others, a large one
-straight into the memory that the caller provides.
+Large plain images are decoded with libdeflate if that is loaded (`png_fast`). OpenCV decodes all others, large ones
+directly into the memory that the caller provides.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from gpu_ops.types import Facts, Pixel
 
 MAGIC = b"\x89PNG\r\n\x1a\n"
 HEADER_END = 33
-"""Where the chunk of the header ends, which is the first one."""
+"""The end of the header chunk, which is the first chunk."""
 # Channels by the header's colour type: gray, RGB, palette, gray with alpha (read as RGBA), RGBA.
 CHANNELS = {0: 1, 2: 3, 3: 3, 4: 4, 6: 4}
 SAMPLES = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
@@ -47,13 +47,12 @@ PICTURE = (b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND")
 EVERY = 64
 """Chunks between two reports of progress."""
 UNLIKELY = 16
-"""So many random bytes are in no picture."""
+"""This many random bytes do not occur in any picture."""
 
 
 def read_png(opening: Opening) -> Decoded:
     """(H, W), (H, W, 3) or (H, W, 4) as uint8, or uint16 for 16-bit files; gray with alpha, or with a transparent gray,
-    becomes RGBA. Turned upright where the file has an orientation. Of an animation it reads the picture that programs
-    show that know no frames."""
+    becomes RGBA. Rotated upright if the file has an orientation. Of an animation it reads the still picture."""
     return decode_png(read_whole(opening.path), opening.name, opening.limit, opening.path)
 
 
@@ -84,7 +83,7 @@ def decode_png(data: bytes, name: str, limit: int, path: Path | None = None) -> 
 
 
 def _transparent_gray(chunk: bytes | None, colour: int, depth: int) -> int | None:
-    """The gray that a PNG of grays makes transparent, as its pixels have it; None where it has none."""
+    """The gray value that a gray PNG declares transparent; None without one."""
     if chunk is None or colour != GRAY or len(chunk) != 2:
         return None
     most = (1 << depth) - 1
@@ -94,8 +93,8 @@ def _transparent_gray(chunk: bytes | None, colour: int, depth: int) -> int | Non
 
 class _Png(NamedTuple):
     """The parts of a PNG: its header, the contents of the chunks of transparency (None without one) and of the size of
-    a pixel. `picture` has the whole chunks that make the picture; `whole` says that there are no others. Only these are
-    decoded: notes and profiles cost time and memory, and can be damaged."""
+    a pixel. `picture` has all chunks of the picture; `whole` says that the file has no others. Only these are decoded:
+    notes and profiles take time and memory, and can be damaged."""
 
     header: bytes
     transparent: bytes | None
@@ -106,7 +105,7 @@ class _Png(NamedTuple):
 
 
 def _scan(data: bytes, name: str) -> _Png:
-    """The parts of a PNG. Raises InputError unless each chunk of the picture is there once, and in its order."""
+    """The parts of a PNG. Raises InputError unless each chunk of the picture is there once, and in order."""
     seen: dict[bytes, bytes] = {}
     picture: list[memoryview] = []
     last = b""
@@ -118,7 +117,7 @@ def _scan(data: bytes, name: str) -> _Png:
             if kind in seen:
                 raise damaged(name, "PNG")
             picture.append(chunk)
-        elif kind[:1].isupper() or not kind.isalpha():  # an unknown chunk without which the picture cannot be drawn
+        elif kind[:1].isupper() or not kind.isalpha():  # an unknown critical chunk
             raise damaged(name, "PNG")
         if kind in (*NOTED, *PICTURE):
             seen[kind] = bytes(chunk[8:-4]) if kind in NOTED else b""
@@ -132,7 +131,7 @@ def _scan(data: bytes, name: str) -> _Png:
 
 
 def chunks(data: bytes, name: str) -> Iterator[tuple[bytes, memoryview]]:
-    """(type, whole chunk) one by one; a checksum finds every flipped bit and a length every missing byte."""
+    """(type, whole chunk) one by one; checksums detect flipped bits, and lengths missing bytes."""
     view = memoryview(data)
     place, head, checksum = len(MAGIC), struct.Struct(">I4s"), zlib.crc32
     for number in count():
@@ -153,7 +152,7 @@ def chunks(data: bytes, name: str) -> Iterator[tuple[bytes, memoryview]]:
 
 
 def make_chunk(kind: bytes, *pieces: bytes | memoryview) -> bytes:
-    """A whole chunk of this type with the content in pieces."""
+    """A complete chunk of this type with the content in pieces."""
     content = b"".join((kind, *pieces))
     return struct.pack(">I", len(content) - 4) + content + struct.pack(">I", zlib.crc32(content))
 
@@ -161,8 +160,8 @@ def make_chunk(kind: bytes, *pieces: bytes | memoryview) -> bytes:
 def _decode_large(
     path: Path, name: str, data: bytes, png: _Png, shape: tuple[int, ...], dtype: np.dtype[Any]
 ) -> Array | None:
-    """The picture of a checked PNG in the memory that the caller provides. None where neither way there can be taken,
-    and the usual one decides. Raises InputError."""
+    """The picture of a checked PNG, decoded into the memory that the caller provides. None where neither decoder can do
+    so, and the usual decoder is needed. Raises InputError."""
     array = empty(shape, dtype)[0]
     if png_fast.decode(png.header, png.picture, array):
         return array
@@ -175,8 +174,7 @@ def _decode_large(
 
 @contextmanager
 def _as_file(path: Path, pieces: Iterable[bytes | memoryview] | None) -> Iterator[str]:
-    """A name in ASCII that every library can open: of the file as it is, or of a new one in memory with these
-    pieces."""
+    """An ASCII name that every library can open: of the file itself, or of a new in-memory file with these pieces."""
     descriptor = os.open(path, os.O_RDONLY) if pieces is None else os.memfd_create("picture")
     try:
         if pieces is not None:
@@ -188,14 +186,14 @@ def _as_file(path: Path, pieces: Iterable[bytes | memoryview] | None) -> Iterato
 
 
 def _decode_into(source: str, name: str, array: Array, plain: bool) -> bool:
-    """Have OpenCV decode a PNG into an array; `plain` is RGB, which it can give in this order. False where the picture
-    is of another shape or type, or there is none."""
+    """Have OpenCV decode a PNG into an array; `plain` means RGB, which it can output in this order. False where the
+    picture has another shape or type, or cannot be decoded."""
     import cv2
 
     how = cv2.IMREAD_COLOR_RGB | cv2.IMREAD_ANYDEPTH | cv2.IMREAD_IGNORE_ORIENTATION
     end = array.reshape(-1).view(np.uint8)[-UNLIKELY:]
     mark = np.frombuffer(os.urandom(UNLIKELY), np.uint8)
-    end[:] = mark  # of a header that it cannot read OpenCV says nothing, and leaves the array as it is
+    end[:] = mark  # for a header that it cannot read, OpenCV reports nothing and leaves the array unchanged
     failure = damaged(name, "PNG")
     with codec(failure):
         found = cv2.imread(source, array, how if plain else cv2.IMREAD_UNCHANGED)

@@ -1,8 +1,8 @@
-"""Decodes large plain PNG images in less time than libpng takes: libdeflate, which imagecodecs has, inflates the whole
-picture at once, and compiled loops undo the filters of its rows on two threads.
+"""Decodes large plain PNG images faster than libpng: libdeflate, from imagecodecs, inflates the whole picture at once,
+and compiled loops undo the filters of its rows on two threads.
 
-Only valid pictures are decoded here. Of anything else nothing is said: the usual decoder does that. Both libraries take
-a while to load, so they are used only after `prepare`.
+Only valid pictures are decoded here; errors are left to the usual decoder. Both libraries take time to load, so they
+are used only after `prepare`.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from gpu_ops.io.inputs import Array
 DATA = b"IDAT"
 KINDS = (b"IHDR", DATA, b"IEND")
 SAMPLES = {0: 1, 2: 3, 6: 4}
-"""Samples of a pixel by the header's colour type: gray, RGB, RGBA."""
+"""Samples per pixel by the header's colour type: gray, RGB, RGBA."""
 METHODS = b"\0\0\0"
 """Deflate, the usual filters, not interlaced."""
 WINDOW = b"\x78"
-"""The first byte of a stream whose bytes may repeat those of the last 32 KiB, as every encoder of large pictures
-writes it. libdeflate does not watch over a smaller distance."""
+"""The first byte of a stream with a window of 32 KiB, as every encoder of large pictures writes it. libdeflate does not
+check for smaller windows."""
 MOST_INDEPENDENT = 1
-"""The filters up to this one do not look at the row above, so another thread may begin there."""
+"""Filters up to this one do not use the row above, so another thread may start there."""
 WORKERS = min(os.cpu_count() or 1, 4)
 
 _inflate: Callable[..., Any] | None = None
 
 
 def prepare() -> None:
-    """Load what is needed. Raises ImportError where imagecodecs is not installed."""
+    """Load the libraries. Raises ImportError where imagecodecs is not installed."""
     global _inflate
     import cv2  # noqa: F401  # the usual decoder is loaded as well
     from imagecodecs import deflate_decode
@@ -49,8 +49,8 @@ def prepare() -> None:
 
 
 def decode(header: bytes, picture: Sequence[memoryview], array: Array) -> bool:
-    """Fill `array`, (H, W) or (H, W, C) of the header, from the chunks of a PNG whose checksums hold. False where it is
-    not plain or not valid; the array holds anything then."""
+    """Fill `array`, (H, W) or (H, W, C) of the header, from the chunks of a PNG whose checksums are correct. False
+    where it is not plain or not valid; the array's content is then undefined."""
     depth, colour = header[8:10]
     plain = colour in SAMPLES and depth in (8, 16) and header[10:13] == METHODS
     if _inflate is None or not plain or any(bytes(chunk[4:8]) not in KINDS for chunk in picture):
@@ -73,8 +73,8 @@ def decode(header: bytes, picture: Sequence[memoryview], array: Array) -> bool:
 
 
 def _unfilter(lines: Array, rows: Array, step: int) -> bool:
-    """Undo the filters of all lines, in bands that begin at lines which do not depend on the line above. False where
-    one is unknown."""
+    """Undo the filters of all lines, in bands that begin at lines which do not depend on the line above. False for an
+    unknown filter."""
     from gpu_ops.io.images.png_numba import unfilter
 
     independent = np.append(np.flatnonzero(lines[:, 0] <= MOST_INDEPENDENT), len(lines))

@@ -15,7 +15,7 @@ NONE, SUB, UP, AVERAGE, PAETH = range(5)
 @numba.njit(cache=True, nogil=True)
 def _sub(line: Bytes, row: Bytes, step: int) -> None:
     """Each byte is a difference from the one `step` before."""
-    if step == 1:  # in registers: a value that is read where it was just written costs several cycles
+    if step == 1:  # in registers: reading a value that was just written costs several cycles
         left = np.uint8(0)
         for i in range(row.size):
             left = np.uint8(left + line[i])
@@ -49,7 +49,7 @@ def _average(line: Bytes, above: Bytes, row: Bytes, step: int) -> None:
 
 @numba.njit(cache=True, nogil=True)
 def _nearest(left: Any, up: Any, corner: Any) -> Any:
-    """The one of three neighbours that is nearest to left + up - corner."""
+    """The neighbour that is nearest to left + up - corner."""
     by_left, by_up, by_corner = abs(up - corner), abs(left - corner), abs(left + up - corner - corner)
     if by_left <= by_up and by_left <= by_corner:
         return left
@@ -76,7 +76,7 @@ def _paeth(line: Bytes, above: Bytes, row: Bytes, step: int) -> None:
 @numba.njit(cache=True, nogil=True)
 def unfilter(lines: Bytes, rows: Bytes, first: int, last: int, step: int) -> bool:
     """Fill `rows` (H, N) from `first` to before `last` with the values that `lines` (H, 1 + N) encode; the first
-    byte of a line is its filter. A pixel has `step` bytes. False where a filter is unknown."""
+    byte of a line is its filter. A pixel has `step` bytes. False for an unknown filter."""
     nothing = np.zeros(rows.shape[1], np.uint8)
     for k in range(first, last):
         line, row, above = lines[k, 1:], rows[k], nothing if k == 0 else rows[k - 1]

@@ -1,4 +1,4 @@
-"""From the values that an image file stores to gray, RGB or RGBA: palettes, printing colours, transparency."""
+"""Conversion of the stored values of an image file to gray, RGB or RGBA: palettes, CMYK, transparency."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import numpy as np
 from gpu_ops.io.inputs import Array
 
 PALETTE = {"step": "palette"}
-"""Numbers of colours became those colours."""
+"""Palette indices were converted to their colours."""
 CMYK = {"step": "cmyk"}
-"""Cyan, magenta, yellow and black became red, green and blue, without a colour profile."""
+"""CMYK was converted to RGB, without a colour profile."""
 GRAY_ALPHA = {"step": "gray alpha"}
-"""Gray with transparency, or with one transparent gray, became RGBA with three equal colours."""
+"""Gray with transparency, or with one transparent gray, was converted to RGBA with three equal colours."""
 WHITE_ZERO = {"step": "white is zero"}
-"""The file stores white as 0, so values were subtracted from the largest one."""
+"""The file stores white as 0, so values were subtracted from the largest possible one."""
 YCBCR = {"step": "ycbcr"}
-"""Brightness and two differences of colour became red, green and blue."""
+"""Luminance and two chrominance values were converted to RGB."""
 STORED_STEPS = ("palette", "cmyk", "gray alpha", "white is zero", "ycbcr", "stretch", "rescale")
-"""Every step from stored values to an image. The reader does them, so they are not applied to its result again."""
+"""Every step from stored values to an image. Readers apply them, so recreating an input does not apply them again."""
 
 
 def stretch_step(bits: int) -> dict[str, Any]:
-    """Values of fewer bits than a byte became 0 to 255."""
+    """Values of fewer than 8 bits were scaled to 0 to 255."""
     return {"step": "stretch", "bits": bits}
 
 
@@ -36,13 +36,13 @@ def apply_palette(indices: Array, colours: Array) -> Array:
 
 
 def is_gray(colours: Array) -> bool:
-    """Whether red, green and blue are the same in all colours (N, 3)."""
+    """Whether red, green and blue are equal in all colours (N, 3)."""
     return bool((colours == colours[:, :1]).all())
 
 
 def from_cmyk(array: Array) -> Array:
-    """RGB (H, W, 3) of CMYK (H, W, 4) in uint8 or uint16, where the largest value is full ink: (1 - C) (1 - K), each
-    rounded to the nearest."""
+    """RGB (H, W, 3) of CMYK (H, W, 4) in uint8 or uint16, where the largest value is full ink: (1 - C) (1 - K), rounded
+    to nearest."""
     top = int(np.iinfo(array.dtype).max)
     light = np.uint32(top) - array[..., 3:].astype(np.uint32)
     inked = (array[..., :3] * light + np.uint32(top // 2)) // np.uint32(top)  # 65535² + 32767 still fits
@@ -63,5 +63,5 @@ def from_gray_key(array: Array, key: int) -> Array:
 
 
 def from_white_zero(array: Array, bits: int) -> Array:
-    """Unsigned integers of so many bits with black as 0, where the file has white as 0."""
+    """Unsigned integers of so many bits with black as 0, from a file with white as 0."""
     return np.asarray(array.dtype.type(2**bits - 1) - array)

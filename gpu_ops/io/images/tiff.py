@@ -1,7 +1,7 @@
-"""TIFF images and stacks of them, which are read page by page: the first frame costs no more than itself.
+"""TIFF images and stacks of them, which are read page by page: the first frame does not wait for the others.
 
-tifffile finds the pages, and decodes them with imagecodecs where that is installed; OpenCV takes the common
-compressions where it is not. Uncompressed values are read from the file directly.
+tifffile finds the pages, and decodes them with imagecodecs if that is installed; otherwise OpenCV decodes the common
+compressions. Uncompressed values are read from the file directly.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ from gpu_ops.types import Facts, Pixel
 __all__ = ["TIFF_TYPES", "TiffStack", "look_tiff", "open_tiff", "read_tiff", "write_tiff"]
 
 MAGICS = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
-"""Little and big byte order, with offsets of 4 and of 8 bytes."""
+"""Little and big endian, with offsets of 4 and of 8 bytes."""
 MOST_SERIES = 8
-"""Series at most that a survey describes."""
+"""The most series that a survey describes."""
 
 
 def read_tiff(opening: Opening) -> Decoded:
@@ -89,9 +89,9 @@ def look_tiff(opening: Opening) -> Survey:
 
 class TiffStack:
     """The frames of one series of a TIFF: pages of one size and type in the order of their axes, such as time, depth,
-    channel. `axes` says these in words, `series` describes all of them, of which `chosen` is this one: the main one, or
-    the `wanted` one. `notes` are sentences about what is not as the file says. A file that is `alone` is read page by
-    page, as if it were not one of a set.
+    channel. `axes` describes these in words, `series` describes all series, of which `chosen` is this one: the main
+    one, or the `wanted` one. `notes` are sentences about deviations from the file's metadata. With `alone` the file is
+    read page by page, as if it did not belong to a set.
 
     The file is open only while it is read. `read` raises InputError for a damaged frame.
     """
@@ -154,7 +154,7 @@ class TiffStack:
 
     @contextmanager
     def _opened(self, open: bool = True) -> Iterator[None]:
-        """Inside, tifffile's file is open."""
+        """Inside the block, tifffile's file is open."""
         if open:
             self._file.filehandle.open()
         try:
@@ -163,13 +163,14 @@ class TiffStack:
             self._file.filehandle.close()
 
     def _find_pixel(self, unit: str) -> Pixel | None:
-        """The size that OME's XML says, else the resolution tags, in ImageJ's unit where it has one."""
+        """The size in OME's XML, else in the resolution tags, in ImageJ's unit if there is one."""
         if self._file.is_ome and (pixel := pixel_size.ome_pixel(str(self._file.ome_metadata))):
             return pixel
         return pixel_size.tag_pixel(self._keyframe, unit)
 
     def read(self, frame: int) -> Array:
-        """One frame as `shape`, `dtype`; a map of the file, in its byte order, where that has the frame as it is."""
+        """One frame as `shape`, `dtype`; a map of the file, in its byte order, where the frame is stored
+        uncompressed."""
         page, image = divmod(frame, self._page.images)
         values = self._read_page(page)
         try:
@@ -181,20 +182,20 @@ class TiffStack:
 
     @property
     def whole_reason(self) -> str:
-        """Why rows of a frame cannot be read alone, "" where they can."""
+        """Why rows of a frame cannot be read separately, "" where they can."""
         if self._page.orientation > 1 or self._page.shaped[1] > 1:
             return "its rows are rotated or along depth"
         return "its compression needs the library imagecodecs" if self._decoder != "tifffile" else ""
 
     @property
     def piece_bytes(self) -> int:
-        """Bytes that are decoded at once, however few rows are wanted."""
+        """Bytes that are decoded at once, however few rows are requested."""
         if self._is_plain:
             return 0
         return segment_bytes(self._keyframe, self._page.shaped, self._page.dtype)
 
     def read_rows(self, frame: int, start: int, stop: int) -> Array:
-        """Some rows of one frame, as `read` gives them, read without the others where there is no `whole_reason`."""
+        """Some rows of one frame, as in `read`; the other rows are not read unless there is a `whole_reason`."""
         page, image = divmod(frame, self._page.images)
         found = self._page.image(self._read_page_rows(page, start, stop), image)
         return np.ascontiguousarray(found, self.dtype)
@@ -226,7 +227,7 @@ class TiffStack:
         return result
 
     def _check_piece(self, data: bytes) -> None:
-        """Raises InputError for a strip or tile that would grow beyond its size: see `_check_growth`."""
+        """Raises InputError for a strip or tile that would decode to more than its size: see `_check_growth`."""
         kind = int(self._keyframe.compression)
         if has_imagecodecs() or kind not in (*DEFLATES, LZMA):
             return
@@ -235,19 +236,19 @@ class TiffStack:
 
     @property
     def _is_plain(self) -> bool:
-        """Whether the file holds the values of a page as they are, one after the other."""
+        """Whether the file has the values of a page uncompressed and contiguous."""
         return bool(self._keyframe.is_contiguous and self._keyframe.fillorder == 1 and self._keyframe.predictor == 1)
 
     @property
     def _most_of_a_piece(self) -> int:
-        """The maximum number of bytes that a strip or tile may become."""
+        """The maximum number of bytes of a decoded strip or tile."""
         keyframe = self._keyframe
         segment = math.prod(keyframe.tile) if keyframe.is_tiled else keyframe.rowsperstrip * keyframe.imagewidth
         values = min(segment * max(self._page.shaped[4], 1), max(self._page.values, segment))
         return int(values * self._page.dtype.itemsize)
 
     def _read_page(self, index: int) -> Array:
-        """The stored values of a page as its `shaped`."""
+        """The stored values of a page in its form `shaped`."""
         keyframe, start, plain = self._keyframe, self._offset, self._is_plain
         bytes_each = self._page.values * self._page.dtype.itemsize
         if plain and start is not None:
@@ -290,7 +291,7 @@ class TiffStack:
         return np.array(other._read_page(page.index))  # a map would be taken for one of this file
 
     def _read_plain(self, offset: int) -> Array:
-        """A map of values that the file holds as they are."""
+        """A map of values that the file has uncompressed."""
         page, stored = self._page, self._page.dtype.newbyteorder(self._file.byteorder)
         self._check_end(offset + page.values * stored.itemsize)
         return np.memmap(self._path, stored, "r", offset, page.shaped)
@@ -301,7 +302,8 @@ class TiffStack:
             raise InputError(f"{self._name} is cut short: {missing} bytes are missing; copy or save it again.")
 
     def _check_growth(self, page: Any) -> None:
-        """Raises InputError for data that would grow beyond its page: only imagecodecs stops there by itself."""
+        """Raises InputError for data that would decode to more than their page: only imagecodecs stops there by
+        itself."""
         kind = int(self._keyframe.compression)
         if has_imagecodecs() or kind not in (*DEFLATES, LZMA):
             return
@@ -314,7 +316,7 @@ class TiffStack:
                     raise self._damaged
 
     def _decode_opencv(self, page: Any) -> Array:
-        """A page that tifffile misses a library for; OpenCV turns it upright, which is undone."""
+        """A page that tifffile lacks a library for; OpenCV rotates it upright, which is undone."""
         import cv2
 
         shaped, damaged = self._page.shaped, self._damaged
@@ -334,7 +336,7 @@ _AXES = {"T": "time", "Z": "depth", "C": "channel", "S": "sample", "R": "row", "
 
 
 def _lay_back(upright: Array, page: TiffPage) -> Array:
-    """The picture as the file stores it, of one that is upright."""
+    """The picture in the orientation of the file, from an upright one."""
     stored = upright
     if page.orientation in (3, 4, 7, 8):
         stored = stored[::-1]
@@ -344,7 +346,7 @@ def _lay_back(upright: Array, page: TiffPage) -> Array:
 
 
 def _grows(data: bytes, compression: int, most: int, damaged: InputError) -> bool:
-    """Whether compressed bytes become more than `most` bytes."""
+    """Whether compressed bytes decode to more than `most` bytes."""
     with codec(damaged):
         if compression == LZMA:
             return len(lzma.LZMADecompressor().decompress(data, most + 1)) > most

@@ -1,5 +1,5 @@
-"""The chain of a TIFF's directories, one for each page: a damaged one may go in circles, which a reader follows for
-ever, and of a chain that breaks off tifffile reads the pages before and raises nothing."""
+"""Checks the chain of a TIFF's directories, one for each page: readers would follow a circular chain for ever, and
+tifffile reads a broken chain up to the break without an error."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from gpu_ops.progress import advance
 
 DESCRIPTION = 270
 LONGEST = 1 << 24
-"""Bytes of a description at most."""
+"""The most bytes of a description."""
 MOST_PAGES = 100_000
 MOST_ENTRIES = 4096
 BIG = 43
 LEAST = 8
-"""No directory begins before this place, where the header ends."""
+"""The smallest offset of a directory: the end of the header."""
 
 
 def check_chain(path: Path, name: str, damaged: InputError) -> None:
-    """Raises InputError unless each directory lies within the file, and the chain of them has an end; OSError."""
+    """Raises InputError unless each directory is within the file, and the chain ends; OSError."""
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         head = file.read(16)
@@ -57,15 +57,15 @@ def check_chain(path: Path, name: str, damaged: InputError) -> None:
 
 
 def _sizes(head: bytes) -> tuple[str, int, str, int, str]:
-    """The byte order of a TIFF, where the place of its first directory is, and how counts, entries and places are
-    stored: as text for `struct`, but the entries by their size."""
+    """The byte order of a TIFF, the position of the offset of its first directory, and how counts, entries and offsets
+    are stored: formats of `struct`, for entries their size."""
     order = "<" if head[:2] == b"II" else ">"
     big = struct.unpack(f"{order}H", head[2:4])[0] == BIG
     return (order, 8, f"{order}Q", 20, f"{order}Q") if big else (order, 4, f"{order}H", 12, f"{order}I")
 
 
 def first_description(path: Path) -> str:
-    """The description of a TIFF's first page; "" where there is none, or it cannot be found. Raises OSError."""
+    """The description of a TIFF's first page; "" without one, or if it cannot be found. Raises OSError."""
     with open(path, "rb") as file, suppress(struct.error, OverflowError, ValueError):
         head = file.read(16)
         order, start, count, entry, offset = _sizes(head)

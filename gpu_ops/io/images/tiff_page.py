@@ -1,4 +1,4 @@
-"""What the tags of a TIFF's first page say about its values, and how they become an image."""
+"""The tags of a TIFF's first page about its values, and their conversion to an image."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gpu_ops.io.inputs import Array
 
 WHITE_ZERO, BLACK_ZERO, RGB, PALETTE, SEPARATED, YCBCR = 0, 1, 2, 3, 5, 6
 UNREAD = {8: "CIE L*a*b*", 9: "ICC L*a*b*", 10: "ITU L*a*b*", 32844: "LogL", 32845: "LogLuv"}
-"""Meanings of values that are no gray and no RGB, and that no reader here converts."""
+"""Photometric interpretations that are neither gray nor RGB, and that no reader here converts."""
 JPEGS = (6, 7)
 DEFLATES = (8, 32946)
 LZMA = 34925
@@ -24,10 +24,10 @@ LZW, JPEG, PACKBITS = 5, 7, 32773
 DECODED_BY_TIFFFILE = (1, PACKBITS, *DEFLATES, LZMA)
 """Compressions that tifffile decodes by itself."""
 GROWTH = {1: 1, LZW: 4096, **dict.fromkeys(DEFLATES, 1032), PACKBITS: 64}
-"""By the number of a compression, how many bytes at most one stored byte can become; others have no such bound."""
+"""By compression number, the most bytes that one stored byte can decode to; others have no such bound."""
 ALPHAS = (1, 2)
 TILE_VALUES = 1 << 24
-"""A tile of a small picture may be larger than it, up to so many values."""
+"""A tile may be larger than a small picture, up to this many values."""
 EXTRA = "install the extra kernelscope[formats]"
 
 
@@ -54,16 +54,17 @@ class TiffPage:
 
     @property
     def frames_per_plane(self) -> int:
-        """How many of its samples are separate frames: all where they are neither gray nor colour."""
+        """How many of its samples are separate frames: all if they are neither gray nor colour."""
         return self.samples if self.samples > 4 or (self.samples == 2 and not self.alpha) else 1
 
     @property
     def images(self) -> int:
-        """How many images the page holds: one for each plane of its depth, and for each sample that is a frame."""
+        """The number of images in the page: one for each plane of its depth, and for each sample that is a frame."""
         return self.shaped[1] * self.frames_per_plane
 
     def image(self, values: Array, index: int) -> Array:
-        """One of its images, upright, of its values as `shaped`. Raises IndexError for a colour that is not there."""
+        """One of its images, upright, from its values in the form `shaped`. Raises IndexError for a missing palette
+        colour."""
         plane = np.moveaxis(values[:, index // self.frames_per_plane], 0, 2)  # (height, width, planes, samples)
         plane = plane.reshape(*plane.shape[:2], self.samples)
         if self.samples == 1 or self.frames_per_plane > 1:
@@ -109,7 +110,7 @@ class TiffPage:
 
 
 def tifffile_library() -> Any:
-    """tifffile, without its log lines: it says there what our errors say."""
+    """tifffile, without its log lines: errors are reported here."""
     import tifffile
 
     tifffile.logger().addHandler(logging.NullHandler())
@@ -154,7 +155,7 @@ def describe_page(page: Any, tags: Tags, name: str, damaged: InputError) -> Tiff
 
 
 def _check_meaning(page: TiffPage, compression: int, name: str) -> None:
-    """Raises InputError for colours that are not converted here."""
+    """Raises InputError for colour spaces that are not converted here."""
     colours = UNREAD.get(page.photometric, "")
     if page.photometric == YCBCR and compression not in JPEGS:
         colours = "YCbCr without JPEG compression"
@@ -173,8 +174,8 @@ def _find_colours(colours: Array, damaged: InputError) -> Array:
 
 
 def find_decoder(page: Any, name: str) -> str:
-    """Who decodes a page of tifffile: "tifffile", or "opencv" where a library that it needs is missing. Raises
-    InputError where both cannot."""
+    """The decoder of a page of tifffile: "tifffile", or "opencv" where a library that tifffile needs is missing. Raises
+    InputError where neither can decode it."""
     if not _lacks(page):
         return "tifffile"
     simple = int(page.photometric) in (BLACK_ZERO, RGB) or int(page.compression) in JPEGS
@@ -191,7 +192,7 @@ def _opencv_reads(compression: int) -> bool:
 
 
 def _lacks(page: Any) -> bool:
-    """Whether tifffile misses a library for this page: it decodes only the simplest ones by itself."""
+    """Whether tifffile lacks a library for this page: without one it decodes only the simplest compressions."""
     if has_imagecodecs():
         return False
     by_tifffile = int(page.compression) in DECODED_BY_TIFFFILE and page.predictor in (1, 2)
@@ -199,7 +200,7 @@ def _lacks(page: Any) -> bool:
 
 
 def has_imagecodecs() -> bool:
-    """Whether the library is installed that decodes what tifffile alone cannot."""
+    """Whether imagecodecs is installed, which decodes the compressions that tifffile alone cannot."""
     try:
         import imagecodecs  # noqa: F401
     except ImportError:
@@ -208,8 +209,8 @@ def has_imagecodecs() -> bool:
 
 
 def check_segments(page: Any, keyframe: Any, size: int, name: str, damaged: InputError) -> None:
-    """Raises InputError unless the data of a page lies within a file of `size` bytes and can become its values. A tile
-    without bytes is an empty one, as mapping programs write it."""
+    """Raises InputError unless the data of a page are within a file of `size` bytes and are enough for its values. A
+    tile without bytes is an empty one, as mapping programs write it."""
     number, form = math.prod(keyframe.chunked), tuple(int(n) for n in keyframe.shaped)
     if keyframe.is_tiled and math.prod(keyframe.tile) * form[4] > max(math.prod(form), TILE_VALUES):
         raise damaged

@@ -1,4 +1,4 @@
-"""Rows of a page of a TIFF from those strips or tiles that hold them, without the rest of the page."""
+"""Reads rows of a TIFF page from the strips or tiles that contain them, without the rest of the page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def segment_rows(keyframe: Any) -> int:
 
 
 def segment_bytes(keyframe: Any, shaped: Shaped, dtype: np.dtype[Any]) -> int:
-    """Bytes of one decoded strip, or of the tiles beside one another that hold the same rows."""
+    """Bytes of one decoded strip, or of the row of tiles that covers the same rows."""
     return segment_rows(keyframe) * shaped[3] * shaped[4] * dtype.itemsize
 
 
@@ -36,7 +36,7 @@ def read_segments(
 ) -> None:
     """Fill `result` (planes, 1, rows, width, samples) with the rows from `start` on. `page` and `keyframe` are those of
     tifffile, and `handle` is its open file; `check` gets the bytes of each segment before they are decoded. A segment
-    without bytes is empty: its values are 0. Raises InputError for a segment that is not what it should be."""
+    without bytes is empty: its values are 0. Raises InputError for a segment of an unexpected size."""
     chosen = list(_touched(keyframe, result.shape, start))
     how: dict[str, Any] = {"_fullsize": keyframe.is_tiled}
     if int(keyframe.compression) in (6, 7, 34892, 33007):
@@ -56,7 +56,7 @@ def read_segments(
 
 
 def _touched(keyframe: Any, shape: tuple[int, ...], start: int) -> Iterator[int]:
-    """The numbers of the segments that hold rows from `start` on, of all planes."""
+    """The numbers of the segments that contain rows from `start` on, of all planes."""
     height, rows = segment_rows(keyframe), shape[2]
     down = -(-keyframe.imagelength // height)
     across = -(-keyframe.imagewidth // keyframe.tilewidth) if keyframe.is_tiled else 1
@@ -67,12 +67,12 @@ def _touched(keyframe: Any, shape: tuple[int, ...], start: int) -> Iterator[int]
 
 
 def _place(segment: Array, target: Array, row: int, column: int) -> None:
-    """Copy a segment (rows, columns, samples), of which row 0 is `row` of the target, as far as it lies inside."""
+    """Copy a segment (rows, columns, samples), whose row 0 is `row` of the target, as far as it is inside."""
     top, bottom = max(row, 0), min(row + len(segment), len(target))
     right = min(column + segment.shape[1], target.shape[1])
     target[top:bottom, column:right] = segment[top - row : bottom - row, : right - column]
 
 
 def rows_place(offset: int, shaped: Shaped, itemsize: int, plane: int, start: int) -> int:
-    """Where the rows of a plane begin in a file that holds a page as it is, in bytes."""
+    """The offset in bytes of the rows of a plane in a file that has a page uncompressed and contiguous."""
     return offset + (plane * shaped[2] + start) * math.prod(shaped[3:]) * itemsize

@@ -1,4 +1,4 @@
-"""Which pages of a TIFF make its frames: of several series the main one, of a set of files all that are there."""
+"""Which pages of a TIFF make up its frames: of several series the main one, of a set of files all existing ones."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from gpu_ops.io.images.tiff_chain import check_chain, first_description
 from gpu_ops.io.regular import require_regular
 
 REDUCED, MASK = 1, 4
-"""Bits of NewSubfileType: a page that is a smaller version of another one, or the transparency of another one."""
+"""Bits of NewSubfileType: a page that is a reduced version of another one, or its transparency mask."""
 OLD_REDUCED = 2
-"""The value of the older tag SubfileType for a smaller version."""
+"""The value of the older tag SubfileType for a reduced version."""
 UUID = re.compile(r"<(?:\w+:)?UUID\b([^<>]*)>([^<]*)<")
 NAME = re.compile(r"\bFileName\s*=\s*[\"']([^\"']*)[\"']")
 OWN = re.compile(r"<(?:\w+:)?OME\b[^<>]*?\bUUID\s*=\s*[\"']([^\"']*)[\"']")
 ELSEWHERE = re.compile(r"<(?:\w+:)?BinaryOnly\b[^<>]*?\bMetadataFile\s*=\s*[\"']([^\"']*)[\"']")
 MOST_NAMES = 3
-"""Names and numbers at most in one sentence."""
+"""The most names and numbers in one sentence."""
 
 
 class Frames(NamedTuple):
     """How many `pages` there are, and the offset of the first in bytes where they are contiguous, else None.
-    `notes` are sentences about what is not as the file says."""
+    `notes` are sentences about deviations from the file's metadata."""
 
     pages: int
     offset: int | None
@@ -38,7 +38,7 @@ class Frames(NamedTuple):
 
 
 def files_of_set(xml: str, path: Path, name: str) -> tuple[str, ...]:
-    """The names of the other files that OME's XML names. Raises InputError for a name outside the file's folder."""
+    """The names of the other files in OME's XML. Raises InputError for a name outside the file's folder."""
     own = OWN.search(xml)
     ids = [(NAME.search(inside), id.strip()) for inside, id in UUID.findall(xml)]
     others = (found[1] for found, id in ids if found and not (own and own[1].strip() == id))
@@ -76,7 +76,7 @@ def beside_of(path: Path) -> list[Path]:
 
 
 def is_small(page: Any) -> bool:
-    """Whether a page of tifffile is a smaller version of another one, or a mask."""
+    """Whether a page of tifffile is a reduced version of another one, or a mask."""
     kind = int(page.tags.valueof(254, 0) or 0)
     return bool(kind & (REDUCED | MASK)) or page.tags.valueof(255, 0) == OLD_REDUCED
 
@@ -87,14 +87,14 @@ def main_series(series: Sequence[Any]) -> int:
 
 
 def series_words(series: Any) -> str:
-    """What a series holds: "5 × 64 × 64, uint16"."""
+    """A series in words: "5 × 64 × 64, uint16"."""
     small = ", a smaller version or a mask" if is_small(series.keyframe) else ""
     return f"{' × '.join(map(str, series.shape))}, {series.dtype}{small}"
 
 
 def find_frames(file: Any, series: Any, size: int, missing: Sequence[str], damaged: InputError) -> Frames:
-    """The frames of a series of tifffile, whose `file` has `size` bytes; `missing` are the files of its set that are
-    not there."""
+    """The frames of a series of tifffile, whose `file` has `size` bytes; `missing` are the files of its set that do not
+    exist."""
     with codec(damaged):
         each = math.prod(series.keyframe.shaped)
         promised, offset = series.size // max(each, 1), series.dataoffset
@@ -113,15 +113,15 @@ def find_frames(file: Any, series: Any, size: int, missing: Sequence[str], damag
         return Frames(promised, offset)
     if promised > 1 or there > 1 or offset is None or not nbytes:
         return Frames(promised, offset, (_of_others(said, promised),))
-    whole, rest = divmod(size - offset, nbytes)  # ImageJ writes one page, and all frames behind one another
+    whole, rest = divmod(size - offset, nbytes)  # ImageJ writes one page, followed by all frames
     if rest and whole < said and whole:
-        return Frames(said, offset)  # its end is missing, which the reader says
+        return Frames(said, offset)  # its end is missing, which the reader reports
     count = max(1, min(whole, said))
     return Frames(count, offset, () if count == said else (_of_others(said, count),))
 
 
 def _said(file: Any, series: Any, each: int) -> int:
-    """How many frames the notes of ImageJ, or the shape that tifffile notes, say; 1 where they say nothing."""
+    """The number of frames in ImageJ's notes, or in the shape that tifffile stores; 1 without either."""
     if series.kind == "shaped":
         words = series.keyframe.shaped_description
         shape = json.loads(words).get("shape", ()) if str(words).startswith("{") else ()
@@ -131,7 +131,7 @@ def _said(file: Any, series: Any, each: int) -> int:
 
 
 def _unread(file: Any) -> int:
-    """How many pages of the file belong to none of its series."""
+    """The number of pages of the file that belong to none of its series."""
     used = {page.index for one in file.series for page in one.pages if page is not None and page.parent is file}
     return max(0, len(file.pages) - len(used))
 
@@ -152,7 +152,7 @@ def _of_others(said: int, there: int) -> str:
 
 
 def _of_missing(own: Sequence[int], count: int, files: Sequence[str]) -> str:
-    """A sentence about planes that are filled with 0; "" where there are none."""
+    """A sentence about planes that are filled with 0; "" without any."""
     if not own:
         return ""
     numbers = ", ".join(map(str, own[:MOST_NAMES])) + (", …" if len(own) > MOST_NAMES else "")
@@ -164,7 +164,7 @@ def _of_missing(own: Sequence[int], count: int, files: Sequence[str]) -> str:
 
 
 def elsewhere(xml: str) -> str:
-    """A sentence about a file whose XML only names the file that describes it, or leaves out the names of the other
+    """A sentence about a file whose XML only refers to the file with the description, or omits the names of the other
     files of its set; "" for any other."""
     found, own = ELSEWHERE.search(xml), OWN.search(xml)
     if found is not None:

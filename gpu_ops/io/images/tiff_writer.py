@@ -1,4 +1,4 @@
-"""Writes TIFF files with tifffile: uncompressed, all pages one after the other, so that every reader can map them."""
+"""Writes TIFF files with tifffile: uncompressed, with all pages contiguous, so that every reader can map them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ TIFF_TYPES = (
     *("uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64"),
     *("float16", "float32", "float64"),
 )
-"""What tifffile reads back; OpenCV reads all but float16."""
+"""The types that tifffile reads back; OpenCV reads all except float16."""
 CLASSIC = 2**32
 """Offsets of a classic TIFF have 4 bytes; a longer file is a BigTIFF."""
 DIRECTORY = 512
-"""Bytes of the directory of a page at most, without the description."""
+"""The most bytes of the directory of a page, without the description."""
 MOST = 2**32 - 1
 
 
@@ -33,7 +33,7 @@ def write_tiff(
     """Writes an image (H, W) or (H, W, C) with C = 1, 3 or 4, or a stack (D, H, W) or (D, H, W, C), of TIFF_TYPES.
 
     An array of three axes is an image where the last one has 1, 3 or 4 elements. `pixel` is the size of a pixel,
-    `about` a description in words. Raises InputError for what a TIFF cannot hold.
+    `about` a description in words. Raises InputError for arrays that a TIFF cannot store.
     """
     image = array.ndim == 2 or (array.ndim == 3 and array.shape[2] in (1, 3, 4))
     frames = array[None] if image else array
@@ -48,8 +48,8 @@ def write_tiff(
 
 
 class TiffWriter:
-    """Writes `frames` frames of `shape`, (H, W) or (H, W, C), and `dtype` one after the other into a new file. Where
-    fewer come, the values of the others are 0. Raises InputError for a type that a TIFF cannot hold, OSError."""
+    """Writes `frames` frames of `shape`, (H, W) or (H, W, C), and `dtype` one after the other into a new file. Frames
+    that are not written have the value 0. Raises InputError for a type that a TIFF cannot store, OSError."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class TiffWriter:
         words = about.replace("…", " to ").encode("ascii", "replace").replace(b"\0", b" ")
         length = frames * (math.prod(shape) * dtype.itemsize + DIRECTORY + len(words))
         with tifffile.TiffWriter(file, bigtiff=length >= CLASSIC, byteorder="<") as writer:
-            place, _ = writer.write(  # directories alone: the values come later, and are never in memory together
+            place, _ = writer.write(  # only directories: the values follow later, and are never in memory together
                 None,
                 shape=(frames, *(shape if samples > 1 else shape[:2])),
                 dtype=self._dtype,
@@ -90,7 +90,7 @@ class TiffWriter:
         file.seek(place)
 
     def write_rows(self, rows: Array) -> None:
-        """The next rows of the present frame, as many as it still lacks at most."""
+        """Write the next rows of the present frame, at most as many as it still lacks."""
         if rows.shape[1:] != self._shape[1:] or self._rows + len(rows) > self._shape[0] or self._done >= self._frames:
             raise ValueError(f"rows of {rows.shape} do not go on with {self._rows} rows of {self._shape}")
         if not self._rows:
@@ -102,7 +102,7 @@ class TiffWriter:
 
 
 def resolution(pixel: Pixel | None) -> tuple[tuple[int, int], tuple[int, int]] | None:
-    """Pixels a centimetre along x and y as fractions of 32-bit integers; None where a TIFF cannot say it. tifffile's
+    """Pixels per centimetre along x and y as fractions of 32-bit integers; None where they do not fit. tifffile's
     own fractions are exact to six digits only in some of its versions."""
     scale = MILLIMETRES.get(pixel.unit) if pixel else None
     if pixel is None or scale is None or not all(1 / MOST < side * scale / 10 < MOST for side in (pixel.y, pixel.x)):

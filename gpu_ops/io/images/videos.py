@@ -1,5 +1,5 @@
-"""Videos as stacks, where PyAV is installed. Frames are found by their time stamps, so that a frame is the same one
-whether it is reached by playing or by a jump."""
+"""Videos as stacks, if PyAV is installed. Frames are found by their time stamps, so that playing and seeking reach the
+same frame."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SUFFIXES = (".mp4", ".avi", ".mov", ".mkv", ".webm")
 MATROSKA = b"\x1a\x45\xdf\xa3"
 QUICKTIME = (b"ftyp", b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot")
 NEAR = 30
-"""So many frames ahead are reached by decoding on; a farther one by a jump to the key frame before it."""
+"""Frames at most this far ahead are reached by decoding; others by seeking to the previous key frame."""
 
 
 def is_video(head: bytes) -> bool:
@@ -37,7 +37,7 @@ def read_video(opening: Opening) -> Decoded:
 
 
 def look_video(opening: Opening) -> Survey:
-    """Size, number of frames, frames per second and how the video is coded."""
+    """Size, number of frames, frames per second and codec of the video."""
     stack = _open(opening)
     height, width = stack.shape[:2]
     facts = (
@@ -68,7 +68,7 @@ def _library(name: str) -> Any:
 
 class VideoStack:
     """A Stack of a video's first picture stream. The decoder stays open, so that the next frame costs one frame. Raises
-    InputError for a damaged video, for one without pictures, and where PyAV is missing."""
+    InputError for a damaged video, for one without a picture stream, and if PyAV is missing."""
 
     def __init__(self, opening: Opening) -> None:
         self._path, self._name = opening.path, opening.name
@@ -100,7 +100,7 @@ class VideoStack:
         return stream
 
     def _find_times(self) -> list[int]:
-        """The time stamp of each frame in order, from the packets alone, which needs no decoding."""
+        """The time stamp of each frame in order, from the packets, without decoding."""
         times: list[int] = []
         duration = max(1, self._container.size or 1)
         packets = self._container.demux(self._container.streams.video[0])
@@ -134,7 +134,7 @@ class VideoStack:
         return self._last[1].copy()
 
     def _find(self, frame: int) -> Array:
-        """Decode on to the frame, after a seek where it is before the current one or far ahead."""
+        """Decode up to the frame, after seeking where it is before the current one or far ahead."""
         wanted = self._times[frame]
         if not 0 <= frame - self._place <= NEAR:
             self._jump(wanted)
@@ -142,7 +142,7 @@ class VideoStack:
             found = self._run_to(frame, wanted)
             if found is not None:
                 return self._pixels(found)
-            if attempt is not None:  # the index of some files leads behind the frame
+            if attempt is not None:  # the index of some files points behind the frame
                 attempt()
         raise InputError(
             f"{self._name} cannot be decoded up to frame {frame}; choose an earlier one, or save it again."
@@ -169,7 +169,7 @@ class VideoStack:
         self._frames = self._decoded()
 
     def _pixels(self, picture: Any) -> Array:
-        """The values of a decoded frame: as many bits as it has, turned upright."""
+        """The values of a decoded frame: in its own bit depth, rotated upright."""
         deep = max((part.bits for part in picture.format.components), default=8) > 8
         gray = len(picture.format.components) == 1 and not picture.format.name.startswith("pal")
         pixels = ("gray16le" if deep else "gray") if gray else ("rgb48le" if deep else "rgb24")

@@ -1,4 +1,4 @@
-"""What a cell of a table says: a number, nothing, or a time of day or of a date."""
+"""The content of a table's cell: a number, nothing, or a time of day or of a date."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ INFINITE = frozenset((b"\xe2\x88\x9e", b"-\xe2\x88\x9e", b"1.#inf", b"-1.#inf"))
 """Infinity as instruments and compilers write it, in addition to the forms that float() accepts."""
 MINUS = b"\xe2\x88\x92"
 GROUP_MARKS = re.compile(rb"(?<=\d)(?:[' ]|\xe2\x80[\x99\xaf]|\xc2\xa0|[\xa0\x92])(?=\d{3})")
-"""Marks between thousands that are no decimal mark anywhere: an apostrophe and blanks."""
+"""Separators of thousands that are a decimal mark in no country: an apostrophe and blanks."""
 GROUPED = {
     mark: re.compile(rb"[+-]?[1-9]\d{0,2}(?:'\d{3})+(?:D\d*)?(?:[eE][+-]?\d+)?".replace(b"D", re.escape(mark)))
     for mark in (b".", b",")
 }
 DAMAGED = re.compile(rb"[+\-.,]*(?:\d|[OolI][.,])[\dOolI.,'+\-eE]*")
-"""A cell that was a number before a slip of the pen, as "1O" and "--1"."""
+"""A cell that looks like a number with a typing error, such as "1O" and "--1"."""
 MONTHS = b"jan feb mar apr may jun jul aug sep oct nov dec".split()
 CLOCK = (
     rb"(?P<h>\d{1,4}):(?P<m>\d{2})(?::(?P<s>\d{2})(?:[.,:](?P<f>\d{1,12}))?|(?P<short>[.,]\d{1,12}))?"
@@ -47,16 +47,16 @@ MOMENT = {
     "date": re.compile(DATE),
 }
 MICROSECONDS = {"clock": len("12:00:00.000000"), "stamp": len("2026-11-23 12:00:00.000000")}
-"""The most characters that say no more than microseconds."""
+"""The most characters of a number of seconds with microseconds."""
 SECOND, DAY = 10**9, 86400 * 10**9
 
 
 def number(cell: bytes, decimal: str, grouped: bool = False) -> float | None:
-    """The value of a cell, NaN where it has none; None where it is no number. `grouped` says that the other decimal
-    mark lies between thousands; where a cell shows that itself, as "1.234,5" does, it need not be said."""
+    """The value of a cell, NaN for an empty one; None where it is not a number. `grouped` says that the other decimal
+    mark separates thousands; it is not needed for cells that show this, such as "1.234,5"."""
     mark = b"," if decimal == "comma" else b"."
     other = b"." if mark == b"," else b","
-    if other not in cell and b"_" not in cell:  # Python takes _ between digits, a file may not have it
+    if other not in cell and b"_" not in cell:  # Python accepts _ between digits, a file may not have it
         try:
             return float(cell.replace(b",", b"."))
         except ValueError:
@@ -82,21 +82,21 @@ def is_missing(cell: bytes) -> bool:
 
 
 def is_damaged(cell: bytes, decimal: str) -> bool:
-    """Whether a cell is no number, and looks as if it had been one."""
+    """Whether a cell is not a number, but looks like a damaged one."""
     return DAMAGED.fullmatch(cell) is not None and number(cell, decimal) is None
 
 
 @dataclass(frozen=True)
 class Moments:
     """How the cells of a column of times are read: its `kind`, one of MOMENT, whether the day comes before the month
-    in dates such as 03/04/2026, and the nanoseconds that count as 0."""
+    in dates such as 03/04/2026, and the nanoseconds that correspond to 0."""
 
     kind: str
     day_first: bool = True
     base: int = 0
 
     def seconds(self, cell: bytes) -> float | None:
-        """The seconds since the base, NaN of an empty cell; None where it is no time."""
+        """The seconds since the base, NaN for an empty cell; None where it is not a time."""
         at = moment(cell, self.kind, self.day_first)
         if at is None:
             return float("nan") if is_missing(cell) else None
@@ -104,7 +104,7 @@ class Moments:
 
 
 def moment(cell: bytes, kind: str, day_first: bool = True) -> int | None:
-    """The nanoseconds since midnight, or since the start of the calendar in UTC, that a cell of this kind says."""
+    """The nanoseconds of a cell of this kind, since midnight or since the start of the calendar in UTC."""
     if kind != "date" and len(cell) <= MICROSECONDS[kind] and (found := _iso(cell, kind)) is not None:
         return found
     match = MOMENT[kind].fullmatch(BASIC.sub(rb"\1-\2-\3T\4:\5:\6", cell) if kind == "stamp" else cell)
@@ -117,7 +117,7 @@ def moment(cell: bytes, kind: str, day_first: bool = True) -> int | None:
 
 
 def _iso(cell: bytes, kind: str) -> int | None:
-    """The same of the usual ways to write times, which Python reads much faster; None of others."""
+    """The same for the usual notations of times, which Python reads much faster; None for others."""
     try:
         words = cell.decode("ascii")
         if kind == "clock":
@@ -126,7 +126,7 @@ def _iso(cell: bytes, kind: str) -> int | None:
             at, days = (stamp := datetime.fromisoformat(words)).timetz(), stamp.toordinal()
     except ValueError:
         return None
-    if cell.count(b":") < 2 or at.tzinfo is not None:  # Python takes "12:30.5" for hours and minutes
+    if cell.count(b":") < 2 or at.tzinfo is not None:  # Python reads "12:30.5" as hours and minutes
         return None
     return days * DAY + ((at.hour * 60 + at.minute) * 60 + at.second) * SECOND + at.microsecond * 1000
 
@@ -180,7 +180,7 @@ def _zone(offset: bytes | None) -> int:
 
 
 def moments_of(cells: Sequence[bytes]) -> Moments | None:
-    """How a column of times is read, by its first cells that are not empty; None where most of them are no times."""
+    """How a column of times is read, by its first cells that are not empty; None where most of them are not times."""
     for kind in MOMENT:
         if cells and 2 * sum(_is_like(c, kind) for c in cells) > len(cells):
             ways = [Moments(kind, first) for first in _orders(cells)]
@@ -195,18 +195,18 @@ def _is_like(cell: bytes, kind: str) -> bool:
 
 
 def _orders(cells: Sequence[bytes]) -> tuple[bool, ...]:
-    """Whether the day may come first: months come first in some dates with slashes only."""
+    """The possible values of "day first": months come first only in some dates with slashes."""
     return (False, True) if b"/" in cells[0] else (True,)
 
 
 def _evenness(cells: Sequence[bytes], way: Moments) -> tuple[int, bool]:
-    """How many cells are times in this way, and whether they are evenly spaced."""
+    """How many cells are times when read this way, and whether they are evenly spaced."""
     times = [at for cell in cells if (at := moment(cell, way.kind, way.day_first)) is not None]
     return len(times), bool(times) and even_step(np.array([(at - times[0]) / SECOND for at in times])) is not None
 
 
 def common_unit(cells: Sequence[bytes], decimal: str) -> bytes:
-    """The unit behind the number in each of these cells, such as "V" in "1.5 V"; empty where they have several."""
+    """The unit after the number in each of these cells, such as "V" in "1.5 V"; empty where they differ."""
     units = {cell.lstrip(b"+-.,0123456789eE' ").strip() for cell in cells}
     unit = units.pop() if len(units) == 1 else b""
     if not unit or not is_unit(unit.decode("utf-8", "replace")):
@@ -216,7 +216,7 @@ def common_unit(cells: Sequence[bytes], decimal: str) -> bytes:
 
 
 def reader(decimal: str, grouped: bool, moments: Moments | None, suffix: bytes) -> Callable[[bytes], float | None]:
-    """What reads the cells of one column, which may have a unit behind each number."""
+    """The function that reads the cells of one column, which may have a unit after each number."""
     if moments is not None:
         return moments.seconds
     if suffix:
@@ -225,6 +225,6 @@ def reader(decimal: str, grouped: bool, moments: Moments | None, suffix: bytes) 
 
 
 def passing_midnight(times: Array) -> Array:
-    """Times of day (N,) in seconds that go on growing past midnight."""
+    """Times of day (N,) in seconds, which continue to increase past midnight."""
     steps = np.diff(times, prepend=times[:1])
     return np.asarray(times + 86400.0 * np.cumsum(steps < -43200.0))

@@ -1,4 +1,4 @@
-"""Channels of a record that each have a name, a unit and a rate: which of them are read, and what is said of them."""
+"""Channels of a record that each have a name, a unit and a rate: the selection to read, and their description."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Channel(NamedTuple):
 
 
 def choose(opening: Opening, channels: Sequence[Channel]) -> list[int]:
-    """The places of the channels to read: the chosen ones, or all. Raises InputError where they have several rates,
-    ParamError for a channel that is not there."""
+    """The indices of the channels to read: the chosen ones, or all. Raises InputError where their rates differ,
+    ParamError for a missing channel."""
     name = opening.name
     places = chosen_columns(opening, [channel.name for channel in channels]) or list(range(len(channels)))
     rates = {(channels[k].rate, channels[k].samples) for k in places}
@@ -61,7 +61,7 @@ def _rates(channels: Sequence[Channel], places: Sequence[int]) -> str:
 
 
 def survey_of(opening: Opening, title: str, channels: Sequence[Channel]) -> Survey:
-    """The channels in rows; a choice is needed where they have several rates and none are chosen."""
+    """The channels in rows; a choice is needed where their rates differ and none are chosen."""
     chosen = chosen_columns(opening, [channel.name for channel in channels])
     kinds = [(channel.rate, channel.samples) for channel in channels]
     asks = len(set(kinds)) > 1 and not chosen

@@ -1,4 +1,4 @@
-"""Which channels of a file are read, at what rate, and what is said about them: for every format of signals."""
+"""The channels of a file that are read, their rate, and their description: for every format of signals."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from gpu_ops.errors import ParamError, plain
 from gpu_ops.io.opening import Opening
 
 MOST_NAMES = 12
-"""Names that a sentence lists at most."""
+"""The most names that a sentence lists."""
 _RANGE = re.compile(r"(\d+)-(\d+)")
 
 
 def chosen_rate(opening: Opening) -> float | None:
-    """The rate that the user chose, in hertz; None where the choice was left to the file."""
+    """The rate that the user chose, in hertz; None where the choice is left to the file."""
     return float(opening.choices.get("rate", 0.0)) or None
 
 
 def chosen_columns(opening: Opening, names: Sequence[str], labels: Sequence[str] = ()) -> list[int]:
-    """The places, from 0, of the columns that the user chose, in that order; none where the choice was left open.
+    """The indices, from 0, of the columns that the user chose, in that order; empty without a choice.
 
-    A choice is a list of names and of numbers from 1, such as "2,ecg,5-8"; a name comes before a number. `labels` are
-    longer names, such as those with units. Raises ParamError for a column that is not there, or is there twice.
+    A choice is a list of names and of numbers from 1, such as "2,ecg,5-8"; a name takes precedence over a number.
+    `labels` are longer names, such as those with units. Raises ParamError for a column that is missing or listed twice.
     """
     text = str(opening.choices.get("columns", "")).strip()
     if not text:
@@ -40,7 +40,7 @@ def chosen_columns(opening: Opening, names: Sequence[str], labels: Sequence[str]
 
 
 def _find(part: str, names: Sequence[str]) -> list[int]:
-    """The places of one name, one number or one range of numbers; none where there is no such column."""
+    """The indices of one name, one number or one range of numbers; empty where there is no such column."""
     for same in (part.__eq__, lambda name: part.casefold() == name.casefold()):
         if part and (found := [place for place, name in enumerate(names) if same(name)]):
             return found[:1]
@@ -53,14 +53,13 @@ def _find(part: str, names: Sequence[str]) -> list[int]:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names in a sentence, the first ones where there are many."""
+    """Names in a sentence; only the first ones where there are many."""
     shown = ", ".join(plain(name, 24) for name in names[:MOST_NAMES])
     return f"{shown} and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else shown
 
 
 def labels_of(names: Sequence[str]) -> tuple[str, ...]:
-    """Names of channels as the window shows them: safe, short, and each with a name of its own; none where all are
-    empty."""
+    """Names of channels for the window: safe, short and unique; empty where all names are empty."""
     if not any(names):
         return ()
     labels: list[str] = []

@@ -1,4 +1,4 @@
-"""FLAC and Ogg sound: libsndfile decodes and encodes."""
+"""FLAC and Ogg sound, decoded and encoded by libsndfile."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from gpu_ops.io.signals.sound import DEFAULT_RATE, FRAMES, open_sound, read_samp
 from gpu_ops.progress import advance
 
 FLAC_CHANNELS, FLAC_RATE = 8, 655_350
-"""The most of both in a FLAC file."""
+"""The most channels and the highest rate of a FLAC file."""
 OGG_PAGE = 27 + 255 + 255 * 255
-"""Bytes of an Ogg page at most: header, table, content."""
+"""The largest Ogg page in bytes: header, table, content."""
 LAST_PAGE = 4
 """The flag of the last page of a stream."""
 TAGS, LONGEST_TAG = ("title", "artist", "comment"), 300
-"""What people write into sound files, and the letters of each that a survey shows."""
+"""The tags of sound files that a survey shows, and the most letters of each."""
 TYPES = {"PCM_S8": "8-bit integers", "PCM_U8": "8-bit integers", "PCM_16": "16-bit integers",
          "PCM_24": "24-bit integers", "PCM_32": "32-bit integers", "FLOAT": "32-bit floats",
          "DOUBLE": "64-bit floats"}  # fmt: skip
@@ -35,20 +35,20 @@ TYPES = {"PCM_S8": "8-bit integers", "PCM_U8": "8-bit integers", "PCM_16": "16-b
 def read_flac(opening: Opening) -> Decoded:
     """Samples (N,) or (N, C) and the rate in hertz: integers scaled to [-1, 1), in float32, or float64 for 24 bits.
 
-    Raises InputError for damaged, cut and too large files, and for files that do not say how long they are.
+    Raises InputError for damaged, truncated and too large files, and for files without their length.
     """
     return read_samples(opening, "FLAC file", "save it again as FLAC or WAV", whole=True)
 
 
 def read_ogg(opening: Opening) -> Decoded:
-    """Samples (N,) or (N, C) as float32, and the rate in hertz. Raises InputError for damaged, cut and too large
+    """Samples (N,) or (N, C) as float32, and the rate in hertz. Raises InputError for damaged, truncated and too large
     files."""
     _check_end(opening.path, opening.name)
     return read_samples(opening, "Ogg file", "save it again as Vorbis, Opus or FLAC")
 
 
 def look_sound(opening: Opening) -> Survey:
-    """Length, channels, rate and type of the samples of any sound."""
+    """Length, channels, rate and sample type of any sound file."""
     with open_sound(opening, "sound file", "save it again as WAV or FLAC") as file:
         kind = TYPES.get(file.subtype, file.subtype.replace("_", " ").capitalize())
         length = length_words(file.frames, file.samplerate) if 0 <= file.frames < 2**62 else "unknown"
@@ -67,8 +67,8 @@ def look_sound(opening: Opening) -> Survey:
 
 
 def _check_end(path: Path, name: str) -> None:
-    """Raises InputError where the last page of an Ogg file is missing or cut: the decoder reads the rest and raises
-    nothing."""
+    """Raises InputError where the last page of an Ogg file is missing or truncated: the decoder reads the rest without
+    an error."""
     with open(path, "rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - 2 * OGG_PAGE))
@@ -83,9 +83,9 @@ def _check_end(path: Path, name: str) -> None:
 
 
 def write_flac(file: IO[bytes], array: Array, rate: float | None, name: str, about: str = "") -> None:
-    """Writes (N,) or (N, C): floats from -1 to less than 1 as 24-bit integers, int8, uint8 and int16 as they are in 16
-    bits, and uint16 and int32 as they are in 24 bits, where they fit. `rate` is whole hertz, 44100 when None, `about`
-    a description in words, which becomes the comment."""
+    """Writes (N,) or (N, C): floats from -1 to less than 1 as 24-bit integers, int8, uint8 and int16 unchanged in 16
+    bits, and uint16 and int32 unchanged in 24 bits, where they fit. `rate` is whole hertz, 44100 when None, `about` a
+    description in words, which becomes the comment."""
     if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] > FLAC_CHANNELS):
         raise InputError(
             f"{name} cannot hold shape {array.shape}; a FLAC file is (N,) or (N, C) with at most {FLAC_CHANNELS} "
@@ -98,7 +98,7 @@ def write_flac(file: IO[bytes], array: Array, rate: float | None, name: str, abo
             "save as .npy."
         )
     wide = array.dtype.name not in ("int8", "uint8", "int16")
-    data = io.BytesIO()  # the library hides a full disk
+    data = io.BytesIO()  # the library does not report a full disk
     _encode(data, array, int(hertz), wide, name, about)
     write_from(file, np.frombuffer(data.getbuffer(), np.uint8))
 
@@ -111,7 +111,7 @@ def _encode(data: IO[bytes], array: Array, hertz: int, wide: bool, name: str, ab
     with codec(failure):
         sound = soundfile.SoundFile(data, "w", hertz, columns.shape[1], subtype, format="FLAC")
     with sound:
-        if about:  # before the samples, or the library drops it
+        if about:  # before the samples, otherwise the library drops it
             with codec(failure):
                 sound.comment, sound.software = about.encode("utf-8", "replace").decode(), SOFTWARE
         for start in range(0, len(columns), FRAMES):
@@ -123,7 +123,7 @@ def _encode(data: IO[bytes], array: Array, hertz: int, wide: bool, name: str, ab
 
 
 def _in_24_bits(block: Array, name: str) -> Array:
-    """24-bit integers in the upper bits of int32, as the library takes them."""
+    """24-bit integers in the upper bits of int32, as the library expects them."""
     if block.dtype.kind not in "iuf" or block.dtype.name in ("uint32", "int64", "uint64"):
         raise InputError(f"{name} cannot hold {block.dtype.name}; FLAC takes floats or integers of at most 24 bits.")
     if block.dtype.kind == "f":

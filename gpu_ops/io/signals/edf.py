@@ -1,10 +1,9 @@
 """Records of the European Data Format, EDF, EDF+ and BDF: continuous ones, discontinuous ones (EDF+D and BDF+D), whose
-parts without gaps between are read one by one, those that were not closed, and those with channels without a scale. No
-library here reads the last three.
+parts between gaps are read one by one, unfinished recordings, and records with channels without a scale. No library
+here reads the last three.
 
-In a discontinuous record every data record says when it begins, in the first of its annotations; records that follow
-one another at once are one part. By the specifications of EDF (Kemp et al. 1992) and EDF+ (Kemp and Olivan 2003),
-sections 2.1 and 2.2.
+In a discontinuous record the first annotation of every data record has its start time; adjacent data records form one
+part. By the specifications of EDF (Kemp et al. 1992) and EDF+ (Kemp and Olivan 2003), sections 2.1 and 2.2.
 """
 
 from __future__ import annotations
@@ -29,18 +28,18 @@ FIXED, EACH = 256, 256
 """Bytes of the header before the channels, and of each channel."""
 MOST_SIGNALS, MOST_RECORDS = 4096, 10**8
 KIND = slice(192, 236)
-"""Where the header says what kind of record it is."""
+"""The bytes of the header with the kind of record."""
 KINDS = (b"EDF+D", b"BDF+D")
 OPEN = b"-1"
-"""The number of data records while a recording is not closed."""
+"""The number of data records in the header of an unfinished recording."""
 NOTES = ("EDF Annotations", "BDF Annotations")
 ONSET = re.compile(rb"([+-]\d{1,15}(?:\.\d{1,15})?)(?:\x15[^\x14\x00]*)?\x14")
 TOLERANCE = 1e-4
-"""The part of a sample by which a record may begin too early or too late without a gap: the onsets are decimals."""
+"""The share of a sample by which a record may begin too early or too late without a gap: the onsets are rounded."""
 BLOCK = 1 << 24
 """Bytes that are read at a time."""
 IN_A_SENTENCE, MOST_LISTED = 6, 100
-"""Parts that a sentence and a survey name."""
+"""The most parts that a sentence and a survey list."""
 
 
 def is_edf(head: bytes) -> bool:
@@ -56,8 +55,8 @@ def read_edf(opening: Opening) -> Decoded:
     """Physical values (N,) or (N, C) as float64, the rate in hertz, and the names of the channels with their units; of
     a record with gaps one part.
 
-    Raises InputError for damaged and cut files, for channels of several rates, and for gaps without a choice of the
-    part; ParamError for a channel or a part that is not there.
+    Raises InputError for damaged and truncated files, for channels of different rates, and for gaps without a choice of
+    the part; ParamError for a missing channel or part.
     """
     record = Records(opening)
     record.require_part()
@@ -87,8 +86,8 @@ def look_edf(opening: Opening) -> Survey:
 
 
 class Part(NamedTuple):
-    """Data records that follow one another without a gap: the first, how many, and the seconds at which they begin,
-    counted from the start of the record."""
+    """Data records without gaps between them: the index of the first, their number, and their start in seconds from the
+    start of the record."""
 
     first: int
     records: int
@@ -107,14 +106,14 @@ class _Field:
     """The physical value is (stored + offset) * step."""
     notes: bool
     flat: bool
-    """Whether the least and the greatest value are the same, which gives no scale."""
+    """Whether the minimum and the maximum are equal, which gives no scale."""
 
 
 class Records:
     """The data records of a file: its `channels`, with the lengths of the `part` that the choices ask for, and all
-    `parts`, of which a continuous record has one. `notes` say what the header leaves open.
+    `parts`, of which a continuous record has one. `notes` are remarks about missing facts in the header.
 
-    Raises InputError for damaged files and for records out of order, ParamError for a part that is not there, OSError.
+    Raises InputError for damaged files and for records out of order, ParamError for a missing part, OSError.
     """
 
     def __init__(self, opening: Opening) -> None:
@@ -149,7 +148,7 @@ class Records:
             raise InputError(f"{opening.name} has annotations only, and no channel; open another record.")
 
     def _count_records(self, field: bytes) -> int:
-        """How many data records there are: as the header says, or as many as the file has where it leaves that open."""
+        """The number of data records: from the header, or from the size of the file if the header leaves it open."""
         size = os.path.getsize(self._opening.path)
         present, rest = divmod(size - self._start, self._size)
         if field.strip() != OPEN:
@@ -168,7 +167,7 @@ class Records:
         return present
 
     def unscaled(self, places: Sequence[int]) -> str:
-        """The note on those of these channels whose scale is unknown; empty where it is known of all."""
+        """The note on those of these channels whose scale is unknown; empty if all are known."""
         signals = [field for field in self._fields if not field.notes]
         flat = [plain(signals[k].channel.name, 40) for k in places if signals[k].flat]
         if not flat:
@@ -177,7 +176,7 @@ class Records:
         return f"{which} {', '.join(flat)}: no scale, as the least value is also the greatest; given as stored"
 
     def span(self, index: int) -> str:
-        """When a part begins and ends: "9.75 s to 12.75 s"."""
+        """The start and end of a part: "9.75 s to 12.75 s"."""
         part = self.parts[index]
         return f"{part.start:,.10g} s to {part.start + part.records * self._seconds:,.10g} s"
 
@@ -188,7 +187,7 @@ class Records:
         return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
 
     def require_part(self) -> Part:
-        """The part that is read. Raises InputError where there are several and none was chosen."""
+        """The part that is read. Raises InputError if there are several and none was chosen."""
         if self.chosen < 0:
             raise InputError(
                 f"{self._opening.name} has gaps between {len(self.parts)} parts: {self.words()}; choose one with "
@@ -215,7 +214,7 @@ class Records:
                     out[where, turn] = (stored.reshape(-1) + field.offset) * field.step
 
     def _find_parts(self) -> tuple[Part, ...]:
-        """The parts by the onsets of the records."""
+        """The parts, from the start times of the data records."""
         onsets = self._onsets()
         finest = max(field.each for field in self._fields) / self._seconds
         late = np.diff(onsets) - self._seconds
@@ -229,7 +228,7 @@ class Records:
         return tuple(Part(a, b - a, float(onsets[a] - onsets[0])) for a, b in zip(firsts[:-1], firsts[1:], strict=True))
 
     def _onsets(self) -> Array:
-        """When each data record begins, in seconds, by the first of its annotations."""
+        """The start time of each data record in seconds, from the first of its annotations."""
         notes = next((field for field in self._fields if field.notes), None)
         if notes is None:
             raise InputError(
@@ -250,7 +249,7 @@ class Records:
         return onsets
 
     def _read_fields(self, header: bytes, count: int) -> list[_Field]:
-        """The channels, whose header has each fact of all of them before the next fact."""
+        """The channels; the header has each fact for all channels before the next fact."""
 
         def column(start: int, width: int, k: int) -> bytes:
             at = start * count + k * width

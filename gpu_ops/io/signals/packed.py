@@ -9,7 +9,7 @@ from gpu_ops.io.inputs import Array
 GROUPS = {
     16: (1, 2), 212: (2, 3), 80: (1, 1), 24: (1, 3), 32: (1, 4), 61: (1, 2), 160: (1, 2), 310: (3, 4), 311: (3, 4)
 }  # fmt: skip
-"""Samples and bytes of what is packed together, by format: two's complement with the lowest byte first (16, 24, 32) or
+"""Samples and bytes of one packed group, by format: two's complement with the lowest byte first (16, 24, 32) or
 last (61), two samples of 12 bits in three bytes (212), three of 10 bits in four (310, 311), and offset binary (80,
 160)."""
 BITS = {16: 16, 212: 12, 80: 8, 24: 24, 32: 32, 61: 16, 160: 16, 310: 10, 311: 10}
@@ -17,26 +17,26 @@ BITS = {16: 16, 212: 12, 80: 8, 24: 24, 32: 32, 61: 16, 160: 16, 310: 10, 311: 1
 MISSING = {format: -(2 ** (bits - 1)) for format, bits in BITS.items()}
 """The value of a missing sample."""
 ENDS = {212: (0, 2), 310: (0, 2, 4), 311: (0, 2, 3)}
-"""The bytes that so many samples at the end of a file take which do not fill a group."""
+"""The number of bytes of the last samples of a file that do not fill a group."""
 
 
 def bytes_of(count: int, format: int) -> int:
-    """The bytes that so many samples take at least."""
+    """The minimum number of bytes for so many samples."""
     samples, nbytes = GROUPS[format]
     whole, rest = divmod(count, samples)
     return whole * nbytes + (ENDS[format][rest] if rest else 0)
 
 
 def samples_in(nbytes: int, format: int) -> int:
-    """The most samples that so many bytes can be; 0 of fewer than none."""
+    """The most samples in so many bytes; 0 for negative numbers."""
     samples, group = GROUPS[format]
     whole, rest = divmod(max(nbytes, 0), group)
     return whole * samples + sum(0 < end <= rest for end in ENDS.get(format, ()))
 
 
 def unpack(packed: bytes, count: int, format: int) -> tuple[Array, int]:
-    """`count` samples as int32, none where there are too few bytes, and the value of missing ones. A `count` that fills
-    no whole group is for the end of a file only."""
+    """`count` samples as int32, none where there are too few bytes, and the value of missing ones. A `count` that is
+    not a multiple of the group is allowed only at the end of a file."""
     data = np.frombuffer(packed, np.uint8)
     if len(data) < bytes_of(count, format):
         return np.empty(0, np.int32), MISSING[format]
@@ -71,8 +71,8 @@ def _from_212(data: Array, count: int) -> Array:
 
 def _from_31x(data: Array, count: int, format: int) -> Array:
     """Three samples of ten bits in four bytes, which are two numbers of 16 bits, the lowest byte first. In format 310
-    each number has a sample in its bits 1 to 10, and the five bits above those of both make the third, the lower ones
-    from the first number. In format 311 the three lie one after the other, from the lowest bit on."""
+    each number has a sample in its bits 1 to 10, and the upper five bits of both form the third, the lower ones from
+    the first number. In format 311 the three are contiguous, from the lowest bit on."""
     a, b, c, d = _columns(data, count, format)
     first, second = a | b << 8, c | d << 8
     samples = np.empty((len(a), 3), np.int32)

@@ -1,5 +1,5 @@
-"""WAV files with all channels: libsndfile reads them; this module writes them, because that library hides a full
-disk."""
+"""WAV files with all channels: libsndfile reads them; this module writes them, because that library does not report a
+full disk."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ if TYPE_CHECKING:
 
 DEFAULT_RATE = 44100
 WIDE = ("PCM_24", "PCM_32", "DOUBLE")
-"""Encodings that float32 cannot hold with space to spare; they are read as float64."""
+"""Encodings that need more precision than float32; they are read as float64."""
 FRAMES = 1 << 20
 """Frames that are decoded at a time."""
 UNKNOWN_SIZE = 2**32 - 1
 STREAMED = (range(0x7FFFF000, 0x80000001), range(0xFFFFF000, UNKNOWN_SIZE + 1))
-"""Lengths that programs write which do not know the length yet; 0 is one where samples follow."""
+"""Placeholder lengths of programs that do not know the length yet; 0 is one if samples follow."""
 LARGEST = 2**32 - 4096
-"""Bytes of samples in a WAV file at most, without its header."""
+"""The most bytes of samples in a WAV file, without its header."""
 MOST_CHUNKS = 1000
-"""Chunks before the samples at most; two or three are usual."""
+"""The most chunks before the samples; two or three are usual."""
 IEEE_FLOAT = 3
 
 
 def read_wav(opening: Opening) -> Decoded:
     """Samples (N,) or (N, C) and the rate in hertz: float32, or float64 for 24 and 32-bit integers and doubles.
 
-    Integers are scaled to [-1, 1). A file that does not say how long it is, is read to its end, with a note. Raises
-    InputError for damaged, cut and too large files, and too many channels.
+    Integers are scaled to [-1, 1). A file without its length is read to its end, with a note. Raises InputError for
+    damaged, truncated and too large files, and too many channels.
     """
     check_whole(opening.path, opening.name)
     decoded = read_samples(opening, "WAV file", "save it again as PCM or float WAV")
@@ -53,15 +53,15 @@ def read_wav(opening: Opening) -> Decoded:
 
 
 def stream_steps(path: Path) -> tuple[dict[str, Any], ...]:
-    """The note on a WAV file that does not say how long it is; none on another. Raises OSError."""
+    """The note on a WAV file without its length; none for others. Raises OSError."""
     if samples_of_stream(path) is None:
         return ()
     return (note("the header does not say how long the sound is, so it was read to the end of the file"),)
 
 
 def read_samples(opening: Opening, what: str, advice: str, whole: bool = False) -> Decoded:
-    """The samples of a sound file, in the types that read_wav gives; `what` it is and the `advice` are for errors.
-    `whole` says that a file with fewer samples than it says is cut. Raises InputError."""
+    """The samples of a sound file, in the types of read_wav; `what` it is and the `advice` are for errors. With
+    `whole`, a file with fewer samples than in its header counts as truncated. Raises InputError."""
     name = opening.name
     damaged = InputError(f"{name} is a damaged or unusual {what}; {advice}.")
     with open_sound(opening, what, advice) as file:
@@ -87,14 +87,14 @@ def read_samples(opening: Opening, what: str, advice: str, whole: bool = False) 
 
 @contextmanager
 def open_sound(opening: Opening, what: str, advice: str) -> Iterator[soundfile.SoundFile]:
-    """The file as libsndfile opens it; a WAV file that does not say how long it is, to its end. Raises InputError, with
-    `advice`, where it cannot."""
+    """The file opened by libsndfile; a WAV file without its length is read to its end. Raises InputError, with
+    `advice`, if it cannot be opened."""
     import soundfile
 
     damaged = InputError(f"{opening.name} is a damaged or unusual {what}; {advice}.")
     path, start = opening.path, samples_of_stream(opening.path)
     with ExitStack() as opened:
-        # As bytes where the system's names are bytes: the library refuses a name that is no UTF-8.
+        # As bytes where the system's names are bytes: the library rejects a name that is not UTF-8.
         named = os.fsencode(path) if os.name == "posix" else path
         source = named if start is None else opened.enter_context(_Measured(path, start))
         with codec(damaged):
@@ -105,8 +105,8 @@ def open_sound(opening: Opening, what: str, advice: str) -> Iterator[soundfile.S
 
 
 class _Measured(io.FileIO):
-    """A WAV file whose header says how many bytes follow: both of its lengths are 4 bytes each, at 4 and before the
-    samples at `start`."""
+    """A WAV file with corrected lengths in its header, which are 4 bytes each: one at offset 4, one before the samples
+    at `start`."""
 
     def __init__(self, path: Path, start: int) -> None:
         super().__init__(path)
@@ -129,8 +129,8 @@ class _Measured(io.FileIO):
 
 
 def samples_of_stream(path: Path) -> int | None:
-    """Where the samples of a WAV file begin that does not say how long it is, because its recording was not closed or
-    it was written to a pipe; None of any other file. Raises OSError."""
+    """The offset of the samples in a WAV file without its length, because its recording was not finished or it was
+    written to a pipe; None for any other file. Raises OSError."""
     size = os.path.getsize(path)
     with open(path, "rb") as file:
         if file.read(4) != b"RIFF" or size >= UNKNOWN_SIZE:
@@ -144,7 +144,8 @@ def samples_of_stream(path: Path) -> int | None:
 
 
 def _chunks(file: IO[bytes]) -> Iterator[tuple[bytes, int]]:
-    """The name and the length of each chunk of a WAV file; while one is given, the file is at its content."""
+    """The name and the length of each chunk of a WAV file; at each yield the file position is at the chunk's
+    content."""
     file.seek(12)
     for _ in range(MOST_CHUNKS):
         if len(head := file.read(8)) < 8:
@@ -156,7 +157,7 @@ def _chunks(file: IO[bytes]) -> Iterator[tuple[bytes, int]]:
 
 
 def _has_chunks(file: IO[bytes], size: int) -> bool:
-    """Whether chunks follow up to the end of the file, and no samples."""
+    """Whether only chunks, and no samples, follow up to the end of the file."""
     while len(head := file.read(8)) == 8:
         name, length = struct.unpack("<4sI", head)
         if not name.isascii() or file.seek(length + length % 2, os.SEEK_CUR) > size + 1:
@@ -165,7 +166,8 @@ def _has_chunks(file: IO[bytes], size: int) -> bool:
 
 
 def check_whole(path: Path, name: str) -> None:
-    """Raises InputError where the sizes do not agree: the decoder reads the rest of a cut file and raises nothing."""
+    """Raises InputError where the sizes do not agree: the decoder reads the rest of a truncated file without an
+    error."""
     size, count = os.path.getsize(path), 0
     with open(path, "rb") as file:
         for chunk, length in _chunks(file):
@@ -204,7 +206,7 @@ def write_wav(file: IO[bytes], array: Array, rate: float | None, name: str) -> N
 
 def _wav_header(nbytes: int, itemsize: int, channels: int, hertz: int) -> bytes:
     """The bytes before the samples of a WAV file of floats, by Microsoft's and IBM's description of 1991 and its
-    additions of 1994: "fmt " describes the samples, "fact" has their number for each channel."""
+    additions of 1994: "fmt " describes the samples, "fact" has their number per channel."""
     frame = itemsize * channels
     speed = min(hertz * frame, 2**32 - 1)
     format = struct.pack("<4sIHHIIHHH", b"fmt ", 18, IEEE_FLOAT, channels, hertz, speed, frame, 8 * itemsize, 0)

@@ -1,4 +1,4 @@
-"""The times of samples and the rate that they give."""
+"""Times of samples and the rate that follows from them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from gpu_ops.io.inputs import Array
 
 COUNT_NAMES = ("sample", "samples", "index", "idx", "no", "nr", "number", "row", "")
 DIGITS = 12
-"""Decimals of a time at most."""
+"""The most decimals of a time."""
 CLOSE = 0.01
-"""The part of a step that even times may be off."""
+"""The share of a step by which times may deviate and still count as even."""
 
 
 def is_counter(name: str) -> bool:
@@ -19,9 +19,9 @@ def is_counter(name: str) -> bool:
 
 
 def even_step(times: Array) -> float | None:
-    """The distance of evenly spaced times (N,); None where they are not even, or fewer than two.
+    """The step of evenly spaced times (N,); None where they are not even, or fewer than two.
 
-    Times that were rounded to some decimals may be off by that much; others by CLOSE of a step.
+    Rounded times may be off by their last decimal; others by CLOSE of a step.
     """
     if len(times) < 2 or not np.isfinite(times).all():
         return None
@@ -45,7 +45,7 @@ def _resolution(times: Array) -> float:
 
 def rate_of(times: Array, seconds: float) -> float | None:
     """The rate, in hertz, of evenly spaced times whose unit is `seconds` long; None where they are not even. A rate
-    that is a whole number within the precision of the times is that number."""
+    within the times' precision of an integer becomes that integer."""
     step = even_step(times)
     if step is None:
         return None

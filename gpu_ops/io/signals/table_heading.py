@@ -1,4 +1,4 @@
-"""The lines above the numbers of a table: the names and the units of its columns, and what an instrument says about its
+"""The lines above the numbers of a table: the names and the units of its columns, and an instrument's facts about its
 samples."""
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from gpu_ops.io.signals.units import BRACKETS, RATES, TIME_NAMES, TIMES, cut_uni
 
 COMMENTS = "#%;!/*"
 RULE = re.compile(r"[-=_+|:.*\s]*")
-"""A line that only separates others."""
+"""A line that only separates other lines."""
 NAMED = re.compile(
     r"(?:x([ _-]?(axis|value|achse))?|source|(ch|chan|channel|kanal|voie|canal|analog)[ _-]?[a-z0-9]{1,3})"
 )
-"""Names, in lower case, of lines that have names, not facts about the instrument."""
+"""Words, in lower case, that identify a line of names, as opposed to facts about the instrument."""
 STARTS, STEPS = (
     ("start", "x0", "t0", "xorigin", "xorg", "hoffset"),
     ("increment", "xincrement", "xincr", "xinc", "tinc", "deltax", "hresolution"),
 )
-"""Names of columns, in lower case and without blanks, whose only values are in the line below: the time of the first
-sample, and the distance of two."""
+"""Names of columns, in lower case and without blanks, whose only value is in the line below: the time of the first
+sample, and the sample interval."""
 REMARKS = ("comment", "comments", "remark", "bemerkung", "kommentar")
-"""Names, in lower case, of columns that are there only where they have something."""
+"""Names, in lower case, of columns with optional remarks."""
 INTERVALS = ("sampleinterval", "samplinginterval", "sampleperiod", "samplingperiod", "sampletime", "samplingtime",
              "tdelta", "deltat", "dt", "abtastintervall", "abtastzeit", *STEPS)  # fmt: skip
 RATE_NAMES = ("samplerate", "samplingrate", "samplefrequency", "samplingfrequency", "samplesrate", "fs", "abtastrate",
@@ -34,18 +34,18 @@ QUANTITY = re.compile(
     r"(?:[^\d\s,;:]+:)?\s*([+-]?[\d.]+(?:[eE][+-]?\d+)?)\s*[\"']?\s*[,;\t]?\s*((?![\d+-])[^\s,;\"']*)"
 )
 COUNTS = ([[b"0"], [b"1"]], [[b"1"], [b"2"]])
-"""The first cells of two lines that are counted."""
+"""The first cells of two lines that are numbered."""
 DIGITS = tuple(b"+ - . 0 1 2 3 4 5 6 7 8 9".split())
 LOOKED_AT = 20
-"""Lines that show whether the line above them has numbers or names."""
+"""The number of lines below a line that decide whether it has numbers or names."""
 MOST_SKIPPED = 3
-"""Lines of one cell between the names and the numbers."""
+"""The most lines of one cell between the names and the numbers."""
 
 
 @dataclass(frozen=True)
 class Heading:
-    """The lines above the numbers: how many there are, the names and the units of the columns, the distance of two
-    samples and the time of the first one in seconds where an instrument says them, and what must be said about it."""
+    """The lines above the numbers: how many there are, the names and the units of the columns, the sample interval and
+    the time of the first sample in seconds if an instrument gives them, and remarks for the user."""
 
     lines: int
     names: tuple[str, ...]
@@ -57,8 +57,8 @@ class Heading:
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a table: how many, which of them hold numbers, which of them times, which of the numbers have a
-    unit behind them, which columns have nothing, and what reads a cell of each."""
+    """The columns of a table: their number, which have numbers, which have times, which numbers are followed by a unit,
+    which columns are empty, and the reader of each column's cells."""
 
     count: int
     numeric: tuple[int, ...]
@@ -74,7 +74,7 @@ class Columns:
         return tuple(sorted((*self.numeric, *self.moments)))
 
     def texts(self, row: Sequence[bytes]) -> list[bytes]:
-        """The cells of a row that should be values and are not."""
+        """The cells of a row that are in a column of values but are not values."""
         return [row[k] for k in self.values if self.readers[k](row[k]) is None]
 
     def filled(self, row: Sequence[bytes]) -> list[bytes]:
@@ -83,7 +83,7 @@ class Columns:
 
 
 def text(cell: bytes) -> str:
-    """A cell as text. Instruments write µ and ° in one byte."""
+    """A cell as text. Instruments may write µ and ° in one byte."""
     try:
         return cell.decode()
     except UnicodeDecodeError:
@@ -91,7 +91,7 @@ def text(cell: bytes) -> str:
 
 
 def find_heading(rows: Sequence[list[bytes]], columns: Columns, header: int, begin: int) -> Heading:
-    """The heading above the first row of values; `header` is its number of lines, negative to find out. The lines from
+    """The heading above the first row of values; `header` is its number of lines, negative to detect it. The lines from
     `begin` on are likely to be values."""
     start = header if header >= 0 else _first_values(rows, columns, begin)
     place, skipped = start, 0
@@ -133,7 +133,7 @@ def _first_values(rows: Sequence[list[bytes]], columns: Columns, begin: int) -> 
     most = None
     for place, row in enumerate(rows):
         if len(row) != columns.count or (place < begin and any(row[k] for k in columns.blank)):
-            continue  # of another table, or facts beside columns that have nothing
+            continue  # of another table, or facts next to empty columns
         wrong, good = columns.texts(row), columns.filled(row)
         if (good or wrong) and all(is_damaged(cell, columns.decimal) for cell in wrong):
             return place + _is_numbered(rows, place, columns)
@@ -143,14 +143,14 @@ def _first_values(rows: Sequence[list[bytes]], columns: Columns, begin: int) -> 
 
 
 def _fitted(row: Sequence[bytes], columns: Columns, counted: bool = False) -> list[bytes] | None:
-    """A line above the numbers as a cell for each column, without the sign of a comment; None where it has others. A
-    first column that is `counted` may have no name."""
+    """A line above the numbers as a cell for each column, without the comment sign; None if their number differs. A
+    first column that numbers the rows (`counted`) may have no name."""
     cells = [*row]
     if not any(cells):
         return None
     bare = cells[0].lstrip(COMMENTS.encode()).strip()
     if len(cells) == columns.count + 1 and not bare:
-        return cells[1:]  # "# a b" is cut into three
+        return cells[1:]  # "# a b" is split into three cells
     cells[0] = bare
     extra = cells[columns.count :]
     if all(not c or number(c, "point") is not None or _key(text(c)) in (*STARTS, *STEPS, *REMARKS) for c in extra):
@@ -168,8 +168,8 @@ def _unquoted(name: str) -> str:
 
 
 def _is_numbered(rows: Sequence[list[bytes]], place: int, columns: Columns) -> bool:
-    """Whether a line of numbers is rather the names of the columns: it has a number above a column of words, or evenly
-    growing whole numbers above others that are not whole."""
+    """Whether a line of numbers has the names of the columns: it has a number above a column of words, or evenly
+    increasing integers above fractions."""
     row = rows[place]
     below = [other for other in rows[place + 1 : place + 1 + LOOKED_AT] if len(other) == len(row) == columns.count]
     if len(below) < 2:
@@ -186,7 +186,7 @@ def _is_numbered(rows: Sequence[list[bytes]], place: int, columns: Columns) -> b
 
 
 def _is_units(row: Sequence[bytes], columns: Columns) -> bool:
-    """Whether all cells of a line are units, in brackets or known ones."""
+    """Whether all cells of a line are units, either in brackets or known."""
     cells = [text(row[k]) for k in columns.values if row[k]]
     rest = [row[k] for k in range(columns.count) if k not in columns.values and row[k]]
     units = all(in_brackets(cell) is not None or is_unit(cell) for cell in cells)
@@ -194,8 +194,8 @@ def _is_units(row: Sequence[bytes], columns: Columns) -> bool:
 
 
 def _names_above(rows: Sequence[list[bytes]], units: Sequence[bytes], columns: Columns) -> bool:
-    """Whether a line of names comes before a line of units. Without brackets the units may be the names themselves,
-    below facts about an instrument: then the line before has to look like names."""
+    """Whether a line of names comes before a line of units. Units without brackets may be the names themselves, below
+    facts about an instrument: then the line before must look like names."""
     above = [place for place, row in enumerate(rows) if any(row)]
     if not above:
         return False
@@ -210,7 +210,7 @@ def _names_above(rows: Sequence[list[bytes]], units: Sequence[bytes], columns: C
 
 
 def _is_names(row: Sequence[bytes] | None, columns: Columns) -> bool:
-    """Whether a line has texts instead of values, and no values."""
+    """Whether a line has texts and no values."""
     return row is not None and bool(columns.texts(row)) and not columns.filled(row)
 
 
@@ -219,8 +219,8 @@ def _key(name: str) -> str:
 
 
 def _facts(rows: Sequence[list[bytes]], names: int) -> tuple[float | None, float | None]:
-    """The distance of two samples and the time of the first in seconds, by columns that have one value, below their
-    name in line `names`, or by lines of a name and a value."""
+    """The sample interval and the time of the first sample in seconds, from columns with one value, below their name in
+    line `names`, or from lines of a name and a value."""
     interval, start = None, None
     if names + 1 < len(rows):
         for name, cell in zip(rows[names], rows[names + 1], strict=False):
@@ -232,13 +232,13 @@ def _facts(rows: Sequence[list[bytes]], names: int) -> tuple[float | None, float
             match = FACT.match(line)
             if match is not None:
                 interval = _interval(match[1], match[2]) if interval is None else interval
-                named = _key(match[1]) in STARTS[1:]  # a start alone may be that of anything
+                named = _key(match[1]) in STARTS[1:]  # a start without an interval may belong to anything
                 start = _amount(match[2])[0] if named else start
     return interval if interval and interval > 0 else None, start
 
 
 def _interval(name: str, value: str) -> float | None:
-    """The distance of two samples in seconds that a line says: "Sample Interval,4e-08" or "Rate (kHz): 25"."""
+    """The sample interval in seconds that a line gives: "Sample Interval,4e-08" or "Rate (kHz): 25"."""
     own = BRACKETS.search(name)
     stem, unit = _key(BRACKETS.sub("", name)), next((g for g in own.groups() if g), "") if own else ""
     amount, behind = _amount(value)
@@ -251,7 +251,7 @@ def _interval(name: str, value: str) -> float | None:
 
 
 def _amount(value: str) -> tuple[float | None, str]:
-    """The number and the unit at the start of a text; None where there is no number."""
+    """The number and the unit at the start of a text; None without a number."""
     quantity = QUANTITY.match(value)
     try:
         return (float(quantity[1]), quantity[2]) if quantity is not None else (None, "")

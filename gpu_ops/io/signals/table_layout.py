@@ -1,5 +1,4 @@
-"""How the lines of a table are cut into cells: the user's choices, and what the first lines show where he left them
-open."""
+"""How the lines of a table are split into cells: by the user's choices, else as detected from the first lines."""
 
 from __future__ import annotations
 
@@ -20,30 +19,30 @@ from gpu_ops.io.signals.stamps import is_count
 from gpu_ops.io.signals.table_heading import Columns, Heading, find_heading, text
 
 HEAD = 1 << 18
-"""Bytes at the start of a file that show its layout."""
+"""Bytes at the start of a file that are used to detect its layout."""
 MOST_LINES = 1200
-"""Lines that show it."""
+"""The most lines that are used."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 SEPARATORS = {"tab": b"\t", "semicolon": b";", "pipe": b"|", "comma": b",", "space": b" "}
 """In the order in which they are tried."""
 QUOTE = b'"'
 EXCEL = re.compile(rb"\s*\"?sep=(.)\"?\s*", re.IGNORECASE)
-"""The line in which a spreadsheet says what separates the columns below."""
+"""The line in which a spreadsheet names the separator of the columns below."""
 MARKS = b'\t;,| "'
 PIECES = re.compile(rb"[" + MARKS + rb"]+")
 COUNTED = 5
-"""Lines from which on whole numbers that count them are no part of others."""
+"""From this many lines on, integers that number the lines are a column, not parts of decimals."""
 SAMPLED, NEAR = 60, 0.3
-"""Lines that show which ways to cut them are worth a closer look, and how much less than the best of them may fit."""
+"""The lines that preselect the ways to split them, and how much worse than the best a way may fit."""
 COMPARED = 50
-"""Lines in which two ways are compared."""
+"""The lines in which two ways are compared."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How lines are cut. `separator` is "none" where a line is one cell; `grouped` says that the other decimal mark
-    lies between thousands; `heading` has the lines before the values, `found` what the columns hold. `rows` are the
-    first lines of values as cells. `doubt` says in words how else the lines can be read, and `flags` choose that."""
+    """How lines are split. `separator` is "none" where a line is one cell; `grouped` says that the other decimal mark
+    separates thousands; `heading` has the lines before the values, `found` the content of the columns. `rows` are the
+    first lines of values as cells. `doubt` describes another way to read the lines, and `flags` select it."""
 
     separator: str
     decimal: str
@@ -61,7 +60,7 @@ class Layout:
 
     @property
     def header(self) -> int:
-        """The lines before the values."""
+        """The number of lines before the values."""
         return self.heading.lines
 
     @property
@@ -70,38 +69,38 @@ class Layout:
 
     @property
     def numeric(self) -> tuple[int, ...]:
-        """The places of the columns that hold numbers."""
+        """The indices of the columns of numbers."""
         return self.found.numeric
 
     @property
     def moments(self) -> Mapping[int, Moments]:
-        """The places of the columns that hold times of day and dates, and how those are read."""
+        """The indices of the columns of times of day and dates, and how those are read."""
         return self.found.moments
 
     @property
     def values(self) -> tuple[int, ...]:
-        """The places of all columns that can be read."""
+        """The indices of all columns that can be read."""
         return self.found.values
 
     @property
     def plain(self) -> bool:
-        """Whether it is one number a line and nothing else."""
+        """Whether the table has one number per line and nothing else."""
         simple = self.columns == 1 and not self.header and not self.moments and not self.found.suffixes
         return simple and self.decimal == "point" and not self.grouped
 
     @property
     def readers(self) -> Sequence[Callable[[bytes], float | None]]:
-        """What reads the cells of each column."""
+        """The function that reads the cells of each column."""
         return self.found.readers
 
     @property
     def units(self) -> tuple[str, ...]:
-        """The unit of each column, by its heading or its cells, empty where there is none."""
+        """The unit of each column, from its heading or its cells, empty without one."""
         own = self.found.suffixes
         return tuple(unit or text(own.get(k, b"")) for k, unit in enumerate(self.heading.units))
 
     def titles(self) -> tuple[str, ...]:
-        """A name for each column, its number where it has none."""
+        """A name for each column, its number if it has none."""
         return tuple(name or str(place + 1) for place, name in enumerate(self.names))
 
     def labels(self, places: Sequence[int]) -> tuple[str, ...]:
@@ -111,19 +110,19 @@ class Layout:
         return tuple(f"{name} ({unit})" if name and unit and unit not in name else name for name, unit in named)
 
     def first(self, column: int) -> str:
-        """The first cell of a column that has something in it, as text."""
+        """The first cell of a column that is not empty, as text."""
         cells = (row[column] for row in self.rows if len(row) == self.columns and not is_missing(row[column]))
         return plain(text(next(cells, b"")), 40)
 
     def read(self, column: int, rows: int | None = None) -> Array:
-        """The first values of a column, NaN where a cell has none."""
+        """The first values of a column, NaN for empty cells."""
         read = self.readers[column]
         cells = [read(row[column]) for row in self.rows[:rows] if len(row) == self.columns]
         return np.array([np.nan if cell is None else cell for cell in cells])
 
 
 class Way(NamedTuple):
-    """One way to cut and read the lines of a table."""
+    """One way to split and read the lines of a table."""
 
     separator: str
     decimal: str
@@ -131,8 +130,8 @@ class Way(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """How well a way fits, the most important first: the share of the lines that is in cells with values, whether the
-    line of names has as many cells as the others, whether no mark lies between thousands, and how likely its separator
+    """How well a way fits, the most important first: the share of the lines' text in cells with values, whether the
+    line of names has as many cells as the others, whether no mark separates thousands, and how likely its separator
     is."""
 
     share: float
@@ -142,7 +141,7 @@ class Fit(NamedTuple):
 
 
 def split(line: bytes, separator: str) -> list[bytes]:
-    """The cells of a line without the blanks and quotes around them. Blanks in a row are one separator."""
+    """The cells of a line without the blanks and quotes around them. Consecutive blanks are one separator."""
     if separator == "none":
         cells = [line]
     elif QUOTE in line:
@@ -162,7 +161,7 @@ def unquoted(cell: bytes) -> bytes:
 
 
 def _quoted(line: bytes, separator: str) -> Iterator[bytes]:
-    """The cells of a line in which separators inside quotes do not count."""
+    """The cells of a line, ignoring separators inside quotes."""
     marks, start, inside, i = b" \t" if separator == "space" else SEPARATORS[separator], 0, False, 0
     while i < len(line):
         if line[i : i + 1] == QUOTE:
@@ -177,7 +176,7 @@ def _quoted(line: bytes, separator: str) -> Iterator[bytes]:
 
 
 def first_lines(path: Path, name: str) -> list[bytes]:
-    """The first whole lines. Raises InputError where the first one has no end."""
+    """The first complete lines. Raises InputError where the first one has no end."""
     with open(path, "rb") as file:
         data = file.read(HEAD)
         whole = not file.read(1)
@@ -194,7 +193,7 @@ def first_lines(path: Path, name: str) -> list[bytes]:
 
 
 def find_layout(opening: Opening) -> Layout | None:
-    """The layout of a table by the choices and its first lines; None where no line holds a value. Raises InputError."""
+    """The layout of a table from the choices and its first lines; None where no line has a value. Raises InputError."""
     lines, choices = first_lines(opening.path, opening.name), opening.choices
     separator, decimal = str(choices.get("separator", "auto")), str(choices.get("decimal", "auto"))
     while lines and not lines[-1].strip():
@@ -220,12 +219,12 @@ def find_layout(opening: Opening) -> Layout | None:
 
 
 def _ways(lines: Sequence[bytes], separator: str, decimal: str) -> list[Way]:
-    """All ways that the choices and the signs in the lines of values allow; the likely ones first."""
+    """All ways that the choices and the characters in the lines of values allow, the likely ones first."""
     present = [name for name, mark in SEPARATORS.items() if any(mark in line.strip() for line in lines)]
     quoted = any(QUOTE in line for line in lines)
     ways = []
     for name in (*present, "none") if separator == "auto" else (separator,):
-        # Commas that separate columns are no marks inside numbers, but in quotes.
+        # Commas that separate columns are not marks inside numbers, except in quotes.
         orders = [("point", False), ("comma", False), ("point", True), ("comma", True)]
         if name == "comma":
             orders = [("point", False), *([("point", True), ("comma", False), ("comma", True)] if quoted else ())]
@@ -234,7 +233,7 @@ def _ways(lines: Sequence[bytes], separator: str, decimal: str) -> list[Way]:
 
 
 def _fitting(ways: Sequence[Way], lines: Sequence[bytes]) -> list[Way]:
-    """The ways that some of the lines leave open; to try each on all of them takes long."""
+    """The ways that a few of the lines do not exclude; trying each on all lines takes long."""
     some = [line for line in lines[:: max(1, len(lines) // SAMPLED)] if line.strip()]
     shares = []
     for way in ways:
@@ -268,14 +267,14 @@ def _try(lines: Sequence[bytes], way: Way, header: int, begin: int) -> tuple[Fit
 
 
 def _parts(cell: bytes) -> int:
-    """How many parts a cell has between all signs that may separate columns: a line has as many in any way."""
+    """The number of parts of a cell between all possible separators: a line has as many in any way."""
     if is_missing(cell):
         return 0
     return 1 if len(cell.translate(None, MARKS)) == len(cell) else sum(map(bool, PIECES.split(cell)))
 
 
 def _columns(body: Sequence[list[bytes]], count: int, way: Way) -> Columns:
-    """What the columns hold, by most of their cells in these lines."""
+    """The content of the columns, by the majority of their cells in these lines."""
     numeric, moments, suffixes, blank = [], {}, {}, []
     for k in range(count):
         cells = [row[k] for row in body if len(row) == count and not is_missing(row[k])]
@@ -293,14 +292,14 @@ def _columns(body: Sequence[list[bytes]], count: int, way: Way) -> Columns:
 
 
 def _body(lines: Sequence[bytes]) -> int:
-    """The first of the lines that are likely to have values: below the last line of texts, or the second half."""
+    """The index of the first line that is likely to have values: below the last line of texts, or the second half."""
     filled = [place for place, line in enumerate(lines) if line.strip()]
     last = next((k for k in reversed(filled) if not any(map(_is_value, PIECES.split(lines[k])))), -1)
     return last + 1 if sum(k > last for k in filled) > 1 else len(lines) // 2
 
 
 def _is_value(piece: bytes) -> bool:
-    """Whether a part of a line is a number or a time in any way."""
+    """Whether a part of a line is a number or a time in any notation."""
     return bool(piece) and (number(piece, "point") is not None or _is_moment(piece))
 
 
@@ -309,8 +308,8 @@ def _is_moment(cell: bytes) -> bool:
 
 
 def _rank(layout: Layout) -> int:
-    """How likely a separator is, where several fit: blanks less than signs; and a comma between two whole numbers, with
-    no names above, is rather a decimal mark, unless the first of them count the lines."""
+    """How likely a separator is, where several fit: blanks are less likely than other characters; a comma between two
+    integers, without names above, is more likely a decimal mark, unless the first integers number the lines."""
     if layout.columns == 1:
         return 1
     pairs = [row for row in layout.rows if len(row) == layout.columns == 2]
@@ -321,25 +320,25 @@ def _rank(layout: Layout) -> int:
 
 
 def _likely(best: Layout, other: Layout) -> bool:
-    """Whether another layout is worth a question. Decimal points may be marks between thousands where a spreadsheet
-    has written the file: with names, or with semicolons because its decimal mark is a comma."""
+    """Whether another layout is plausible enough to ask. Decimal points may separate thousands in files of
+    spreadsheets: with names, or with semicolons because the decimal mark is a comma."""
     thousands = other.grouped and other.decimal == "comma" and best.decimal == "point"
     return not thousands or any(best.names) or best.separator not in ("none", "tab", "space")
 
 
 def _differ(one: Layout, other: Layout) -> bool:
-    """Whether two layouts give other values of the same lines."""
+    """Whether two layouts read different values from the same lines."""
     return one.header != other.header or any(_first(one, k) != _first(other, k) for k in _compared(one, other))
 
 
 def _compared(one: Layout, other: Layout) -> range:
-    """The numbers of the first lines that have values in one of two layouts: each has lines above of its own."""
+    """The numbers of the first lines that have values in one of two layouts, whose headings may differ in length."""
     first = min(one.header, other.header)
     return range(first, min(first + COMPARED, one.header + len(one.rows)))
 
 
 def _first(layout: Layout, line: int) -> list[str]:
-    """The values of one of the first lines; none of a line above the values."""
+    """The values of one of the first lines; none for a line above the values."""
     row = layout.rows[line - layout.header] if layout.header <= line else ()
     if len(row) != layout.columns:
         return []
@@ -350,7 +349,7 @@ def _doubt(best: Layout, other: Layout) -> str:
     """Two ways in a sentence: "'1,5' is read as 1.5 (decimal comma); it may be 1 and 5 (comma between columns)"."""
     lines = {k: _line(best if k >= best.header else other, k) for k in _compared(best, other)}
     apart = [k for k in lines if _first(best, k) != _first(other, k)]
-    # A line that is numbers both ways says more than one that is none in one of them.
+    # A line that is numbers both ways is more informative than a line that is numbers only one way.
     place = max(apart or lines, key=lambda k: (bool(_first(best, k) and _first(other, k)), len(lines[k][:12])))
     line = text(lines[place])[:40].replace("\t", " ")
     one, two = (f"{' and '.join(_first(way, place)) or 'no number'} ({_how(way)})" for way in (best, other))
@@ -358,7 +357,7 @@ def _doubt(best: Layout, other: Layout) -> str:
 
 
 def _line(layout: Layout, line: int) -> bytes:
-    """One of the first lines, from its cells."""
+    """One of the first lines, reassembled from its cells."""
     mark = SEPARATORS.get(layout.separator, b"")
     return mark.join(b'"%s"' % c if mark and mark in c else c for c in layout.rows[line - layout.header])
 

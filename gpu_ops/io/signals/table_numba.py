@@ -1,4 +1,4 @@
-"""Compiled conversion of the cells of a table to numbers; the arithmetic is that of single numbers a line."""
+"""Compiled conversion of the cells of a table to numbers; the arithmetic is that of `text_numba`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from gpu_ops.io.signals.text_numba import NEWLINE, RETURN, SPACE, TAB, Bytes, Wo
 Places = np.ndarray[Any, np.dtype[np.int64]]
 QUOTE = 34
 NOTHING = 256
-"""The separator of lines that are one cell: no byte."""
+"""The separator of lines with a single cell: no byte."""
 NAN = np.uint64(0x7FF8000000000000)
 
 
 @numba.njit(cache=True, nogil=True)
 def _blank(data: Bytes, i: int, stop: int, separator: int) -> int:
-    """The end of the blanks from i on that are no separators."""
+    """The end of the blanks from i on that are not separators."""
     while i < stop and (data[i] == SPACE or data[i] == RETURN or (data[i] == TAB and separator != TAB)):
         i += 1
     return i
@@ -26,8 +26,8 @@ def _blank(data: Bytes, i: int, stop: int, separator: int) -> int:
 
 @numba.njit(cache=True, nogil=True)
 def _skip(data: Bytes, i: int, stop: int, separator: int) -> int:
-    """The end of a cell that is not wanted: its separator, or the end of its line. A separator in quotes belongs to
-    it."""
+    """The end of a cell that is not wanted: its separator, or the end of its line. A separator in quotes belongs to the
+    cell."""
     inside = False
     while i < stop and data[i] != NEWLINE:
         if data[i] == QUOTE:
@@ -40,7 +40,7 @@ def _skip(data: Bytes, i: int, stop: int, separator: int) -> int:
 
 @numba.njit(cache=True, nogil=True)
 def _cell(data: Bytes, i: int, stop: int, separator: int) -> Any:
-    """Read one number, with or without quotes: its end, its bits, and whether they are sure. Empty is NaN."""
+    """Read one number, with or without quotes: its end, its bits, and whether they are certain. Empty is NaN."""
     quoted = i < stop and data[i] == QUOTE
     if quoted:
         i = _blank(data, i + 1, stop, separator)
@@ -61,7 +61,7 @@ def parse_rows(
     """Parse the lines of `data` into rows of `bits` (rows, wanted), one double each. Column k goes to `target[k]`; it
     is left out where that is negative.
 
-    A line that is not sure, or has another number of columns, has `doubtful` set and its offset as its first bits.
+    An uncertain line, or one with another number of columns, has `doubtful` set and its offset as its first bits.
     """
     i, stop, columns = 0, len(data), len(target)
     for row in range(len(bits)):

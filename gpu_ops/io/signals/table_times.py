@@ -1,4 +1,4 @@
-"""Which columns of a table are channels, which one has their times, and what is said about the others."""
+"""Which columns of a table are channels, which column has their times, and remarks about the others."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from gpu_ops.io.signals.table_layout import Layout
 from gpu_ops.io.signals.units import TIMES, time_unit
 
 FEWEST_TIMES = 3
-"""Rows from which on a column without a name may be the times of the others."""
+"""From this many rows on, a column without a name may have the times of the others."""
 SURE_OF_RATE = 0.01
-"""The part by which two rates of one file may differ."""
+"""The share by which two rates of one file may differ."""
 KINDS = {"text": "words", "clock": "times of day", "stamp": "dates", "date": "dates"}
-"""What a column has that is no channel."""
+"""The kinds of columns that are not channels."""
 HOURS = re.compile(r"\d+:\d+")
-"""A time of day that could be minutes and seconds."""
+"""Matches a time of day that could be minutes and seconds."""
 DATES = 1e8
-"""Times in seconds from here on are counted from some year, and not from a trigger."""
+"""Times in seconds above this are dates, counted from some year, not from a trigger."""
 
 
 @dataclass(frozen=True)
 class TablePlan:
     """Which columns are read: the `channels`, and the column of `times`, which may be one of them, with the length of
-    its `unit` in seconds. `sure` says that its name or its cells show that it has times. `counters` count the samples
+    its `unit` in seconds. `sure` says that its name or its cells identify it as times. `counters` number the samples
     and are left out. `chosen` says that the user named the channels."""
 
     channels: tuple[int, ...]
@@ -53,7 +53,7 @@ class TablePlan:
 
 class Times(NamedTuple):
     """The channels, their rate in hertz, the time of the first sample in seconds, the steps to record, a line about the
-    times, and the rate that a column of times gives."""
+    times, and the rate from the column of times."""
 
     channels: tuple[int, ...]
     rate: float | None
@@ -64,7 +64,7 @@ class Times(NamedTuple):
 
 
 def make_plan(opening: Opening, layout: Layout) -> TablePlan:
-    """What is read of a table. Raises InputError for too many channels, ParamError for a column that is not there."""
+    """The columns to read from a table. Raises InputError for too many channels, ParamError for a missing column."""
     chosen = chosen_columns(opening, layout.titles(), layout.labels(range(layout.columns)))
     numeric, named = layout.numeric, any(layout.names)
     times, unit, sure = _find_column(layout)
@@ -77,17 +77,17 @@ def make_plan(opening: Opening, layout: Layout) -> TablePlan:
 
 
 def _counts(layout: Layout, column: int) -> bool:
-    """Whether a column counts the samples, by its name and its first values."""
+    """Whether a column numbers the samples, by its name and its first values."""
     named = is_counter(layout.names[column]) or layout.units[column].casefold() == "sequence"
     return named and is_count(layout.read(column))
 
 
 def _find_column(layout: Layout) -> tuple[int | None, float, bool]:
-    """The column of times, the length of its unit in seconds, and whether it is known to have times."""
+    """The column of times, the length of its unit in seconds, and whether it certainly has times."""
     names, units, numeric = layout.names, layout.units, layout.numeric
     for k in numeric:
         unit = time_unit(names[k], units[k])
-        bare = names[k].strip().casefold() in TIMES  # may be the unit of a channel
+        bare = names[k].strip().casefold() in TIMES  # may be a channel's unit
         if unit is not None and not (bare and even_step(layout.read(k)) is None):
             return k, unit, True
     for kind in ("stamp", "clock", "date"):
@@ -108,8 +108,8 @@ def _find_column(layout: Layout) -> tuple[int | None, float, bool]:
 
 
 def find_times(opening: Opening, layout: Layout, plan: TablePlan, times: Array | None) -> Times:
-    """The rate by the choices, the column of times, of which these are the values, or the lines above the numbers.
-    Raises InputError where a column says that it has times, and they are not even."""
+    """The rate from the choices, from the column of times with these values, or from the lines above the numbers.
+    Raises InputError where a column is named as times, and they are not even."""
     rate = chosen_rate(opening)
     if times is None or plan.times is None:
         return _by_heading(layout, plan.channels, rate, "")
@@ -134,7 +134,7 @@ def find_times(opening: Opening, layout: Layout, plan: TablePlan, times: Array |
 
 
 def _by_heading(layout: Layout, channels: tuple[int, ...], rate: float | None, words: str) -> Times:
-    """The rate that the user chose, else that which an instrument wrote above the numbers."""
+    """The rate that the user chose, else the one that an instrument wrote above the numbers."""
     interval, start = layout.heading.interval, layout.heading.start or 0.0
     if interval is None or rate is not None:
         return Times(channels, rate, words=words)
@@ -144,7 +144,7 @@ def _by_heading(layout: Layout, channels: tuple[int, ...], rate: float | None, w
 
 
 def _own_rate(opening: Opening, layout: Layout, plan: TablePlan, times: Array, given: bool) -> float | None:
-    """The rate in hertz that the times give. Raises InputError where they are not even, and no rate was given."""
+    """The rate in hertz from the times. Raises InputError where they are not even, and no rate was given."""
     assert plan.times is not None
     if len(times) < 2:
         return None
@@ -168,13 +168,13 @@ def _advice() -> str:
 
 
 def doubts(layout: Layout) -> list[str]:
-    """Words about lines that can be read in another way."""
+    """Remarks about lines that can be read in another way."""
     found = [f"{layout.doubt}: {layout.flags} reads it so"] if layout.doubt else []
     return [*found, *(f"{words}; --header chooses other lines" for words in layout.heading.notes)]
 
 
 def left_out(layout: Layout, plan: TablePlan, found: Times) -> list[str]:
-    """Words about the columns with something in them that are no channels, and about times that are a guess."""
+    """Remarks about columns that are not channels and not empty, and about times that are a guess."""
     titles, heading = layout.titles(), layout.heading
     remarks, guess = [], plan.times if not plan.sure and plan.times not in found.channels else None
     counts = guess is not None and is_count(layout.read(guess))
@@ -185,7 +185,7 @@ def left_out(layout: Layout, plan: TablePlan, found: Times) -> list[str]:
     for k in range(layout.columns):
         cells = [row[k] for row in layout.rows if len(row) == layout.columns and not is_missing(row[k])]
         kind = layout.moments[k].kind if k in layout.moments else "text"
-        clock = kind == "date" and plan.times in layout.moments  # the day of the times of day
+        clock = kind == "date" and plan.times in layout.moments  # the date of the times of day
         if cells and not plan.chosen and not clock and k not in (*plan.channels, *plan.counters, plan.times):
             such = f"such as {plain(text(cells[0]), 20)!r}"
             remarks.append(f"column {plain(titles[k], 40)!r} is left out: it has {KINDS[kind]}, {such}")

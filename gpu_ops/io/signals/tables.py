@@ -1,7 +1,7 @@
-"""Text with numbers: one a line, or a table with columns. Numbers are bit-equal to Python's float().
+"""Text with numbers: one per line, or a table with columns. Numbers are bit-equal to Python's float().
 
-A table of one column without a heading goes to the reader for one number a line. Others go through compiled functions
-where they are long, which give a line back to Python where they are not sure.
+A table of one column without a heading is read by the reader for one number per line. Other long tables are parsed by
+compiled functions, which leave uncertain lines to Python.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ POINT_FROM_COMMA = bytes.maketrans(b",.", b".?")
 
 
 def read_table(opening: Opening) -> Decoded:
-    """The numbers as (N,) or (N, C) float64, NaN where a cell is empty, with the rate that a column of times gives.
+    """The numbers as (N,) or (N, C) float64, NaN where a cell is empty, with the rate from a column of times.
 
-    A column of times or of counts is no channel unless it is chosen. The steps have a note about everything that was
-    left out, and about lines that can be read in two ways. Raises InputError that quotes the line and the cell that is
-    not a number, for lines of another number of columns, blank lines, and times that are not even; ParamError for a
-    column that is not there.
+    A column of times or of sample numbers is not a channel unless it is chosen. The steps have a note about everything
+    that was left out, and about lines that can be read in two ways. Raises InputError that quotes the line and the cell
+    that is not a number, for lines of another number of columns, blank lines, and times that are not even; ParamError
+    for a missing column.
     """
     layout = find_layout(opening)
     if layout is None and any(opening.choices.get(p.name, p.default) != p.default for p in CUTS):
@@ -57,7 +57,7 @@ def read_table(opening: Opening) -> Decoded:
 
 
 def _cut(path: Path) -> list[int]:
-    """Offsets of pieces of whole lines. The last line keeps its blanks: tabs may separate empty cells."""
+    """Offsets of pieces of whole lines. The last line keeps its trailing blanks: tabs may separate empty cells."""
     *cuts, stop = text.cut(path)
     with open(path, "rb") as file:
         file.seek(stop)
@@ -80,9 +80,9 @@ def _decoded(opening: Opening, layout: Layout, plan: TablePlan, wanted: Sequence
 
 
 def _read_cells(opening: Opening, layout: Layout, wanted: list[int], pieces: list[tuple[int, int]]) -> Array:
-    """The wanted columns as (N, columns)."""
+    """The requested columns as (N, columns)."""
     path, name = opening.path, opening.name
-    # The compiled functions know no times, and take no comma for two things.
+    # The compiled functions do not support times, nor a comma in two roles.
     odd = layout.separator == layout.decimal or any(k in layout.moments for k in wanted)
     short = odd or not pieces or pieces[-1][1] <= text.SHORT_BYTES
     with ThreadPoolExecutor(text.WORKERS) as pool:
@@ -112,7 +112,7 @@ def _read_cells(opening: Opening, layout: Layout, wanted: list[int], pieces: lis
 
 @dataclass(frozen=True)
 class _Parser:
-    """Turns lines into rows of numbers. `target` has the place of each column in a row, negative for none."""
+    """Parses lines into rows of numbers. `target` has the index of each column in a row, negative for none."""
 
     layout: Layout
     target: Array
@@ -175,7 +175,7 @@ class _Parser:
 
 
 def look_table(opening: Opening) -> Survey:
-    """The layout as the choices and the first lines give it, with its first rows; asks where there are no numbers, or
+    """The layout from the choices and the first lines, with its first rows; asks where there are no numbers, or
     where a comma may be a decimal mark or a separator."""
     layout = find_layout(opening)
     if layout is None:
@@ -202,7 +202,7 @@ def look_table(opening: Opening) -> Survey:
 def _facts_of(
     opening: Opening, layout: Layout, plan: TablePlan
 ) -> tuple[tuple[int, ...], tuple[tuple[str, str], ...], float | None]:
-    """The channels, what can be said about the columns, and the rate, by the first rows."""
+    """The channels, remarks about the columns, and the rate, from the first rows."""
     titles = layout.titles()
     facts = [("columns", f"{layout.columns}: {listed(titles)}")]
     if len(layout.values) < layout.columns:

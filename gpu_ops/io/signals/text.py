@@ -1,7 +1,6 @@
-"""Text with one number a line, bit-equal to Python's float() and "%.16f" in both directions.
+"""Text with one number per line, bit-equal to Python's float() and "%.16f" in both directions.
 
-Short texts go through Python itself. Long ones go through compiled functions, which give a line back to Python
-where they are not sure.
+Short texts are parsed by Python. Long ones are parsed by compiled functions, which leave uncertain lines to Python.
 """
 
 from __future__ import annotations
@@ -22,17 +21,17 @@ from gpu_ops.progress import advance, collect, finite, stage
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 SHORT_BYTES = 4 * 2**20
-"""Python reads this many bytes faster than the compiled functions load."""
+"""Up to this many bytes Python is faster than loading the compiled functions."""
 SHORT_VALUES = 200_000
 PIECE_BYTES = 2 * 2**20
 WORKERS = min(4, os.cpu_count() or 1)
 CHUNK_VALUES = 2**16
 LARGEST = 2.0**63
-"""From this value on the whole part does not fit a machine word."""
+"""From this value on the integer part does not fit a machine word."""
 
 
 def read_text(opening: Opening) -> Decoded:
-    """The numbers as (N,) float64. It counts lines first, so it needs memory for the result and a few pieces only.
+    """The numbers as (N,) float64. It counts lines first, so it needs memory only for the result and a few pieces.
 
     Raises InputError that quotes a line that is not a number; blank lines are allowed at the end only.
     """
@@ -58,7 +57,7 @@ def read_text(opening: Opening) -> Decoded:
 
 
 def cut(path: Path) -> list[int]:
-    """Offsets of pieces of whole lines, from behind a byte order mark to behind the last byte that is not blank."""
+    """Offsets of pieces of whole lines, from after a byte order mark to after the last byte that is not blank."""
     with open(path, "rb") as file:
         start = len(BYTE_ORDER_MARK) if file.read(len(BYTE_ORDER_MARK)) == BYTE_ORDER_MARK else 0
         stop = file.seek(0, os.SEEK_END)
@@ -117,7 +116,7 @@ def _bad_line(line: bytes, row: int, name: str) -> InputError:
 
 
 def write_text(file: IO[bytes], array: Array, rate: float | None, name: str) -> None:
-    """Writes a signal (N,) as "%.16f", one number a line; `rate` is not kept."""
+    """Writes a signal (N,) as "%.16f", one number per line; `rate` is not kept."""
     if array.ndim != 1 or array.dtype.kind not in "biuf":
         raise InputError(
             f"{name} cannot hold shape {array.shape} of {array.dtype}; text takes real numbers (N,): save as .npy."

@@ -1,8 +1,8 @@
-"""Compiled conversion of numbers to and from text. Both directions are exact, or say that they are not sure.
+"""Compiled conversion of numbers to and from text. Both directions are exact, or report that they are uncertain.
 
 Reading takes up to 19 digits of a line and scales them by a power of ten from a table of 128-bit values. The table is
-cut off, so the product is a lower bound of an interval of known width; a line is accepted only when the whole interval
-rounds to one double. Writing uses exact integers throughout.
+truncated, so the product is a lower bound of an interval of known width; a line is accepted only when the whole
+interval rounds to one double. Writing uses exact integers throughout.
 """
 
 from __future__ import annotations
@@ -16,15 +16,14 @@ Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 Words = np.ndarray[Any, np.dtype[np.uint64]]
 
 LONGEST = 38
-"""Bytes of the longest line that is written: sign, 19 digits, point, 16 digits, line break."""
+"""Bytes of the longest written line: sign, 19 digits, point, 16 digits, line break."""
 
-# 19 digits times any of these powers is a normal double: no overflow and no subnormal needs care.
+# 19 digits times any of these powers is a normal double: overflow and subnormals cannot occur.
 LOW, HIGH = -300, 288
 
 
 def _powers() -> tuple[Words, Words, np.ndarray[Any, np.dtype[np.int64]]]:
-    """10^q for q = LOW…HIGH as 128 bits, the top one set, the rest cut off: both words, and the double's exponent
-    field."""
+    """10^q for q = LOW…HIGH as 128 bits, the top one set, truncated: both words, and the double's exponent field."""
     high, low, exponents = [], [], []
     for q in range(LOW, HIGH + 1):
         five = 5 ** abs(q)
@@ -65,7 +64,7 @@ def _multiply(a: Any, b: Any) -> Any:
 
 @numba.njit(cache=True, nogil=True)
 def _scale(digits: Any, power: int, lost: bool) -> Any:
-    """The bits of digits·10^power rounded to nearest, ties to even, and whether they are sure.
+    """The bits of digits·10^power rounded to nearest, ties to even, and whether they are certain.
 
     `lost` says that more digits follow these 19, so that the true number is up to one unit above `digits`.
     """
@@ -133,7 +132,7 @@ def _exponent(data: Bytes, i: int, stop: int) -> Any:
 
 @numba.njit(cache=True, nogil=True)
 def number(data: Bytes, i: int, stop: int) -> Any:
-    """Read one number: its end, its bits, and whether they are sure."""
+    """Read one number: its end, its bits, and whether they are certain."""
     sign = ZERO
     if i < stop and (data[i] == PLUS or data[i] == MINUS):
         sign = SIGN_BIT if data[i] == MINUS else ZERO
@@ -157,7 +156,7 @@ def number(data: Bytes, i: int, stop: int) -> Any:
 def parse_lines(data: Bytes, bits: Words, doubtful: np.ndarray[Any, np.dtype[np.bool_]]) -> None:
     """Parse the lines of `data` into the bits of one double each.
 
-    A line that is not sure has `doubtful` set and its offset in `data` in place of its bits.
+    An uncertain line has `doubtful` set and its offset in `data` in place of its bits.
     """
     i, stop = 0, len(data)
     for row in range(len(bits)):
@@ -178,7 +177,7 @@ def parse_lines(data: Bytes, bits: Words, doubtful: np.ndarray[Any, np.dtype[np.
 
 @numba.njit(cache=True, nogil=True)
 def _split(mantissa: Any, point: int) -> Any:
-    """mantissa·2^-point as its whole part and 16 decimals, rounded half to even on the exact remainder."""
+    """mantissa·2^-point as its integer part and 16 decimals, rounded half to even on the exact remainder."""
     if point <= 0:
         return mantissa << np.uint64(-point), ZERO
     if point > 119:  # less than 2^-66, far below half of the last decimal
@@ -187,7 +186,7 @@ def _split(mantissa: Any, point: int) -> Any:
     whole = mantissa >> shift if shift < WORD else ZERO
     rest = mantissa - (whole << shift) if shift < WORD else mantissa
     high, low = _multiply(rest, E16)
-    if shift >= WORD:  # drop 56 bits; the last bit says whether one of them was set, so that halfway stays halfway
+    if shift >= WORD:  # drop 56 bits; the last bit records whether one of them was set, so that ties stay ties
         dropped = np.uint64(56)
         sticky = ONE if low << (WORD - dropped) != ZERO else ZERO
         low = (high << (WORD - dropped)) | (low >> dropped) | sticky
@@ -198,7 +197,7 @@ def _split(mantissa: Any, point: int) -> Any:
     half = ONE << (shift - ONE)
     if remainder > half or (remainder == half and decimals & ONE == ONE):
         decimals += ONE
-    return whole, decimals  # never 10^16: below a whole number the next double is further away than half a decimal
+    return whole, decimals  # never 10^16: below an integer the next double is further away than half a decimal
 
 
 @numba.njit(cache=True, nogil=True)

@@ -22,7 +22,7 @@ SECONDS = {
 TIMES = {word: seconds for seconds, words in SECONDS.items() for word in words.split()}
 """Units of time by any of their names, in lower case, in seconds."""
 AMBIGUOUS = frozenset(("h", "min", "d", "std", "heure", "tag", "jour", "day"))
-"""Units of time that, alone, are no name of a column of times."""
+"""Units of time that are not, on their own, names of a column of times."""
 RATES = {"hz": 1.0, "khz": 1e3, "mhz": 1e6, "ghz": 1e9, "sa/s": 1.0, "s/s": 1.0, "1/s": 1.0, "samples/s": 1.0,
          "sps": 1.0, "ksa/s": 1e3, "ks/s": 1e3, "ksps": 1e3, "msa/s": 1e6, "ms/s": 1e6, "msps": 1e6, "gsa/s": 1e9,
          "gs/s": 1e9}  # fmt: skip
@@ -37,7 +37,7 @@ milliampere watt watts hertz celsius kelvin degree degrees newton pascal radian 
 BASES = frozenset(BASES_TEXT.split())
 """Units that may have a prefix, such as the m of mV."""
 WORDS = frozenset(UNPREFIXED.casefold().split()) | TIMES.keys()
-"""Units that have none, in lower case."""
+"""Units without prefixes, in lower case."""
 PREFIXED = re.compile(r"(?:da|[yzafpnuµμmcdhkMGTPEZY])?(.+)")
 FACTORS = re.compile(r"[/·*⋅\s]+")
 POWER = re.compile(r"(?:\^?-?\d|\*\*-?\d|[⁻²³¹⁴√])+$")
@@ -61,7 +61,7 @@ def _is_factor(text: str) -> bool:
 
 
 def in_brackets(cell: str) -> str | None:
-    """The text of a cell that is all in brackets or quotes, such as "(ms)" or "'s'"; None of another."""
+    """The text of a cell that is completely in brackets or quotes, such as "(ms)" or "'s'"; None for another."""
     match = BRACKETS.fullmatch(cell)
     if match is not None:
         return next(group for group in match.groups() if group is not None)
@@ -69,7 +69,7 @@ def in_brackets(cell: str) -> str | None:
 
 
 def cut_unit(name: str) -> tuple[str, str]:
-    """A heading without its unit, and the unit, "" where it has none: "U (mV)", "U [mV]", "U/mV", "U in mV"."""
+    """A heading without its unit, and the unit, "" without one: "U (mV)", "U [mV]", "U/mV", "U in mV"."""
     for match in BRACKETS.finditer(name):
         unit = next(group for group in match.groups() if group is not None).strip("'\"")
         if is_unit(unit):
@@ -84,8 +84,8 @@ def cut_unit(name: str) -> tuple[str, str]:
 
 
 def time_unit(name: str, unit: str = "") -> float | None:
-    """The seconds that one unit of a column of times counts, by its name, such as "time", "t (ms)" or "seconds", and by
-    its `unit` where that is in another place; None of a column that has no times."""
+    """The length in seconds of a time column's unit, from its name, such as "time", "t (ms)" or "seconds", and from its
+    `unit` if that is given separately; None for a column without times."""
     word = " ".join(name.strip().strip("'\"").casefold().split())
     if word in TIMES and word not in AMBIGUOUS:
         return TIMES[word]
@@ -98,7 +98,7 @@ def time_unit(name: str, unit: str = "") -> float | None:
 
 
 def _cut_time(word: str) -> tuple[str, str]:
-    """A heading in lower case without what may be its unit of time, and that."""
+    """A heading in lower case without its possible unit of time, and that unit."""
     match = BRACKETS.search(word)
     if match is not None:
         inside = next(group for group in match.groups() if group is not None)

@@ -1,9 +1,9 @@
-"""Records of PhysioNet's WFDB form, as of the MIT-BIH databases: a header in text, and files of samples beside it.
+"""Records in PhysioNet's WFDB format, as in the MIT-BIH databases: a header in text, and files of samples next to it.
 
-A record may be put together from segments, each a record itself. In a fixed layout all have the same channels; in a
-variable one the first segment only describes them, and the others have some of them. The form is described in the WFDB
-manual, header(5) and signal(5). No library here reads it: the package wfdb needs pandas, matplotlib and clients of the
-network.
+A record may consist of segments, each a record itself. In a fixed layout all have the same channels; in a variable
+layout the first segment only describes them, and the others have some of them. The format is described in the WFDB
+manual, header(5) and signal(5). No library here reads it: the package wfdb needs pandas, matplotlib and network
+clients.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FRAMES = 1 << 20
 
 
 class _Part(NamedTuple):
-    """A segment at its place: the frame where it begins, how to open it, and its header."""
+    """A segment of a record: the frame where it begins, how to open it, and its header."""
 
     start: int
     opening: Opening
@@ -35,8 +35,8 @@ class _Part(NamedTuple):
 
 
 class _Whole(NamedTuple):
-    """A record with the segments that have samples; `signals` are its channels, `by_name` says how those of a segment
-    are found among them: by their names, or by their places."""
+    """A record with the segments that have samples; `signals` are its channels, `by_name` says how a segment's channels
+    are matched to them: by name, or by index."""
 
     record: Record
     signals: tuple[Signal, ...]
@@ -46,10 +46,10 @@ class _Whole(NamedTuple):
 
 def read_record(opening: Opening) -> Decoded:
     """Physical values (N,) or (N, C) as float64, the rate in hertz, and the names of the channels with their units.
-    NaN is where a sample is marked as missing, where no segment is, and where a segment has no such channel.
+    Samples are NaN where they are marked as missing, in gaps between segments, and where a segment lacks the channel.
 
-    Raises InputError for headers and files of samples that are damaged, cut or missing, for forms that it does not
-    know, and for channels of several rates; ParamError for a channel that is not there.
+    Raises InputError for headers and files of samples that are damaged, truncated or missing, for unknown formats, and
+    for channels of different rates; ParamError for a missing channel.
     """
     whole = _whole(opening)
     record, signals = whole.record, whole.signals
@@ -79,7 +79,7 @@ def look_record(opening: Opening) -> Survey:
 
 
 def _whole(opening: Opening) -> _Whole:
-    """The record with the headers of its segments. Raises InputError where these do not fit together, OSError."""
+    """The record with the headers of its segments. Raises InputError where these do not agree, OSError."""
     record = read_header(opening.path, opening.name)
     if not record.segments:
         return _Whole(record, record.signals, (_Part(0, opening, record),), False)
@@ -106,7 +106,7 @@ def _whole(opening: Opening) -> _Whole:
 
 
 def _check_segment(found: Record, frames: int, record: Record, name: str) -> None:
-    """Raises InputError for the header of a segment that does not suit the record."""
+    """Raises InputError for the header of a segment that does not match the record."""
     if found.segments:
         raise InputError(f"{name} is a segment that has segments itself; open one of its own.")
     if found.rate != record.rate:
@@ -116,8 +116,8 @@ def _check_segment(found: Record, frames: int, record: Record, name: str) -> Non
 
 
 def _own_places(part: _Part, whole: _Whole, places: Sequence[int]) -> dict[int, int]:
-    """The places of the wanted channels in a segment, by their places in the record; those that it lacks are left out.
-    Raises InputError for a channel that means something else there."""
+    """The indices of the requested channels in a segment, by their indices in the record; missing ones are left out.
+    Raises InputError for a channel with another unit or number of samples per frame there."""
     signals = part.record.signals
     if not whole.by_name and len(signals) != len(whole.signals):
         raise InputError(
@@ -141,7 +141,7 @@ def _own_places(part: _Part, whole: _Whole, places: Sequence[int]) -> dict[int, 
 
 
 def _read_part(part: _Part, columns: Mapping[int, Array]) -> dict[str, str]:
-    """Fill the wanted channels of one record, by their places in it; returns the hashes of its files by name."""
+    """Fill the requested channels of one record, by their indices in it. Returns the hashes of its files by name."""
     signals, files = part.record.signals, {}
     names = list(dict.fromkeys(signals[k].file for k in columns))
     for turn, file in enumerate(names):
@@ -152,8 +152,8 @@ def _read_part(part: _Part, columns: Mapping[int, Array]) -> dict[str, str]:
 
 
 def _read_file(opening: Opening, record: Record, group: Sequence[int], out: Mapping[int, Array]) -> str:
-    """Fill the wanted channels of one file with physical values; returns the SHA-256 of its samples. `group` are all
-    channels of the file. Raises InputError where it is cut, or does not have the sums of its header."""
+    """Fill the requested channels of one file with physical values. Returns the SHA-256 of its samples. `group` are all
+    channels of the file. Raises InputError where it is truncated, or its checksums differ from the header's."""
     signals = [record.signals[k] for k in group]
     path, size = beside(opening.path, opening.name, signals[0].file)
     if len({(signal.format, signal.offset) for signal in signals}) > 1:
@@ -198,7 +198,7 @@ def _spread(
     out: Mapping[int, Array],
     sums: dict[int, int],
 ) -> None:
-    """Put the samples of some frames, (frames, width), into the wanted channels, and add them up."""
+    """Copy the samples of some frames, (frames, width), into the requested channels, and add them to the checksums."""
     column = 0
     for k, signal in zip(group, signals, strict=True):
         if k in out:

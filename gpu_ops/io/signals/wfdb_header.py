@@ -1,6 +1,6 @@
-"""Headers of WFDB records: the signals of a record and their files, or the segments that it is put together from.
+"""Headers of WFDB records: the signals of a record and their files, or the segments that it consists of.
 
-The form is described in the WFDB manual, header(5) and signal(5).
+The format is described in the WFDB manual, header(5) and signal(5).
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ from gpu_ops.io.signals.packed import GROUPS, samples_in
 LONGEST_HEADER = 1 << 20
 MOST_SIGNALS, MOST_SEGMENTS = 1000, 20_000
 USUAL_GAIN, USUAL_RATE, USUAL_UNIT = 200.0, 250.0, "mV"
-"""What the manual takes where a header is silent."""
+"""The manual's defaults for missing entries of a header."""
 RECORD = re.compile(r"(\S+?)(?:/(\d+))?\s+(\d+)(?:\s+([0-9.eE+]+)\S*(?:\s+(\d+))?.*)?")
 FORMAT = re.compile(r"(\d+)(?:x(\d+))?(?::(\d+))?(?:\+(\d+))?")
 GAIN = re.compile(r"([-0-9.eE+]+)(?:\((-?\d+)\))?(?:/(\S+))?")
 SEGMENT = re.compile(r"(\S+)\s+(\d{1,15})\b.*")
 NOTHING = "~"
-"""The name of a segment without samples, and of the file of a signal of a layout, which describes it only."""
+"""The name of a segment without samples, and the file of a signal that a layout only describes."""
 
 
 @dataclass(frozen=True)
 class Signal:
-    """One line of a header: `file` beside it, number of the `format`, `each` samples in a frame, `offset` in bytes."""
+    """One line of a header: the `file` next to it, the number of the `format`, `each` samples per frame, `offset` in
+    bytes."""
 
     file: str
     format: int
@@ -46,7 +47,7 @@ class Signal:
 
 @dataclass(frozen=True)
 class Segment:
-    """A part of a record by the name of its header without the ending; NOTHING is a gap."""
+    """A segment of a record, by the name of its header without the suffix; NOTHING is a gap."""
 
     name: str
     frames: int
@@ -54,7 +55,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class Record:
-    """A header. `rate` is in hertz, of frames; it has either signals or segments."""
+    """A header. `rate` is the number of frames per second; it has either signals or segments."""
 
     rate: float
     frames: int
@@ -69,7 +70,7 @@ def channels_of(signals: Sequence[Signal], rate: float, frames: int) -> list[Cha
 
 
 def read_header(path: Path, name: str) -> Record:
-    """The header at `path`, called `name` in errors. Raises InputError for what is none, OSError."""
+    """The header at `path`, called `name` in errors. Raises InputError for an invalid one, OSError."""
     with open(path, "rb") as file:
         data = file.read(LONGEST_HEADER + 1)
     lines = [line.strip() for line in data.decode("utf-8", "replace").splitlines()]
@@ -96,7 +97,7 @@ def read_header(path: Path, name: str) -> Record:
 
 
 def _segments(lines: Sequence[str], said: str, name: str) -> tuple[Segment, ...]:
-    """The segments of a record in their order."""
+    """The segments of a record in order."""
     count = int(said) if len(said) < 9 else MOST_SEGMENTS + 1
     if not 1 <= count <= MOST_SEGMENTS or len(lines) < count:
         raise InputError(f"{name} names {len(lines)} of {plain(said, 20)} segments; copy it again.")
@@ -146,7 +147,7 @@ def _number(text: str | None, usual: float, name: str) -> float:
 
 
 def _frames(path: Path, name: str, signals: Sequence[Signal]) -> int:
-    """The number of frames by the size of the first file, where the header does not say it."""
+    """The number of frames from the size of the first file, if the header does not give it."""
     first, size = beside(path, name, signals[0].file)
     group = [signal for signal in signals if signal.file == signals[0].file]
     frames = samples_in(size - group[0].offset, group[0].format) // sum(signal.each for signal in group)
@@ -156,7 +157,7 @@ def _frames(path: Path, name: str, signals: Sequence[Signal]) -> int:
 
 
 def beside(path: Path, name: str, file: str) -> tuple[Path, int]:
-    """The path and the size of a file beside the header. Raises InputError where it is not there."""
+    """The path and the size of a file next to the header. Raises InputError if it is missing."""
     found = path.with_name(file)
     if file == NOTHING:
         raise InputError(f"{name} describes the channels of other files and has none itself; open the record instead.")

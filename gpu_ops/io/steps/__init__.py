@@ -1,1 +1,1 @@
-"""What is done to values after reading and before saving, and the generated inputs."""
+"""Processing of values after reading and before saving, and the generated inputs."""

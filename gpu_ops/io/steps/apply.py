@@ -1,4 +1,4 @@
-"""Every step that an input can go through before a filter, in one list. Forms, flags and origins are made from it.
+"""Every step that an input can go through before a filter, in one list. Forms, flags and origins are derived from it.
 
 A step is a mapping: {"step": its id, **values}, as in origin["steps"]. With "off": True it is left out.
 """
@@ -26,9 +26,9 @@ MOST = 1 << 30
 @dataclass(frozen=True)
 class Step:
     """A step. `params` has the parameters by each kind of input that it takes. `apply(input, values)` returns the
-    changed input, or the input itself where nothing changes. `words(values)` is a short text with places for the
-    values, such as "rotate {angle}°". `noise` says that the input before it is the noise-free original, and `titled`
-    that the title of an input names it.
+    changed input, or the input itself where nothing changes. `words(values)` is a short text with placeholders for the
+    values, such as "rotate {angle}°". `noise` says that the input before the step is the noise-free original, and
+    `titled` that the title of an input includes the step.
     """
 
     id: str
@@ -214,10 +214,10 @@ def find_step(id: object) -> Step:
 
 
 def check_step(step: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
-    """The step with all of its values that matter, each checked, as JSON has them.
+    """The step with all relevant values, each checked, in JSON's types.
 
-    A value implies what it needs: a size that it is given by size. Raises ParamError for an unknown step or value, for
-    values that rule one another out, and for a step that this kind of input cannot take.
+    A value implies the values that it depends on: a size implies "by size". Raises ParamError for an unknown step or
+    value, for values that exclude one another, and for a step that this kind of input does not support.
     """
     own = find_step(step.get("step"))
     if kind not in own.params:
@@ -245,9 +245,9 @@ def active_steps(steps: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str, Any],
 def apply_steps(input: Input, steps: Sequence[Mapping[str, Any]]) -> Input:
     """The input after these steps, each recorded in its origin; steps that are switched off are left out.
 
-    The noise-free original goes through every step but noise. Raises ParamError for an unknown step, a value outside
-    its limits and a step that the input's kind cannot take; InputError where a step does not suit the input, such as a
-    crop outside, with what to do; Cancelled.
+    The noise-free original goes through every step except noise. Raises ParamError for an unknown step, a value outside
+    its limits and a step that the input's kind cannot take; InputError with advice where a step does not suit the
+    input, such as a crop outside it; Cancelled.
     """
     wanted = active_steps(steps)
     for place, step in enumerate(wanted):
@@ -301,7 +301,7 @@ def _as_json(param: Param, value: Value) -> Any:
     return value
 
 
-# Words
+# Texts
 
 
 def step_words(step: Mapping[str, Any]) -> str:

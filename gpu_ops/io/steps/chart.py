@@ -1,4 +1,4 @@
-"""A test chart for image filters: each quarter shows one kind of damage that a filter can do."""
+"""A test chart for image filters: each quarter shows one kind of artefact of filters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def draw_chart(height: int, width: int, channels: int) -> Values:
     """(H, W) for 1 channel, (H, W, 3) for 3, in [0, 1].
 
     Quarters: gradients, checkers with cells of 1, 2, 4 and 8 pixels, a Siemens star, and lines with a hot pixel. In
-    colour the gradients differ by channel; all else is gray.
+    colour the gradients differ by channel; everything else is gray.
     """
     gray = np.zeros((height, width), np.float32)
     rows, columns = (height + 1) // 2, (width + 1) // 2
@@ -37,7 +37,7 @@ def draw_chart(height: int, width: int, channels: int) -> Values:
 
 
 def _draw_checkers(part: Values) -> None:
-    """One band of rows for each size of cell."""
+    """One band of rows for each size of squares."""
     x = np.arange(part.shape[1])
     for cell, band in zip(CELLS, np.array_split(part, len(CELLS)), strict=True):
         y = np.arange(band.shape[0])[:, None]

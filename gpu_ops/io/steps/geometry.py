@@ -21,11 +21,11 @@ from gpu_ops.types import Facts, Input, Pixel
 
 MOST_VALUES = 1 << 30
 LONGEST_TURNED = 32766
-"""The longest side that OpenCV turns by any angle."""
+"""The longest side that OpenCV rotates by any angle."""
 OPENCV_TYPES = ("uint8", "uint16", "int16", "float32", "float64")
-"""The types that OpenCV resizes and turns."""
+"""The types that OpenCV resizes and rotates."""
 LARGEST_RATIO = 1000
-"""Numerator and denominator at most of the ratio of two rates: the length of the filter grows with them."""
+"""The largest numerator and denominator of the ratio of two rates: the length of the filter grows with them."""
 
 Change = Callable[[Array], Array]
 
@@ -34,7 +34,7 @@ def resize(input: Input, values: Values) -> Input:
     """The input at another size: times a `factor`, or with the `size` along its spatial axes.
 
     Images: `method` is "nearest", "linear", "area" or "cubic". Signals are resampled as band-limited: "polyphase"
-    filters, and "fourier" takes the signal for periodic; their rate follows. Integers are rounded and saturate.
+    filters, and "fourier" assumes a periodic signal; their rate changes accordingly. Integers are rounded and saturate.
     Raises InputError for a size of 0, one over 2^30 values, and NaN in a signal.
     """
     return _resample(input, values) if input.kind == SIGNAL.id else _resize_image(input, values)
@@ -58,7 +58,7 @@ def _resize_image(input: Input, values: Values) -> Input:
 
 
 def _check_type(input: Input) -> None:
-    """Raises InputError for a type that OpenCV does not compute with."""
+    """Raises InputError for a type that OpenCV does not support."""
     dtype = input.array.dtype.name
     if dtype not in OPENCV_TYPES:
         raise InputError(
@@ -68,7 +68,7 @@ def _check_type(input: Input) -> None:
 
 
 def _nearest(rows: int, columns: int) -> Change:
-    """The pixel whose middle is nearest, exactly, whatever the type."""
+    """The pixel whose centre is nearest, exactly, for any type."""
 
     def change(array: Array) -> Array:
         y = (2 * np.arange(rows) + 1) * array.shape[0] // (2 * rows)
@@ -135,16 +135,16 @@ def _check_size(input: Input, extents: tuple[int, ...], channels: int) -> None:
 
 
 def rotate(input: Input, values: Values) -> Input:
-    """An image turned by `angle` degrees, against the clock. Multiples of 90 move pixels and compute nothing.
+    """An image rotated counterclockwise by `angle` degrees. Multiples of 90 only move pixels.
 
     For other angles `method` is "nearest", "linear" or "cubic", `whole` enlarges the image so that no corner is cut,
-    and `fill` is the value outside, where alpha is 0. Raises InputError for a fill that the type cannot hold, and for
-    sides that OpenCV does not turn.
+    and `fill` is the value outside, where alpha is 0. Raises InputError for a fill outside the type's range, and for
+    sides that OpenCV does not rotate.
     """
     turns, rest = divmod(values["angle"], 90)
     pixel = input.facts.pixel
     if rest:
-        same = pixel is not None and pixel.y == pixel.x  # others would no longer lie along the axes
+        same = pixel is not None and pixel.y == pixel.x  # other axes would no longer be aligned
         return _both(input, _by_angle(input, values), facts=_with_pixel(input.facts, pixel if same else None))
     if turns % 4 == 0:
         return input
@@ -196,14 +196,14 @@ def _with_pixel(facts: Facts, pixel: Pixel | None) -> Facts:
 
 
 def _both(input: Input, change: Change, **fields: Any) -> Input:
-    """The input and its noise-free original changed alike."""
+    """Apply the same change to the input and to its noise-free original."""
     clean = None if input.clean is None else change(input.clean)
     return replace(input, array=change(input.array), clean=clean, **fields)
 
 
 def crop(input: Input, start: Sequence[int], shape: Sequence[int]) -> Input:
     """The part of an input that begins at `start` and has that `shape` along its spatial axes, with the same part of
-    its noise-free original, recorded as a step. Raises InputError when it does not lie inside."""
+    its noise-free original, recorded as a step. Raises InputError when it is not inside the input."""
     extents = INPUT_KINDS[input.kind].spatial(input.array.shape)
     inside = len(start) == len(shape) == len(extents)
     if not inside or any(a < 0 or n < 1 or a + n > whole for a, n, whole in zip(start, shape, extents, strict=True)):

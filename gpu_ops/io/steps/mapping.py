@@ -1,4 +1,4 @@
-"""From the values of a result to those that a file format holds: chosen by name, and said in words afterwards."""
+"""Conversion of a result's values to those that a file format can store: selected by name, described in words."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from gpu_ops.output_kinds import colours
 from gpu_ops.progress import advance
 
 MAPS = ("none", "clip", "scale", "levels")
-"""As they are; cut at the ends of the type's range; smallest and largest value to the ends of the range; the values
-between two levels to the 256 steps of a screen."""
+"""Unchanged; clipped to the type's range; minimum and maximum mapped to the ends of the range; the values between two
+levels mapped to 0…255."""
 MAP_HELP = (
     "what becomes of values that the format cannot hold: none refuses them, clip cuts them at the type's range, scale "
     "takes the smallest and the largest to its ends, levels takes those of --map-levels there (default none)"
@@ -26,10 +26,10 @@ SOUNDS = (".wav", ".flac")
 WHOLE = ("uint8", "uint16")
 FLOATS = ("float32", "float64")
 EXACT_TYPES = {".png": WHOLE, ".tif": TIFF_TYPES, ".tiff": TIFF_TYPES, ".wav": FLOATS}
-"""The types that a format holds as they are; others hold all."""
+"""The types that a format stores unchanged; other formats store all."""
 FLAC_WHOLE = ("int8", "uint8", "int16", "uint16")
 FLAC_TOP = 1 - 2.0**-23
-"""The largest sample of 24 bits, which are the most that FLAC has here."""
+"""The largest 24-bit sample; FLAC files have at most 24 bits here."""
 BLOCK = 1 << 20
 """Values that are mapped at a time."""
 
@@ -37,21 +37,21 @@ Levels = tuple[float, float]
 
 
 class Mapped(NamedTuple):
-    """Values that a format holds, and what became of the old ones in words, "" where they are as they were."""
+    """Values that a format can store, and how they were converted in words, "" where they are unchanged."""
 
     array: Array
     text: str
 
 
 def writes_exactly(suffix: str, dtype: str, low: float = 0.0, high: float = 0.0) -> bool:
-    """Whether the format holds values of this type, from `low` to `high`, as they are."""
+    """Whether the format stores values of this type, from `low` to `high`, unchanged."""
     if suffix == ".flac":
         return dtype in FLAC_WHOLE or (dtype in FLOATS and low >= -1 and high <= FLAC_TOP)
     return suffix not in EXACT_TYPES or dtype in EXACT_TYPES[suffix]
 
 
 def maps_for(suffix: str, dtype: str, low: float = 0.0, high: float = 0.0) -> tuple[str, ...]:
-    """The mappings that let the format hold these values, the likeliest first; () where it holds them as they are."""
+    """The mappings that let the format store these values, the likeliest first; () where it stores them unchanged."""
     if writes_exactly(suffix, dtype, low, high):
         return ()
     if suffix in PICTURES:
@@ -60,14 +60,14 @@ def maps_for(suffix: str, dtype: str, low: float = 0.0, high: float = 0.0) -> tu
 
 
 def map_values(array: Array, suffix: str, map: str, levels: Levels | None = None, name: str = "The file") -> Mapped:
-    """The values as a file with this ending holds them.
+    """The values converted for a file with this suffix.
 
-    Of pictures, (H, W) or (H, W, C): "clip" rounds, half up, and cuts at 0 and 255, or 65535 where a value is above
-    255; "scale" takes the smallest finite value to 0 and the largest to 65535, or 255 of uint8, and false and true to 0
-    and 255; "levels" takes the first level to 0 and the second to 255. NaN becomes 0. Alpha keeps its share.
-    Of sound, (N,) or (N, C): "clip" cuts at -1 and 1, "scale" divides by the largest magnitude, so that 0 stays
-    silence, and takes whole numbers from their smallest to their largest to -1…1. Raises ParamError for a mapping that
-    the format or the values do not allow.
+    For pictures, (H, W) or (H, W, C): "clip" rounds, half up, and clips to 0 and 255, or 65535 where a value is above
+    255; "scale" maps the smallest finite value to 0 and the largest to 65535, or 255 for uint8, and false and true to 0
+    and 255; "levels" maps the first level to 0 and the second to 255. NaN becomes 0. Alpha is scaled to the same range.
+    For sound, (N,) or (N, C): "clip" clips to -1 and 1, "scale" divides by the largest magnitude, so that 0 stays
+    silence, and maps integers from their minimum to their maximum to -1…1. Raises ParamError for a mapping that the
+    format or the values do not allow.
     """
     if map not in MAPS:
         raise ParamError(f"map must be one of {', '.join(MAPS)}, not {plain(map, 40)!r}.")
@@ -122,7 +122,8 @@ def _picture_words(map: str, ends: Levels, full: float, outside: int, size: int)
 
 
 def _map_alpha(array: Array, result: Array, full: float) -> str:
-    """Write the alpha of a colour image; what is opaque follows from its type, or of floats from its largest value."""
+    """Write the alpha of a colour image; the opaque value follows from its type, or for floats from its largest
+    value."""
     alpha = array[..., 3]
     if alpha.dtype.kind == "f":
         most = float(np.nanmax(alpha, initial=0.0))
@@ -202,7 +203,7 @@ def _linear(ends: Levels, to: Levels) -> Callable[[Array], tuple[Array, int]]:
 
 
 def _fill(array: Array, result: Array, mapped: Callable[[Array], tuple[Array, int]]) -> int:
-    """Write the mapped values, of whole numbers rounded half up, and return how many lay outside."""
+    """Write the mapped values, for integer types rounded half up. Returns how many were outside."""
     outside, rows = 0, max(1, BLOCK // max(1, math.prod(array.shape[1:])))
     for first in range(0, len(array), rows):
         advance(first, len(array))

@@ -1,5 +1,5 @@
-"""Noise as a step of an input: normal, salt and pepper, and that of counted photons; the noise-free original stays
-beside it."""
+"""Noise as a step of an input: normal, salt and pepper, and Poisson (photon counts); the noise-free original is kept
+with it."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ SIGMA = Param(
 )
 SEED = Param("noise_seed", 0, 0, 2**32 - 1, help="the same seed adds the same noise")
 MOST_PHOTONS = 1e15
-"""Above it neighbouring counts are no longer different numbers in float64."""
+"""Above it, adjacent counts are no longer distinct in float64."""
 NOISE: tuple[Param, ...] = (SIGMA, SEED)
-"""The values of a form or of the flags."""
+"""The values in a form or in the flags."""
 
 
 def add_noise(input: Input, sigma: float, seed: int = 0) -> Input:
     """The input with independent normal noise added to each value, recorded as a step.
 
-    `sigma` is the standard deviation in the input's own unit; with 0 the input itself comes back. Integers are rounded,
-    half up, and saturate. The alpha of an image stays as it is. `clean` is the original without any noise: the input's
-    own where it has one, else the input's array. Raises ParamError for a sigma or seed outside its limits, InputError
-    when it does not fit in memory, Cancelled.
+    `sigma` is the standard deviation in the input's own unit; with 0 the input itself is returned. Integers are
+    rounded, half up, and saturate. The alpha of an image stays as it is. `clean` is the original without any noise: the
+    input's own where it has one, else the input's array. Raises ParamError for a sigma or seed outside its limits,
+    InputError when it does not fit in memory, Cancelled.
     """
     sigma, seed = float(SIGMA.check(sigma)), int(SEED.check(seed))  # type: ignore[arg-type]
     if sigma == 0:
@@ -68,7 +68,7 @@ def salt_and_pepper(input: Input, values: Values) -> Input:
 
 
 def poisson(input: Input, values: Values) -> Input:
-    """The input as counted photons: each value v becomes a Poisson number of mean v × `scale`, divided by `scale`.
+    """The input as photon counts: each value v becomes a Poisson variate of mean v × `scale`, divided by `scale`.
 
     Integers are rounded, half up, and saturate. Alpha stays as it is. Raises InputError for values below 0, for NaN and
     infinity, and where more photons are expected than can be counted.
@@ -94,7 +94,8 @@ def _clean(input: Input) -> Array:
 
 
 def _with_noise(array: Array, sigma: float, seed: int, has_alpha: bool) -> Array:
-    """One normal number for each value, in the order of memory, whatever the block. Alpha has one as well, unused."""
+    """One normal number for each value, in memory order, independent of the block size. Alpha has one as well,
+    unused."""
     random = np.random.Generator(np.random.PCG64(seed))
     result, width = np.empty_like(array), 4 if has_alpha else 1
     source, target = array.reshape(-1, width), result.reshape(-1, width)

@@ -40,7 +40,7 @@ def ends_of(input: Input) -> tuple[float, float]:
 
 
 def stored(values: Array, dtype: np.dtype[Any]) -> Array:
-    """Values in float64 as a type takes them, in their own place: integers are rounded, half up, and saturate."""
+    """float64 values converted in place for a type: integers are rounded, half up, and saturate."""
     if dtype.kind == "f":
         return values
     values += 0.5

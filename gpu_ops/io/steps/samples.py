@@ -37,7 +37,7 @@ class Content(NamedTuple):
 
 @dataclass(frozen=True)
 class Sample:
-    """One sample input: `make` takes the checked values of `params`. `kind` is the kind of its input by default."""
+    """One sample input: `make` takes the checked values of `params`. `kind` is its default kind of input."""
 
     id: str
     kind: Kind
@@ -50,7 +50,7 @@ def sample(id: str, /, **options: object) -> Input:
     """The sample input with this id, such as sample("noise", length=10**6, seed=1, dtype="float64").
 
     Raises ParamError for an unknown id or option and for values outside their limits; InputError when it does not fit
-    in memory or in the dtype.
+    in memory or in the type's range.
     """
     for entry in SAMPLES:
         if entry.id == id:
@@ -87,7 +87,7 @@ def _parse_size(text: str) -> tuple[int, int]:
 
 
 def with_width_first(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options or the origin of a sample from a file of the first schema, where a size was height x width."""
+    """The options or the origin of a sample in a file of the first schema, whose sizes were height x width."""
     found = dict(options)
     if isinstance(size := found.get("size"), str):
         found["size"] = "x".join(reversed(size.split("x")))
@@ -105,7 +105,7 @@ def _store(values: Array, low: float, dtype: str) -> Array:
 
 
 def _fill(length: int, dtype: str, formula: Callable[[Array], Array]) -> Array:
-    """formula(index) for 0…length-1, block by block; it gives values in [-1, 1] where dtype is an integer."""
+    """formula(index) for 0…length-1, block by block; its values are in [-1, 1] where dtype is an integer."""
     result = np.empty(length, dtype)
     for begin in range(0, length, BLOCK):
         index = np.arange(begin, min(begin + BLOCK, length), dtype=np.int64)
@@ -176,7 +176,7 @@ def _noise(values: Options) -> Content:
 
 
 def _levels(values: Options) -> Content:
-    """Noise of so many values, alike often and from the lowest to the highest: its entropy is log2 of their number."""
+    """Noise of so many equally frequent values from the lowest to the highest: its entropy is log2 of their number."""
     kind, shape = _shape(values)
     count, dtype = values["distinct"], values["dtype"]
     most = np.iinfo(dtype).max + 1 if np.dtype(dtype).kind == "u" else 1 << 16
@@ -187,7 +187,7 @@ def _levels(values: Options) -> Content:
 
 
 def _chirp(values: Options) -> Content:
-    """sin(π·i²/2N): the frequency rises from 0 to half the rate. Integer remainders keep the longest phases exact."""
+    """sin(π·i²/2N): the frequency rises from 0 to half the rate. Integer remainders keep late phases exact."""
     length = values["length"]
 
     def sweep(index: Array) -> Array:
@@ -200,11 +200,11 @@ def _chirp(values: Options) -> Content:
 TONES = ((50.0, 0.7), (120.0, 1.0))
 """Frequency in hertz and amplitude of two sine waves."""
 HISS = 1.0
-"""The standard deviation of the noise over them."""
+"""The standard deviation of the noise that is added to them."""
 
 
 def _tones(values: Options) -> Content:
-    """The sine waves of TONES under normal noise, and without it as `clean`."""
+    """The sine waves of TONES with normal noise; `clean` is without it."""
     rate = values["rate"]
 
     def waves(index: Array) -> Array:
@@ -225,7 +225,7 @@ WAVES = ((32, 48, 20.0), (-64, 16, 20.0))
 
 
 def _waves(values: Options) -> Content:
-    """The photographer under the plane waves of WAVES, with less contrast so that nothing saturates; `clean` is the
+    """The photographer with the plane waves of WAVES added, and less contrast so that nothing saturates; `clean` is the
     same picture without them."""
     import pywt
 
@@ -239,7 +239,7 @@ def _waves(values: Options) -> Content:
 
 
 def _steps(values: Options) -> Content:
-    """Constant levels between random places, at most one for each sample."""
+    """Constant levels between random positions, at most one per sample."""
     length = values["length"]
     count = min(values["plateaus"], length)
     random = _generator(values)

@@ -1,4 +1,4 @@
-"""Steps that change the values of an input and leave every pixel and sample in its place."""
+"""Steps that change the values of an input and keep every pixel and sample at its position."""
 
 from __future__ import annotations
 
@@ -46,22 +46,22 @@ def gray(input: Input, values: Values) -> Input:
 
 
 def invert(input: Input, values: Values) -> Input:
-    """The negative: an integer becomes the least plus the greatest of its type minus itself, a float of an image the
-    least plus the greatest value minus itself, and one of a signal changes its sign. Alpha stays as it is."""
+    """The negative: integers become the minimum plus the maximum of their type minus the value, floats of an image the
+    least plus the greatest value minus the value, and floats of a signal change their sign. Alpha stays as it is."""
     signal = input.kind == SIGNAL.id and input.array.dtype.kind == "f"
     total = 0.0 if signal else sum(ends_of(input))
     return _mapped(input, input.array.dtype, lambda part: total - part, None)
 
 
 def normalise(input: Input, values: Values) -> Input:
-    """The input stretched by one straight line for all channels. `to` is
+    """The input after one linear mapping for all channels. `to` is
 
     * "full range": from the least to the greatest value, onto 0 to the greatest of an integer type, 0 to 1 of floats;
-    * "percentiles": the same from the percentile `low` to `high`; values beyond are cut;
+    * "percentiles": the same from the percentile `low` to `high`; values beyond are clipped;
     * "unit": from the least to the greatest value, onto 0 to 1; integers become float32;
     * "standard": mean 0 and standard deviation 1; integers become float32.
 
-    A noise-free original goes through the same line. Alpha keeps its meaning. Raises InputError where all values are
+    A noise-free original goes through the same mapping. Alpha keeps its meaning. Raises InputError where all values are
     the same.
     """
     to, dtype = values["to"], input.array.dtype
@@ -80,7 +80,7 @@ def normalise(input: Input, values: Values) -> Input:
     stretched = _mapped(input, dtype, change, _top(dtype) / _top(input.array.dtype))
     if not any(input.facts.units):
         return stretched
-    labels = tuple(cut_unit(label)[0] for label in input.facts.labels)  # the values no longer have that unit
+    labels = tuple(cut_unit(label)[0] for label in input.facts.labels)  # the values no longer have their unit
     return replace(stretched, facts=replace(input.facts, labels=labels, units=()))
 
 
@@ -105,9 +105,10 @@ def _line(input: Input, values: Values) -> tuple[float, float]:
 def change_type(input: Input, values: Values) -> Input:
     """The input in the type `dtype`. `how` is
 
-    * "keep": the same values; raises InputError where one does not fit, or is not whole;
+    * "keep": the same values; raises InputError where a value does not fit, or is not an integer;
     * "round": the same values, which integer types round, half up, and saturate;
-    * "scale": the whole range of an integer type stands for 0 to 1 of a float; raises InputError for floats outside.
+    * "scale": the whole range of an integer type corresponds to 0 to 1 of a float; raises InputError for floats
+    outside.
     """
     target, source, how = np.dtype(values["dtype"]), input.array.dtype, values["how"]
     if how == "keep" or target == source:
@@ -128,9 +129,10 @@ def change_type(input: Input, values: Values) -> Input:
 
 
 def conversions(dtype: str, low: float, high: float, allowed: Sequence[str]) -> tuple[dict[str, Any], ...]:
-    """The steps from values of a type, from `low` to `high`, to types of `allowed`: to the first floating type that
-    keeps every value, or to the last one where each of them rounds; then to the first integer type that keeps all. At
-    least one: where none of these is allowed, the type's range becomes that of another integer type."""
+    """Conversion steps from a type with values from `low` to `high` to types of `allowed`: to the first floating type
+    that represents every value, or to the last one if all of them round; then to the first integer type that represents
+    all. At least one step: where none of these is allowed, the type's range is scaled to that of another integer
+    type."""
     floats = [name for name in allowed if np.dtype(name).kind == "f"]
     exact = [name for name in floats if _keeps(dtype, low, high, name)]
     whole = [name for name in allowed if np.dtype(name).kind == "u" and _keeps(dtype, low, high, name)]
@@ -140,7 +142,7 @@ def conversions(dtype: str, low: float, high: float, allowed: Sequence[str]) -> 
 
 
 def _keeps(dtype: str, low: float, high: float, name: str) -> bool:
-    """Whether the type `name` has every value from `low` to `high` of a type."""
+    """Whether the type `name` represents every value from `low` to `high` of a type."""
     source, target = np.dtype(dtype), np.dtype(name)
     if target.kind == "u":
         return source.kind in "ui" and low >= 0 and high <= np.iinfo(target).max
@@ -150,7 +152,7 @@ def _keeps(dtype: str, low: float, high: float, name: str) -> bool:
 
 
 def conversion_words(dtype: str, low: float, high: float, allowed: Sequence[str]) -> str:
-    """What to do with an input whose type is none of `allowed`, in words."""
+    """How to convert an input whose type is not in `allowed`, in words."""
     _, name, how = conversions(dtype, low, high, allowed)[0].values()
     if how == "keep":
         return f"convert it to {name}, which keeps every value (--dtype {name})"
@@ -162,11 +164,11 @@ def _top(dtype: np.dtype[Any]) -> float:
     return float(np.iinfo(dtype).max) if dtype.kind != "f" else FULL
 
 
-# Every value
+# Element-wise changes
 
 
 def _mapped(input: Input, dtype: np.dtype[Any], change: Change, of_alpha: float | None) -> Input:
-    """The input with every value changed; alpha is multiplied by `of_alpha`, or stays."""
+    """The input with a function applied to every value; alpha is multiplied by `of_alpha`, or unchanged."""
     width = 4 if has_alpha(input) else 1
 
     def apart(part: Array) -> Array:
@@ -181,20 +183,20 @@ def _mapped(input: Input, dtype: np.dtype[Any], change: Change, of_alpha: float 
 
 
 def _by_blocks(source: Array, dtype: np.dtype[Any], change: Change) -> Array:
-    """The rows of `source` changed in float64, a block at a time, in the type `dtype`."""
+    """The rows of `source` after applying a function in float64, a block at a time, in the type `dtype`."""
     result: Array | None = None
     for start in range(0, len(source), BLOCK):
         advance(start, len(source))
         part = change(source[start : start + BLOCK].astype(np.float64))
         if result is None:
             result = np.empty((len(source), *part.shape[1:]), dtype)
-        with np.errstate(over="ignore", invalid="ignore"):  # NaN and infinity stay what they are
+        with np.errstate(over="ignore", invalid="ignore"):  # NaN and infinity are unchanged
             result[start : start + len(part)] = stored(part, dtype)
     assert result is not None
     return result
 
 
 def _both(input: Input, change: Change, **fields: Any) -> Input:
-    """The input and its noise-free original changed alike."""
+    """Apply the same change to the input and to its noise-free original."""
     clean = None if input.clean is None else change(input.clean)
     return replace(input, array=change(input.array), clean=clean, **fields)

@@ -1,7 +1,7 @@
 """Every variant against its filter's reference, over awkward shapes, all dtypes, parameters, knobs and data.
 
-The tests and `kernelscope run FILTER --kernel mine.cu` use the same cases: cheap ones in which every pair of choices
-occurs, and long ones in which every loop of a kernel runs more than once.
+The tests and `kernelscope run FILTER --kernel mine.cu` use the same cases: small ones that cover every pair of choices,
+and long ones in which every loop of a kernel runs more than once.
 """
 
 from __future__ import annotations
@@ -22,4 +22,4 @@ from gpu_ops.running.contract.covering import covering_cases as covering_cases
 from gpu_ops.running.contract.covering import each_setting as each_setting
 
 SIMULATED_WORK = 1_000_000
-"""The most operations of a case on a simulated GPU, which takes seconds for them."""
+"""The most operations of a case on a simulated GPU, which then takes seconds."""

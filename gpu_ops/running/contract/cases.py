@@ -1,4 +1,4 @@
-"""The cases of the contract, one call each: the whole product of choices, both ends of a range, and long cases."""
+"""The cases of the contract, one call each: the full product of choices, both ends of a range, and long cases."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def fits(filter: Filter, variant: Variant, case: Case, most_work: float) -> bool
 
 def end_cases(filter: Filter, variant: Variant, limits: Limits) -> list[Case]:
     """Small cases at both ends of the range of each floating type, with parameters as near to the defaults as the
-    variant takes: one other choice, or two."""
+    variant supports: up to two other choices."""
     shapes = (*INPUT_KINDS[filter.accepts].ends, *variant.shapes[-1:])
     defaults: dict[str, Value] = {p.name: p.default for p in filter.params}
     changes = [(p.name, choice) for p in filter.params for choice in (p.tries or p.choices)]
@@ -70,8 +70,8 @@ def end_cases(filter: Filter, variant: Variant, limits: Limits) -> list[Case]:
 
 
 def long_cases(filter: Filter, variant: Variant, limits: Limits, most_work: float = math.inf) -> list[Case]:
-    """The variant's own trials on a device of these limits, in which every loop of its kernels runs more than once:
-    the shortest first. `most_work` leaves out those of more operations."""
+    """The variant's own trials on a device of these limits, in which every loop of its kernels runs more than once, the
+    shortest first. `most_work` excludes those of more operations."""
     params, knobs = ({p.name: p.default for p in group} for group in (filter.params, variant.knobs))
     cases = [
         Case(trial.shape, trial.dtype, trial.data, {**params, **trial.params}, {**knobs, **trial.knobs})
@@ -82,7 +82,7 @@ def long_cases(filter: Filter, variant: Variant, limits: Limits, most_work: floa
 
 
 def all_cases(filter: Filter, variant: Variant, limits: Limits) -> Iterator[Case]:
-    """The whole product of supported cases."""
+    """The full product of supported cases."""
     axes = axes_of(filter, variant)
     build = builder(filter, variant, axes)
     for indices in itertools.product(*(range(len(values)) for values in axes.values())):
@@ -92,7 +92,7 @@ def all_cases(filter: Filter, variant: Variant, limits: Limits) -> Iterator[Case
 
 
 def takes(filter: Filter, variant: Variant, case: Case, limits: Limits) -> bool:
-    """Whether the filter and the variant take a case, whose words of refusal nobody reads."""
+    """Whether the filter and the variant support a case; the reason is ignored."""
     if case.data in ODD and np.dtype(case.dtype).kind != "f":
         return False
     task = task_of(filter, case, limits)
@@ -104,7 +104,7 @@ def takes(filter: Filter, variant: Variant, case: Case, limits: Limits) -> bool:
 
 
 def builder(filter: Filter, variant: Variant, axes: Mapping[str, Sequence[Any]]) -> Callable[[Sequence[int]], Case]:
-    """What makes the case with the i-th choices of each axis."""
+    """A function that returns the case with the i-th choices of each axis."""
     places = {name: place for place, name in enumerate(axes)}
     values, preset = tuple(axes.values()), places.get("preset")
     presets = [] if preset is None else [dict(pairs) for pairs in values[preset]]
@@ -122,7 +122,7 @@ def builder(filter: Filter, variant: Variant, axes: Mapping[str, Sequence[Any]])
 
 
 def heavier(filter: Filter, case: Case) -> dict[str, Value]:
-    """The whole-number parameters with the most work: of each the last test value that suits the case."""
+    """The integer parameters with the most work: for each the last test value that suits the case."""
     params: dict[str, Value] = {}
     for param in (p for p in filter.params if isinstance(p.default, int)):
         for value in reversed(values_of(param)):

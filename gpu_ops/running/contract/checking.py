@@ -22,7 +22,7 @@ NONFINITE_STEP = 97
 def check_case(
     filter: Filter, variant: Variant, case: Case, device: str, edits: Mapping[str, str], again: bool = True
 ) -> Run:
-    """Run one case, whole and verified; and `again`, on a simulated GPU in another order."""
+    """Run one case, whole and verified; with `again` also in another order on a simulated GPU."""
     most = math.inf
     if variant.largest is not None and case.data == "largest":
         most = variant.largest(task_of(filter, case))
@@ -58,7 +58,7 @@ def case_data(case: Case, seed: int, most: float = math.inf) -> Array:
 
 
 def _odd_data(case: Case, random: np.random.Generator) -> Array:
-    """Random, and at one place in so many, or one at least, NaN or an infinity of either sign."""
+    """Random values, with NaN or an infinity of either sign at every NONFINITE_STEP-th place, at least at one."""
     array = random.uniform(-1, 1, case.shape).astype(case.dtype)
     places = random.permutation(array.size)[: -(-array.size // NONFINITE_STEP)]
     signs = random.choice([-np.inf, np.inf], len(places))

@@ -32,7 +32,7 @@ def axes_of(filter: Filter, variant: Variant) -> dict[str, Sequence[Any]]:
 
 @dataclass(frozen=True)
 class Need:
-    """Choices of one axis that have an effect only with some choices of another one."""
+    """Choices of one axis that have an effect only with some choices of another axis."""
 
     axis: str
     choices: tuple[Any, ...]
@@ -41,8 +41,8 @@ class Need:
 
 
 def needs_of(filter: Filter, axes: Mapping[str, Sequence[Any]]) -> list[Need]:
-    """NaN and infinity need a floating type; a parameter needs the values of others with which it matters, and pixels
-    with as many channels as it is about."""
+    """NaN and infinity need a floating type; a parameter needs those values of others with which it has an effect, and
+    as many channels per pixel as it refers to."""
     found = [Need("data", tuple(d for d in axes["data"] if d in ODD), "dtype", _floats(axes["dtype"]))]
     kind = INPUT_KINDS[filter.accepts]
     for param in filter.params:
@@ -69,7 +69,7 @@ def preset_names(filter: Filter) -> frozenset[str]:
 
 def settings_of(filter: Filter) -> tuple[tuple[tuple[str, Value], ...], ...]:
     """Settings of the parameters that presets set, as (name, value) pairs: every preset, all parameters at their
-    lowest, all at their highest, and fractions that all differ."""
+    minimum, all at their maximum, and fractions that all differ."""
     params = [p for p in filter.params if p.name in preset_names(filter)]
     settings = [tuple((p.name, p.check(values[p.name])) for p in params) for values in filter.presets.values()]
     custom = [(p.low for p in params), (p.high for p in params), (_fraction(p) for p in params)]
@@ -87,12 +87,12 @@ def _fraction(param: Param) -> Value:
 
 
 def _repeat(param: Param, value: Any) -> Any:
-    """The value once for each number of a tuple parameter; else the value."""
+    """The value repeated for each number of a tuple parameter; else the value itself."""
     return (value,) * len(param.default) if isinstance(param.default, tuple) and not isinstance(value, tuple) else value
 
 
 def values_of(param: Param) -> tuple[Value, ...]:
-    """Values worth testing: those the parameter names, every choice, or the limits, the default and one between."""
+    """Values worth testing: the parameter's own list, every choice, or the limits, the default and one between."""
     if param.tries:
         return param.tries
     if param.choices:

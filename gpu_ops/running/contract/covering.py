@@ -1,8 +1,8 @@
-"""Cases in which every pair of choices occurs, where both have an effect.
+"""Cases that cover every pair of choices in which both have an effect (pairwise testing).
 
 A constant or an impulse hides faults, so a pair of shape, type, parameters and knobs counts with random data only;
-other data are paired with each other choice. A parameter that does not matter with other values, such as the edges of a
-range that is not given, has no effect there.
+other data are paired with each other choice. A parameter may have no effect with some values of others, such as the
+edges of a range that is not given.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def covering_cases(
     """Cases in which every supported pair of choices (shape and dtype, border and block, …) occurs at least once, both
     with an effect.
 
-    `most_work` leaves out cases of more operations by the variant's or the filter's own count: a simulated GPU takes
-    minutes for them. Raises DeclarationError where a rule of the variant says falsely that it never takes a choice.
+    `most_work` excludes cases of more operations by the variant's or the filter's own count: a simulated GPU takes
+    minutes for them. Raises DeclarationError where a rule of the variant wrongly says that it never supports a choice.
     """
     axes = axes_of(filter, variant)
     kept = _not_ruled_out(filter, variant, axes)
@@ -42,7 +42,7 @@ def covering_cases(
     cases: list[Case] = []
 
     def meet(pair: Array, drawn: Array) -> bool:
-        """Take a supported case with the pair, which covers most of the pairs that are open."""
+        """Add a supported case with the pair, the one that covers most of the open pairs."""
         pairs.open[tuple(pair)] = False  # also where no supported case has both
         for indices in pairs.most_first(pair, drawn):
             case = build(indices.tolist())
@@ -59,7 +59,8 @@ def covering_cases(
     shape = TRIES, len(axes)
     every = pairs.all()
     missed = [p for p in every if pairs.open[tuple(p)] and not meet(p, random.integers(pairs.lengths, size=shape))]
-    # A variant that takes few settings is seldom met by chance: the second time only what it may take is drawn.
+    # A variant with few supported settings is rarely hit by chance: the second time only settings that no rule excludes
+    # are drawn.
     missed = pairs.open_again(missed, kept)
     for pair in missed:
         if pairs.open[tuple(pair)]:
@@ -68,8 +69,8 @@ def covering_cases(
 
 
 class Pairs:
-    """All pairs of choices of different axes, and which are still `open`. Choices are numbered through; a case is a row
-    of indices, one for each axis."""
+    """All pairs of choices of different axes, and which are still `open`. Choices are numbered consecutively; a case is
+    a row of indices, one for each axis."""
 
     def __init__(self, filter: Filter, axes: Mapping[str, Sequence[Any]], random: np.random.Generator) -> None:
         self.random, self.lengths = random, np.array([len(values) for values in axes.values()])
@@ -92,7 +93,7 @@ class Pairs:
             self.open.T[without] = False
 
     def _numbers(self, axis: int, which: Array) -> Array:
-        """The numbers of some choices of an axis."""
+        """The numbers of these choices of an axis."""
         numbers: Array = self.starts[axis] + np.flatnonzero(which)
         return numbers
 
@@ -101,15 +102,14 @@ class Pairs:
         return list(np.argwhere(self.open))
 
     def open_again(self, missed: Sequence[Array], kept: Sequence[Sequence[int]]) -> list[Array]:
-        """Those pairs again whose choices are among the kept ones of their axes."""
+        """Reopen those missed pairs whose choices are among the kept ones of their axes."""
         starts, owner = self.starts, self.owner
         again = [pair for pair in missed if all(n - starts[owner[n]] in kept[owner[n]] for n in pair)]
         self.open[tuple(np.array(again, int).reshape(-1, 2).T)] = True
         return again
 
     def most_first(self, pair: Array, drawn: Array) -> Array:
-        """Those of the drawn rows in which the pair, which they get, has an effect; first those that cover most open
-        pairs."""
+        """The drawn rows with the pair set, where it has an effect; those that cover most open pairs come first."""
         owners = self.owner[pair]
         drawn[:, owners] = pair - self.starts[owners]
         if self.data not in owners:
@@ -126,20 +126,20 @@ class Pairs:
         return rows
 
     def close(self, indices: Array) -> None:
-        """These pairs have a case."""
+        """Remove the pairs of this case from the open ones."""
         counting = self._counting(indices[None])[0]
         numbers = indices + self.starts
         self.open[numbers[self.first[counting]], numbers[self.second[counting]]] = False
 
     def _effective(self, rows: Array) -> Array:
-        """Of each choice in some rows, whether it has an effect there."""
+        """For each choice in some rows, whether it has an effect there."""
         effective = np.ones(rows.shape, bool)
         for axis, ours, other, allowed in self.needs:
             effective[:, axis] &= ~ours[rows[:, axis]] | allowed[rows[:, other]]
         return effective
 
     def _counting(self, rows: Array) -> Array:
-        """Of each pair of axes in some rows, whether it counts: both have an effect, and the data are random or of the
+        """For each pair of axes in some rows, whether it counts: both have an effect, and the data are random or of the
         pair."""
         effective = self._effective(rows)
         plain = (rows[:, self.data] == self.plain)[:, None]
@@ -149,7 +149,7 @@ class Pairs:
 
 
 def _not_ruled_out(filter: Filter, variant: Variant, axes: Mapping[str, Sequence[Any]]) -> list[list[int]]:
-    """The places of the choices of each axis that no rule of the variant always rules out. Raises DeclarationError for
+    """The indices of the choices of each axis that no rule of the variant always excludes. Raises DeclarationError for
     a rule that names no axis or choice."""
     for rule, name, value in _nevers(variant):
         if value not in axes.get(name, ()):
@@ -160,14 +160,15 @@ def _not_ruled_out(filter: Filter, variant: Variant, axes: Mapping[str, Sequence
 
 
 def _check_never(filter: Filter, variant: Variant, taken: Mapping[str, Any], case: Case) -> None:
-    """Raises DeclarationError where a case is taken, with these choices by axis, and a rule says that it never is."""
+    """Raises DeclarationError where a case with these choices by axis is supported, and a rule says that it never
+    is."""
     for rule, name, value in _nevers(variant):
         if taken[name] == value:
             raise _mistake(filter, variant, rule, name, value, f"{case} is taken; correct `never` or `test`")
 
 
 def _nevers(variant: Variant) -> Iterator[tuple[Rule, str, Any]]:
-    """Each rule of the variant with each axis and choice that it always rules out."""
+    """Each rule of the variant with each axis and choice that it always excludes."""
     for rule in variant.rules:
         for name, values in rule.never.items():
             yield from ((rule, name, value) for value in values)
@@ -189,7 +190,7 @@ def each_setting(cases: Sequence[Case]) -> list[Case]:
 
 
 def _covering(cases: Sequence[tuple[Case, set[Any]]]) -> list[Case]:
-    """Cases that together have every value: that which has most of the missing ones first."""
+    """Cases that together have every value, chosen greedily: always the one with the most missing values."""
     missing = set().union(*(values for _, values in cases))
     chosen: list[Case] = []
     while missing:
@@ -200,6 +201,6 @@ def _covering(cases: Sequence[tuple[Case, set[Any]]]) -> list[Case]:
 
 
 def _settings(case: Case) -> set[Any]:
-    data = ODD if case.data in ODD else case.data  # either of them
+    data = ODD if case.data in ODD else case.data  # one kind of odd data is enough
     plain = ("dtype", case.dtype), ("data", data), ("axes", len(case.shape))
     return {*plain, *case.params.items(), *case.knobs.items()}

@@ -1,1 +1,1 @@
-"""From the PTX of a kernel to Python functions: reading, inlining, control flow and code."""
+"""Translates the PTX of a kernel to Python functions: reading, inlining, control flow and code generation."""

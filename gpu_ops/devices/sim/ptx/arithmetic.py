@@ -1,4 +1,4 @@
-"""The operations of PTX that are more than one NumPy operator, exact to the last bit wherever hardware is.
+"""The operations of PTX that are more than one NumPy operator, bit-exact wherever hardware is.
 
 Arrays broadcast; results have the dtype of the instruction. The caller silences NumPy's warnings.
 """
@@ -101,7 +101,7 @@ def leading_zeros(a: Array) -> Array:
 
 
 def highest_bit(a: Array) -> Array:
-    """The place of the highest set bit, or for signed numbers of the highest bit that differs from the sign; −1 if
+    """The index of the highest set bit, or for signed numbers of the highest bit that differs from the sign; −1 if
     there is none."""
     bits = (a ^ (a >> a.dtype.type(a.dtype.itemsize * 8 - 1))) if a.dtype.kind == "i" else a
     bits = bits.view(UNSIGNED[a.dtype.itemsize])
@@ -162,7 +162,7 @@ def funnel(low: Array, high: Array, by: Array, right: bool, wrap: bool) -> Array
 def permute_bytes(a: Array, b: Array, selector: Array) -> Array:
     """Four of the eight bytes of b:a, which the nibbles of the selector choose; bit 3 replicates the sign."""
     whole = (b.view(u4).astype(u8) << u8(32)) | a.view(u4)
-    if selector.size == 1:  # as in nearly all code: four of eight bytes side by side
+    if selector.size == 1:  # as in nearly all code: four contiguous bytes of the eight
         nibbles = [int(selector.reshape(-1)[0]) >> 4 * place & 15 for place in range(4)]
         eight = np.ascontiguousarray(whole).view(u1).reshape(*whole.shape, 8)
         chosen = np.take(eight, [nibble & 7 for nibble in nibbles], axis=-1)
@@ -204,7 +204,7 @@ def _part(a: Array, place: int, bits: int, signed: bool) -> Array:
 
 
 def absolute_differences(a: Array, b: Array, signed: tuple[bool, bool]) -> Array:
-    """The absolute difference of each of the four bytes, side by side again."""
+    """The absolute difference of each of the four bytes, packed into one word."""
     parts = [np.abs(_part(a, place, 8, signed[0]) - _part(b, place, 8, signed[1])).astype(u1) for place in range(4)]
     return pack(i4, *parts)
 
@@ -229,7 +229,7 @@ def borrow(a: Array, b: Array, more: Array) -> Array:
 
 
 def pack(dtype: Any, *parts: Array) -> Array:
-    """Parts side by side in one register, the first lowest."""
+    """Parts packed in one register, the first in the lowest bits."""
     bits = parts[0].dtype.itemsize * 8
     kind = UNSIGNED[np.dtype(dtype).itemsize]
     result: Array = parts[0].view(UNSIGNED[bits // 8]).astype(kind)
@@ -249,7 +249,7 @@ def part(whole: Array, place: int, dtype: Any) -> Array:
 
 
 def flush(a: Array) -> Array:
-    """The numbers, with subnormal ones replaced by zeros of their sign."""
+    """The numbers, with subnormals replaced by zeros of their sign."""
     return np.where(np.abs(a) < np.finfo(a.dtype).tiny, np.copysign(a.dtype.type(0), a), a)
 
 
@@ -259,8 +259,8 @@ def saturate(a: Array) -> Array:
 
 
 def to_integer(a: Array, dtype: Any, mode: str) -> Array:
-    """A float as an integer: rounded as `mode` says and clamped to the limits. NaN becomes 0, but only the highest bit
-    set if the source is a double or the result has 64 bits."""
+    """A float as an integer: rounded as `mode` says and clamped to the limits. NaN becomes 0, or 1 in the highest bit
+    only, if the source is a double or the result has 64 bits."""
     limits = np.iinfo(dtype)
     rounded = round_to_integral(a.astype(f8), mode)
     nothing = np.isnan(rounded)

@@ -24,7 +24,7 @@ from gpu_ops.progress import advance
 
 Array = np.ndarray[Any, Any]
 POLLED = 32
-"""A block checks for limits after so many instructions."""
+"""A block checks for limits after this many instructions."""
 NOTHING = {"membar", "fence", "prefetch", "prefetchu", "nanosleep", "discard", "applypriority", "brkpt", "pmevent"}
 NOTHING |= {"griddepcontrol"}
 
@@ -44,7 +44,7 @@ class BlockCode:
     @cached_property
     def function(self) -> Callable[..., tuple[Any, ...]]:
         """`function(state, lanes, *registers)` takes the registers `takes` and returns the registers `gives`, then the
-        value that control depends on, if any. Many blocks never run, and need no compiling."""
+        value that the branch depends on, if any. Compiled on first use, because many blocks never run."""
         made: dict[str, Any] = {}
         exec(compile(self.text, "<block>", "exec"), self.space, made)
         return cast("Callable[..., tuple[Any, ...]]", made[f"b{self.block.number}"])
@@ -58,7 +58,8 @@ class BlockCode:
 @dataclass(frozen=True, eq=False)
 class Code:
     """A kernel ready to run. `zeros` are the initial values of the registers, `numbers` the registers' numbers by name.
-    Lanes in `spin_blocks` may wait for other threads. `live_registers` is the most registers that are live at once."""
+    Lanes in `spin_blocks` may wait for other threads. `live_registers` is the maximum number of registers that are live
+    at once."""
 
     blocks: tuple[BlockCode, ...]
     numbers: Mapping[str, int]
@@ -126,7 +127,7 @@ class Emitter(MemoryOperations):
         return max(fitting, key=votes.__getitem__) if fitting else ("u2" if size == 2 else f"i{size}")
 
     def _wishes(self, line: Instruction) -> list[tuple[Operand, str]]:
-        """The pairs (operand, code) of the operands whose type matters to an instruction."""
+        """The pairs (operand, code) of the operands whose type an instruction determines."""
         kind = line.op[0]
         if kind in ("ld", "ldu", "st", "atom", "red", "mov"):
             code = NUMPY.get(line.op[-1], "")
@@ -180,7 +181,7 @@ class Emitter(MemoryOperations):
             self._compute(line)
 
     def is_read(self, operand: Operand) -> bool:
-        """Whether any later instruction reads this line's result in a register."""
+        """Whether any later instruction reads this line's result from a register."""
         if not isinstance(operand, Reg) or operand.name == "_":
             return False
         for line in self.block.lines[self.line_number + 1 :]:
@@ -255,7 +256,7 @@ class Emitter(MemoryOperations):
         return f"({plain} + {symbol.offset})" if symbol.offset else plain
 
     def assign(self, target: Operand, text: str, code: str) -> None:
-        """Assign a value of type `code` to a register. A wider register extends it, by its sign if the type is
+        """Assign a value of type `code` to a register. A wider register extends it, with its sign if the type is
         signed."""
         if not isinstance(target, Reg) or target.name == "_":
             self.emit(text)
@@ -293,7 +294,7 @@ class Emitter(MemoryOperations):
         return tuple(types[c] if c[0] == "a" else c for c in takes)
 
     def _shift(self, line: Instruction, takes: tuple[str, ...], operands: list[str]) -> str:
-        """A plain shift, which is right for constants within the width; empty for all other instructions."""
+        """A plain shift, which is correct for constants within the width; empty for all other instructions."""
         amount = line.args[-1]
         if line.op[0] not in ("shl", "shr") or not isinstance(amount, Imm) or amount.value >= 8 * int(takes[0][1:]):
             return ""
@@ -317,7 +318,7 @@ class Emitter(MemoryOperations):
             self.assign(target, self.value(source, code), code)
 
     def site(self, line: Instruction, space: str, offset: int, verb: str, nbytes: int) -> str:
-        """The expression for a new site in the functions."""
+        """An expression for a new site in the functions."""
         ordered = bool({"volatile", "relaxed", "acquire", "release"} & set(line.op))
         is_ordered = ordered and line.op[0] in ("ld", "st")  # atomics are "relaxed" in the newer dialect only
         self.sites.append(Site(len(self.sites), line.place, space, offset, verb, nbytes, is_ordered))
@@ -327,7 +328,7 @@ class Emitter(MemoryOperations):
 
 
 def _live_registers(blocks: list[Block]) -> int:
-    """The registers that live across blocks, plus those of the block that sets most."""
+    """The registers that live across blocks, plus those of the block that sets the most."""
     across = set().union(*(b.live_in | b.live_out for b in blocks))
     return max(1, len(across) + max(len(b.defines) for b in blocks))
 

@@ -1,4 +1,4 @@
-"""Generates Python for the instructions that touch memory, textures, or other lanes."""
+"""Generates Python for the instructions that access memory, textures, or other lanes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PARAM_WINDOW = 1 << 58
 """Generic addresses of shared, local and parameter memory, far from any address of the host."""
 WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAM_WINDOW}
 COPY_WORDS = {"ca", "cg", "shared", "cta", "global", "L2", "64B", "128B", "256B"}
-"""What the name of a copy may have in addition to cp.async; none of it changes what is copied."""
+"""Additional parts of the name of a cp.async; none of them changes the copied values."""
 ATOMIC_WIDE = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec")
 
 
@@ -172,7 +172,7 @@ class MemoryOperations:
         if "warp" in line.op:
             self.emit(f"S.warp_barrier(L, {self.value(line.args[0], 'i4')})")
             return
-        if is_named(line):  # the scheduler handles the lanes that wait
+        if is_named(line):  # the scheduler handles the waiting lanes
             if "arrive" in line.op:
                 site = self.site(line, "barrier", 0, "arrives", 0)
                 self.emit(f"S.arrive(L, {site}, {', '.join(self.value(a, 'i4') for a in line.args)})")

@@ -1,4 +1,4 @@
-"""Floating point with the rounding of hardware: once, in any direction, exact to the last bit.
+"""Floating point with the rounding of hardware: once, in any direction, bit-exact.
 
 The fast way computes in float64, where the rounding error is known; the few lanes that need more use fractions.
 """
@@ -40,7 +40,7 @@ def sum_error(a: Array, b: Array, total: Array) -> Array:
 
 def _odd(total: Array, rest: Array) -> Array:
     """A sum that lost `rest` to rounding, rounded to odd instead: its last bit is set if it lost anything, so that a
-    later rounding goes the right way."""
+    later rounding is correct."""
     bits = total.view(i8)
     step = np.where((rest > 0) == (total > 0), 1, -1)
     return np.where((rest != 0) & (bits & 1 == 0) & np.isfinite(total), (bits + step).view(f8), total)
@@ -53,7 +53,7 @@ def _split(a: Array) -> tuple[Array, Array]:
 
 
 def _product_error(a: Array, b: Array) -> Array:
-    """a · b less its rounded product, exactly."""
+    """a · b minus its rounded product, exactly."""
     ah, al = _split(a)
     bh, bl = _split(b)
     return ((ah * bh - a * b) + ah * bl + al * bh) + al * bl
@@ -75,21 +75,22 @@ def fma64(a: Array, b: Array, c: Array) -> Array:
     if safe.all():
         return result
     result = np.where(safe, result, plain)
-    # A product with a zero is exact, and a result from an operand that is not finite cannot be better.
+    # A product with a zero is exact, and non-finite operands need no correction.
     hard = ~safe & (a != 0) & (b != 0) & np.isfinite(a) & np.isfinite(b) & np.isfinite(c)
     return _fma64_at_the_ends(a, b, c, np.flatnonzero(np.broadcast_to(hard, result.shape)), result)
 
 
 def _fma64_at_the_ends(a: Array, b: Array, c: Array, lanes: Array, plain: Array) -> Array:
-    """`plain` with the right results in `lanes`, whose operands are finite and whose products are very large or very
-    small: computed without their exponents, or in units of the smallest number, or, if neither will do, in fractions.
+    """`plain` with corrected results in `lanes`, whose operands are finite and whose products are very large or very
+    small: computed without their exponents, or in units of the smallest number, or, if neither is possible, in
+    fractions.
     """
     result = plain.reshape(-1).copy()
     x, y, z = (np.broadcast_to(v, plain.shape).reshape(-1)[lanes] for v in (a, b, c))
     (x_part, x_power), (y_part, y_power), (z_part, z_power) = (np.frexp(v) for v in (x, y, z))
     power = x_power + y_power
     gap = np.where(z == 0, 0, z_power - power)
-    # Far below the product, only the sign of z counts; far above it, z is the result.
+    # Far below the product, only the sign of z matters; far above it, z is the result.
     near = fma64(x_part, y_part, np.ldexp(z_part, np.clip(gap, -200, 200)))
     size = np.frexp(near)[1] + power
     found = np.where(gap > 200, z, np.ldexp(near, power))
@@ -105,7 +106,7 @@ def _fma64_at_the_ends(a: Array, b: Array, c: Array, lanes: Array, plain: Array)
 
 
 def _fma64_in_units(high: Array, low: Array, power: Array, z: Array) -> tuple[Array, Array]:
-    """(high + low) · 2^power + z in whole units of the smallest number, rounded to even, and where that is right."""
+    """(high + low) · 2^power + z in whole units of the smallest number, rounded to even, and where that is exact."""
     high, low, whole = np.ldexp(high, power + 1074), np.ldexp(low, power + 1074), np.ldexp(z, 1074)
     fits = (np.abs(high) < 2.0**51) & (np.abs(whole) < 2.0**51)
     whole = whole + np.trunc(high)
@@ -151,13 +152,13 @@ def larger(a: Array, b: Array) -> Array:
     return np.where(zero & (a == b), np.where(np.signbit(a), b, a), result) if zero.any() else result
 
 
-# In fractions
+# Fractions
 
 
 def exactly(
     operation: str, mode: str, dtype: Any, *operands: Array, where: Array | None = None, plain: Array | None = None
 ) -> Array:
-    """One of add, mul, div, fma, rcp, sqrt or value in rounding `mode`, lane by lane: slow, but always right.
+    """One of add, mul, div, fma, rcp, sqrt or value in rounding `mode`, lane by lane: slow, but always correct.
 
     It computes the lanes in `where`; the others get `plain`, by default NumPy's result.
     """

@@ -19,8 +19,8 @@ NO_RESULT |= {"cp", "nanosleep", "discard", "applypriority", "brkpt", "pmevent",
 
 @dataclass
 class Block:
-    """Instructions that run one after the other. `end` says how the block ends; `targets` are the block numbers where
-    control goes then: for "branch" the target if `chooser` is true, then the other; for "choose" one for each value.
+    """Instructions that run one after the other. `end` says how the block ends; `targets` are the numbers of the
+    successor blocks: for "branch" the target if `chooser` is true, then the other; for "choose" one for each value.
 
     `syncs_warp`: the block begins with an instruction at which lanes of a warp wait for one another.
     """
@@ -117,12 +117,12 @@ def _is_barrier(line: Instruction) -> bool:
 
 
 def is_named(line: Instruction) -> bool:
-    """Whether it is a named barrier: one with a number and a count of threads."""
+    """Whether an instruction is a named barrier: one with a number and a count of threads."""
     return line.op[0] in ("bar", "barrier") and "red" not in line.op and len(line.args) == 2
 
 
 def _is_warp_sync(line: Instruction) -> bool:
-    """Whether lanes of a warp wait for one another at it."""
+    """Whether lanes of a warp wait for one another at this instruction."""
     return line.op[0] in WARP_SYNC or line.op[:2] == ("bar", "warp")
 
 
@@ -187,7 +187,7 @@ def spin_blocks(blocks: list[Block]) -> frozenset[int]:
     spinning: set[int] = set()
     for number in sorted(watching):
         advance(0, 1)
-        if number not in spinning:  # its loops are those of the block that was there before
+        if number not in spinning:  # otherwise its loops were found from an earlier block
             spinning |= reachable(onward, number) & reachable(back, number)
     return frozenset(spinning)
 

@@ -1,4 +1,4 @@
-"""One kernel as one list of instructions: it inlines device functions and passes their parameters in registers."""
+"""Flattens a kernel to one list of instructions: device functions are inlined, with their parameters in registers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Flat:
 
 
 def flatten(program: Program, kernel: str) -> Flat:
-    """The kernel, in which the function's body replaces every call.
+    """The kernel with every call replaced by the function's body.
 
     Raises KernelError for recursion, and for functions or kernels that are not in the program.
     """
@@ -91,7 +91,7 @@ class _Inliner:
             elif isinstance(line, Targets):
                 lines.append(Targets(prefix + line.name, tuple(prefix + name for name in line.labels)))
             elif not prefix and line.op[0] not in ("call", "ret") and line.op[1:2] != ("param",):
-                lines.append(line)  # the kernel's own names stay
+                lines.append(line)  # the kernel's own names are not renamed
             else:
                 lines += self._instruction(line, scope, stack, leave)
         return lines
@@ -99,7 +99,7 @@ class _Inliner:
     def _instruction(self, line: Instruction, scope: _Scope, stack: tuple[Instruction, ...], leave: str) -> list[Line]:
         chain = tuple((c.place.file, c.place.line) for c in reversed(stack))
         place = line.place._replace(inlined_at=line.place.inlined_at + chain)
-        if not place.line and stack:  # the compiler's own function: its caller's line
+        if not place.line and stack:  # the compiler's own function: use its caller's line
             place = stack[-1].place
         if line.op[0] == "call":
             return self._call(line, scope, stack, place)

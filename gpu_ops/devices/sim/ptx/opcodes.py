@@ -35,8 +35,8 @@ class Rule(NamedTuple):
 
 
 class Computation(NamedTuple):
-    """A row for one instruction: NumPy codes of the result and operands; "a4" is any integer of four bytes. `second` is
-    the expression for the second result, a predicate."""
+    """A resolved row for one instruction: NumPy codes of the result and operands; "a4" is any integer of four bytes.
+    `second` is the expression for the second result, a predicate."""
 
     gives: tuple[str, ...]
     takes: tuple[str, ...]
@@ -295,7 +295,7 @@ def _comparison(line: Instruction) -> Computation:
 
 
 def _conversion(line: Instruction) -> Computation:
-    """cvt.rn.f32.s32 and its kin."""
+    """cvt.rn.f32.s32 and similar."""
     op = line.op
     to, source = op[-2], op[-1]
     supported = {*ROUNDINGS, "ftz", "sat"}.issuperset(op[1:-2])
@@ -352,7 +352,7 @@ CARRY_READERS = ("addc", "subc", "madc")
 
 
 def _carried(line: Instruction) -> Computation:
-    """add.cc, addc, mad.lo.cc, madc.hi and their kin. Instructions that read the carry have it as the last operand.
+    """add.cc, addc, mad.lo.cc, madc.hi and similar. Instructions that read the carry have it as the last operand.
     Subtraction adds the complement, so a carry means no borrow: PTX's own division of 128 bits relies on that."""
     kind, reads, code = line.op[0].rstrip("c"), line.op[0] in CARRY_READERS, NUMPY.get(line.op[-1], "  ")
     word = f"u{code[1:]}"
@@ -373,7 +373,7 @@ def _carried(line: Instruction) -> Computation:
 
 
 def refused(line: Instruction) -> KernelError:
-    """The error for an instruction that the simulator does not run, with its name and line."""
+    """The error for an instruction that the simulator does not support, with its name and line."""
     return KernelError(
         f"{line.place.file}:{line.place.line}: the simulated GPU does not run {line.name}; "
         "run this variant on a CUDA device, or write it without that instruction."

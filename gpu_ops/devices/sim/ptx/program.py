@@ -1,4 +1,4 @@
-"""PTX as data: functions, variables, instructions with the place in the source that each came from."""
+"""PTX as data: functions, variables, and instructions with their source positions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SIZES = {"pred": 1, "8": 1, "16": 2, "32": 4, "64": 8, "128": 16, "f16x2": 4, "b
 
 
 class Place(NamedTuple):
-    """A line of a source file, and the places in the callers it was inlined at, innermost first."""
+    """A line of a source file, and the lines of the callers that it was inlined at, innermost first."""
 
     file: str
     line: int
@@ -68,7 +68,7 @@ class Instruction(NamedTuple):
 
 @dataclass(frozen=True)
 class Label:
-    """A place to jump to."""
+    """A jump target."""
 
     name: str
 
@@ -83,7 +83,7 @@ class Targets:
 
 @dataclass(frozen=True)
 class Variable:
-    """A variable of a state space: const, global, shared, local or param. `nbytes` 0: as many as the launch says."""
+    """A variable of a state space: const, global, shared, local or param. `nbytes` 0: its size is set by the launch."""
 
     name: str
     space: str

@@ -52,7 +52,7 @@ class _Parser:
     def __init__(self, text: str, source: str) -> None:
         self.source = source
         self.files = {int(n): self._file_name(path) for n, path in _FILE.findall(text)}
-        # Debug sections are no part of the program.
+        # Debug sections are not part of the program.
         text = _COMMENT.sub("", text.split("\t.section\t")[0])
         self.tokens = _TOKEN.findall(text)
         self.tokens.append("")  # the end
@@ -185,7 +185,7 @@ class _Parser:
 
     def _statement(self) -> None:
         token = self.next()
-        if token[0].isalpha() and token[-1] != ":" and self.peek() != ":":  # most are
+        if token[0].isalpha() and token[-1] != ":" and self.peek() != ":":  # most statements are instructions
             self._instruction(token)
         elif token == "{":
             self.scopes.append({})
@@ -217,7 +217,7 @@ class _Parser:
             outer = (self.files.get(int(at_file), "?"), int(at_line))
             chain = (outer, *self.chains.get(outer, ()))
         name = self.files.get(int(file), "?")
-        if int(line) == 0:  # the compiler's own code, which belongs to the line before
+        if int(line) == 0:  # the compiler's own code, which is attributed to the line before
             return
         self.place = Place(name, int(line), chain)
         self.chains[(name, int(line))] = chain
@@ -325,7 +325,7 @@ class _Parser:
 
     def _operand(self) -> Operand:
         token = self.next()
-        if token[0] == "%" and self.tokens[self.at] in (",", ";"):  # most are
+        if token[0] == "%" and self.tokens[self.at] in (",", ";"):  # most are registers
             return Reg(self._lookup(token))
         if token == "[":
             return self._address()

@@ -1,4 +1,4 @@
-"""The instructions of a kernel that touch memory or other lanes."""
+"""The instructions of a kernel that access memory or other lanes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from gpu_ops.devices.sim.ptx.program import Place
 
 @dataclass(frozen=True)
 class Site:
-    """One instruction that touches memory. `offset` is added to every address; `verb` says what it does. `is_ordered`:
-    it is volatile or has a memory order, so its author expects other threads to access the same memory."""
+    """One instruction that accesses memory. `offset` is added to every address; `verb` is the kind of access.
+    `is_ordered`: it is volatile or has a memory order, so its author expects other threads to access the same
+    memory."""
 
     number: int
     place: Place

@@ -1,1 +1,1 @@
-"""Streams of a simulated GPU: when steps begin, and which are ordered."""
+"""Streams of a simulated GPU: when steps start, and which are ordered."""

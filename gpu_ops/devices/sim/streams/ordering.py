@@ -1,4 +1,4 @@
-"""Whether the steps of a plan that access the same memory are ordered: by a stream, by an event, or by the host."""
+"""Checks that steps of a plan that access the same memory are ordered: by a stream, by an event, or by the host."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MUST = "name one in `after` of the other, or put both into one stream"
 
 
 class _Access(NamedTuple):
-    """Bytes low ≤ address < high that a step reads or may write. What a launch does with its arguments is not known."""
+    """Bytes low ≤ address < high that a step reads or may write. How a launch uses its arguments is not known."""
 
     low: int
     high: int
@@ -25,7 +25,7 @@ class _Access(NamedTuple):
 
 @dataclass(eq=False)
 class _Done:
-    """A step, what it accesses, and as a set of bits which steps are known to have ended when it begins."""
+    """A step, its accesses, and as a bit set the steps that are known to have ended when it starts."""
 
     step: Step
     accesses: list[_Access]
@@ -33,8 +33,8 @@ class _Done:
 
 
 def check_order(plan: Plan, is_pageable: Where) -> None:
-    """Raises KernelError that names two steps which access the same memory, of which one writes it, and which nothing
-    orders. Launches that share an argument are not compared: both may only read it."""
+    """Raises KernelError that names two unordered steps which access the same memory, at least one of them writing.
+    Launches that share an argument are not compared: both may only read it."""
     if all(step.stream == plan.steps[0].stream and not isinstance(step, HostTask) for step in plan.steps):
         return
     done: list[_Done] = []
@@ -101,7 +101,7 @@ def _of(arrays: Iterable[Any], writes: bool, by_launch: bool = False) -> Iterato
 
 
 def _conflict(before: Iterable[_Access], now: Iterable[_Access]) -> str:
-    """What a later step does to memory that an earlier one accesses; "" where they access different memory."""
+    """How a later step conflicts with an earlier one's memory; "" where they access different memory."""
     for other in before:
         for one in now:
             meet = one.low < other.high and other.low < one.high

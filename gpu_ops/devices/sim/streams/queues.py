@@ -1,7 +1,7 @@
 """The queues of a simulated GPU: which steps of a plan run concurrently, and when each begins.
 
 The host enqueues the steps in order. Steps of a stream run one after the other; the engines – one or two for copies,
-one for kernels – carry out one step at a time. A copy from or to pageable memory keeps the host waiting until it ends.
+one for kernels – execute one step at a time. A copy from or to pageable memory blocks the host until it ends.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ Cost = Callable[[Step, Engine, KindOf], float]
 
 @dataclass(frozen=True)
 class Queues:
-    """The engines of a device. With one of `copy_engines` uploads and downloads take turns. `in_order`: an engine
-    begins steps in the order in which the host enqueued them, as before compute capability 3.5; a step that waits then
-    holds up all behind it, whatever their streams. `launch_blocking`: the host waits for each kernel, as it does where
+    """The engines of a device. With one copy engine, uploads and downloads do not overlap. `in_order`: an engine starts
+    steps in the order in which the host enqueued them, as before compute capability 3.5; a waiting step then blocks all
+    steps behind it, whatever their streams. `launch_blocking`: the host waits for each kernel, as it does where
     CUDA_LAUNCH_BLOCKING is set."""
 
     copy_engines: int = 2
@@ -62,7 +62,7 @@ class _Operation:
 
 
 class Timeline:
-    """The spans of a plan on such queues, by `run`."""
+    """The spans of a plan on these queues, computed by `run`."""
 
     def __init__(self, plan: Plan, is_host: Where, kind_of: KindOf, queues: Queues, cost: Cost) -> None:
         self._plan, self._queues = plan, queues
@@ -81,7 +81,7 @@ class Timeline:
         return tuple(Span.of(o.step, o.start, o.end, self._is_host, o.step.stream in peers) for o in done)
 
     def _do(self, step: Step) -> _Operation:
-        """The host comes to a step."""
+        """The host reaches a step."""
         engine = engine_of(step, self._is_host)
         if isinstance(step, HostTask):
             self._wait_for(self._issued if step.synchronizes else self._named(step.after))
@@ -109,13 +109,13 @@ class Timeline:
         return self._cost_of(step, engine, kind_of)
 
     def _queue(self, engine: Engine, stream: int) -> str:
-        """What a step waits in; a peer has engines of its own."""
+        """The queue that a step waits in; a peer has its own engines."""
         shared = self._queues.copy_engines < 2 and engine in ("upload", "download")
         queue = "kernel" if engine == "device" else "copy" if shared else engine
         return f"{queue} of the peer" if stream in self._plan.peer_streams else queue
 
     def _needs(self, step: Step) -> Iterator[_Operation]:
-        """What must end before a step begins."""
+        """The steps that must end before a step starts."""
         earlier = self._issued[::-1]
         yield from itertools.islice((o for o in earlier if o.step.stream == step.stream), 1)  # the others before it
         yield from self._named(step.after)
@@ -134,7 +134,7 @@ class Timeline:
             self._host = max(self._host, operation.end)
 
     def _begin_next(self) -> None:
-        """Begin the step that can begin first."""
+        """Start the step that can start first."""
         ready = [(self._start(o), place) for place, o in enumerate(self._waiting) if self._may_begin(place)]
         start, place = min(ready)
         operation = self._waiting.pop(place)
@@ -152,8 +152,8 @@ class Timeline:
 
 
 def busy(spans: Iterable[Span]) -> dict[Engine, float]:
-    """For each engine the time in which it has something to do. A measured span begins when its stream comes to the
-    step, which may then wait for its engine, so that spans of one engine may meet."""
+    """For each engine the time in which it is busy. A measured span starts when its stream reaches the step, which may
+    then wait for its engine, so that spans of one engine may overlap."""
     found: dict[Engine, float] = {}
     ends: dict[Engine, float] = {}
     for span in sorted(spans, key=lambda span: span.start):
@@ -164,8 +164,8 @@ def busy(spans: Iterable[Span]) -> dict[Engine, float]:
 
 
 def overlap(spans: Sequence[Span]) -> float:
-    """How well uploads, kernels and downloads overlap: the time of the engine that is busy longest, divided by the time
-    in all. 1 where that engine never waits."""
+    """How well uploads, kernels and downloads overlap: the busy time of the busiest engine, divided by the total time.
+    1 where that engine never waits."""
     first, last = min((s.start for s in spans), default=0.0), max((s.end for s in spans), default=0.0)
     longest = max((seconds for engine, seconds in busy(spans).items() if engine != "host"), default=0.0)
     return longest / (last - first) if last > first else 0.0
