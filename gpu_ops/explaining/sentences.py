@@ -24,8 +24,7 @@ LEAST_CHANGE = 0.02
 
 @dataclass(frozen=True)
 class Sentence:
-    """The sentence of a rule, with the facts that it uses: one value each for a variant, (before, after) for a
-    comparison."""
+    """The sentence of a rule, with the facts it uses: a value for a variant, (before, after) for a comparison."""
 
     rule: str
     text: str

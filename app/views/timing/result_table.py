@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import (
@@ -117,10 +118,6 @@ def _align(column: Column) -> Qt.AlignmentFlag:
     return side | Qt.AlignmentFlag.AlignVCenter
 
 
-def _count(value: float) -> str:
-    return number(value, 9)
-
-
 def columns() -> tuple[Column, ...]:
     """The columns with headings in the user's language; the model adds the baseline to the speed-up's."""
     return (
@@ -131,7 +128,7 @@ def columns() -> tuple[Column, ...]:
         Column("kernel", stage_column("kernel"), _stage("kernel"), seconds),
         Column("q1", translate("Rows", "quartile 1"), _stage("kernel", "q1"), seconds),
         Column("q3", translate("Rows", "quartile 3"), _stage("kernel", "q3"), seconds),
-        Column("n", translate("Rows", "n"), _stage("kernel", "n"), _count),
+        Column("n", translate("Rows", "n"), _stage("kernel", "n"), partial(number, digits=9)),
         Column("gbps", translate("Rows", "GB/s"), _row("gbps"), number),
         Column("share", translate("Rows", "of roof"), _row("share"), percent),
         Column("speedup", "", lambda e, r: r.speedup(e.slot), times),
