@@ -45,7 +45,7 @@ __device__ __forceinline__ void stages_without_barrier(C* line, const C* __restr
     ),
     "fft2d.fast.row_not_mirrored": (
         "the opposite frequency is taken to be in the same row",
-        ("other_y = LENGTH - row + down", "other_y = row + down"),
+        ("other_y = height - row_of(k) + down", "other_y = row_of(k) + down"),
     ),
     "fft2d.global.half_precision": (
         "twiddle factors with the eleven bits of half precision",

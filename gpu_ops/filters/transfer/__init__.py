@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 
 from gpu_ops.filters.kit.planning import BORDER
@@ -50,7 +51,10 @@ FAST = "Chunks of 4 MiB in three streams as one graph: each copy runs at full sp
 _TOO_MANY = "{chunks} chunks need as many rows, this input has {meta.shape[0]}; choose that many or fewer"
 _FEW_CHUNKS = Rule(lambda task: task.knobs["chunks"] > task.meta.shape[0], _TOO_MANY)
 _ONE_ROW = "two GPUs share at least two rows, this input has one"
-_TWO_ROWS = Rule(lambda task: task.meta.shape[0] < 2, _ONE_ROW, {"shape": ((1,), (1, 1), (1, 7))})
+_TWO_ROWS: Mapping[Kind, Rule] = {
+    "signal": Rule(lambda task: task.meta.shape[0] < 2, _ONE_ROW, {"shape": ((1,),)}),
+    "image": Rule(lambda task: task.meta.shape[0] < 2, _ONE_ROW, {"shape": ((1, 1), (1, 7))}),
+}
 
 
 def _variant(
@@ -81,7 +85,7 @@ def _host(workloads: Workloads, id: str, title: str, idea: str) -> Variant:
     return Variant(id, title, idea, plan, "cpu", source="S1", largest=largest)
 
 
-def _variants(workloads: Workloads) -> tuple[Variant, ...]:
+def _variants(accepts: Kind, workloads: Workloads) -> tuple[Variant, ...]:
     make, streamed = partial(_variant, workloads), strategies.streamed
     chunked = partial(make, rules=(_FEW_CHUNKS,))
     knobs = STREAMS, CHUNKS
@@ -111,7 +115,7 @@ def _variants(workloads: Workloads) -> tuple[Variant, ...]:
         chunked("pageable_streams", "8 pageable streams", PAGEABLE_STREAMS, streamed("pageable"), *knobs),
         chunked("graph", "9 graph", GRAPH, streamed(graph=True), *knobs),
         make("fast", "10 fast", FAST, strategies.fast),
-        make("two_gpus", "11 two GPUs", BOTH, strategies.both, rules=(_TWO_ROWS,)),
+        make("two_gpus", "11 two GPUs", BOTH, strategies.both, rules=(_TWO_ROWS[accepts],)),
     )
 
 
@@ -134,5 +138,5 @@ def transfers_of(accepts: Kind, *kernels: tuple[str, Filter]) -> Filter:
         picked=("serial", "parallel", "pageable", "pinned", "streams", "default_stream", "fast"),
         end_to_end=True,
         claims=CLAIMS if accepts == "image" else (),
-        variants=_variants(workloads),
+        variants=_variants(accepts, workloads),
     )
