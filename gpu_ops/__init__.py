@@ -45,8 +45,10 @@ if TYPE_CHECKING:
         sample,
         save,
         step_words,
+        with_width_first,
         write_step,
     )
+    from gpu_ops.plan import DEFAULT_STREAM, Span
     from gpu_ops.report.files import read_report, report_of, write_report
     from gpu_ops.report.provenance import machine
     from gpu_ops.running.applying import apply, forget_plans
@@ -88,6 +90,7 @@ _HOMES = {
     "find_step": "io",
     "parse_step": "io",
     "step_words": "io",
+    "with_width_first": "io",
     "write_step": "io",
     "conversions": "io.steps.tones",
     "convert": "io",
@@ -100,6 +103,8 @@ _HOMES = {
     "default_picks": "running.runner",
     "DrawnFigure": "explaining.figures",
     "draw_figures": "explaining.figures",
+    "DEFAULT_STREAM": "plan",
+    "Span": "plan",
     "read_report": "report.files",
     "report_of": "report.files",
     "run_experiment": "running.runner",
@@ -114,6 +119,7 @@ _HOMES = {
     "write_report": "report.files",
 }
 __all__ = [
+    "DEFAULT_STREAM",
     "FILTERS",
     "FORMATS",
     "NOISE",
@@ -130,6 +136,7 @@ __all__ = [
     "Pick",
     "Run",
     "Saving",
+    "Span",
     "WrongResult",
     "active_steps",
     "add_noise",
@@ -168,6 +175,7 @@ __all__ = [
     "step_words",
     "structural_similarity",
     "window_fault",
+    "with_width_first",
     "write_report",
     "write_step",
 ]

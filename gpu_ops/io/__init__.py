@@ -22,7 +22,7 @@ from gpu_ops.io.steps.apply import (
 from gpu_ops.io.steps.geometry import crop
 from gpu_ops.io.steps.mapping import maps_for
 from gpu_ops.io.steps.noise import NOISE, add_noise
-from gpu_ops.io.steps.samples import SAMPLES, sample
+from gpu_ops.io.steps.samples import SAMPLES, sample, with_width_first
 
 __all__ = [
     "CHOICES",
@@ -54,5 +54,6 @@ __all__ = [
     "save_result",
     "step_words",
     "survey",
+    "with_width_first",
     "write_step",
 ]

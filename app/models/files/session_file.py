@@ -23,11 +23,10 @@ from app.models.experiment.steps import Steps
 from app.models.files.json_text import Fields, parsed, readable
 from app.models.files.session_view import Offered, View, read_view
 from app.models.results.view_data import INPUT
-from gpu_ops import FILTERS, SAMPLES, KernelscopeError, __version__, check_step, require_regular
+from gpu_ops import FILTERS, SAMPLES, KernelscopeError, __version__, check_step, require_regular, with_width_first
 from gpu_ops.errors import InputError, NonFiniteError, plain, shortened
 from gpu_ops.input_kinds import INPUT_KINDS, Kind
 from gpu_ops.io.opening import CHOICES
-from gpu_ops.io.steps.samples import with_width_first
 from gpu_ops.params import check_values, nearest, with_names_of_today
 from gpu_ops.types import Filter, Pick, Variant
 

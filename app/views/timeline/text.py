@@ -10,8 +10,8 @@ from app.base.numbers import number, seconds
 from app.controllers.timeline import Timelines
 from app.models.timing.timelines import GB, Lane, Lanes, Look, Piece
 from app.views.results.reading import with_unit
+from gpu_ops import DEFAULT_STREAM, Span
 from gpu_ops.explaining.spans import Timeline
-from gpu_ops.plan import DEFAULT_STREAM, Span
 
 translate = QCoreApplication.translate
 HOST = "host"
