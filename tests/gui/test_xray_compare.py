@@ -76,7 +76,7 @@ def test_a_second_variant_is_looked_into_and_stands_beside_the_first(qtbot, wind
     view = window.xray_panel.comparison
     go_to(window, 3)
     there = [(view.variants.itemText(i), view.variants.itemData(i)) for i in range(view.variants.count())]
-    assert [id for _, id in there] == ["", "naive", "constant", "rows", "packed"] and there[0][0] == "none"
+    assert [id for _, id in there] == ["", "naive", "constant", "rows", "packed", "ring"] and there[0][0] == "none"
     assert "Choose a variant" in view.text.toPlainText() and len(asked(engine)) == 1
     choose(window, 1)
     assert (asked(engine)[-1].pick.variant, asked(engine)[-1].against.variant) == ("shared", "naive")
