@@ -42,7 +42,7 @@ def shortened(text: str, most: int = LONGEST_MESSAGE) -> str:
 
 
 FLAG = re.compile(
-    r"(?<![\w-])--([a-z][a-z-]*)(?:=(\S*[^\s.,;)])| ([0-9]\w*|u?int\d+|float\d+|all|cpu|keep|none|zero)\b)?"
+    r"(?<![\w-])--([a-z][a-z0-9-]*)(?:=(\S*[^\s.,;)])| ([0-9]\w*|u?int\d+|float\d+|all|cpu|keep|none|zero)\b)?"
 )
 """An option in a sentence, with its value behind a sign, or where it is a number or one of these words."""
 COMMAND = "kernelscope "

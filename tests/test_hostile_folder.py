@@ -66,12 +66,15 @@ def test_the_engine_of_the_window_executes_none(downloads: Path) -> None:
 
 
 ONE = ("mean1d", "--sample", "noise", "--length", "300", "--device", "cpu")
+REPORT = str(ROOT / "resources/recorded/h200-box-4096.json")
 CALLS: dict[str, tuple[str, ...]] = {
     "list": (),
     "run": ("mean", "--input", "a.tif", "--device", "cpu", "--output", "b.png"),
     "bench": (*ONE, "--variant", "serial", "--quick", "--budget", "0.1"),
     "sweep": (*ONE, "--variant", "serial", "--over", "window=3,5", "--quick", "--budget", "0.1"),
-    "claims": ("--report", str(ROOT / "resources/recorded/h200-box-4096.json")),
+    "compare": (REPORT, REPORT),
+    "report": (*ONE, "--variant", "serial", "--no-counts", "--output", "page.html"),
+    "claims": ("--report", REPORT),
     "figures": ("--csv", "points.csv"),
     "tables": ("mean-s4",),
     "compile": ("mean1d/1_naive.cu", "--gpu", "sm_75"),
