@@ -7,6 +7,7 @@ from typing import Any
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QPushButton, QWidget
 
+from app.base.tips import tip_text
 from app.controllers.timeline import TIMELINES, TimelineController
 from app.models.timing.timelines import FASTEST, SLOWEST, QueueModel
 from app.views.boxes import in_row
@@ -58,7 +59,7 @@ class TimelineControls(QWidget):
         self.machines.addItem(self.tr("these"), "")
         for name, rates in recorded_rates().items():
             self.machines.addItem(self.tr("{machine}, recorded").format(machine=name.upper()), name)
-            self.machines.setItemData(self.machines.count() - 1, rates.machine, Qt.ItemDataRole.ToolTipRole)
+            self.machines.setItemData(self.machines.count() - 1, tip_text(rates.machine), Qt.ItemDataRole.ToolTipRole)
 
     def _make_ticks(self) -> None:
         tips = {
