@@ -118,7 +118,7 @@ def ring() -> XRay:
 def test_each_file_has_counts_of_its_own_that_add_up_to_all(ring: XRay) -> None:
     kernel = ring.kernels[0]
     assert [f.file for f in kernel.files][0] == kernel.file == "box/8_ring.cu"
-    assert {"box_ring_rows.cuh", "box_ring_columns.cuh", "box_ring.cuh"} <= {f.file for f in kernel.files}
+    assert {"ring_rows.cuh", "ring_columns.cuh", "ring.cuh"} <= {f.file for f in kernel.files}
     assert add_up(c for f in kernel.files for c in f.lines.values()) == kernel.totals
     for file in kernel.files:
         assert all(0 <= line <= len(file.text.splitlines()) for line in {*file.lines, *file.calls})
@@ -129,7 +129,7 @@ def test_the_line_of_a_call_has_what_it_calls_and_leads_there(ring: XRay) -> Non
     own, files = kernel.files[0], {f.file: f for f in kernel.files}
     (step,) = [n for n, t in enumerate(own.text.splitlines(), 1) if t.strip().startswith("rows.step(")]
     called = own.calls[step]["warp_instructions"] + own.lines.get(step, {}).get("warp_instructions", 0)
-    assert called == kernel.lines[step]["warp_instructions"] > 0.5 * kernel.totals["warp_instructions"]
+    assert called == kernel.lines[step]["warp_instructions"] > 0.3 * kernel.totals["warp_instructions"]
     assert own.lines.get(step, {}).get("warp_instructions", 0) < 0.1 * called
     file, line = own.callees[step][0]
     assert line in {*files[file].lines, *files[file].calls}
@@ -451,7 +451,7 @@ def test_the_source_with_counters_beside_it(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_the_top_of_the_ladder_unless_named(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "\nscan, block 512" in _call(capsys, "mean1d", *SMALL)[1]
+    assert "\nscan, block 256" in _call(capsys, "mean1d", *SMALL)[1]
     # The last that takes it: a tile has at least 128 threads.
     assert "\nvector, block 64" in _call(capsys, "mean1d", *SMALL, "--block", "64")[1]
     assert "mean2d of camera" in _call(capsys, "mean", "--gpu", "sm_90")[1]

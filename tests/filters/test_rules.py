@@ -35,6 +35,7 @@ SIZES = (
 says them refuses a case of it."""
 SELDOM = {
     "its tile takes": ("wavelet1d shared", "wavelet1d fused", "wavelet2d lifting"),
+    "a block cannot hold lines of": ("fft2d fast", "fft_mask fast"),
     "its tiles take": ("wavelet1d levels",),
     "threads have blocks of": ("wavelet1d blocks", "wavelet2d blocks"),
     "levels need a larger halo": ("wavelet1d warp_registers",),
@@ -42,10 +43,10 @@ SELDOM = {
 }
 """Words of such rules of some variants, which others say in cases of the contract."""
 LARGE = {
-    "signal": ((64,), (1 << 27,), (1 << 27, 5), (1 << 20, 256), (1 << 33, 256)),
+    "signal": ((64,), (1 << 27,), (1 << 27, 5), (1 << 20, 256), (1 << 33, 256), (64, 1 << 17)),
     "image": (
         *((64, 64), (65536, 4), (1 << 22, 1), (1, 1 << 26), (1 << 15, 1 << 15)),
-        *((20000, 20000, 4), (8_000_000, 9, 4), (1 << 33, 4)),
+        *((20000, 20000, 4), (8_000_000, 9, 4), (1 << 33, 4), (64, 64, 1 << 17)),
     ),
 }
 ODD_NUMBERS = (2, 3, 7, 33, 10**7)

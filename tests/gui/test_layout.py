@@ -227,7 +227,7 @@ def test_the_whole_ladder_stands_beside_the_pictures(
     titles = {v.id: v.title for v in window.controller.session.filter.variants}
     show_rows(window.controller.results, rows_of(kind), titles)
     canvas = window.ladder.canvas
-    fair = 5
+    fair = 6
     assert len(canvas.ladder().lines) == 5 + fair
     qtbot.waitUntil(lambda: canvas.visibleRegion().boundingRect() == canvas.rect())
     pictures = window.stack.parentWidget().rect()

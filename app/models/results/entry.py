@@ -1,4 +1,4 @@
-"""One row of the results, as a report and the window know it, and the five fair bars of several rows."""
+"""One row of the results, as a report and the window know it, and the bars of the fair comparison of several rows."""
 
 from __future__ import annotations
 

@@ -249,7 +249,7 @@ class Results(QObject):
     def fair_bars(self) -> tuple[FairBar, ...]:
         """The fair comparison: one core, the best of the CPU, the GPU's kernel, and the GPU with transfers.
 
-        All five come from one machine and one job: the one that fills most bars, with fresh and live rows first.
+        All come from one machine and one job: the one that fills most bars, with fresh and live rows first.
         """
         groups: dict[Any, list[Entry]] = {}
         for entry in self._entries.values():

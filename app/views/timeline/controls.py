@@ -7,6 +7,7 @@ from typing import Any
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QPushButton, QWidget
 
+from app.base.tips import tip_text
 from app.controllers.timeline import TIMELINES, TimelineController
 from app.models.timing.timelines import FASTEST, SLOWEST, QueueModel
 from app.views.boxes import in_row
@@ -33,7 +34,7 @@ class TimelineControls(QWidget):
         self._make_combos()
         self._make_ticks()
         self.spins = {name: self._spin(name) for name in RATES}
-        self.again = named(QPushButton(self.tr("&Again"), self), "timeline.again", tip=self.tr("Ask the engine again"))
+        self.again = named(QPushButton(self.tr("Again"), self), "timeline.again", tip=self.tr("Ask the engine again"))
         self._arrange()
         self._listen()
 
@@ -58,7 +59,7 @@ class TimelineControls(QWidget):
         self.machines.addItem(self.tr("these"), "")
         for name, rates in recorded_rates().items():
             self.machines.addItem(self.tr("{machine}, recorded").format(machine=name.upper()), name)
-            self.machines.setItemData(self.machines.count() - 1, rates.machine, Qt.ItemDataRole.ToolTipRole)
+            self.machines.setItemData(self.machines.count() - 1, tip_text(rates.machine), Qt.ItemDataRole.ToolTipRole)
 
     def _make_ticks(self) -> None:
         tips = {
@@ -71,9 +72,9 @@ class TimelineControls(QWidget):
                 "Predict how long each step takes from rates; else every step is as long as the others"
             ),
         }
-        self.in_order = named(TickBox(self.tr("&In-order queue"), self), "timeline.in_order", tip=tips["in_order"])
-        self.blocking = named(TickBox(self.tr("Launch &blocking"), self), "timeline.blocking", tip=tips["blocking"])
-        self.predicted = named(TickBox(self.tr("Predict &times"), self), "timeline.predicted", tip=tips["predicted"])
+        self.in_order = named(TickBox(self.tr("In-order queue"), self), "timeline.in_order", tip=tips["in_order"])
+        self.blocking = named(TickBox(self.tr("Launch blocking"), self), "timeline.blocking", tip=tips["blocking"])
+        self.predicted = named(TickBox(self.tr("Predict times"), self), "timeline.predicted", tip=tips["predicted"])
 
     def _spin(self, name: str) -> FloatSpin:
         param = Param(name, getattr(QueueModel(), name), SLOWEST, FASTEST, unit="GB/s")
@@ -87,10 +88,10 @@ class TimelineControls(QWidget):
     def _arrange(self) -> None:
         flow = FlowLayout(self, gap=2 * self.fontMetrics().averageCharWidth())
         titles = {"upload": self.tr("To device"), "download": self.tr("To host"), "kernel": self.tr("Kernel")}
-        self.queues = [self._pair(buddy(self.tr("&Copy engines"), self.engines), self.engines), self.in_order]
-        self._machine = self._pair(buddy(self.tr("&Rates of"), self.machines), self.machines)
+        self.queues = [self._pair(buddy(self.tr("Copy engines"), self.engines), self.engines), self.in_order]
+        self._machine = self._pair(buddy(self.tr("Rates of"), self.machines), self.machines)
         self.rates = [self._pair(buddy(titles[name], spin), spin) for name, spin in self.spins.items()]
-        view = self._pair(buddy(self.tr("&Show"), self.views), self.views)
+        view = self._pair(buddy(self.tr("Show"), self.views), self.views)
         for part in (
             view,
             self.parts,
