@@ -53,6 +53,10 @@ class OfflineDevice(CpuDevice):
         self._edits = dict(edits or {})
         self.limits = limits or limits_of(architecture)
 
+    def peer(self) -> OfflineDevice:
+        """The same device: kernels of a second GPU are compiled alike."""
+        return self
+
     def kernel(self, source: str, name: str, defines: Mapping[str, Value] | None = None) -> OfflineKernel:
         compiled = compile_kernel(source, self.architecture, defines, self._edits)
         return OfflineKernel(name, compiled.entry(name), compiled)
