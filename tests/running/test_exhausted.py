@@ -35,12 +35,12 @@ class Exhausted:
         self._empty = self.memory.empty
         monkeypatch.setattr(self.memory, "empty", self.empty)
 
-    def empty(self, shape: Any, dtype: Any) -> Any:
+    def empty(self, shape: Any, dtype: Any, *kind: Any) -> Any:
         self.calls += 1
         place = self.calls - 1
         if self.nth >= 0 and (place == self.nth or (self.on and place > self.nth)):
             raise DeviceMemoryError("This needs more bytes than the simulated GPU has. Use a smaller input.")
-        return self._empty(shape, dtype)
+        return self._empty(shape, dtype, *kind)
 
     def fail_at(self, nth: int) -> None:
         self.nth, self.calls = nth, 0
