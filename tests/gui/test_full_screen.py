@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from fake_engine import act
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from test_belonging import bring, engine, finish, image, picture, run, signal, verified, window  # noqa: F401
 
 from app.views.window.main_window import INPUT, MainWindow
-from app.views.window.panels import LADDER
+from app.views.window.panels import LADDER, XRAY
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
 
@@ -139,3 +140,41 @@ def test_the_layout_that_is_stored_is_that_of_the_window(shown: MainWindow) -> N
     act(shown, "full_screen")
     shown.close()
     assert not shown.full_screen.active and not shown.isFullScreen()
+
+
+class Requests(QObject):
+    """Counts requests of layouts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        self.count += event.type() == QEvent.Type.LayoutRequest
+        return False
+
+
+def settle() -> None:
+    for _ in range(30):
+        QApplication.processEvents()
+
+
+@pytest.mark.parametrize("part", ["results", "ladder", "xray"])
+def test_it_comes_to_rest(shown: MainWindow, part: str) -> None:
+    """Scroll areas and docks show again what is hidden of them, and lay out the window each time."""
+    if part == "results":
+        shown.full_screen.present()
+    elif part == "ladder":
+        QTest.mouseDClick(shown.docks[LADDER], Qt.MouseButton.LeftButton)
+    else:
+        shown.docks.toggle(XRAY.dock)
+        QTest.mouseDClick(shown.docks[XRAY], Qt.MouseButton.LeftButton)
+    settle()
+    assert shown.full_screen.active
+    requests = Requests()
+    app = QApplication.instance()
+    assert app is not None
+    app.installEventFilter(requests)
+    settle()
+    app.removeEventFilter(requests)
+    assert requests.count == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPointF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QMainWindow, QSplitterHandle, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QMainWindow, QSplitterHandle, QTabBar, QWidget
 
 from app.base.nesting import bounded
 from app.models.results.view_data import INPUT
@@ -172,8 +172,9 @@ class FullScreen(QObject):
         self.changed.emit()
 
     def _enlarge(self) -> None:
-        """Give the part letters that suit the height of the screen."""
-        plain, wanted = QFontMetrics(QApplication.font()).height(), self._window.height() / LINES
+        """Give the part letters that suit the height of the screen. That of the window would follow the letters: where
+        it cannot shrink to the screen, each makes the other larger."""
+        plain, wanted = QFontMetrics(QApplication.font()).height(), self._window.screen().size().height() / LINES
         font = QFont()
         font.setPointSizeF(QApplication.font().pointSizeF() * max(1.0, wanted / plain))
         for widget in filter(None, (self._part, self.hint)):
@@ -264,8 +265,11 @@ class FullScreen(QObject):
 
 
 def _hides(widget: QWidget) -> bool:
-    """Whether a part is hidden beside what is shown: windows and the handles of splitters look after themselves."""
-    return not (widget.isWindow() or isinstance(widget, QSplitterHandle | Hint))
+    """Whether a part is hidden beside what is shown. Windows look after themselves, and so does what a splitter, a
+    scroll area or the docks show and hide: they would show again, without end, what is hidden here."""
+    around = widget.parentWidget()
+    own = isinstance(around, QAbstractScrollArea) or (isinstance(widget, QTabBar) and isinstance(around, QMainWindow))
+    return not (widget.isWindow() or isinstance(widget, QSplitterHandle | Hint) or own)
 
 
 def application() -> QObject:
