@@ -15,7 +15,7 @@ from simulated_rows import shared_result
 from app.models.experiment.slot import RowSlot
 from app.views.strokes import colour
 from app.views.window.main_window import INPUT, MainWindow
-from app.views.window.panels import LEVELS
+from app.views.window.panels import EXPERIMENT, LEVELS
 from gpu_ops import save
 from gpu_ops.engine.messages import Finished, RunRequest, RunUpdate
 from gpu_ops.engine.shared import Statistics
@@ -384,3 +384,14 @@ def test_a_verdict_does_not_stay_on_a_curve_of_something_else(window: MainWindow
     both = Input("signal", np.zeros((60, 2)), "tc", "both", {"generator": "both"}, 10.0)
     engine(window).show(both)
     assert [curve.state for curve in window.signal_pane.curves if curve.visible] == [None, None]
+
+
+def test_the_other_kind_of_a_filter_has_choices_of_its_own(window: MainWindow) -> None:
+    """The form of the image's filter is never given what the signal's filter offers, and the other way round."""
+    session = window.controller.session
+    engine(window).show(image(picture(9)))
+    session.set_filter("transfer2d")
+    engine(window).show(signal(np.arange(50.0), 10.0))
+    assert window.docks[EXPERIMENT].form.values()["work"] == session.choice.params["work"] == "mean1d-vector"
+    engine(window).show(image(picture(9)))
+    assert window.docks[EXPERIMENT].form.values()["work"] == session.choice.params["work"] == "conv3x3-rows"

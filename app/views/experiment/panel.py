@@ -119,8 +119,9 @@ class ExperimentPanel(QWidget):
     def _changed(self, change: Change) -> None:
         if change.steps:
             self.noise.show_noise(self._session.noise)
-        if change.filter and not change.opened:
-            self._show_filter(self._session.filter)
+        if change.filter:  # the form is of the filter before, until the input is shown
+            if not change.opened:
+                self._show_filter(self._session.filter)
         elif change.experiment and self.form is not None:
             self._show_choice(change.after.choice)
         if change.opened:
