@@ -133,7 +133,8 @@ def values_of(meta: Meta, radius: int, form: Form) -> Iterator[Values]:
     groups, size = groups_of(meta, radius), max(4, meta.itemsize)
     if form == "pixels" and meta.dtype == "uint8" and meta.channels == 4 and radius <= BYTES_RADIUS:
         yield PIXEL
-    if meta.dtype == "uint8" and radius <= PAIRS_RADIUS and meta.channels != 4:  # 1996 against 1016 µs at 8192², r 120
+    # Pairs take longer for RGBA: 1996 against 1016 µs on an H100, 8192², radius 120.
+    if meta.dtype == "uint8" and radius <= PAIRS_RADIUS and meta.channels != 4:
         yield from (Values(group, pack=2) for group in groups)
     else:
         yield from (Values(group, size, 8 if form == "double" else size) for group in groups)
