@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from gpu_ops.batch.choosing import checked, devices_of, family, todays, unknown_name, with_knobs
 from gpu_ops.cli import streams
-from gpu_ops.errors import InputError, ParamError, plain
+from gpu_ops.errors import ParamError, plain
 from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import CHOICES, NOISE, SAMPLES, convert, sample
 from gpu_ops.io.opening import notes_in
 from gpu_ops.io.reading import Reading
-from gpu_ops.io.regular import require_regular
 from gpu_ops.params import Param, Value, Values
 from gpu_ops.running.runner import default_picks
 from gpu_ops.running.suitable import check_type
 from gpu_ops.task import Meta
 from gpu_ops.types import Experiment, Filter, Input, Pick, Variant
-
-LARGEST_KERNEL = 1 << 20
-"""The largest kernel file in bytes."""
 
 
 def flag_values(args: argparse.Namespace) -> dict[str, str]:
@@ -197,22 +192,3 @@ def _no_picks(filter: Filter, devices: list[str], variants: list[str]) -> str:
     if not variants:
         return f"No variant of {filter.id} runs on {where}; choose from {runs}."
     return f"{', '.join(variants)} of {filter.id} does not run on {where}; choose from {runs}."
-
-
-def read_kernel(path: str) -> str:
-    """The text of a user's kernel file. Raises InputError."""
-    require_regular(Path(path), "a kernel")
-    try:
-        with open(path, "rb") as file:
-            data = file.read(LARGEST_KERNEL + 1)
-        text = data.decode("utf-8")
-    except OSError as error:
-        reason = str(error.strerror)
-    except UnicodeDecodeError as error:
-        reason = f"byte {error.start} is no UTF-8"
-    else:
-        reason = f"it is larger than {LARGEST_KERNEL >> 10} KiB" if len(data) > LARGEST_KERNEL else ""
-        reason = reason or ("it has a null character" if "\0" in text else "" if text.strip() else "it is empty")
-        if not reason:
-            return text
-    raise InputError(f"{plain(path)} cannot be read as CUDA C ({reason}); give a text file, such as mine.cu.")

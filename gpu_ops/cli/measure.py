@@ -12,7 +12,7 @@ from typing import Any
 from gpu_ops.batch.choosing import knobs_of, one_each, with_defaults
 from gpu_ops.batch.file_lock import locked
 from gpu_ops.cli import outputs, parts, tables
-from gpu_ops.cli.inputs import check_flags, make_experiment, make_job, read_kernel, todays_ids
+from gpu_ops.cli.inputs import check_flags, make_experiment, make_job, todays_ids
 from gpu_ops.cli.limits import within_limits
 from gpu_ops.device_names import is_simulated
 from gpu_ops.devices import device_statuses, open_device
@@ -21,6 +21,7 @@ from gpu_ops.errors import FAILURE_CODES, FINE, WRONG, ParamError, plain, shorte
 from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.steps.apply import title_of
+from gpu_ops.own_kernels.sources import read_kernel
 from gpu_ops.params import Values
 from gpu_ops.report.files import row, target_of, write_report
 from gpu_ops.report.provenance import machine

@@ -26,6 +26,7 @@ from gpu_ops.cli import (
     xray,
 )
 from gpu_ops.cli.limits import KERNEL_MIB, positive
+from gpu_ops.cli.own import xray as own_xray
 from gpu_ops.cli.streams import Parser
 from gpu_ops.devices.coalescing import RULES
 from gpu_ops.devices.compiler import ARCHITECTURES
@@ -55,7 +56,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     commands = parser.add_subparsers(dest="name", required=True, metavar="COMMAND")
     for name, help in MEASURING.items():
         _add_measuring(commands.add_parser(name, help=help, description=help), name, _named_filters(argv))
-    _add_xray(commands, _named_filters(argv))
+    _add_xray(commands, _named_filters(argv), own_xray.is_own(list(argv)))
     moving = FILTERS.named(FAMILY)
     _add_timeline(commands, _named_filters(argv, moving))
     _add_transfers(commands, moving)
@@ -238,9 +239,16 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _add_xray(commands: argparse._SubParsersAction[Parser], filters: list[Filter]) -> None:
+def _add_xray(commands: argparse._SubParsersAction[Parser], filters: list[Filter], own: bool) -> None:
     help = "a kernel's source with counters beside each line, on a simulated GPU"
-    parser = commands.add_parser("xray", help=help, description=f"{help}; of two variants, what changed.")
+    more = "xray FILE.cu --help says how to launch a kernel of your own"
+    parser = commands.add_parser("xray", help=help, description=f"{help}; of two variants, what changed.", epilog=more)
+    if own:
+        parser.description = "launches a kernel of your own: counted on a simulated GPU, or timed on a CUDA device"
+        parser.epilog = None
+        own_xray.add_arguments(parser)
+        _add_simulation(parser)
+        return
     parser.set_defaults(command=xray.run)
     families = ", ".join(FILTERS.families)
     parser.add_argument("filter", metavar="FILTER", help=f"one of {families}, or a filter's id (kernelscope list)")
@@ -250,6 +258,12 @@ def _add_xray(commands: argparse._SubParsersAction[Parser], filters: list[Filter
     _add_input(parser)
     _add_values(parser, filters)
     parser.add_argument("--kernel", metavar="FILE.cu", help="use this kernel instead of the variant's first")
+    _add_simulation(parser).add_argument(
+        "--whole", action="store_true", help="simulate all of a large input instead of its centre"
+    )
+
+
+def _add_simulation(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     how = parser.add_argument_group("how to simulate")
     how.add_argument(
         "--gpu", default=ARCHITECTURES[0], metavar="SM", help=f"such as sm_90 (default {ARCHITECTURES[0]})"
@@ -260,8 +274,8 @@ def _add_xray(commands: argparse._SubParsersAction[Parser], filters: list[Filter
     rules = "; ".join(f"{name}: {text}" for name, text in RULES.items())
     how.add_argument("--coalescing", choices=tuple(RULES), default="today", help=rules)
     _add_limits(parser, "the simulation")
-    how.add_argument("--whole", action="store_true", help="simulate all of a large input instead of its centre")
     parser.add_argument("--json", metavar="FILE", help="write the result here as JSON; - for standard output")
+    return how
 
 
 def _add_timeline(commands: argparse._SubParsersAction[Parser], filters: list[Filter]) -> None:

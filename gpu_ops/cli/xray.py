@@ -8,7 +8,7 @@ from typing import Any
 
 from gpu_ops.batch.choosing import knobs_of
 from gpu_ops.cli import streams
-from gpu_ops.cli.inputs import check_flags, checked_values, read_input, read_kernel, todays_ids
+from gpu_ops.cli.inputs import check_flags, checked_values, read_input, todays_ids
 from gpu_ops.cli.limits import within_limits
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align, value_text
@@ -26,6 +26,7 @@ from gpu_ops.explaining.xray import BLOCK_LOADS, KernelXRay, XRay, add_up, as_di
 from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.steps.apply import title_of
+from gpu_ops.own_kernels.sources import read_kernel
 from gpu_ops.params import check_values
 from gpu_ops.running.affordable import affordable, cut_note
 from gpu_ops.running.suitable import check_type
@@ -71,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
         emit(args.json, _json(rays, sentences, note))
     if args.json != "-":
         print(_title(filter, part, rays[0], note))
-        print(_comparison(rays[0], rays[1], sentences) if len(rays) == 2 else _single(rays[0], sentences))
+        print(_comparison(rays[0], rays[1], sentences) if len(rays) == 2 else single(rays[0], sentences))
     return WRONG if any(x.faulty for x in rays) else FINE
 
 
@@ -135,7 +136,8 @@ def _title(filter: Filter, input: Input, x: XRay, note: str) -> str:
 # One variant
 
 
-def _single(x: XRay, sentences: Sequence[Sentence]) -> str:
+def single(x: XRay, sentences: Sequence[Sentence]) -> str:
+    """The X-ray of one variant as text: sources with counts, totals, resources, sentences and findings."""
     knobs = "".join(f", {k} {v}" for k, v in x.knobs.items())
     parts = [f"{x.variant}{knobs}  –  {x.idea}"]
     for kernel in x.kernels:
@@ -261,7 +263,7 @@ def _expected(x: XRay) -> str:
 def _findings(x: XRay) -> str:
     texts = [f"{f.severity}: {f}" for f in x.findings]
     lines = ["findings", *(f"  {text}" for text in texts)] if texts else ["findings: none"]
-    lines += ["printed", *(f"  {text}" for text in x.printed)] if x.printed else []
+    lines += ["printed", *(f"  {text.rstrip()}" for text in x.printed)] if x.printed else []
     return "\n".join(lines)
 
 

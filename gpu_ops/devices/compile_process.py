@@ -8,11 +8,10 @@ import base64
 import queue
 import threading
 import time
-from collections.abc import Mapping
 from typing import Any
 
 from gpu_ops import processes
-from gpu_ops.devices.nvrtc import Made, call_nvrtc
+from gpu_ops.devices.nvrtc import Made, Request, call_nvrtc
 from gpu_ops.errors import DeviceError, KernelError
 from gpu_ops.progress import advance, finite
 
@@ -28,15 +27,14 @@ _one = threading.Lock()
 _child: processes.LineProcess | None = None
 
 
-def make(source: str, text: str, headers: Mapping[str, str], flags: tuple[str, ...], assemble: bool) -> Made:
+def make(request: Request) -> Made:
     """Compile a kernel file in that process. Raises KernelError where NVRTC crashes, takes more than DEADLINE seconds
     or exceeds its memory limit, DeviceError where it is not available, Cancelled and LimitReached as `advance` does."""
-    request = {"source": source, "text": text, "headers": dict(headers), "flags": flags, "assemble": assemble}
     with _one:
         child = _alive()
-        child.send(request)
+        child.send(request._asdict())
         try:
-            answer = _wait(child, source)
+            answer = _wait(child, request.source)
         except BaseException:
             child.end()  # it may still compile for a request that was abandoned
             raise
@@ -94,7 +92,7 @@ def serve() -> None:
         request = requests.get()
         processes.limit_memory(MEMORY)
         try:
-            made = call_nvrtc(*(request[name] for name in ("source", "text", "headers", "flags", "assemble")))
+            made = call_nvrtc(Request(**request))
             answer = made._asdict() | {"cubin": base64.b64encode(made.cubin).decode()}
         except DeviceError as error:
             answer = {"error": str(error)}

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from gpu_ops.devices.compile_process import make
-from gpu_ops.devices.kernel_source import check_files, flags_of, included_headers, read_source
-from gpu_ops.devices.nvrtc import Made, call_nvrtc, nvrtc_version, supported_architectures
+from gpu_ops.devices.kernel_source import check_files, flags_of, included_headers, is_shipped, read_source
+from gpu_ops.devices.nvrtc import Made, Request, call_nvrtc, header_folders, nvrtc_version, supported_architectures
 from gpu_ops.errors import DeviceError, Diagnostic, KernelError, LimitReached, shortened
 from gpu_ops.params import Value
 
@@ -40,18 +40,20 @@ class KernelParam:
 @dataclass(frozen=True)
 class Entry:
     """A kernel of a compiled file: its parameters, its own block limit (0: none), and the resources that the assembler
-    reports, empty if it did not run."""
+    reports, empty if it did not run. `symbol` is its name in PTX and cubin."""
 
     name: str
     params: tuple[KernelParam, ...]
     max_threads: int
     resources: Mapping[str, int]
+    symbol: str
 
 
 @dataclass(frozen=True)
 class Compiled:
     """One compilation. `constants` gives the bytes of each __constant__ symbol; `seconds` is the processor
-    time that the compiler took; `cubin` is empty if the assembler did not run."""
+    time that the compiler took; `cubin` is empty if the assembler did not run. `symbols` gives the name in the PTX of
+    each kernel that was asked for as an instance."""
 
     source: str
     architecture: str
@@ -64,15 +66,17 @@ class Compiled:
     constants: Mapping[str, int]
     warnings: tuple[Diagnostic, ...]
     seconds: float
+    symbols: Mapping[str, str]
     key: str = field(repr=False)
 
     def entry(self, name: str) -> Entry:
         """The kernel of that name. Raises KernelError, which names the kernels of the file."""
-        if name not in self.entries:
+        symbol = self.symbols.get(name, name)
+        if symbol not in self.entries:
             names = ", ".join(self.entries) or "none"
             declaration = f'extern "C" __global__ void {name}(…)'
             raise KernelError(f'{self.source} has no kernel "{name}" (found: {names}); declare it {declaration}.')
-        return self.entries[name]
+        return replace(self.entries[symbol], name=name)
 
 
 def compile_kernel(
@@ -81,8 +85,10 @@ def compile_kernel(
     defines: Mapping[str, Value] | None = None,
     edits: Mapping[str, str] | None = None,
     assemble: bool = True,
+    instances: Sequence[str] = (),
 ) -> Compiled:
-    """Compile a kernel file for an architecture such as "sm_90"; without `assemble`, to PTX only.
+    """Compile a kernel file for an architecture such as "sm_90"; without `assemble`, to PTX only. `instances` are
+    kernels as C++ names them, such as "reduce<int>".
 
     Raises KernelError with NVRTC's diagnostics (file, line, column), DeviceError if NVRTC is not installed or does not
     know the architecture.
@@ -94,32 +100,33 @@ def compile_kernel(
     target = architecture if assemble else architecture.replace("sm_", "compute_")
     flags = (f"-arch={target}", *FLAGS, *(ASSEMBLER_FLAGS if assemble else ()), *extra)
     flags += tuple(f"-D{k}={v}" for k, v in sorted(defines.items()))
+    if not is_shipped(source):
+        flags += tuple(f"-I{folder}" for folder in header_folders())
     parts = [source, text, *flags, str(nvrtc_version()), *(f"{n}\0{t}" for n, t in sorted(headers.items()))]
+    parts += [f"instance {name}" for name in instances]
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     if key not in _CACHE:
         if architecture not in supported_architectures():
             choices = ", ".join(supported_architectures())
             raise DeviceError(f"NVRTC {_version_text()} does not compile for {architecture}; choose from {choices}.")
-        _CACHE[key] = _compile(source, text, headers, architecture, defines, flags, key, assemble, bool(edits))
+        request = Request(source, text, headers, flags, assemble, tuple(instances))
+        _CACHE[key] = _compile(request, architecture, defines, key, bool(edits))
     return _CACHE[key]
+
+
+def instances_of(source: str, name: str) -> tuple[str, ...]:
+    """The instances to compile for a kernel: the kernels of a user's file have the names of C++, shipped ones are
+    extern "C"."""
+    return () if is_shipped(source) else (name,)
 
 
 _CACHE: dict[str, Compiled] = {}
 
 
-def _compile(
-    source: str,
-    text: str,
-    headers: Mapping[str, str],
-    architecture: str,
-    defines: Mapping[str, Value],
-    flags: tuple[str, ...],
-    key: str,
-    assemble: bool,
-    isolated: bool,
-) -> Compiled:
+def _compile(request: Request, architecture: str, defines: Mapping[str, Value], key: str, isolated: bool) -> Compiled:
+    source, flags, assemble = request.source, tuple(request.flags), request.assemble
     try:
-        made = _made(isolated, source, text, headers, flags, assemble)
+        made = _made(isolated, request)
     except LimitReached as limit:
         raise LimitReached(limit.limit, limit.flag, f"{source}: to compile it") from None
     diagnostics = parse_log(made.log)
@@ -127,15 +134,13 @@ def _compile(
         raise _compile_error(source, diagnostics, made.log)
     content = (_entries(made.ptx, made.log if assemble else None), _constants(made.ptx))
     own = (made.ptx, made.cubin, made.log)
-    return Compiled(source, architecture, defines, flags, *own, *content, diagnostics, made.seconds, key)
+    return Compiled(source, architecture, defines, flags, *own, *content, diagnostics, made.seconds, made.symbols, key)
 
 
-def _made(
-    isolated: bool, source: str, text: str, headers: Mapping[str, str], flags: tuple[str, ...], assemble: bool
-) -> Made:
-    """Compile a program; the result depends only on the program, the flags and NVRTC's version. A user's program is
-    compiled `isolated`, in a separate process."""
-    return (make if isolated else call_nvrtc)(source, text, headers, flags, assemble)
+def _made(isolated: bool, request: Request) -> Made:
+    """Compile a program; the result depends only on the request and NVRTC's version. A user's program is compiled
+    `isolated`, in a separate process."""
+    return (make if isolated else call_nvrtc)(request)
 
 
 def _compile_error(source: str, diagnostics: tuple[Diagnostic, ...], log: str) -> KernelError:
@@ -171,7 +176,7 @@ def _entries(ptx: str, log: str | None) -> dict[str, Entry]:
         for part in limit.groups() if limit else ():
             threads *= int(part or 1)
         entries[name] = Entry(
-            name, _params(params), threads if limit else 0, {} if log is None else _resources(name, log)
+            name, _params(params), threads if limit else 0, {} if log is None else _resources(name, log), name
         )
     return entries
 

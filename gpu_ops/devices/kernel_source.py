@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 
+from gpu_ops.devices.nvrtc import header_folders
 from gpu_ops.errors import KernelError, plain
 from gpu_ops.params import Value
 
@@ -55,9 +56,10 @@ def kernel_files() -> list[str]:
 def header_files(edits: Mapping[str, str] | None = None) -> dict[str, str]:
     """{name in an #include: path below the kernel folder} of every header, shipped or edited. A header that only one
     folder includes is in that folder, one that several include is in include/; names are unique, so any folder can
-    include any header."""
+    include any header. Other files of a user are included by their whole names."""
     paths = {*_shipped_headers(), *(name for name in edits or {} if name.endswith(".cuh"))}
-    return {path.rpartition("/")[2]: path for path in sorted(paths)}
+    own = {name: name for name in edits or {} if not is_shipped(name)}
+    return {path.rpartition("/")[2]: path for path in sorted(paths)} | own
 
 
 @cache
@@ -73,9 +75,14 @@ def keep_own(source: str, text: str | None) -> None:
         _own[source] = text
 
 
+def is_shipped(source: str) -> bool:
+    """Whether a kernel file or a header is part of the product."""
+    return (KERNELS / source).is_file()
+
+
 def is_source(source: str) -> bool:
     """Whether a kernel file or a header is shipped or user-defined."""
-    return source in _own or (KERNELS / source).is_file()
+    return source in _own or is_shipped(source)
 
 
 def read_source(source: str, edits: Mapping[str, str] | None = None) -> str:
@@ -89,8 +96,13 @@ def read_source(source: str, edits: Mapping[str, str] | None = None) -> str:
 
 def source_of(file: str, edits: Mapping[str, str] | None = None) -> str | None:
     """The text of a kernel file or header by the compiler's name for it; None for the compiler's own headers."""
-    name = file if "/" in file else header_files(edits).get(file)
+    name = header_files(edits).get(file, file)
     return read_source(name, edits) if name and (name in (edits or {}) or is_source(name)) else None
+
+
+def base_name(kernel: str) -> str:
+    """A kernel's name without namespaces and template arguments: my::reduce<int> is reduce."""
+    return kernel.partition("<")[0].rpartition("::")[2].strip()
 
 
 def header_fields(text: str) -> dict[str, str]:
@@ -139,7 +151,9 @@ def check_files(source: str, edits: Mapping[str, str] | None = None) -> None:
     that it includes, includes another path or a macro instead of a name, or where its Flags line sets flags outside
     FLAGS_OF_FILES."""
     for name, text in {source: read_source(source, edits), **included_headers(source, edits)}.items():
-        for include in _includes(text):
+        for include in set(_includes(text)) - set(header_files(edits)):
+            if is_cuda_header(include):
+                continue
             raise KernelError(
                 f"{source} does not compile: {name} includes {plain(include, 80)}, which is no header of the kernel "
                 'folders; name one as it is called there, such as "border.cuh".'
@@ -150,6 +164,12 @@ def check_files(source: str, edits: Mapping[str, str] | None = None) -> None:
                 f"{source} does not compile: its Flags line has {plain(flag, 80)}, and may have "
                 f"{', '.join(FLAGS_OF_FILES)}; leave it out."
             )
+
+
+def is_cuda_header(name: str) -> bool:
+    """Whether CUDA has a header of that name in its own folders, such as cuda/std/atomic."""
+    paths = [((Path(folder) / name).resolve(), Path(folder).resolve()) for folder in header_folders()]
+    return any(file.is_relative_to(folder) and file.is_file() for file, folder in paths)
 
 
 def compiled_with(sets: Sequence[Mapping[str, Value]]) -> list[str]:

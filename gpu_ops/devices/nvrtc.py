@@ -12,32 +12,51 @@ from gpu_ops.progress import interruptible
 
 
 class Made(NamedTuple):
-    """The result of NVRTC: whether it succeeded, the log, and without an error PTX and cubin."""
+    """The result of NVRTC: whether it succeeded, the log, and without an error PTX, cubin and the symbols of the
+    kernels that were asked for by name."""
 
     right: bool
     log: str
     ptx: str
     cubin: bytes
     seconds: float
+    symbols: dict[str, str]
 
 
-def call_nvrtc(source: str, text: str, headers: Mapping[str, str], flags: Sequence[str], assemble: bool) -> Made:
+class Request(NamedTuple):
+    """A program for NVRTC: the name and the text of its file, headers by the name in the code, and flags. `assemble`
+    asks for the cubin as well. `instances` are kernels as C++ names them, such as "reduce<int>": NVRTC compiles those
+    templates."""
+
+    source: str
+    text: str
+    headers: Mapping[str, str]
+    flags: Sequence[str]
+    assemble: bool
+    instances: Sequence[str] = ()
+
+
+def call_nvrtc(request: Request) -> Made:
     """Call NVRTC in this process."""
+    source, text, headers, flags, assemble, instances = request
     nvrtc = _nvrtc()
     contents = [t.encode() for t in headers.values()]
     names = [n.encode() for n in headers]
     program = _call(nvrtc.nvrtcCreateProgram(text.encode(), source.encode(), len(names), contents, names))
+    for instance in instances:
+        _call(nvrtc.nvrtcAddNameExpression(program, instance.encode()))
     options = [f.encode() for f in (*flags, *_available("--no-cache"), *_available("--no-source-include"))]
     status, seconds = interruptible(lambda: _timed_compile(nvrtc, program, options))
     try:  # an abandoned compilation still needs its program, so this begins after it
         log = _text(_blob(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program))
         if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
-            return Made(False, log, "", b"", seconds)
+            return Made(False, log, "", b"", seconds, {})
         ptx = _text(_blob(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program))
         cubin = _blob(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program) if assemble else b""
+        symbols = {i: _text(_call(nvrtc.nvrtcGetLoweredName(program, i.encode()))) for i in instances}
     finally:
         nvrtc.nvrtcDestroyProgram(program)
-    return Made(True, log, ptx, cubin, seconds)
+    return Made(True, log, ptx, cubin, seconds, symbols)
 
 
 def _timed_compile(nvrtc: Any, program: Any, options: Sequence[bytes]) -> tuple[Any, float]:
@@ -73,6 +92,17 @@ def _nvrtc() -> Any:
     except RuntimeError as error:
         raise DeviceError(f"NVRTC's library does not load ({error}); install nvidia-cuda-nvrtc.") from None
     return nvrtc
+
+
+@cache
+def header_folders() -> tuple[str, ...]:
+    """The folders of CUDA's own headers, such as cuda_fp16.h and cuda/std/atomic: of the wheels nvidia-cuda-runtime and
+    nvidia-cuda-cccl or of an installed toolkit; none where those are missing."""
+    try:
+        from cuda.pathfinder import find_nvidia_header_directory
+    except ImportError:
+        return ()
+    return tuple(str(folder) for name in ("cudart", "cccl") if (folder := find_nvidia_header_directory(name)))
 
 
 @cache

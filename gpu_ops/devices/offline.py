@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel
+from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel, instances_of
 from gpu_ops.devices.cpu import CpuDevice
 from gpu_ops.devices.launches import PITCH, check_constants, check_launch, check_refresh, check_texture
 from gpu_ops.devices.limits import limits_of
@@ -58,7 +58,8 @@ class OfflineDevice(CpuDevice):
         return self
 
     def kernel(self, source: str, name: str, defines: Mapping[str, Value] | None = None) -> OfflineKernel:
-        compiled = compile_kernel(source, self.architecture, defines, self._edits)
+        instances = instances_of(source, name)
+        compiled = compile_kernel(source, self.architecture, defines, self._edits, instances=instances)
         return OfflineKernel(name, compiled.entry(name), compiled)
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:

@@ -139,7 +139,7 @@ def xray(
         least_bytes=filter.work(task).bytes,
         expected=variant.counts.accesses(task) if variant.counts.accesses else None,
         coalescing=coalescing,
-        kernels=_kernels(executions, architecture, edits, trace),
+        kernels=kernels_of(executions, architecture, edits, trace),
         findings=tuple(f for _, execution in executions for f in execution.findings),
         printed=tuple(line for _, execution in executions for line in execution.printed),
         predicted=_predicted(variant, task.on(input.array), coalescing) if not edits else {},
@@ -170,9 +170,10 @@ def _task(filter: Filter, variant: Variant, input: Input, params: Values, knobs:
 LaunchExecution = tuple[Launch, Execution]
 
 
-def _kernels(
+def kernels_of(
     executions: Sequence[tuple[Any, Execution]], architecture: str, edits: Mapping[str, str] | None, trace: bool
 ) -> tuple[KernelXRay, ...]:
+    """The kernels of steps that were executed one by one, in the order of their first launches."""
     launches: dict[str, list[LaunchExecution]] = defaultdict(list)
     for step, execution in executions:
         if isinstance(step, Launch):

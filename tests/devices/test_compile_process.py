@@ -27,24 +27,24 @@ def ended() -> Iterator[None]:
 
 
 def compiled() -> nvrtc.Made:
-    return make("own.cu", PLAIN, HEADERS, FLAGS, False)
+    return make(nvrtc.Request("own.cu", PLAIN, HEADERS, FLAGS, False))
 
 
 def test_it_makes_the_same_as_nvrtc_here() -> None:
     for assemble in (False, True):
         flags = FLAGS if assemble else ("-arch=compute_75", *compiler.FLAGS)
-        here = nvrtc.call_nvrtc("own.cu", PLAIN, HEADERS, flags, assemble)
-        there = make("own.cu", PLAIN, HEADERS, flags, assemble)
+        here = nvrtc.call_nvrtc(nvrtc.Request("own.cu", PLAIN, HEADERS, flags, assemble))
+        there = make(nvrtc.Request("own.cu", PLAIN, HEADERS, flags, assemble))
         lines = [[s for s in m.ptx.splitlines() if ".file" not in s] for m in (here, there)]  # the folder is another
         assert lines[0] == lines[1] and here.right and there.right and here.log == there.log
         assert bool(here.cubin) == bool(there.cubin) == assemble
-    wrong = make("own.cu", "nonsense", {}, FLAGS, True)
+    wrong = make(nvrtc.Request("own.cu", "nonsense", {}, FLAGS, True))
     assert not wrong.right and "own.cu(1): error" in wrong.log
 
 
 def test_a_crash_is_an_error_and_the_next_one_compiles() -> None:
     with pytest.raises(KernelError, match=r"NVRTC crashed \(by signal 11\) while it compiled own.cu. Look for macros"):
-        make("own.cu", DEEP, {}, FLAGS, False)
+        make(nvrtc.Request("own.cu", DEEP, {}, FLAGS, False))
     assert compiled().right
 
 
@@ -53,7 +53,7 @@ def test_one_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> No
     before = compile_process._alive().pid
     monkeypatch.setattr(compile_process, "DEADLINE", 0.3)
     with pytest.raises(KernelError, match=r"NVRTC did not compile own.cu within 0.3 s and was ended"):
-        make("own.cu", ENDLESS, {}, FLAGS, False)
+        make(nvrtc.Request("own.cu", ENDLESS, {}, FLAGS, False))
     with pytest.raises(ProcessLookupError):
         os.kill(before, 0)
     monkeypatch.undo()
@@ -64,7 +64,7 @@ def test_whoever_cancels_does_not_wait_for_it() -> None:
     assert compiled().right
     before = compile_process._alive().pid
     with pytest.raises(Cancelled), listening(lambda: True, None):
-        make("own.cu", ENDLESS, {}, FLAGS, False)
+        make(nvrtc.Request("own.cu", ENDLESS, {}, FLAGS, False))
     with pytest.raises(ProcessLookupError):
         os.kill(before, 0)
 
@@ -73,11 +73,11 @@ def test_memory_beyond_the_limit_is_an_error(monkeypatch: pytest.MonkeyPatch) ->
     child = compile_process._alive()
     child.answers.put({"memory": True})  # NVRTC itself ends its process rather than report it
     with pytest.raises(KernelError, match="NVRTC needs more than 2 GiB to compile own.cu"):
-        make("own.cu", PLAIN, HEADERS, FLAGS, False)
+        make(nvrtc.Request("own.cu", PLAIN, HEADERS, FLAGS, False))
 
 
 def test_a_flag_that_nvrtc_does_not_know_is_said() -> None:
-    assert "unrecognized option" in make("own.cu", PLAIN, HEADERS, ("--moon",), False).log
+    assert "unrecognized option" in make(nvrtc.Request("own.cu", PLAIN, HEADERS, ("--moon",), False)).log
 
 
 def test_only_what_a_person_wrote_goes_there(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,4 +92,4 @@ def test_only_what_a_person_wrote_goes_there(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_missing_nvrtc_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     compile_process._alive().answers.put({"error": "NVRTC is not available here"})
     with pytest.raises(DeviceError, match="not available"):
-        make("own.cu", PLAIN, HEADERS, FLAGS, False)
+        make(nvrtc.Request("own.cu", PLAIN, HEADERS, FLAGS, False))

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel
+from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel, instances_of
 from gpu_ops.devices.cuda.activity import recorded
 from gpu_ops.devices.cuda.current import AtWork, DeviceObjects, enable_access, on_its_device
 from gpu_ops.devices.cuda.memory import (
@@ -220,13 +220,14 @@ class CudaDevice:
 
     @on_its_device
     def kernel(self, source: str, name: str, defines: Mapping[str, Value] | None = None) -> CudaKernel:
-        compiled = compile_kernel(source, self._shared.architecture, defines, self._edits)
+        instances = instances_of(source, name)
+        compiled = compile_kernel(source, self._shared.architecture, defines, self._edits, instances=instances)
         entry = compiled.entry(name)
         if compiled.key not in self._modules:
             self._modules[compiled.key] = DeviceObjects(self._index, self._cupy.cuda.function.Module())
             self._modules[compiled.key].first.load(compiled.cubin)
         module = self._modules[compiled.key]
-        return CudaKernel(name, entry, compiled, module, int(module.first.get_function(name).ptr))
+        return CudaKernel(name, entry, compiled, module, int(module.first.get_function(entry.symbol).ptr))
 
     @on_its_device
     def texture(self, array: DeviceArray, border: str = "nearest", linear: bool = False) -> Texture:

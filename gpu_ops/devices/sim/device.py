@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel
+from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel, instances_of
 from gpu_ops.devices.cpu import cpu_model
 from gpu_ops.devices.launches import (
     PITCH,
@@ -82,7 +82,9 @@ class SimKernel:
         """The assembler's report. The simulation does not need it, so the assembler runs now, unless it has run
         already."""
         c = self.compiled
-        return compile_kernel(c.source, c.architecture, c.defines, self.edits).entry(self.name).resources
+        instances = instances_of(c.source, self.name)
+        assembled = compile_kernel(c.source, c.architecture, c.defines, self.edits, instances=instances)
+        return assembled.entry(self.name).resources
 
 
 class SimDevice:
@@ -176,7 +178,8 @@ class SimDevice:
         self._memory.unpin(array)
 
     def kernel(self, source: str, name: str, defines: Mapping[str, Value] | None = None) -> SimKernel:
-        compiled = compile_kernel(source, self.architecture, defines, self._edits, self._assemble)
+        instances = instances_of(source, name)
+        compiled = compile_kernel(source, self.architecture, defines, self._edits, self._assemble, instances=instances)
         loaded = load_kernel(compiled, name, self._edits)
         check_variables(name, loaded.dynamic_from, compiled.constants)
         if compiled.key not in self._modules:
@@ -220,7 +223,7 @@ class SimDevice:
         for step in plan.steps:
             if isinstance(step, Launch):
                 result = self._launch(step, options)
-                findings += list(result.by_kind.values())
+                findings += result.found
                 printed += result.printed
                 counters.update(result.counters)
                 lines += result.lines()

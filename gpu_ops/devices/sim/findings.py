@@ -14,6 +14,10 @@ from gpu_ops.plan import Finding, LineCounts, Severity, Trace
 MOST_LINES = 1000
 
 
+WITHIN = " within a warp"
+"""The end of the kind of a hazard between lanes of one warp."""
+
+
 class Findings:
     """Collects the findings and the printed lines of one launch."""
 
@@ -49,6 +53,18 @@ class Findings:
         self.by_kind[key] = Finding(
             kind, severity, self.kernel, place.file, place.line, place.inlined_at, len(where), block, thread, text
         )
+
+    @property
+    def found(self) -> list[Finding]:
+        """Errors before warnings. A hazard within a warp is left out where its line has the same hazard between warps:
+        the barrier that is missing there orders the lanes of a warp as well."""
+        between = {(f.kind, f.file, f.line) for f in self.by_kind.values()}
+        kept = [
+            f
+            for f in self.by_kind.values()
+            if not f.kind.endswith(WITHIN) or (f.kind.removesuffix(WITHIN), f.file, f.line) not in between
+        ]
+        return sorted(kept, key=lambda f: f.severity != "error")
 
     def lines(self) -> list[LineCounts]:
         """The counts by source line."""

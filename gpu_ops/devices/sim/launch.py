@@ -91,7 +91,7 @@ def run_launch(
             with np.errstate(all="ignore"):
                 Scheduler(loaded.code, batch, meter, options.reverse).run()
         except KernelError as error:
-            error.findings = tuple(findings.by_kind.values())
+            error.findings = tuple(findings.found)
             raise
         done += layout.blocks
         advance(done, blocks)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.devices.sim.atomics import update
-from gpu_ops.devices.sim.findings import Findings, frame_places, say
+from gpu_ops.devices.sim.findings import WITHIN, Findings, frame_places, say
 from gpu_ops.devices.sim.hazards import Order, Touch, Trail
 from gpu_ops.devices.sim.lanes import WARP, Array, BatchLayout, Lanes
 from gpu_ops.devices.sim.ptx.sites import Site
@@ -347,7 +347,7 @@ class SharedMemory:
                 continue
             first = selection[0]
             missing = "__syncwarp()" if within else "barrier" if self.order.used else "__syncthreads()"
-            title = f"{names[kind]}-after-{names[rival]} hazard" + (" within a warp" if within else "")
+            title = f"{names[kind]}-after-{names[rival]} hazard" + (WITHIN if within else "")
             text = (
                 f"{site.verb} {self.name(int(touch.units[places[first] % size]) * self.unit)}, which thread "
                 f"{int(others[first])} {did} with no {missing} in between"

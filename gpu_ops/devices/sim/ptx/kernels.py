@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from gpu_ops.devices.compiler import Compiled, Entry
-from gpu_ops.devices.kernel_source import read_source
+from gpu_ops.devices.kernel_source import base_name, read_source
 from gpu_ops.devices.sim.ptx.emit import Code, Emitter
 from gpu_ops.devices.sim.ptx.flow import Block, blocks_of
 from gpu_ops.devices.sim.ptx.inline import Flat, flatten
@@ -60,7 +60,7 @@ def _load(compiled: Compiled, name: str, edits: Mapping[str, str] | None) -> Loa
         while len(_PROGRAMS) > _KEPT:
             _PROGRAMS.popitem(last=False)
     program = _PROGRAMS[compiled.key]
-    flat = flatten(program, name)
+    flat = flatten(program, entry.symbol)
     blocks = blocks_of(flat)
     params, param_bytes = _layout(list(flat.params), 0)
     local, local_bytes = _layout(list(flat.locals), 0)
@@ -126,7 +126,7 @@ def _unit(blocks: list[Block]) -> int:
 
 def _param_names(text: str, kernel: str, count: int) -> tuple[str, ...]:
     """The names of the kernel's parameters in the source; numbers if they cannot be found."""
-    match = re.search(rf"\b{re.escape(kernel)}\s*\(", text)
+    match = re.search(rf"\b{re.escape(base_name(kernel))}\s*\(", text)
     names: list[str] = []
     if match:
         depth, start = 1, match.end()

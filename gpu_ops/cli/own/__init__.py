@@ -1,0 +1,1 @@
+"""The commands for kernel files from elsewhere."""

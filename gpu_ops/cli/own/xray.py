@@ -1,0 +1,155 @@
+"""xray of a kernel file from elsewhere: counted on a simulated GPU, or timed on a CUDA device."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.cli import streams
+from gpu_ops.cli.limits import within_limits
+from gpu_ops.cli.measure import emit
+from gpu_ops.cli.tables import align, seconds
+from gpu_ops.cli.xray import single
+from gpu_ops.errors import FINE, WRONG, KernelError, ParamError, counted, plain, shortened
+from gpu_ops.explaining.comparison import sentences_json
+from gpu_ops.explaining.sentences import explain
+from gpu_ops.explaining.xray import as_dict
+from gpu_ops.own_kernels.arguments import FORMS, summary
+from gpu_ops.own_kernels.launching import OwnLaunch, OwnRun, measure, simulate
+from gpu_ops.own_kernels.sources import read_file
+
+FIRST = 8
+"""Values of an array that a line shows."""
+
+
+def is_own(argv: list[str]) -> bool:
+    """Whether the arguments of xray name a kernel file instead of a filter."""
+    return any(a.endswith(".cu") and before != "--kernel" for before, a in zip(argv, argv[1:], strict=False))
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of a launch."""
+    parser.set_defaults(command=run)
+    parser.add_argument("file", metavar="FILE.cu", help="a file with a kernel, in CUDA C")
+    what = parser.add_argument_group("the launch")
+    what.add_argument("--kernel", metavar="NAME", help="as C++ names it, such as 'reduce<int>' (default: the only one)")
+    what.add_argument("--grid", default="1", metavar="N", help="blocks: 41, 16x8 or 4x4x4 (default 1)")
+    what.add_argument("--block", default="256", metavar="N", help="threads of a block: 256 or 32x8 (default 256)")
+    what.add_argument("--shared", type=int, default=0, metavar="BYTES", help="dynamic shared memory (default 0)")
+    what.add_argument("--arg", action="append", default=[], metavar="[NAME=]VALUE", help=f"the next argument: {FORMS}")
+    what.add_argument(
+        "--symbol", action="append", default=[], metavar="NAME=VALUE", help="the content of a __constant__ variable"
+    )
+    what.add_argument("--include", action="append", default=[], metavar="DIR", help="a folder with headers")
+    what.add_argument("--define", action="append", default=[], metavar="NAME=VALUE", help="a macro")
+    what.add_argument("--device", default="sim", metavar="DEVICE", help="sim, or cuda:N to time it (default sim)")
+    parser.add_argument("--save", action="append", default=[], metavar="NAME=FILE.npy", help="save an array afterwards")
+    parser.add_argument("--careful", action="store_true", help="time with more samples")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the launch and print what it did. Exit code 3 when a fault was found."""
+    own = OwnLaunch(
+        read_file(args.file, args.include),
+        args.kernel,
+        _extents(args.grid, "--grid"),
+        _extents(args.block, "--block"),
+        tuple(args.arg),
+        args.shared,
+        _pairs(args.define, "--define", "1"),
+        _pairs(args.symbol, "--symbol"),
+    )
+    targets = _pairs(args.save, "--save")
+    try:
+        with within_limits(args, f"{own.file.name} on {args.device}"):
+            if args.device.startswith("cuda"):
+                found = measure(own, args.device, args.careful)
+            elif args.device == "sim":
+                found = simulate(own, args.gpu, args.counters, args.coalescing)
+            else:
+                raise ParamError(f"--device {plain(args.device, 40)} is neither sim nor cuda:N; choose one.")
+    except KernelError as error:
+        if error.findings:
+            print("\n".join(["findings", *(f"  {f.severity}: {shortened(str(f))}" for f in error.findings)]))
+            streams.say(error)
+            return WRONG
+        raise
+    _save(found, targets)
+    if args.json:
+        emit(args.json, _json(found))
+    if args.json != "-":
+        print(_text(own, found))
+    return WRONG if found.xray and found.xray.faulty else FINE
+
+
+def _extents(text: str, flag: str) -> tuple[int, int, int]:
+    parts = text.split("x")
+    if len(parts) > 3 or not all(part.isascii() and part.isdigit() and int(part) > 0 for part in parts):
+        raise ParamError(
+            f"{flag} {plain(text, 60)} is no extent; give up to three numbers above 0, such as 41 or 16x8."
+        )
+    x, y, z = (*map(int, parts), *(1,) * (3 - len(parts)))
+    return x, y, z
+
+
+def _pairs(texts: list[str], flag: str, default: str | None = None) -> dict[str, str]:
+    found = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not name.isidentifier() and not (flag == "--save" and name) or not (sign or default):
+            raise ParamError(
+                f"{flag} {plain(text, 80)} is no NAME=VALUE; the name has letters, digits and underscores."
+            )
+        found[name] = value if sign else str(default)
+    return found
+
+
+def _save(found: OwnRun, targets: dict[str, str]) -> None:
+    for name, target in targets.items():
+        if name not in found.outputs:
+            raise ParamError(f"--save {plain(name, 60)} is no array; choose from {', '.join(found.outputs) or 'none'}.")
+        if Path(target).suffix != ".npy":
+            raise ParamError(f"--save {plain(target)} does not end in .npy; arrays are saved as NPY.")
+        np.save(target, found.outputs[name], allow_pickle=False)
+
+
+def _json(found: OwnRun) -> dict[str, Any]:
+    arrays = {n: {**summary(a), "changed": n in found.changed} for n, a in found.outputs.items()}
+    if found.xray is not None:
+        return {**as_dict(found.xray), "sentences": sentences_json(explain(found.xray)), "arrays": arrays}
+    t = found.timing
+    assert t is not None
+    times = {"median": t.median, "q1": t.q1, "q3": t.q3, "samples": t.n, "clock": t.clock, "mode": t.mode}
+    return {"schema": "kernelscope-launch/1", "arrays": arrays, "time": times}
+
+
+def _text(own: OwnLaunch, found: OwnRun) -> str:
+    parts = []
+    if found.xray is not None:
+        grid, block = ("x".join(map(str, e)) for e in (own.grid, own.block))
+        parts.append(f"{own.file.name}: grid {grid}, block {block}; simulated {found.xray.architecture}")
+        parts.append(single(found.xray, explain(found.xray)))
+    if found.timing is not None:
+        t = found.timing
+        parts.append(
+            f"{own.file.name}: {seconds(t.median)} a launch, median of {counted(t.n, 'sample')} "
+            f"(quartiles {seconds(t.q1)} and {seconds(t.q3)}), {t.clock}, the same memory each time"
+        )
+    rows = [["array", "dtype", "shape", "min", "max", "first values"]]
+    for name, array in found.outputs.items():
+        about = summary(array)
+        shape = " x ".join(map(str, about["shape"])) or "1"
+        limits = ("" if v is None else f"{v:g}" for v in (about.get("min"), about.get("max")))
+        first = ", ".join(_short(v) for v in about["first"]) + (", …" if array.size > FIRST else "")
+        mark = name if name in found.changed else f"{name} (unchanged)"
+        rows.append([mark, about["dtype"], shape, *limits, first])
+    if found.outputs:
+        parts.append(align(rows, frozenset({3, 4})))
+    return "\n\n".join(parts)
+
+
+def _short(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

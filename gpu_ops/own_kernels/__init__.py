@@ -1,0 +1,1 @@
+"""A kernel file from elsewhere: its kernels, its arguments, and a launch of it."""

@@ -1,0 +1,160 @@
+"""A launch of a kernel file from elsewhere: counted on a simulated GPU, or timed on a CUDA device."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.devices import open_device
+from gpu_ops.devices.coalescing import Rule
+from gpu_ops.devices.cuda.prepare import address
+from gpu_ops.devices.kernel_source import header_fields
+from gpu_ops.devices.sim.device import SimDevice
+from gpu_ops.devices.sim.launch import Extent, Options
+from gpu_ops.errors import KernelError, ParamError, counted
+from gpu_ops.explaining.xray import XRay, kernels_of
+from gpu_ops.own_kernels.arguments import Argument, names_of, parse, scalar_of
+from gpu_ops.own_kernels.sources import Declared, OwnFile
+from gpu_ops.plan import Device, Launch, Plan
+from gpu_ops.running.timing import RULES, measure_interleaved
+from gpu_ops.types import Timing
+
+Array = np.ndarray[Any, Any]
+Extents = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class OwnLaunch:
+    """A launch: `kernel` as C++ names it (None: the only one of the file), blocks and threads as (x, y, z), bytes of
+    dynamic shared memory, defines of the compilation, and the arguments as text: see `arguments`. `symbols` are the
+    contents of __constant__ variables, as text too."""
+
+    file: OwnFile
+    kernel: str | None
+    grid: Extents
+    block: Extents
+    arguments: tuple[str, ...]
+    shared_bytes: int = 0
+    defines: Mapping[str, str] = field(default_factory=dict)
+    symbols: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def declared(self) -> Declared:
+        return self.file.kernel(self.kernel)
+
+
+@dataclass(frozen=True)
+class OwnRun:
+    """The result of a launch: the arrays after it by the argument's name, those of them that differ from before, the
+    X-ray of a simulated run, the time of a CUDA device, and what the kernel printed there."""
+
+    outputs: Mapping[str, Array]
+    changed: frozenset[str]
+    xray: XRay | None = None
+    timing: Timing | None = None
+
+
+def simulate(
+    own: OwnLaunch, architecture: str = "sm_75", counters: Extent = "full", coalescing: Rule = "today"
+) -> OwnRun:
+    """Run the launch on a simulated GPU and count. Raises ParamError, KernelError with findings, LimitReached,
+    Cancelled."""
+    options = Options(counters=counters, coalescing=coalescing)
+    device = SimDevice(architecture, options, assemble=True).session(own.file.texts)
+    launch, arrays = _launch(own, device)
+    before = {name: device.download(array) for name, array in arrays.items()}
+    execution = device.execute(Plan((launch,), {}))
+    threads = int(np.prod((*own.grid, *own.block), dtype=np.int64))
+    found = XRay(
+        filter=own.file.name,
+        variant=launch.kernel.name,
+        title=launch.kernel.name,
+        idea=header_fields(own.file.texts[own.file.name]).get("Idea", "a kernel of your own"),
+        architecture=architecture,
+        shape=(threads,),
+        dtype="",
+        params={},
+        knobs={},
+        outputs=threads,
+        unit="thread",
+        least_bytes=0,
+        expected=None,
+        coalescing=coalescing,
+        kernels=kernels_of([(launch, execution)], architecture, own.file.texts, False),
+        findings=execution.findings,
+        printed=execution.printed,
+    )
+    return OwnRun(*_results(device, arrays, before), xray=found)
+
+
+def measure(own: OwnLaunch, name: str, careful: bool = False) -> OwnRun:
+    """Run the launch once on a CUDA device, then time repeated launches by its clock: each after the first finds the
+    arrays as the one before left them. Raises ParamError, DeviceError, KernelError, KernelFault."""
+    device = open_device(name).session(own.file.texts)
+    if device.kind != "cuda":
+        raise ParamError(f"{name} does not measure kernels; choose cuda:N, or leave --device out for a simulated GPU.")
+    with device.at_work():
+        launch, arrays = _launch(own, device)
+        before = {key: device.download(array) for key, array in arrays.items()}
+        plan = Plan((launch,), {})
+        device.execute(plan)
+        results = _results(device, arrays, before)
+        rule = RULES["careful" if careful else "quick"]
+        ((_, timing),) = measure_interleaved({"kernel": device.sampler([plan], "hot")}, rule)
+    return OwnRun(*results, timing=timing)
+
+
+def _results(device: Device, arrays: Mapping[str, Any], before: Mapping[str, Array]) -> tuple[dict[str, Array], Any]:
+    outputs = {name: device.download(arrays[name]) for name in before}
+    same = {name for name, array in outputs.items() if array.tobytes() == before[name].tobytes()}
+    return outputs, frozenset(outputs) - same
+
+
+def _launch(own: OwnLaunch, device: Device) -> tuple[Launch, dict[str, Any]]:
+    """The launch with its arguments on the device, and the arrays with numbers by name."""
+    declared = own.declared
+    try:
+        kernel: Any = device.kernel(own.file.name, own.kernel or declared.name, own.defines)
+    except KernelError as error:
+        if "not open source file" not in str(error):
+            raise
+        raise KernelError(f"{error}. Name the folder of that header with --include.", error.diagnostics) from None
+    params = kernel.entry.params
+    if len(own.arguments) != len(params):
+        expected = ", ".join(declared.params)
+        takes = counted(len(params), "argument")
+        raise ParamError(f"{declared.name} takes {takes} ({expected}); --arg gives {len(own.arguments)}.")
+    arguments = parse(own.arguments, names_of(declared.params))
+    arrays: dict[str, Any] = {}
+    for argument in sorted((a for a in arguments if a.is_array), key=lambda a: a.pointers is not None):
+        arrays[argument.name] = _array(argument, arrays, device)
+    args = [
+        arrays[a.name] if a.is_array else scalar_of(a.text, param, text, a.name) if a.text is not None else a.scalar
+        for a, param, text in zip(arguments, params, declared.params, strict=True)
+    ]
+    constants = {name: _contents(name, text) for name, text in own.symbols.items()}
+    launch = Launch(kernel, own.grid, own.block, tuple(args), own.shared_bytes, constants, kernel.name)
+    return launch, {a.name: arrays[a.name] for a in arguments if a.is_array and a.pointers is None}
+
+
+def _contents(name: str, text: str) -> Array:
+    (argument,) = parse([text], [name])
+    if argument.array is not None:
+        return argument.array
+    if argument.scalar is not None:
+        return np.asarray(argument.scalar)
+    raise ParamError(f"--symbol {name}={text} has no contents; give DTYPE:NUMBER, CONTENT:DTYPE:SHAPE or FILE.npy.")
+
+
+def _array(argument: Argument, arrays: Mapping[str, Any], device: Device) -> Any:
+    if argument.pointers is not None:
+        addresses = [0 if name == "null" else address(arrays[name]) for name in argument.pointers]
+        return device.upload(np.array(addresses, np.uint64))
+    if argument.array is not None:
+        return device.upload(argument.array)
+    if argument.empty is None:
+        raise KernelError(f"{argument.name} is no array.")
+    return device.empty(*argument.empty)

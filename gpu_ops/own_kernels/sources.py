@@ -1,0 +1,176 @@
+"""Kernel files from elsewhere: their text, the headers that they include, and the kernels that they declare."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from gpu_ops.devices.kernel_source import base_name, code_of, header_files
+from gpu_ops.errors import InputError, KernelError, ParamError, plain
+from gpu_ops.io.regular import require_regular
+
+LARGEST_KERNEL = 1 << 20
+"""The largest kernel file in bytes."""
+MOST_HEADERS = 200
+_INTEGERS = (("int8", "signed char"), ("int16", "short"), ("int32", "int"), ("int64", "long long"))
+_TYPES = "".join(f"typedef {c} {name}_t; typedef unsigned {c} u{name}_t;\n" for name, c in _INTEGERS)
+HOST_HEADERS: Mapping[str, str] = {
+    **dict.fromkeys(("assert.h", "cassert", "cmath", "cstdio", "cstdlib", "cstring", "cuda.h", "cuda_runtime.h"), ""),
+    **dict.fromkeys(("cuda_runtime_api.h", "device_launch_parameters.h", "math.h", "stdio.h", "stdlib.h"), ""),
+    "string.h": "",
+    **dict.fromkeys(("stdint.h", "cstdint"), _TYPES.replace("unsigned signed", "unsigned")),
+    **dict.fromkeys(
+        ("limits.h", "climits"),
+        "#define CHAR_BIT 8\n#define INT_MAX 2147483647\n#define INT_MIN (-2147483647 - 1)\n"
+        "#define UINT_MAX 4294967295u\n",
+    ),
+    **dict.fromkeys(
+        ("float.h", "cfloat"),
+        "#define FLT_MAX 3.402823466e+38f\n#define FLT_MIN 1.175494351e-38f\n#define FLT_EPSILON 1.192092896e-07f\n"
+        "#define DBL_MAX 1.7976931348623158e+308\n#define DBL_EPSILON 2.2204460492503131e-16\n",
+    ),
+}
+"""Headers of the host that kernel files include although device code needs little of them: NVRTC declares printf,
+assert and the mathematical functions itself, and has no headers of the system."""
+
+
+class Declared(NamedTuple):
+    """A kernel in a file: its name without namespaces, whether it is a template, and the declarations of its
+    parameters, such as "const float * x"."""
+
+    name: str
+    template: bool
+    params: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class OwnFile:
+    """A kernel file from elsewhere. `name` is its name without folders, `texts` has its text and those of the headers,
+    by the names in the code."""
+
+    name: str
+    texts: Mapping[str, str] = field(repr=False)
+
+    @property
+    def kernels(self) -> tuple[Declared, ...]:
+        """The kernels that the file and its headers declare, those of the file first."""
+        found: dict[str, Declared] = {}
+        for text in self.texts.values():
+            for declared in declared_kernels(text):
+                found.setdefault(declared.name, declared)
+        return tuple(found.values())
+
+    def kernel(self, name: str | None) -> Declared:
+        """The kernel with a name as C++ writes it, such as "my::reduce<int>"; without one, the only kernel. Raises
+        ParamError, which names the kernels."""
+        kernels = self.kernels
+        shown = ", ".join(f"{d.name}<…>" if d.template else d.name for d in kernels)
+        if not kernels:
+            raise ParamError(f"{plain(self.name)} has no kernel: a kernel is declared __global__ void name(…).")
+        if name is None:
+            if len(kernels) > 1:
+                raise ParamError(f"{plain(self.name)} has several kernels; choose one with --kernel: {shown}.")
+            name = kernels[0].name
+        found = next((d for d in kernels if d.name == base_name(name)), None)
+        if found is None:
+            raise ParamError(f"{plain(self.name)} has no kernel {plain(name, 80)}; choose one with --kernel: {shown}.")
+        if found.template and "<" not in name:
+            raise ParamError(f"{found.name} is a template; name an instance with --kernel, such as '{name}<float>'.")
+        return found
+
+
+def read_kernel(path: str | Path) -> str:
+    """The text of a user's kernel file. Raises InputError."""
+    require_regular(Path(path), "a kernel")
+    try:
+        with open(path, "rb") as file:
+            data = file.read(LARGEST_KERNEL + 1)
+        text = data.decode("utf-8")
+    except OSError as error:
+        reason = str(error.strerror)
+    except UnicodeDecodeError as error:
+        reason = f"byte {error.start} is no UTF-8"
+    else:
+        reason = f"it is larger than {LARGEST_KERNEL >> 10} KiB" if len(data) > LARGEST_KERNEL else ""
+        reason = reason or ("it has a null character" if "\0" in text else "" if text.strip() else "it is empty")
+        if not reason:
+            return text
+    raise InputError(f"{plain(path)} cannot be read as CUDA C ({reason}); give a text file, such as mine.cu.")
+
+
+def read_file(path: str | Path, folders: Sequence[str | Path] = ()) -> OwnFile:
+    """A kernel file with the headers that it includes from `folders`, directly or through other headers; a header is
+    looked for in one folder after another, and only there. Raises InputError, KernelError."""
+    name = Path(path).name
+    texts = {name: read_kernel(path)}
+    for folder in map(Path, folders):
+        if not folder.is_dir():
+            raise InputError(f"{plain(folder)} is no folder; --include names a folder with headers.")
+    waiting = [texts[name]]
+    while waiting:
+        for wanted in _included(waiting.pop()):
+            if wanted in texts or wanted in header_files():
+                continue
+            file = next((f for folder in folders if (f := _inside(Path(folder), wanted))), None)
+            text = read_kernel(file) if file else HOST_HEADERS.get(wanted)
+            if text is not None:
+                texts[wanted] = text or "\n"
+                waiting.append(text)
+            if len(texts) > MOST_HEADERS:
+                raise KernelError(f"{plain(name)} includes more than {MOST_HEADERS} headers; name fewer folders.")
+    return OwnFile(name, texts)
+
+
+def _inside(folder: Path, name: str) -> Path | None:
+    """The header of that name in a folder; None where there is none, or where it lies outside."""
+    file, top = (folder / name).resolve(), folder.resolve()
+    return file if file.is_relative_to(top) and file.is_file() else None
+
+
+def _included(text: str) -> Iterator[str]:
+    for match in re.finditer(r'^# include (?:"([^"]+)"|< ([^<>]+) >)', code_of(text), re.M):
+        yield match[1] or match[2].replace(" ", "")
+
+
+_GLOBAL = re.compile(r"(?<!\w)__global__(?!\w)")
+_ATTRIBUTE = re.compile(r"__(?:launch_bounds|maxnreg|cluster_dims|block_size|attribute)__ \(|alignas \(")
+
+
+def declared_kernels(text: str) -> tuple[Declared, ...]:
+    """The kernels that a text declares, in order, each once."""
+    code = code_of(text)
+    found: dict[str, Declared] = {}
+    for match in _GLOBAL.finditer(code):
+        at = match.end()
+        while attribute := _ATTRIBUTE.search(code, at, code.find("(", at) + 1):
+            at = _closing(code, attribute.end())
+        name = re.compile(r"(\w+) \(").search(code, at)
+        if name:
+            inner = code[name.end() : _closing(code, name.end()) - 1]
+            before = re.split(r"[;{}\n]", code[: match.start()])[-1]  # the beginning of this declaration
+            found.setdefault(name[1], Declared(name[1], "template <" in before, tuple(_split(inner))))
+    return tuple(found.values())
+
+
+def _closing(code: str, start: int) -> int:
+    """The end of the brackets that were opened before `start`."""
+    depth = 1
+    for place in range(start, len(code)):
+        depth += {"(": 1, ")": -1}.get(code[place], 0)
+        if depth == 0:
+            return place + 1
+    return len(code)
+
+
+def _split(inner: str) -> Iterator[str]:
+    """The parameters of a declaration."""
+    depth, start = 0, 0
+    for place, letter in enumerate(inner + ","):
+        depth += {"(": 1, "<": 1, "[": 1, "{": 1, ")": -1, ">": -1, "]": -1, "}": -1}.get(letter, 0)
+        if letter == "," and depth == 0 or place == len(inner):
+            if part := inner[start:place].strip():
+                yield part
+            start = place + 1

@@ -1,0 +1,217 @@
+"""Kernel files from elsewhere: what they declare, their headers and arguments, and a launch on the simulated GPU."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpu_ops.cli import main
+from gpu_ops.devices.compiler import KernelParam
+from gpu_ops.errors import InputError, KernelError, ParamError
+from gpu_ops.own_kernels.arguments import names_of, parse, scalar_of
+from gpu_ops.own_kernels.launching import OwnLaunch, measure, simulate
+from gpu_ops.own_kernels.sources import Declared, OwnFile, declared_kernels, read_file
+
+REDUCE = """#include <stdio.h>
+#include <cstdint>
+#include "scale.h"
+/* __global__ void commented(int x); */
+namespace n {
+template <class T> __global__ void __launch_bounds__(64) reduce(const T* in, T* out, int n)
+{
+    extern __shared__ int sums[];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    sums[threadIdx.x] = i < n ? in[i] * SCALE : 0;
+    for (int s = blockDim.x / 2; s > 0; s >>= 1) {
+        __syncthreads();
+        if (threadIdx.x < s) sums[threadIdx.x] += sums[threadIdx.x + s];
+    }
+    if (threadIdx.x == 0) { out[blockIdx.x] = sums[0]; printf("block %d\\n", blockIdx.x); }
+}
+}
+"""
+MIX = """
+struct P { float gain; int32_t n; };
+__constant__ float table[4];
+extern "C" __global__ void mix(float* x, P p, float* const* list, float bias = 1.f)
+{
+    int i = threadIdx.x;
+    if (i < p.n) { x[i] = p.gain * table[i & 3] + bias; if (list[0] == nullptr) list[1][i] = i; }
+}
+"""
+FILE = OwnFile("own.cu", {"own.cu": REDUCE + MIX, "scale.h": "#define SCALE 2\n", "cstdint": "typedef int int32_t;\n"})
+
+
+def reduce(text: str = REDUCE, n: str = "150") -> OwnLaunch:
+    file = OwnFile("own.cu", {**FILE.texts, "own.cu": text, "stdio.h": "\n"})
+    arguments = ("random:int32:150", "result=empty:int32:3", n)
+    return OwnLaunch(file, "n::reduce<int>", (3, 1, 1), (64, 1, 1), arguments, 256)
+
+
+def test_declared_kernels() -> None:
+    assert declared_kernels(REDUCE + MIX) == (
+        Declared("reduce", True, ("const T * in", "T * out", "int n")),
+        Declared("mix", False, ("float * x", "P p", "float * const * list", "float bias = 1.f")),
+    )
+    assert declared_kernels("#include <x.h>\n__global__ void k(){}") == (Declared("k", False, ()),)
+    assert declared_kernels("__device__ void f(int x) {}") == ()
+    assert names_of(FILE.kernel("mix").params) == ["x", "p", "list", "bias"]
+
+
+@pytest.mark.parametrize(
+    "name, words",
+    [
+        (None, r"own.cu has several kernels; choose one with --kernel: reduce<…>, mix\."),
+        ("nope", r"own.cu has no kernel nope; choose one with --kernel: reduce<…>, mix\."),
+        ("n::reduce", r"reduce is a template; name an instance with --kernel, such as 'n::reduce<float>'\."),
+    ],
+)
+def test_names_that_fit_no_kernel(name: str | None, words: str) -> None:
+    with pytest.raises(ParamError, match=words):
+        FILE.kernel(name)
+    with pytest.raises(ParamError, match="has no kernel: a kernel is declared __global__"):
+        OwnFile("a.cu", {"a.cu": "int x;"}).kernel(name)
+
+
+def test_headers_come_from_the_folders_that_are_named(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    (inside / "deep").mkdir(parents=True)
+    outside.mkdir()
+    (tmp_path / "k.cu").write_text('#include "deep/a.h"\n#include "link.h"\n#include <stdio.h>\n#include "k2.h"\n')
+    (tmp_path / "k2.h").write_text("beside the kernel, not in a folder that is named")
+    (inside / "deep" / "a.h").write_text('#include "b.h"\n#include "../outside/secret.h"\n')
+    (inside / "b.h").write_text("int b;")
+    (outside / "secret.h").write_text("secret")
+    (inside / "link.h").symlink_to(outside / "secret.h")
+    texts = read_file(tmp_path / "k.cu", [inside]).texts
+    assert sorted(texts) == ["b.h", "deep/a.h", "k.cu", "stdio.h"]
+    with pytest.raises(InputError, match="is no folder; --include names a folder with headers"):
+        read_file(tmp_path / "k.cu", [tmp_path / "missing"])
+    with pytest.raises(KernelError, match=r"includes ../outside/secret.h, which is no header"):
+        own = OwnFile("k.cu", {**texts, "k.cu": '#include "deep/a.h"\n__global__ void k() {}'})
+        simulate(OwnLaunch(own, None, (1, 1, 1), (1, 1, 1), ()))
+
+
+def test_a_template_runs_and_its_faults_name_its_own_lines_and_parameters() -> None:
+    found = simulate(reduce())
+    values = np.random.default_rng(1).integers(0, 255, 150, endpoint=True)
+    sums = [2 * part.sum() for part in np.split(values, [64, 128])]
+    assert found.outputs["result"].tolist() == sums and found.changed == {"result"}
+    assert found.xray is not None and not found.xray.faulty
+    assert [line.rstrip() for line in found.xray.printed] == ["block 0", "block 1", "block 2"]
+    assert [(k.name, k.file) for k in found.xray.kernels] == [("n::reduce<int>", "own.cu")]
+    assert found.xray.totals["global_load_threads"] == 150
+    assert "shared_bytes" in found.xray.kernels[0].resources
+
+
+def test_a_missing_barrier_is_one_finding_and_not_one_of_warps() -> None:
+    found = simulate(reduce(REDUCE.replace("        __syncthreads();\n", ""), "151"))
+    assert found.xray is not None
+    kinds = [f.kind for f in found.xray.findings]
+    assert kinds == ["out of bounds", "read-after-write hazard"]
+    assert str(found.xray.findings[0]).startswith("own.cu:10: out of bounds: reads in[150], but in has 150 elements")
+    assert "with no __syncthreads() in between" in str(found.xray.findings[1])
+
+
+def test_structures_pointers_constants_and_null() -> None:
+    arguments = ("zeros:float32:8", "struct:float32=0.5,int32=5", "pointers:null,other", "2", "other=ones:float32:8")
+    text = "#include <cstdint>\n" + MIX.replace("float bias = 1.f", "float bias, float* other")
+    file = OwnFile("own.cu", {**FILE.texts, "own.cu": text})
+    own = OwnLaunch(file, "mix", (1, 1, 1), (8, 1, 1), arguments, symbols={"table": "range:float32:4"})
+    with pytest.raises(ParamError, match="list points to nobody; the arrays are x, list, other, or null"):
+        simulate(replace(own, arguments=(*arguments[:2], "pointers:null,nobody", *arguments[3:])))
+    found = simulate(own)
+    assert found.outputs["x"].tolist() == [2, 2.5, 3, 3.5, 2, 0, 0, 0]
+    assert found.outputs["other"].tolist() == [0, 1, 2, 3, 4, 1, 1, 1]
+    assert set(found.outputs) == {"x", "other"} == found.changed
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("random:int33:5", "give random:DTYPE:SHAPE with a shape such as 1000 or 480x640 and DTYPE one of int8, uint8"),
+        ("random:int32:0", "has 0 elements; 1 to 2,147,483,648 are allowed"),
+        ("random:int32:99999x99999x99999", "has 999,970,000,299,999 elements"),
+        ("nonsense", "cannot be read; give a number, DTYPE:NUMBER, CONTENT:DTYPE:SHAPE"),
+        ("uint8:256", "256 does not fit uint8: 0 to 255"),
+        ("int32:1.5", "1.5 is no int32; give a number of that type"),
+        ("struct:float33=1", "give struct:DTYPE=NUMBER"),
+    ],
+)
+def test_arguments_that_cannot_be_read(text: str, words: str) -> None:
+    with pytest.raises(ParamError, match=words):
+        parse([text], ["x"])
+
+
+def test_arrays_from_files(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.arange(6, dtype=np.int16).reshape(2, 3))
+    (argument,) = parse([f"x={tmp_path}/a.npy"], [""])
+    assert argument.name == "x" and argument.array is not None and argument.array.tolist() == [[0, 1, 2], [3, 4, 5]]
+    np.save(tmp_path / "o.npy", np.array([None]), allow_pickle=True)
+    (tmp_path / "n.npy").write_bytes(b"nonsense")
+    for name in ("o", "n", "missing"):
+        with pytest.raises(InputError, match=f"{name}.npy cannot be read as NPY"):
+            parse([str(tmp_path / f"{name}.npy")], ["x"])
+
+
+@pytest.mark.parametrize(
+    "text, type, nbytes, declared, expected",
+    [
+        ("5", "f32", 4, "float x", np.float32(5)),
+        ("5", "b32", 4, "float x", np.float32(5)),
+        ("5", "b32", 4, "T x", np.uint32(5)),
+        ("5.5", "b32", 4, "T x", np.float32(5.5)),
+        ("-5", "u32", 4, "int n", np.int32(-5)),
+        ("4000000000", "u32", 4, "unsigned int n", np.uint32(4000000000)),
+        ("0x10", "u64", 8, "size_t n", np.uint64(16)),
+        ("1e3", "f64", 8, "double x", np.float64(1000)),
+        ("1", "b16", 2, "__half x", np.float16(1)),
+    ],
+)
+def test_a_number_takes_the_type_of_its_parameter(text: str, type: str, nbytes: int, declared: str, expected) -> None:
+    found = scalar_of(text, KernelParam(type, nbytes), declared, "x")
+    assert found == expected and found.dtype == expected.dtype
+
+
+def test_a_number_for_a_pointer_or_a_structure_is_refused() -> None:
+    with pytest.raises(ParamError, match=r"x is a pointer \(float \* x\); give an array"):
+        scalar_of("5", KernelParam("u64", 8), "float * x", "x")
+    with pytest.raises(ParamError, match="p is a structure of 12 bytes"):
+        scalar_of("5", KernelParam("b8", 12), "P p", "p")
+    with pytest.raises(ParamError, match="n: 4294967296 does not fit int32"):
+        scalar_of("4294967296", KernelParam("u32", 4), "int n", "n")
+
+
+def test_only_cuda_devices_measure() -> None:
+    with pytest.raises(ParamError, match="cpu does not measure kernels; choose cuda:N"):
+        measure(reduce(), "cpu")
+
+
+def test_the_command_saves_and_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "own.cu").write_text(REDUCE)
+    (tmp_path / "scale.h").write_text("#define SCALE 2\n")
+    launch = ["--kernel", "n::reduce<int>", "--grid", "3", "--block", "64", "--shared", "256"]
+    launch += ["--include", str(tmp_path)]
+    arguments = ["--arg", "ones:int32:150", "--arg", "empty:int32:3", "--arg", "150"]
+    saved = ["--save", f"out={tmp_path / 'sums.npy'}"]
+    command = ["xray", str(tmp_path / "own.cu"), *launch]
+    assert main([*command, *arguments, *saved]) == 0
+    said = capsys.readouterr().out
+    assert np.load(tmp_path / "sums.npy").tolist() == [128, 128, 44]
+    assert "n::reduce<int>: 3 blocks of 64 threads" in said
+    assert "findings: none\nprinted\n  block 0\n  block 1\n" in said
+    assert "in (unchanged)  int32  150      1    1  1, 1, 1, 1, 1, 1, 1, 1, …" in said
+    assert main([*command, *arguments[:-1], "151", "--json", "-"]) == 3
+    report = json.loads(capsys.readouterr().out)
+    assert report["arrays"]["out"]["changed"] and report["findings"][0]["kind"] == "out of bounds"
+    assert main([*command, *arguments[:-2]]) == 2
+    assert "reduce takes 3 arguments (const T * in, T * out, int n); --arg gives 2." in capsys.readouterr().err
+    assert main(["xray", str(tmp_path / "own.cu"), "--kernel", "n::reduce<int>", *arguments]) == 2
+    assert "Name the folder of that header with --include." in capsys.readouterr().err
+    for flag, value, words in (("--grid", "0", "is no extent"), ("--device", "cpu", "is neither sim nor cuda:N")):
+        assert main([*command, *arguments, flag, value]) == 2
+        assert words in capsys.readouterr().err
