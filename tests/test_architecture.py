@@ -83,8 +83,9 @@ LAYERS = {
     "explaining": {"filters", "devices", "io", "running", "report"},
     "batch": {"filters", "devices", "io", "running", "report"},
     "doctor": {"filters", "devices", "io", "running", "report"},
+    "own_kernels": {"devices", "io", "running", "explaining"},
     "engine": {"filters", "devices", "io", "running", "report", "explaining", "batch", "doctor"},
-    "cli": {"filters", "devices", "io", "running", "report", "explaining", "batch", "doctor"},
+    "cli": {"filters", "devices", "io", "running", "report", "explaining", "batch", "doctor", "own_kernels"},
 }
 """What each package may import of gpu_ops beside the core modules and itself."""
 CORE = {
