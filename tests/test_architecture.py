@@ -83,7 +83,7 @@ LAYERS = {
     "explaining": {"filters", "devices", "io", "running", "report"},
     "batch": {"filters", "devices", "io", "running", "report"},
     "doctor": {"filters", "devices", "io", "running", "report"},
-    "own_kernels": {"devices", "io", "running", "explaining"},
+    "own_kernels": {"filters", "devices", "io", "running", "explaining"},
     "engine": {"filters", "devices", "io", "running", "report", "explaining", "batch", "doctor"},
     "cli": {"filters", "devices", "io", "running", "report", "explaining", "batch", "doctor", "own_kernels"},
 }

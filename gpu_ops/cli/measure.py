@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from gpu_ops.batch.choosing import knobs_of, one_each, with_defaults
@@ -14,24 +14,23 @@ from gpu_ops.batch.file_lock import locked
 from gpu_ops.cli import outputs, parts, tables
 from gpu_ops.cli.inputs import check_flags, make_experiment, make_job, todays_ids
 from gpu_ops.cli.limits import within_limits
-from gpu_ops.device_names import is_simulated
-from gpu_ops.devices import device_statuses, open_device
+from gpu_ops.devices import device_statuses
 from gpu_ops.devices.offline import OfflineDevice
-from gpu_ops.errors import FAILURE_CODES, FINE, WRONG, ParamError, plain, shortened
+from gpu_ops.errors import FAILURE_CODES, FINE, WRONG, KernelError, ParamError, plain, shortened
 from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.steps.apply import title_of
+from gpu_ops.own_kernels.checking import hold, variant_to_replace
 from gpu_ops.own_kernels.sources import read_kernel
 from gpu_ops.params import Values
 from gpu_ops.report.files import row, target_of, write_report
 from gpu_ops.report.provenance import machine
 from gpu_ops.report.rows import Report, Row
-from gpu_ops.running.contract import SIMULATED_WORK, check_case, covering_cases, long_cases
 from gpu_ops.running.declared import make_plan
 from gpu_ops.running.runner import last_runs, run_experiment
 from gpu_ops.running.verify import full_meta
 from gpu_ops.task import Task
-from gpu_ops.types import Experiment, Filter, Pick, Run, Variant
+from gpu_ops.types import Experiment, Filter, Pick, Variant
 
 
 def run(args: argparse.Namespace) -> int:
@@ -111,40 +110,28 @@ def _run_kernel(args: argparse.Namespace) -> int:
         if len(set(getattr(args, name))) > 1:
             raise ParamError(f"--kernel replaces the kernel of one variant on one device; give --{name} one name.")
     input, filter, values, params = make_job(args)
-    variant = _variant_to_replace(filter, todays_ids(args, filter, args.variant, input.meta, values))
+    variant = variant_to_replace(filter, next(iter(todays_ids(args, filter, args.variant, input.meta, values)), None))
     check_flags(args, filter, [variant])
     edits = {variant.kernels[0]: read_kernel(args.kernel)}
     pick = Pick(variant.id, "cpu", knobs_of(variant, values), edits)  # checked before a device is opened
     experiment = Experiment(filter.id, input, params, (pick,), protocol="none")
-    with within_limits(args, f"compiling {plain(args.kernel)}"):
-        _check_offline(filter, variant, experiment)
+
+    def own_name(text: object) -> str:
+        return str(text).replace(variant.kernels[0], plain(Path(args.kernel).name))
+
+    try:
+        with within_limits(args, f"compiling {plain(args.kernel)}"):
+            _check_offline(filter, variant, experiment)
+    except KernelError as error:
+        error.args = tuple(map(own_name, error.args))
+        raise
     has_gpu = any(s.kind == "cuda" and s.available for s in device_statuses())
     device = args.device[0] if args.device else "cuda:0" if has_gpu else "sim"
-    limits = open_device(device).limits
-    most = SIMULATED_WORK if is_simulated(device) else math.inf
-    cheap, long = covering_cases(filter, variant, limits, most_work=most), long_cases(filter, variant, limits, most)
-    cases = [*cheap, *long]
-    wrong: list[str] = []
-    count = 0
-    for count, case in enumerate(cases, start=1):
-        if wrong and count > len(cheap):  # already known to be wrong
-            count -= 1
-            break
-        with within_limits(args, f"case {count} of {len(cases)} on {device} ({case})") as limit:
-            result = check_case(filter, variant, case, device, edits)
-        if limit.reached:  # the next cases would take too long as well
-            wrong.append(f"{case}: {result.failure or _why_wrong(result)}")
-            break
-        if result.failure:
-            wrong.append(f"{case}: {result.failure}")
-        elif not result.ok:
-            wrong.append(f"{case}: {_why_wrong(result)}")
-    right = f"{count - len(wrong)} of {count} cases right"
-    right += f"; {len(cases) - count} more did not run" if count < len(cases) else ""
-    print(f"{plain(args.kernel)} instead of {filter.id} {variant.id} on {device}: {right}")
-    for text in wrong[:10]:
-        print(f"  {shortened(text)}")
-    if wrong:
+    held = hold(filter, variant, edits, device, lambda what: within_limits(args, what))
+    print(f"{plain(args.kernel)} instead of {filter.id} {variant.id} on {device}: {held.summary}")
+    for text in held.wrong[:10]:
+        print(f"  {shortened(own_name(text))}")
+    if held.wrong:
         return WRONG
     final = replace(experiment, picks=(replace(pick, device=device),), memory=parts.device_bytes(args))
     with within_limits(args, f"{experiment.input.name} on {device}"):
@@ -153,26 +140,6 @@ def _run_kernel(args: argparse.Namespace) -> int:
     rows = [row(r, final) for r in runs]
     _print_runs(args, final, rows, outputs.describe(runs))
     return exit_code(rows, explicit=True)
-
-
-def _why_wrong(result: Run) -> str:
-    """The first fault that a simulated GPU found, or the error of the result."""
-    if result.findings:
-        return str(result.findings[0])
-    worst = max(result.errors.values(), key=lambda e: e.relative)
-    if worst.ok:
-        return "; ".join(result.notes)
-    return f"error {worst.relative:.2g} at {worst.worst}, allowed {worst.tolerance:.2g}"
-
-
-def _variant_to_replace(filter: Filter, names: Sequence[str]) -> Variant:
-    """The variant whose first kernel file is replaced: the one of --variant, or the first one with a kernel."""
-    with_kernels = [v for v in filter.variants if v.kernels]
-    variant = filter.variant(names[0]) if names else with_kernels[0]
-    if not variant.kernels:
-        choices = ", ".join(v.id for v in with_kernels)
-        raise ParamError(f"{variant.id} has no kernel to replace; name one of {choices} with --variant.")
-    return variant
 
 
 def _check_offline(filter: Filter, variant: Variant, experiment: Experiment) -> None:

@@ -26,6 +26,7 @@ from gpu_ops.cli import (
     xray,
 )
 from gpu_ops.cli.limits import KERNEL_MIB, positive
+from gpu_ops.cli.own import check as own_check
 from gpu_ops.cli.own import xray as own_xray
 from gpu_ops.cli.streams import Parser
 from gpu_ops.devices.coalescing import RULES
@@ -57,6 +58,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     for name, help in MEASURING.items():
         _add_measuring(commands.add_parser(name, help=help, description=help), name, _named_filters(argv))
     _add_xray(commands, _named_filters(argv), own_xray.is_own(list(argv)))
+    own_check.add_check(commands)
     moving = FILTERS.named(FAMILY)
     _add_timeline(commands, _named_filters(argv, moving))
     _add_transfers(commands, moving)
@@ -274,6 +276,8 @@ def _add_simulation(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     rules = "; ".join(f"{name}: {text}" for name, text in RULES.items())
     how.add_argument("--coalescing", choices=tuple(RULES), default="today", help=rules)
     _add_limits(parser, "the simulation")
+    gate = "such as 'sectors_per_load <= 4.5, races == 0': exit code 3 and a line for each that is not met"
+    parser.add_argument("--gate", metavar="CONDITIONS", help=gate)
     parser.add_argument("--json", metavar="FILE", help="write the result here as JSON; - for standard output")
     return how
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,6 +27,7 @@ from gpu_ops.explaining.xray import BLOCK_LOADS, KernelXRay, XRay, add_up, as_di
 from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.steps.apply import title_of
+from gpu_ops.own_kernels.gate import broken, conditions
 from gpu_ops.own_kernels.sources import read_kernel
 from gpu_ops.params import check_values
 from gpu_ops.running.affordable import affordable, cut_note
@@ -47,6 +49,7 @@ def run(args: argparse.Namespace) -> int:
     """X-ray one variant, or compare two. Exit code 3 when a fault was found."""
     if len(args.variants) > 2:
         raise ParamError(f"xray takes one variant, or two to compare, not {len(args.variants)}.")
+    wanted = conditions(args.gate) if args.gate else ()
     if args.gpu not in supported_architectures():
         raise DeviceError(f"NVRTC does not know {args.gpu}; it supports {', '.join(supported_architectures())}.")
     whole = read_input(args)
@@ -73,7 +76,10 @@ def run(args: argparse.Namespace) -> int:
     if args.json != "-":
         print(_title(filter, part, rays[0], note))
         print(_comparison(rays[0], rays[1], sentences) if len(rays) == 2 else single(rays[0], sentences))
-    return WRONG if any(x.faulty for x in rays) else FINE
+    lines = [line for x in rays[-1:] for line in broken(x, wanted)]
+    for line in lines:
+        print(line, file=sys.stderr)
+    return WRONG if lines or any(x.faulty for x in rays) else FINE
 
 
 def _top(args: argparse.Namespace, filter: Filter, meta: Meta) -> Variant:

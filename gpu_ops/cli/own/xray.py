@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from gpu_ops.cli.xray import single
 from gpu_ops.errors import FINE, WRONG, KernelError, ParamError, counted, plain, shortened
 from gpu_ops.explaining.comparison import sentences_json
 from gpu_ops.explaining.sentences import explain
-from gpu_ops.explaining.xray import as_dict
+from gpu_ops.explaining.xray import XRay, as_dict
 from gpu_ops.own_kernels.arguments import FORMS, summary
+from gpu_ops.own_kernels.gate import Condition, broken, conditions
 from gpu_ops.own_kernels.launching import OwnLaunch, OwnRun, measure, simulate
 from gpu_ops.own_kernels.sources import read_file
 
@@ -63,6 +65,9 @@ def run(args: argparse.Namespace) -> int:
         _pairs(args.symbol, "--symbol"),
     )
     targets = _pairs(args.save, "--save")
+    wanted = conditions(args.gate) if args.gate else ()
+    if wanted and args.device != "sim":
+        raise ParamError("--gate needs the counters of a simulated GPU; leave --device out.")
     try:
         with within_limits(args, f"{own.file.name} on {args.device}"):
             if args.device.startswith("cuda"):
@@ -82,7 +87,15 @@ def run(args: argparse.Namespace) -> int:
         emit(args.json, _json(found))
     if args.json != "-":
         print(_text(own, found))
-    return WRONG if found.xray and found.xray.faulty else FINE
+    return WRONG if found.xray and (say_broken(found.xray, wanted) or found.xray.faulty) else FINE
+
+
+def say_broken(x: XRay, wanted: tuple[Condition, ...]) -> bool:
+    """Print a line on standard error for each condition that is not met; whether there are any."""
+    lines = broken(x, wanted)
+    for line in lines:
+        print(line, file=sys.stderr)
+    return bool(lines)
 
 
 def _extents(text: str, flag: str) -> tuple[int, int, int]:

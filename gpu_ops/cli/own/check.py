@@ -1,0 +1,142 @@
+"""check: many kernel files held to a filter's contract in parallel, a line each."""
+
+from __future__ import annotations
+
+import argparse
+import glob
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from gpu_ops.cli.measure import emit
+from gpu_ops.cli.tables import align
+from gpu_ops.counters import counter_name
+from gpu_ops.devices.compiler import ARCHITECTURES
+from gpu_ops.devices.nvrtc import supported_architectures
+from gpu_ops.errors import FINE, WRONG, DeviceError, InputError, ParamError, plain, shortened
+from gpu_ops.filters import FILTERS
+from gpu_ops.html import table
+from gpu_ops.io import replacing
+from gpu_ops.own_kernels.checking import COMPARED, Check, Verdict, check_files, kept, report_of, variant_to_replace
+from gpu_ops.own_kernels.sources import read_kernel
+
+STYLE = (
+    "body{font:14px sans-serif;margin:2em}table{border-collapse:collapse;margin:1em 0}"
+    "td,th{border:1px solid #bbb;padding:4px 8px;text-align:left;vertical-align:top}"
+)
+SIGNS = {"right": "right", "wrong": "WRONG", "failed": "FAILED"}
+
+
+def add_check(commands: Any) -> None:
+    """Add the command check, with its arguments."""
+    help = "hold many kernel files to a filter's contract, with a line for each"
+    parser = commands.add_parser("check", help=help, description=f"{help}; each in a process with limits.")
+    parser.set_defaults(command=run)
+    parser.add_argument("filter", metavar="FILTER", help="a filter's id (kernelscope list), such as mean1d")
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE.cu", help="kernel files, or patterns such as 'solutions/*.cu'"
+    )
+    parser.add_argument("--variant", metavar="ID", help="the variant whose kernel they replace (default: the first)")
+    parser.add_argument("--gpu", default=ARCHITECTURES[0], metavar="SM", help=f"default {ARCHITECTURES[0]}")
+    parser.add_argument("--jobs", type=int, default=0, metavar="N", help="files at a time (default: one per processor)")
+    parser.add_argument("--deadline", type=float, default=30.0, metavar="SECONDS", help="for each case (default 30)")
+    parser.add_argument("--memory", type=float, default=2048.0, metavar="MIB", help="for each case (default 2048)")
+    parser.add_argument("--json", metavar="FILE", help="the report; files that it has are not checked again")
+    parser.add_argument("--html", metavar="FILE.html", help="the report as a table for people")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check all files. Exit code 3 where one is not right."""
+    check = _check_of(args)
+    texts = {name: read_kernel(name) for name in _names(args.files)}
+    done = kept(_earlier(args.json), check, texts) if args.json and args.json != "-" else {}
+    for verdict in done.values():
+        _say(verdict, args.json, " (checked before)")
+    left = {name: text for name, text in texts.items() if name not in done}
+    for verdict in check_files(check, left, args.jobs):
+        done[verdict.file] = verdict
+        _say(verdict, args.json)
+        if args.json and args.json != "-":  # what is done is kept if this is interrupted
+            emit(args.json, report_of(check, [*done.values()]))
+    verdicts = sorted(done.values(), key=lambda v: v.file)
+    if args.json:
+        emit(args.json, report_of(check, verdicts))
+    if args.html:
+        with replacing(args.html) as file:
+            file.write(_html(check, verdicts).encode())
+    wrong = sum(v.status != "right" for v in verdicts)
+    if args.json != "-":
+        print(_counters(verdicts))
+        print(
+            f"{len(verdicts) - wrong} of {len(verdicts)} right ({check.filter} {check.variant}, {check.architecture})"
+        )
+    return WRONG if wrong else FINE
+
+
+def _check_of(args: argparse.Namespace) -> Check:
+    if args.gpu not in supported_architectures():
+        raise DeviceError(f"NVRTC does not know {args.gpu}; it supports {', '.join(supported_architectures())}.")
+    if not 0 < args.deadline < 1e6 or not 0 < args.memory < 1e6:
+        raise ParamError("--deadline and --memory are numbers above 0 and below a million.")
+    found = FILTERS.named(args.filter)
+    if len(found) > 1:
+        raise ParamError(f"{args.filter} is several filters; name one of {', '.join(f.id for f in found)}.")
+    variant = variant_to_replace(found[0], args.variant)
+    return Check(found[0].id, variant.id, args.gpu, args.deadline, args.memory)
+
+
+def _names(patterns: Sequence[str]) -> list[str]:
+    """The files, sorted, each once. Raises InputError for a pattern without files."""
+    found: dict[str, None] = {}
+    for pattern in patterns:
+        names = [pattern] if Path(pattern).exists() else sorted(glob.glob(pattern, recursive=True))
+        if not names:
+            raise InputError(f"{plain(pattern)} fits no file; give kernel files, such as 'solutions/*.cu'.")
+        found |= dict.fromkeys(name for name in names if not Path(name).is_dir())
+    return sorted(found)
+
+
+def _earlier(path: str) -> dict[str, Any]:
+    """The report of an earlier check; empty where there is none. Raises InputError for another file."""
+    if not Path(path).exists():
+        return {}
+    try:
+        report = json.loads(Path(path).read_text(encoding="utf-8"))
+        if report["schema"] == "kernelscope-check/1":
+            found: dict[str, Any] = report
+            return found
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    raise InputError(f"{plain(path)} is no report of check; name a new file with --json.")
+
+
+def _say(verdict: Verdict, json_target: str | None, note: str = "") -> None:
+    if json_target == "-":
+        return
+    about = f": {shortened(verdict.text)}" if verdict.text else ""
+    print(f"{SIGNS[verdict.status]:6}  {plain(verdict.file)}  {verdict.cases}{note}{about}", flush=True)
+
+
+def _rows(verdicts: Sequence[Verdict]) -> list[list[str]]:
+    """Counters per element of the result, of each file and of the shipped kernel."""
+    counted = [v for v in verdicts if v.counters and v.shipped]
+    shipped = [("shipped kernel", counted[0].shipped)] if counted else []
+    named = [*((plain(v.file), v.counters) for v in counted), *shipped]
+    return [[name, *(f"{(counts or {}).get(id, 0):.3g}" for id in COMPARED)] for name, counts in named]
+
+
+def _counters(verdicts: Sequence[Verdict]) -> str:
+    rows = _rows(verdicts)
+    headings = ["per element of the result", *(counter_name(id) for id in COMPARED)]
+    return align([headings, *rows], frozenset(range(1, 1 + len(COMPARED)))) if rows else "no kernel was counted"
+
+
+def _html(check: Check, verdicts: Sequence[Verdict]) -> str:
+    right = sum(v.status == "right" for v in verdicts)
+    title = f"{check.filter} {check.variant}: {right} of {len(verdicts)} right"
+    lines = [[v.file, SIGNS[v.status], v.cases, v.text, "; ".join(v.findings)] for v in verdicts]
+    headings = ("per element of the result", *(counter_name(id) for id in COMPARED))
+    parts = [table(("file", "verdict", "cases", "first fault", "findings"), lines), table(headings, _rows(verdicts))]
+    head = f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
+    return f"{head}<h1>{title}</h1>{''.join(parts)}</html>"

@@ -1,0 +1,270 @@
+"""Kernels of one's own held to a filter's contract: one file, or many in parallel, each in a process with limits."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import queue
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from gpu_ops import __version__, processes
+from gpu_ops.counters import value_of
+from gpu_ops.device_names import is_simulated
+from gpu_ops.devices import open_device
+from gpu_ops.devices.compiler import ARCHITECTURES
+from gpu_ops.devices.kernel_source import read_source
+from gpu_ops.errors import KernelError, KernelscopeError, ParamError, plain, shortened
+from gpu_ops.explaining.xray import XRay, xray
+from gpu_ops.filters import FILTERS
+from gpu_ops.io import sample
+from gpu_ops.progress import Limit, limited
+from gpu_ops.running.contract import SIMULATED_WORK, check_case, covering_cases, long_cases
+from gpu_ops.types import Filter, Run, Variant
+
+COMPARED = ("global_load_sectors", "global_store_sectors", "bank_conflicts", "divergent_branches", "warp_instructions")
+"""The counters of a report, per element of the result."""
+SAMPLES: Mapping[str, tuple[str, dict[str, Any]]] = {
+    "signal": ("noise", {"length": 4096}),
+    "image": ("noise_image", {"size": "64x64"}),
+}
+"""The input of the counters, for each kind."""
+MOST_FINDINGS = 5
+MiB = 1 << 20
+Limited = Callable[[str], AbstractContextManager[Limit]]
+
+
+@dataclass(frozen=True)
+class Held:
+    """A kernel held to the contract: the cases that ran, all cases, and the faults of those that were wrong.
+    `reached` says that the last one met a limit of time or memory."""
+
+    ran: int
+    cases: int
+    wrong: tuple[str, ...]
+    reached: bool = False
+
+    @property
+    def summary(self) -> str:
+        """Such as "77 of 78 cases right"."""
+        text = f"{self.ran - len(self.wrong)} of {self.ran} cases right"
+        return f"{text}; {self.cases - self.ran} more did not run" if self.ran < self.cases else text
+
+
+def hold(filter: Filter, variant: Variant, edits: Mapping[str, str], device: str, within: Limited) -> Held:
+    """Hold a variant with edited kernel files to the filter's whole contract on a device. `within(what)` limits each
+    case; one that reaches a limit ends the test, because the next ones would as well. A kernel that a cheap case shows
+    wrong is not tried with the long ones."""
+    limits = open_device(device).limits
+    most = SIMULATED_WORK if is_simulated(device) else math.inf
+    cheap, long = covering_cases(filter, variant, limits, most_work=most), long_cases(filter, variant, limits, most)
+    cases, wrong, ran = [*cheap, *long], list[str](), 0
+    for number, case in enumerate(cases, start=1):
+        if wrong and number > len(cheap):
+            break
+        with within(f"case {number} of {len(cases)} on {device} ({case})") as limit:
+            result = check_case(filter, variant, case, device, edits)
+        ran = number
+        if result.failure or not result.ok:
+            wrong.append(f"{case}: {result.failure or why_wrong(result)}")
+        if limit.reached:
+            return Held(ran, len(cases), tuple(wrong), True)
+    return Held(ran, len(cases), tuple(wrong))
+
+
+def why_wrong(result: Run) -> str:
+    """The first fault that a simulated GPU found, or the error of the result."""
+    if result.findings:
+        return str(result.findings[0])
+    worst = max(result.errors.values(), key=lambda e: e.relative)
+    if worst.ok:
+        return "; ".join(result.notes)
+    return f"error {worst.relative:.2g} at {worst.worst}, allowed {worst.tolerance:.2g}"
+
+
+def variant_to_replace(filter: Filter, name: str | None) -> Variant:
+    """The variant whose first kernel file is replaced: the one with that id, or the first one with a kernel."""
+    with_kernels = [v for v in filter.variants if v.kernels]
+    variant = filter.variant(name) if name else with_kernels[0]
+    if not variant.kernels:
+        choices = ", ".join(v.id for v in with_kernels)
+        raise ParamError(f"{variant.id} has no kernel to replace; name one of {choices} with --variant.")
+    return variant
+
+
+Status = Literal["right", "wrong", "failed"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The result for one file: "failed" where it does not compile, reaches a limit or crashes. `text` is the reason or
+    the first wrong case, `findings` are those of the simulated GPU at the counted launch, `counters` per element of the
+    result, beside those of the `shipped` kernel. Equal for equal files on every machine."""
+
+    file: str
+    hash: str
+    status: Status
+    cases: str
+    text: str
+    findings: tuple[str, ...] = ()
+    counters: Mapping[str, float] | None = None
+    shipped: Mapping[str, float] | None = None
+
+
+@dataclass(frozen=True)
+class Check:
+    """What files are held to: the variant of a filter whose first kernel file they replace, simulated on an
+    architecture; seconds and MiB are limits for each case."""
+
+    filter: str
+    variant: str
+    architecture: str = ARCHITECTURES[0]
+    seconds: float = 30.0
+    mebibytes: float = 2048.0
+
+    def key(self, text: str) -> str:
+        """A hash of all that the verdict on a file depends on."""
+        variant = FILTERS.find(self.filter).variant(self.variant)
+        shipped = [read_source(file) for file in variant.kernels]
+        parts = (__version__, self.filter, self.variant, self.architecture, *shipped, text)
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+    def verdict(self, name: str, text: str) -> Verdict:
+        """Check one file in this process."""
+        filter = FILTERS.find(self.filter)
+        variant = filter.variant(self.variant)
+        file, hash = variant.kernels[0], self.key(text)
+        device = f"sim:{self.architecture}"
+
+        def within(what: str) -> AbstractContextManager[Limit]:
+            return limited(Limit(self.seconds, int(self.mebibytes * MiB)))
+
+        def own(text: object) -> str:
+            return shortened(str(text).replace(file, plain(name)))
+
+        try:
+            with within("compiling"):
+                counted = self._xray(filter, variant, {file: text})
+            held = hold(filter, variant, {file: text}, device, within)
+        except KernelError as error:
+            findings = tuple(own(f) for f in error.findings[:MOST_FINDINGS])
+            return Verdict(name, hash, "failed", "no case ran", own(error), findings)
+        findings = tuple(own(f) for f in counted.findings[:MOST_FINDINGS])
+        faults = [f for f in counted.findings if f.severity == "error"]
+        first = held.wrong[-1] if held.reached else (*faults, *held.wrong, "")[0]
+        status: Status = "failed" if held.reached else "wrong" if first else "right"
+        numbers = _per_output(counted), _per_output(self._xray(filter, variant, {}))
+        return Verdict(name, hash, status, held.summary, own(first), findings, *numbers)
+
+    def _xray(self, filter: Filter, variant: Variant, edits: Mapping[str, str]) -> XRay:
+        name, options = SAMPLES[filter.accepts]
+        return xray(filter, variant, sample(name, **options), {}, {}, self.architecture, edits)
+
+
+def _per_output(x: XRay) -> dict[str, float]:
+    return {id: round((value_of(id, x.totals) or 0) / x.outputs, 6) for id in COMPARED}
+
+
+def check_files(check: Check, texts: Mapping[str, str], jobs: int = 0) -> Iterator[Verdict]:
+    """Check files by name, `jobs` at a time (0: one for each processor), each in a process that is ended at its limits.
+    Verdicts come as they are ready; files of one text are checked once."""
+    waiting, same = _grouped(texts)
+    workers: dict[str, processes.LineProcess] = {}
+    idle: list[processes.LineProcess] = []
+    ends: dict[str, float] = {}
+    jobs = jobs or os.cpu_count() or 1
+    try:
+        while waiting or workers:
+            while waiting and len(workers) < jobs:
+                name = waiting.pop(0)
+                workers[name] = worker = idle.pop() if idle else processes.LineProcess(SERVE)
+                worker.send({"check": asdict(check), "name": name, "text": texts[name]})
+                ends[name] = time.monotonic() + MOST_SECONDS
+            for name, worker in list(workers.items()):
+                verdict = _answer(worker, check, name, texts[name], late=time.monotonic() > ends[name])
+                if verdict is None:
+                    continue
+                del workers[name]
+                if worker.usable:
+                    idle.append(worker)
+                else:
+                    worker.end()  # closes its pipes
+                for other in same[name]:
+                    yield Verdict(**{**asdict(verdict), "file": other, "text": verdict.text.replace(name, other)})
+    finally:
+        for worker in (*workers.values(), *idle):
+            worker.end()
+
+
+MOST_SECONDS = 900.0
+"""Seconds after which the process of a file is ended."""
+POLL = 0.02
+SERVE = "from gpu_ops.own_kernels.checking import serve; serve()"
+
+
+def _grouped(texts: Mapping[str, str]) -> tuple[list[str], dict[str, list[str]]]:
+    """The first file of each text, and all files with its text."""
+    groups: dict[str, list[str]] = {}
+    for name, text in texts.items():
+        groups.setdefault(text, []).append(name)
+    return [names[0] for names in groups.values()], {names[0]: names for names in groups.values()}
+
+
+def _answer(worker: processes.LineProcess, check: Check, name: str, text: str, late: bool) -> Verdict | None:
+    """The verdict of a process; None while it works."""
+    try:
+        answer = worker.answers.get(timeout=POLL)
+    except queue.Empty:
+        if not late:
+            return None
+        worker.end()
+        return Verdict(
+            name, check.key(text), "failed", "no answer", f"{plain(name)} took more than {MOST_SECONDS:g} s."
+        )
+    if answer is None:
+        return Verdict(name, check.key(text), "failed", "no answer", f"Its process ended {worker.death()}.")
+    return Verdict(**{**answer, "findings": tuple(answer["findings"])})
+
+
+def kept(report: Mapping[str, Any], check: Check, texts: Mapping[str, str]) -> dict[str, Verdict]:
+    """The verdicts of an earlier report that still hold, by file."""
+    found = {}
+    for entry in report.get("files", ()):
+        with suppress(TypeError, KeyError):
+            verdict = Verdict(**{**entry, "findings": tuple(entry["findings"])})
+            if verdict.file in texts and verdict.hash == check.key(texts[verdict.file]):
+                found[verdict.file] = verdict
+    return found
+
+
+def report_of(check: Check, verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    """A report as JSON, schema kernelscope-check/1: the same for the same files, in any order of work."""
+    return {
+        "schema": "kernelscope-check/1",
+        "kernelscope": __version__,
+        **{k: v for k, v in asdict(check).items() if k in ("filter", "variant", "architecture")},
+        "files": json.loads(json.dumps([asdict(v) for v in sorted(verdicts, key=lambda v: v.file)])),
+    }
+
+
+# In that process
+
+
+def serve() -> None:
+    """Answer requests until the caller is gone."""
+    requests, answers = processes.serving()
+    while True:
+        request = requests.get()
+        check = Check(**request["check"])
+        try:
+            verdict = check.verdict(request["name"], request["text"])
+        except Exception as error:  # whatever it is ends this file alone
+            known = isinstance(error, KernelscopeError)
+            text = str(error) if known else f"{type(error).__name__}: {error}"
+            verdict = Verdict(request["name"], check.key(request["text"]), "failed", "no case ran", shortened(text))
+        processes.send(answers, asdict(verdict))
