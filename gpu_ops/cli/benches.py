@@ -52,6 +52,10 @@ class _Bench:
         rows = tuple(with_speedups(self.rows, self.args.baseline))
         return Report(self.provenance, rows, tuple(self.occupancy)).to_json()
 
+    def roofs(self) -> dict[str, Mapping[str, float]]:
+        """The roofs of each device by their names in a report."""
+        return {name: device["roofs"] for name, device in self.provenance["devices"].items()}
+
     def missing(self, experiment: Experiment) -> tuple[Pick, ...]:
         """The picks of an experiment whose rows the report does not have yet."""
         done = {r.measurement for r in self.rows}
@@ -163,6 +167,8 @@ def _measure_all(
         complete = complete and len(rows) == len(experiment.picks)
         if args.json != "-":
             _print_bench(args, experiment, rows)
+    if args.json != "-":
+        print(f"\n{tables.roofs_block(bench.roofs())}")
     bench.provenance["devices_after"] = {name: open_device(name).describe() for name in devices}
     bench.write()
     if args.json == "-":

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from gpu_ops.counters import counter_name, in_order
 from gpu_ops.explaining.sentences import number
+from gpu_ops.report.bounds import bound_note, roofs_text
 from gpu_ops.report.rows import Row
 from gpu_ops.report.standing import fair_bars
 from gpu_ops.run_key import EDITS, differences
@@ -22,6 +23,11 @@ BARS = {
     "gpu_streamed": "GPU, pinned and streamed",
 }
 """The names of the bars of the fair comparison."""
+
+
+SHARES = ("share", "of peak", "of bound")
+"""The headings of a time's shares: of the roof, of the data sheet's peak, and of the shortest time that a launch and
+the memory that holds the buffers allow."""
 
 
 def seconds(value: float | None) -> str:
@@ -87,10 +93,11 @@ def _setting(item: tuple[str, object]) -> str:
 
 
 def bench_table(rows: Sequence[Row], claim: Claim | None, baseline: str) -> str:
-    """A comparison: time, spread, bandwidth, share of roof, speed-up, end-to-end times, error, verdict, published."""
+    """A comparison: time, spread, bandwidth, shares of the roof, of the data sheet's peak and of the bound, speed-up,
+    end-to-end times, error, verdict, published."""
     kernel = stage_column("kernel", any(row.end_to_end for row in rows))
     whole = [stage_column(id) for id in END_TO_END]
-    heading = ["variant", "device", kernel, "q1 … q3", "n", "GB/s", "share", f"× {baseline}"]
+    heading = ["variant", "device", kernel, "q1 … q3", "n", "GB/s", *SHARES, f"× {baseline}"]
     heading += [*whole, "error", "verdict"]
     if claim:
         heading.append(f"{claim.source} published")
@@ -102,19 +109,28 @@ def bench_table(rows: Sequence[Row], claim: Claim | None, baseline: str) -> str:
         if claim:
             line.append(_published(row, claim, baseline))
         lines.append(line)
-    return align_filled(lines, {kernel, "n", "GB/s", "share", f"× {baseline}", *whole, "error"})
+    return align_filled(lines, {kernel, "n", "GB/s", *SHARES, f"× {baseline}", *whole, "error"})
+
+
+def roofs_block(found: Mapping[str, Mapping[str, float]]) -> str:
+    """The roofs of devices, by their names in a report."""
+    lines = []
+    for name, roofs in found.items():
+        first, *others = roofs_text(roofs)
+        lines += [f"roofs      {name}: {first}", *(f"           {line}" for line in others)]
+    return "\n".join(lines)
 
 
 def _timing_cells(row: Row) -> list[str]:
     kernel = row.stages.get("kernel")
     if not kernel:
-        return [""] * 6
+        return [""] * (5 + len(SHARES))
     speedup = row.speedup.stages.get("kernel") if row.speedup else None
     spread = f"{seconds(kernel.q1)} … {seconds(kernel.q3)}"
-    share = f"{row.share:.3f}" if row.share is not None else ""
+    shares = ["" if value is None else f"{value:.3f}" for value in row.shares]
     gbps = f"{row.gbps:.4g}" if row.gbps is not None else ""
     against = "unsure" if kernel.doubt else f"{speedup:.4g}" if speedup else ""
-    return [seconds(kernel.median), spread, str(kernel.n), gbps, share, against]
+    return [seconds(kernel.median), spread, str(kernel.n), gbps, *shares, against]
 
 
 def counted_table(rows: Sequence[Row]) -> str:
@@ -174,14 +190,14 @@ def _published(row: Row, claim: Claim, baseline: str) -> str:
 
 
 def footnotes(rows: Sequence[Row]) -> str:
-    """Failures, notes and flags, each once, with the names of their variants."""
+    """Failures, notes, flags and bounds, each once, with the names of their variants."""
     owners: dict[str, list[str]] = {}
     for name, row in zip(names(rows), rows, strict=True):
         texts = [row.failure] if row.failure else list(row.notes)
         texts += [f["text"] for f in row.findings]
         doubts = {stage_name(stage, end_to_end=row.end_to_end): t.doubt for stage, t in row.stages.items()}
         texts += [f"{name}: {doubt}" for name, doubt in doubts.items() if doubt]
-        for text in [*texts, *([row.flag] if row.flag else [])]:
+        for text in filter(None, [*texts, row.flag, bound_note(row)]):
             owners.setdefault(text, []).append(name)
     return "\n".join(f"  {', '.join(dict.fromkeys(who))}: {text}" for text, who in owners.items())
 

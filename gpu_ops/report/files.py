@@ -13,14 +13,12 @@ from typing import Any
 from gpu_ops.errors import InputError, ReportError, plain
 from gpu_ops.io.part_files import growing
 from gpu_ops.io.regular import require_regular
+from gpu_ops.report.bounds import against_roofs
 from gpu_ops.report.check import fault_of
 from gpu_ops.report.provenance import machine
-from gpu_ops.report.row_kinds import Roof
 from gpu_ops.report.rows import Report, Row
-from gpu_ops.running.roofline import roofs, roofs_at
-from gpu_ops.types import Experiment, Run, Timing
+from gpu_ops.types import Experiment, Run
 
-IMPOSSIBLE = 1.05
 LARGEST = 1 << 26
 """The maximum number of bytes of a report that is read; a row takes about two thousand."""
 MOST_DIGITS = 300
@@ -33,7 +31,7 @@ def row(run: Run, experiment: Experiment, with_roofs: bool = True) -> Row:
     Transfers have no share: their bandwidth is the bus's."""
     result, kernel = Row.of(run, experiment), run.timings.get("kernel")
     with_roofs = with_roofs and not result.end_to_end
-    return replace(result, **_against_roofs(run, kernel)) if kernel and with_roofs else result
+    return replace(result, **against_roofs(run, kernel, experiment.mode)) if kernel and with_roofs else result
 
 
 def report_of(runs: Iterable[Run], experiment: Experiment) -> Report:
@@ -42,24 +40,6 @@ def report_of(runs: Iterable[Run], experiment: Experiment) -> Report:
     last = {run.key: run for run in runs}
     devices = list(dict.fromkeys(run.pick.device for run in last.values()))
     return Report(machine(devices, with_roofs=False), tuple(Row.of(run, experiment) for run in last.values()))
-
-
-def _against_roofs(run: Run, kernel: Timing) -> dict[str, Any]:
-    """The bandwidth, from the minimum bytes of the job, and its share of the device's roof."""
-    reads_only = run.work.bytes_written * 20 < run.work.bytes_read
-    kind = "read" if reads_only else "copy"
-    buffer = run.work.bytes_read
-    large, same = roofs(run.pick.device), roofs_at(run.pick.device, buffer)
-    roof = getattr(large, kind)
-    rate = run.work.bytes / kernel.median
-    fields: dict[str, Any] = {
-        "share": rate / roof,
-        "roof": Roof(kind, roof),
-        "share_same_size": rate / getattr(same, kind),
-    }
-    if min(fields["share"], fields["share_same_size"]) > IMPOSSIBLE:
-        fields["flag"] = "faster than its roof: the data stayed in a cache, or the kernel skips work"
-    return fields
 
 
 def target_of(path: str | Path) -> Path:
