@@ -1,49 +1,13 @@
-"""What a time is compared with: the roof of DRAM, the data sheet's peak, and the shortest time that the launch and the
-memory that holds the buffers allow."""
+"""The roofs of a device, and the bound of a row by them, in words."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from gpu_ops.report.row_kinds import Bound, Roof
 from gpu_ops.report.rows import Row
-from gpu_ops.running.roofline import Roofs, roofs, roofs_at
-from gpu_ops.running.timing import rotated
-from gpu_ops.types import Run, Timing, Work
 
-IMPOSSIBLE = 1.05
 GB, MICRO = 1e9, 1e-6
-
-
-def against_roofs(run: Run, kernel: Timing, mode: str) -> dict[str, Any]:
-    """The fields of a row that compare its bandwidth, from the minimum bytes of the job, with the device's roofs."""
-    work = run.work
-    kind = "read" if work.bytes_written * 20 < work.bytes_read else "copy"
-    large, same = roofs(run.pick.device), roofs_at(run.pick.device, work.bytes_read)
-    roof, rate = getattr(large, kind), work.bytes / kernel.median
-    shares = {"share": rate / roof, "share_same_size": rate / getattr(same, kind)}
-    fields: dict[str, Any] = {**shares, "roof": Roof(kind, roof)}
-    if large.peak is not None:
-        fields["share_peak"] = rate / large.peak
-    bound = bound_of(large, kind, work, mode)
-    if bound is not None:
-        fields |= {"bound": bound, "share_bound": bound.seconds(work.bytes) / kernel.median}
-    if min(*shares.values(), fields.get("share_bound", min(shares.values()))) > IMPOSSIBLE:
-        fields["flag"] = "faster than its roof: the data stayed in a cache, or the kernel skips work"
-    return fields
-
-
-def bound_of(roofs: Roofs, kind: str, work: Work, mode: str) -> Bound | None:
-    """The bound of a job: the memory that holds all buffers through which its timing rotates, and one launch. None
-    where only DRAM was measured, as on a CPU."""
-    launch = roofs.graph_launch if mode == "hot" else roofs.launch
-    l2 = roofs.l2_read if kind == "read" else roofs.l2_copy
-    if launch is None or l2 is None or roofs.l2_bytes is None:
-        return None
-    copies = {"stream": rotated(roofs.l2_bytes, work.bytes_read), "hot": 1}.get(mode)
-    fits = copies is not None and copies * work.bytes <= roofs.l2_bytes
-    return Bound("L2", l2, launch) if fits else Bound("DRAM", getattr(roofs, kind), launch)
 
 
 def bound_note(row: Row) -> str:

@@ -19,7 +19,7 @@ from gpu_ops.explaining.page_kernels import Kernel, SourceLine, counted_kernels
 from gpu_ops.explaining.page_rows import PageRow, RowsOnPage
 from gpu_ops.filters import find_filter
 from gpu_ops.html import drawn
-from gpu_ops.report import bounds, provenance
+from gpu_ops.report import files, provenance
 from gpu_ops.report.files import report_of, write_report
 from gpu_ops.report.rows import Row
 from gpu_ops.running.roofline import Roofs
@@ -148,9 +148,9 @@ def test_a_file_is_written_whole_or_refused(tmp_path: Path) -> None:
 def known_roofs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Roofs that nobody has to wait for."""
     known = Roofs(1e10, 1e10, 1 << 28)
-    for module in (bounds, provenance):
+    for module in (files, provenance):
         monkeypatch.setattr(module, "roofs", lambda name: known)
-    monkeypatch.setattr(bounds, "roofs_at", lambda name, nbytes: known)
+    monkeypatch.setattr(files, "roofs_at", lambda name, nbytes: known)
 
 
 def test_the_command_writes_a_page_of_a_filter(

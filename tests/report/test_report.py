@@ -14,7 +14,6 @@ from gpu_ops.errors import ReportError
 from gpu_ops.explaining.judging import RECORDED, judge_by_reports, recorded_reports, run_of
 from gpu_ops.filters import FILTERS
 from gpu_ops.io import from_array, sample
-from gpu_ops.report import bounds
 from gpu_ops.report import files as reports
 from gpu_ops.report.check import fault_of
 from gpu_ops.report.rows import MAJOR, SCHEMA, Report, Row
@@ -27,8 +26,8 @@ ROOFS = Roofs(10e9, 20e9, 1 << 30)
 
 @pytest.fixture(autouse=True)
 def known_roofs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "roofs", lambda name: ROOFS)
-    monkeypatch.setattr(bounds, "roofs_at", lambda name, nbytes: ROOFS)
+    monkeypatch.setattr(reports, "roofs", lambda name: ROOFS)
+    monkeypatch.setattr(reports, "roofs_at", lambda name, nbytes: ROOFS)
 
 
 def _timing(seconds: float) -> Timing:

@@ -24,6 +24,7 @@ from app.views.timing.row_text import (
     sub_text,
     translate,
 )
+from gpu_ops.report.bounds import bound_note
 from gpu_ops.stages import END_TO_END
 
 COLUMNS = ("kernel", "rate", "share", "speedup", "change", "error", "verdict")
@@ -372,4 +373,5 @@ def legend_texts(entries: Sequence[Entry]) -> list[tuple[str, str]]:
         items.append(("recorded", translate("Rows", "recorded elsewhere")))
     if any(e.state == "stale" for e in entries):
         items.append(("stale", translate("Rows", "stale")))
-    return items
+    notes = dict.fromkeys(bound_note(entry.timed) for entry in entries if entry.timed)
+    return [*items, *(("note", note) for note in notes if note)]

@@ -89,9 +89,9 @@ class LadderPainter:
             self._mark(box.center(), item.kind, False)
         elif item.kind == "quartiles":
             self._whisker(box.left(), box.right(), middle, False)
-        else:
+        elif item.kind != "note":
             self._fill(box, self.colours.muted, item.kind == "recorded", item.kind == "stale")
-        rect = item.rect.adjusted(side + self.unit * 0.4, 0, 0, 0)
+        rect = item.rect.adjusted(0 if item.kind == "note" else side + self.unit * 0.4, 0, 0, 0)
         self._write(rect, item.text, LEFT, self.colours.muted, small=True)
 
     def _section(self, section: Section) -> None:
