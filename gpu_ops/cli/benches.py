@@ -14,9 +14,10 @@ from typing import Any
 
 from gpu_ops.batch.choosing import devices_of
 from gpu_ops.batch.file_lock import locked
-from gpu_ops.cli import occupied, parts, streams, tables
+from gpu_ops.cli import counted, occupied, parts, streams, tables
 from gpu_ops.cli.inputs import flag_values, make_experiment, read_input, todays_ids
 from gpu_ops.cli.measure import emit, exit_code, title
+from gpu_ops.device_names import is_simulated
 from gpu_ops.devices import open_device
 from gpu_ops.errors import FINE, ParamError, ReportError, plain
 from gpu_ops.filters import FILTERS
@@ -86,7 +87,8 @@ def bench(args: argparse.Namespace) -> int:
 
 
 def sweep(args: argparse.Namespace) -> int:
-    """Time every variant over the product of the values of --over, with the occupancy of its kernels."""
+    """Time every variant over the product of the values of --over, with the occupancy of its kernels; on a
+    simulated GPU count its work instead."""
     axes: dict[str, list[str]] = {}
     flags = {**flag_values(args), **({"dtype": args.dtype} if args.dtype else {})}
     for name, values in map(_axis, args.over):
@@ -94,6 +96,8 @@ def sweep(args: argparse.Namespace) -> int:
             raise ParamError(f"{name} is given twice; give all of its values in one --over {name}=V1,V2,…")
         axes[name] = values
     points = [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
+    if args.device and all(map(is_simulated, args.device)):
+        return counted.sweep(args, points)
     found = occupied.places(args, points)
     if found and not _runs_here(args, axes):
         names = list(dict.fromkeys(p.variant for p in found))

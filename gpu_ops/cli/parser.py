@@ -42,7 +42,7 @@ from gpu_ops.types import DTYPES, Filter
 MEASURING = {
     "run": "run a filter, verify the results and save one, or one of each of many files",
     "bench": "time every variant, verified, beside its roof",
-    "sweep": "bench over a range of sizes, parameters or knobs",
+    "sweep": "bench over a range of sizes, parameters or knobs, or with --device sim counts",
 }
 
 
@@ -150,6 +150,15 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
             metavar="SM",
             default=[],
             help="theoretical occupancy at each point on these GPUs, such as sm_90, here or not (default: those timed)",
+        )
+        parser.add_argument(
+            "--counter",
+            nargs="+",
+            action="extend",
+            metavar="ID",
+            default=[],
+            help="what a sweep with --device sim counts (default: sectors_per_load, bank_conflicts, bytes_per_sample "
+            "and what explains the filter)",
         )
 
 
