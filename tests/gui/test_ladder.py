@@ -23,6 +23,7 @@ from app.views.timing.ladder import TimingLadder
 from app.views.timing.ladder_axis import axis_for
 from app.views.timing.ladder_layout import Geometry, legend_texts
 from app.views.timing.result_table import ResultTable
+from app.views.timing.row_text import details
 from gpu_ops.errors import InputError
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")  # menus and tool tips, offscreen
@@ -116,6 +117,23 @@ def test_simulated_time_has_its_own_axis(results: Results, qtbot) -> None:
     assert [line.entry.device for line in simulation.lines if line.entry] == ["sim"]
     assert simulation.axis != measured.axis and measured.axis.high < 3
     assert fair.axis is measured.axis
+
+
+def test_what_the_cache_means_is_said_once_and_of_which_machine(results: Results) -> None:
+    bound = {"memory": "L2", "bytes_s": 5e12, "launch_s": 2e-6}
+    more = {"bound": bound, "share_bound": 0.5, "share_peak": 0.6}
+    assert not [text for kind, text in legend_texts(results.entries()) if kind == "note"]
+    for variant in ("naive", "shared"):
+        results.put(row(variant, "cuda:0", 5e-6, **more))
+    results.set_recorded([(row("shared", "cuda:0", 5e-6, **more), "H100")], TITLES)
+    said = "the buffers fit into L2: its copy roof is 5000 GB/s; a launch alone takes 2 µs"
+    notes = [text for kind, text in legend_texts(results.entries()) if kind == "note"]
+    assert notes == [said, f"◉ H100: {said}"]
+    entry = next(e for e in results.entries() if e.variant == "naive")
+    told = details(entry, results)
+    assert "60 % of the data sheet's peak" in told and "50% of the bound: one launch (2 µs)" in told and said in told
+    (line,) = [r for r in csv.DictReader(io.StringIO(results.to_csv())) if r["variant"] == "naive"]
+    assert (line["share_peak"], line["share_bound"], line["bound_memory"]) == ("0.6", "0.5", "L2")
 
 
 def test_the_legend_names_the_clocks(results: Results) -> None:

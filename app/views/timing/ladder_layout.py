@@ -21,6 +21,7 @@ from app.views.timing.row_text import (
     fair_texts,
     knobs_text,
     speedup_heading,
+    state_text,
     sub_text,
     translate,
 )
@@ -104,7 +105,8 @@ def all_times(entries: Sequence[Entry]) -> list[float]:
 
 class Builder:
     """Lays the ladder out for a width and a font: the rows of `counters` with a bar for each, and where `reasons` are
-    wanted, why each row differs from the rung before."""
+    wanted, why each row differs from the rung before. Where it is `compact` and narrow, simulated rows take two lines:
+    their device is in the section's title, and their reason is shortened to a line."""
 
     def __init__(
         self,
@@ -115,6 +117,7 @@ class Builder:
         log: bool,
         counters: Sequence[str] = (),
         reasons: bool = True,
+        compact: bool = False,
     ) -> None:
         self.width, self.font, self.small, self.results, self.log = width, font, small, results, log
         self.counters = counters
@@ -139,7 +142,8 @@ class Builder:
         self._choose_columns()
         span = (self.bar_left, self.bar_left + self.bar_width + (0.0 if self.narrow else self.timed + self.unit * 0.5))
         pinned = {e.slot: row for e in self.simulated if (row := results.pinned(e)) is not None}
-        self.bars = CountedBars(counters, self.simulated, span, self.unit, small, self.narrow, pinned)
+        self.compact = compact and self.narrow
+        self.bars = CountedBars(counters, self.simulated, span, self.unit, small, self.narrow, pinned, self.compact)
 
     # ---------------------------------------------------------------- columns
 
@@ -240,7 +244,7 @@ class Builder:
         """The section of simulated rows, with a bar for each counter, which say nothing about time."""
         title = translate("Rows", "Counted work (simulated)")
         heading = QRectF(self.margin, top, self.width - 2 * self.margin, self.unit * 1.5)
-        tall = 0.0 if self.narrow else max(self.bars.head_height, self.unit * 1.3)
+        tall = self.bars.head_height if self.narrow else max(self.bars.head_height, self.unit * 1.3)
         heads = {} if self.narrow else self._cells(True, heading.bottom(), tall)
         names = self.bars.heads(heading.bottom() + tall - self.bars.head_height)
         lines, top = self._lines(self.simulated, heading.bottom() + tall)
@@ -300,7 +304,8 @@ class Builder:
         if not text:
             return QRectF()
         room = QRectF(left, top, self.width - self.margin - left, 100 * self.unit)
-        tall = self.small.boundingRect(room, Qt.TextFlag.TextWordWrap, text).height()
+        tall = self.small.boundingRect(room, Qt.TextFlag.TextWordWrap, "" if self.compact else text).height()
+        tall = max(tall, self.small.height())
         return QRectF(left, top, room.width(), tall + self.unit * 0.2)
 
     def _narrow_line(self, top: float, texts: Mapping[str, str], entry: Entry | None, fair: FairBar | None) -> Line:
@@ -316,7 +321,8 @@ class Builder:
         # If the description leaves no room, even with shortened knobs, the figures get a line of their own.
         figures = min(self.small.horizontalAdvance(summary["summary"]) + 2, inner)
         beside = bool(shown) and self._sub_width(entry, knobs_text(entry.row)) + figures <= inner
-        sub = QRectF(self.margin, name.bottom(), inner - figures if beside else inner, unit)
+        bare = self.compact and entry.simulated and not (entry.recorded or state_text(entry))
+        sub = QRectF(self.margin, name.bottom(), inner - figures if beside else inner, 0.0 if bare else unit)
         y = sub.top() if beside else sub.bottom()
         cell = QRectF(self.margin + inner - figures, y, figures, unit if shown else 0)
         y = max(cell.bottom(), sub.bottom()) + unit * 0.05
@@ -373,5 +379,10 @@ def legend_texts(entries: Sequence[Entry]) -> list[tuple[str, str]]:
         items.append(("recorded", translate("Rows", "recorded elsewhere")))
     if any(e.state == "stale" for e in entries):
         items.append(("stale", translate("Rows", "stale")))
-    notes = dict.fromkeys(bound_note(entry.timed) for entry in entries if entry.timed)
-    return [*items, *(("note", note) for note in notes if note)]
+    return [*items, *(("note", note) for note in dict.fromkeys(map(_bound_note, entries)) if note)]
+
+
+def _bound_note(entry: Entry) -> str:
+    """What the cache means for a row's time, and of which machine that is said."""
+    note = bound_note(entry.timed) if entry.timed is not None and entry.seconds("kernel") is not None else ""
+    return f"◉ {entry.machine}: {note}" if note and entry.recorded else note

@@ -151,7 +151,8 @@ class LadderPainter:
         title = line.entry.name if line.entry else line.fair.title if line.fair else ""
         self._write(line.name, title, LEFT, colour)
         if line.entry:
-            self._sub(line.sub, line.entry)
+            if not line.sub.isEmpty():
+                self._sub(line.sub, line.entry)
             self._counted(line, line.entry) if section.is_counted else self._bars(line, line.entry, axis)
             self._reason(line)
         elif line.fair:
@@ -235,7 +236,9 @@ class LadderPainter:
 
     def _reason(self, line: Line) -> None:
         """Write why a row differs from the rung before."""
-        if not line.reason.isEmpty():
+        if line.reason.height() < 1.5 * self.unit:
+            self._write(line.reason, line.texts.get("reason", ""), LEFT_TOP, self.colours.muted, small=True)
+        else:
             self.p.setFont(self.small)
             self.p.setPen(self.colours.muted)
             self.p.drawText(line.reason, LEFT_TOP | Qt.TextFlag.TextWordWrap, line.texts["reason"])
