@@ -29,9 +29,9 @@ CPU_CACHES = 16
 """The most last-level caches that a CPU's buffers fill; larger buffers only take longer."""
 CPU_SMALLEST = 256 << 20
 LEVEL_BLOCKS, LEVEL_BLOCK = 2, 512
-"""Blocks per multiprocessor, and threads per block, of the kernel that reads a slice again and again."""
-CACHED = 4
-"""Of L2 a slice and its copy take one part in so many: halves of L2 may each keep their own."""
+"""Blocks per multiprocessor, and threads per block, of the kernel that reads a slice again and again. Of L2 the slice and
+its copy take at most a half, because each half of it may keep its own; of a small L2 only one block per multiprocessor
+has a part."""
 LEVEL_SECONDS, GUESSED = 5e-4, {"L2": 4e12, "L1": 1.6e13, "shared": 1.6e13}
 """The approximate time of one launch of that kernel, and the bytes per second that its passes are chosen by."""
 
@@ -172,8 +172,9 @@ class Reads:
         """The launch that measures a device's roof: its slices fit into the level."""
         blocks, words = LEVEL_BLOCKS * device.limits.multiprocessors, LEVEL_BLOCK * UNROLL
         if level == "L2":
-            words *= blocks
-            words *= max(device.limits.l2_bytes // CACHED // (16 * words * (1 + copies)), 1)
+            half = device.limits.l2_bytes // 2 // (1 + copies)
+            blocks = blocks if 16 * words * blocks <= half else device.limits.multiprocessors
+            words *= blocks * max(half // 2 // (16 * words * blocks), 1)
         once = cls(level, copies, blocks, LEVEL_BLOCK, words, 1)
         return replace(once, passes=max(int(GUESSED[level] * LEVEL_SECONDS / once.moved), 1))
 
