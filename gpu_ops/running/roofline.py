@@ -29,9 +29,9 @@ CPU_CACHES = 16
 """The most last-level caches that a CPU's buffers fill; larger buffers only take longer."""
 CPU_SMALLEST = 256 << 20
 LEVEL_BLOCKS, LEVEL_BLOCK = 2, 512
-"""Blocks per multiprocessor, and threads per block, of the kernel that reads a slice again and again. Of L2 the slice and
-its copy take at most a half, because each half of it may keep its own; of a small L2 only one block per multiprocessor
-has a part."""
+"""Blocks per multiprocessor, and threads per block, of the kernel that reads a slice again and again. Of L2 the slice
+and its copy take at most a half, because each half of it may keep its own; where that is too little for two blocks on a
+multiprocessor there is one."""
 LEVEL_SECONDS, GUESSED = 5e-4, {"L2": 4e12, "L1": 1.6e13, "shared": 1.6e13}
 """The approximate time of one launch of that kernel, and the bytes per second that its passes are chosen by."""
 

@@ -165,9 +165,10 @@ def _from_sweep(sweep: TransferSweep, rates: Rates) -> Mapping[str, Any]:
         return {}
     found = {(p["memory"], p["direction"]): largest / p["time"] for p in sweep.where(nbytes=largest)}
     upload, pageable = found["pinned", "to device"], found["pageable", "to device"]
+    there, back = (found.get(("managed", direction), rates.migration) for direction in ("to device", "to host"))
     return {
         "upload": upload,
         "download": found["pinned", "to host"],
         "host": 1 / max(1 / pageable - 1 / upload, 1e-15),
-        "migration": found.get(("managed", "to device"), rates.migration),
+        "migration": 2 / (1 / there + 1 / back),  # the model has one rate for both directions
     }
