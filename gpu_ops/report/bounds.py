@@ -20,9 +20,9 @@ def bound_note(row: Row) -> str:
 
 def bound_text(row: Row) -> str:
     """The bound of a row and its share of that, in words; "" where it has none."""
-    if row.bound is None or row.share_bound is None:
+    if row.bound is None or row.share_bound is None or row.shortest is None:
         return ""
-    shortest, launch = row.bound.seconds(row.bytes) / MICRO, row.bound.launch_s / MICRO
+    shortest, launch = row.shortest / MICRO, row.bound.launch_s / MICRO
     return (
         f"{row.share_bound:.0%} of the bound: one launch ({launch:.3g} µs) and the minimum of bytes at "
         f"{row.bound.bytes_s / GB:.4g} GB/s ({row.bound.memory}) take {shortest:.4g} µs"

@@ -196,6 +196,11 @@ class Row:
         return self.share, self.share_peak, self.share_bound
 
     @property
+    def shortest(self) -> float | None:
+        """The shortest kernel time in seconds that its bound allows; None where it has none."""
+        return self.bound.seconds(self.bytes) if self.bound is not None and "kernel" in self.stages else None
+
+    @property
     def simulated(self) -> bool:
         """Whether a simulated GPU ran it: such a run has counts and no time."""
         kernel = self.stages.get("kernel")

@@ -129,6 +129,7 @@ def test_what_the_cache_means_is_said_once_and_of_which_machine(results: Results
     said = "the buffers fit into L2: its copy roof is 5000 GB/s; a launch alone takes 2 µs"
     notes = [text for kind, text in legend_texts(results.entries()) if kind == "note"]
     assert notes == [said, f"◉ H100: {said}"]
+    assert sum(kind == "bound" for kind, _ in legend_texts(results.entries())) == 1
     entry = next(e for e in results.entries() if e.variant == "naive")
     told = details(entry, results)
     assert "60 % of the data sheet's peak" in told and "50% of the bound: one launch (2 µs)" in told and said in told
@@ -291,6 +292,20 @@ def test_bars_are_painted_and_recorded_ones_hatched(ladder: TimingLadder, result
         return {QColor(image.pixel(x, y)).name() for x in span}
 
     assert len(inks(plain)) == 1 and len(inks(hatched)) > 1
+
+
+def test_a_bar_has_a_notch_at_the_shortest_possible_time(results: Results, ladder: TimingLadder) -> None:
+    ink, tall = ladder.palette().text().color(), {}
+    for share, more in {0.0: {}, 0.6: {"bytes_s": 160e6 / 2e-4, "launch_s": 1e-4, "memory": "DRAM"}}.items():
+        bound = {"bound": more, "share_bound": share} if more else {}
+        results.put(row("naive", "cuda:0", 5e-4, **bound))
+        section = ladder.canvas.geometry_for(900).sections[0]
+        bars, image = section.lines[2].bars, ladder.picture(900)
+        rows_of_bar = range(int(2 * bars.top()), int(2 * bars.bottom()))
+        for seconds in (3e-4, 2e-4):
+            x = round(2 * section.axis.x(seconds))
+            tall[share, seconds] = sum(image.pixelColor(x, y) == ink for y in rows_of_bar)
+    assert tall.pop((0.6, 3e-4)) > 10 and set(tall.values()) == {0}
 
 
 def test_pictures_are_written(ladder: TimingLadder, tmp_path) -> None:

@@ -100,6 +100,7 @@ def all_times(entries: Sequence[Entry]) -> list[float]:
         found.append(sum(entry.seconds(stage) or 0.0 for stage in BAR_STAGES))
         kernel = entry.stage("kernel")
         found += [kernel.q1, kernel.q3] if kernel else []
+        found += [entry.shortest] if entry.shortest is not None else []
     return found
 
 
@@ -373,6 +374,8 @@ def legend_texts(entries: Sequence[Entry]) -> list[tuple[str, str]]:
     items = [(kind, f"{words[kind]} · {' / '.join(used)}") for kind, used in clocks.items() if used]
     if any(e.seconds("kernel") is not None for e in entries):
         items.append(("quartiles", translate("Rows", "quartiles")))
+    if any(e.shortest is not None for e in entries):
+        items.append(("bound", translate("Rows", "shortest time that a launch and memory allow")))
     if any(e.simulated for e in entries):
         items.append(("simulated", translate("Rows", "counted, simulated")))
     if any(e.recorded for e in entries):

@@ -87,6 +87,8 @@ class LadderPainter:
                 self._arrow(box, item.kind == "upload", self.base)
         elif item.kind in MARKS:
             self._mark(box.center(), item.kind, False)
+        elif item.kind == "bound":
+            self._notch(box.center().x(), box, False)
         elif item.kind == "quartiles":
             self._whisker(box.left(), box.right(), middle, False)
         elif item.kind != "note":
@@ -256,6 +258,7 @@ class LadderPainter:
         kernel = entry.seconds("kernel") or 0.0
         lane = QRectF(axis.left, top, axis.x(kernel) - axis.left, tall)
         self._fill(lane, self._kernel_colour(entry), entry.recorded, faded)
+        self._bound(entry, axis, 0.0, lane, faded)
         self._quartiles(entry, axis, 0.0, lane.center().y(), faded)
         y = lane.bottom() + self.unit * 0.1
         for stage in transfers:
@@ -279,6 +282,7 @@ class LadderPainter:
                 box = QRectF(left, lane.top(), max(1.0, right - left), tall)
                 self._fill(box, colour, entry.recorded, faded)
                 if stage == "kernel":
+                    self._bound(entry, axis, start, box, faded)
                     self._quartiles(entry, axis, start, box.center().y(), faded)
                 start += value
         return lane
@@ -308,6 +312,18 @@ class LadderPainter:
         kernel = entry.stage("kernel")
         if kernel:
             self._whisker(axis.x(start + kernel.q1), axis.x(start + kernel.q3), y, faded)
+
+    def _bound(self, entry: Entry, axis: Axis, start: float, bar: QRectF, faded: bool) -> None:
+        """Mark the shortest time that its bound allows in the bar of a kernel."""
+        if entry.shortest is not None:
+            self._notch(axis.x(start + entry.shortest), bar, faded)
+
+    def _notch(self, x: float, bar: QRectF, faded: bool) -> None:
+        """A line across a bar and beyond it, with light on either side, so that it shows on every colour."""
+        wide, more = max(2.0, self.unit / 9), self.unit * 0.14
+        self.p.fillRect(QRectF(x - 1.5 * wide, bar.top(), 3 * wide, bar.height()), self.base)
+        line = QRectF(x - wide / 2, bar.top() - more, wide, bar.height() + 2 * more)
+        self.p.fillRect(line, self.colours.muted if faded else self.text)
 
     def _whisker(self, left: float, right: float, y: float, faded: bool) -> None:
         pen = QPen(self.colours.muted if faded else self.text, max(1.0, self.unit / 14))
