@@ -15,7 +15,7 @@ def bound_note(row: Row) -> str:
     if row.bound is None or row.roof is None or row.bound.memory != "L2":
         return ""
     launch = f"a launch alone takes {row.bound.launch_s / MICRO:.3g} µs"
-    return f"the buffers fit into L2: its {row.roof.kind} roof is {row.bound.bytes_s / GB:.4g} GB/s; {launch}"
+    return f"The buffers fit into L2: its {row.roof.kind} roof is {row.bound.bytes_s / GB:.4g} GB/s; {launch}"
 
 
 def bound_text(row: Row) -> str:

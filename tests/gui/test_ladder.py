@@ -12,16 +12,17 @@ import pixels
 import pytest
 from lanes import each_once
 from PySide6.QtCore import QEvent, QPoint, QRectF, Qt
-from PySide6.QtGui import QColor, QGuiApplication, QHelpEvent, QImage
+from PySide6.QtGui import QColor, QFontMetricsF, QGuiApplication, QHelpEvent, QImage
 from PySide6.QtWidgets import QApplication, QToolTip
 from result_rows import TITLES, row, rows, show_rows, stage
 
 from app.base import theme
 from app.models.experiment.slot import RowSlot
 from app.models.results.results import Results
-from app.views.timing.ladder import TimingLadder
+from app.views.timing.ladder import LadderCanvas, TimingLadder
 from app.views.timing.ladder_axis import axis_for
 from app.views.timing.ladder_layout import Geometry, legend_texts
+from app.views.timing.ladder_paint import small_font
 from app.views.timing.result_table import ResultTable
 from app.views.timing.row_text import details
 from gpu_ops.errors import InputError
@@ -119,16 +120,27 @@ def test_simulated_time_has_its_own_axis(results: Results, qtbot) -> None:
     assert fair.axis is measured.axis
 
 
+def notes(results: Results, width: int = 300) -> list[str]:
+    """The sentences of the legend, none of which is cut."""
+    canvas = LadderCanvas(results)
+    found = [item for item in canvas.geometry_for(width).legend if item.kind == "note"]
+    small = QFontMetricsF(small_font(canvas.font()))
+    assert all(
+        item.rect.width() * (item.rect.height() // small.lineSpacing()) > small.horizontalAdvance(item.text)
+        for item in found
+    )
+    return [item.text for item in found]
+
+
 def test_what_the_cache_means_is_said_once_and_of_which_machine(results: Results) -> None:
     bound = {"memory": "L2", "bytes_s": 5e12, "launch_s": 2e-6}
     more = {"bound": bound, "share_bound": 0.5, "share_peak": 0.6}
-    assert not [text for kind, text in legend_texts(results.entries()) if kind == "note"]
+    assert not notes(results)
     for variant in ("naive", "shared"):
         results.put(row(variant, "cuda:0", 5e-6, **more))
     results.set_recorded([(row("shared", "cuda:0", 5e-6, **more), "H100")], TITLES)
-    said = "the buffers fit into L2: its copy roof is 5000 GB/s; a launch alone takes 2 µs"
-    notes = [text for kind, text in legend_texts(results.entries()) if kind == "note"]
-    assert notes == [said, f"◉ H100: {said}"]
+    said = "The buffers fit into L2: its copy roof is 5000 GB/s; a launch alone takes 2 µs"
+    assert notes(results) == [said, f"◉ H100: {said}"]
     assert sum(kind == "bound" for kind, _ in legend_texts(results.entries())) == 1
     entry = next(e for e in results.entries() if e.variant == "naive")
     told = details(entry, results)

@@ -87,7 +87,7 @@ def test_what_L2_allows_is_not_flagged_and_what_it_does_not_allow_is(rows: Any) 
 
 def test_the_words_name_the_memory_its_roof_and_the_launch(rows: Any) -> None:
     small, large = rows(4e-6), rows(1e-3, side=8192)
-    assert bound_note(small) == "the buffers fit into L2: its copy roof is 5000 GB/s; a launch alone takes 2 µs"
+    assert bound_note(small) == "The buffers fit into L2: its copy roof is 5000 GB/s; a launch alone takes 2 µs"
     assert bound_note(large) == "" == bound_note(rows(4e-6, CPU)) == bound_text(rows(4e-6, CPU))
     assert bound_text(small).startswith("53% of the bound: one launch (2 µs)") and "(L2)" in bound_text(small)
     assert "3000 GB/s (DRAM)" in bound_text(large)

@@ -210,7 +210,13 @@ class Builder:
                 x, top = self.margin, top + self.unit * 1.1
             items.append(LegendItem(QRectF(x, top, width, self.unit), kind, text))
             x += width + gap
-        return tuple(items), top + (self.unit * 1.5 if items else 0.0)
+        top += self.unit * 1.1 if items else 0.0
+        for note in dict.fromkeys(map(_bound_note, self.entries)):
+            if note:
+                rect = self._wrapped(note, self.margin, top)
+                items.append(LegendItem(rect, "note", note))
+                top = rect.bottom()
+        return tuple(items), top + (self.unit * 0.4 if items else 0.0)
 
     def _cells(self, counted: bool, top: float, height: float) -> dict[str, QRectF]:
         """The boxes of a line's columns; the bars of counters take the place of all times."""
@@ -304,10 +310,13 @@ class Builder:
         text = texts.get("reason", "")
         if not text:
             return QRectF()
+        return self._wrapped("" if self.compact else text, left, top)
+
+    def _wrapped(self, text: str, left: float, top: float) -> QRectF:
+        """The box of a small text of several lines, one at least, to the right margin."""
         room = QRectF(left, top, self.width - self.margin - left, 100 * self.unit)
-        tall = self.small.boundingRect(room, Qt.TextFlag.TextWordWrap, "" if self.compact else text).height()
-        tall = max(tall, self.small.height())
-        return QRectF(left, top, room.width(), tall + self.unit * 0.2)
+        tall = self.small.boundingRect(room, Qt.TextFlag.TextWordWrap, text).height()
+        return QRectF(left, top, room.width(), max(tall, self.small.height()) + self.unit * 0.2)
 
     def _narrow_line(self, top: float, texts: Mapping[str, str], entry: Entry | None, fair: FairBar | None) -> Line:
         """Lay out name and verdict, then the row's description with its figures, then the bar."""
@@ -382,7 +391,7 @@ def legend_texts(entries: Sequence[Entry]) -> list[tuple[str, str]]:
         items.append(("recorded", translate("Rows", "recorded elsewhere")))
     if any(e.state == "stale" for e in entries):
         items.append(("stale", translate("Rows", "stale")))
-    return [*items, *(("note", note) for note in dict.fromkeys(map(_bound_note, entries)) if note)]
+    return items
 
 
 def _bound_note(entry: Entry) -> str:

@@ -71,6 +71,9 @@ class LadderPainter:
     # ---------------------------------------------------------------- legend and headings
 
     def _legend(self, item: LegendItem) -> None:
+        if item.kind == "note":
+            self._wrap(item.rect, item.text)
+            return
         side = self.unit * 0.7
         box = QRectF(item.rect.left(), item.rect.center().y() - side / 2, side, side)
         looks = {
@@ -91,9 +94,9 @@ class LadderPainter:
             self._notch(box.center().x(), box, False)
         elif item.kind == "quartiles":
             self._whisker(box.left(), box.right(), middle, False)
-        elif item.kind != "note":
+        else:
             self._fill(box, self.colours.muted, item.kind == "recorded", item.kind == "stale")
-        rect = item.rect.adjusted(0 if item.kind == "note" else side + self.unit * 0.4, 0, 0, 0)
+        rect = item.rect.adjusted(side + self.unit * 0.4, 0, 0, 0)
         self._write(rect, item.text, LEFT, self.colours.muted, small=True)
 
     def _section(self, section: Section) -> None:
@@ -241,9 +244,12 @@ class LadderPainter:
         if line.reason.height() < 1.5 * self.unit:
             self._write(line.reason, line.texts.get("reason", ""), LEFT_TOP, self.colours.muted, small=True)
         else:
-            self.p.setFont(self.small)
-            self.p.setPen(self.colours.muted)
-            self.p.drawText(line.reason, LEFT_TOP | Qt.TextFlag.TextWordWrap, line.texts["reason"])
+            self._wrap(line.reason, line.texts["reason"])
+
+    def _wrap(self, rect: QRectF, text: str) -> None:
+        self.p.setFont(self.small)
+        self.p.setPen(self.colours.muted)
+        self.p.drawText(rect, LEFT_TOP | Qt.TextFlag.TextWordWrap, text)
 
     def _kernel_colour(self, entry: Entry) -> QColor:
         return self.colours.cpu if entry.device == "cpu" else self.colours.kernel
