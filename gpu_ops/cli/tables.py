@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from gpu_ops.counters import counter_name, in_order
+from gpu_ops.counters import CATALOGUE, counter_name, in_order, value_of
 from gpu_ops.explaining.sentences import number
 from gpu_ops.report.bounds import bound_note, roofs_text
 from gpu_ops.report.rows import Row
 from gpu_ops.report.standing import fair_bars
+from gpu_ops.report.sweeps import counts_of
 from gpu_ops.run_key import EDITS, differences
 from gpu_ops.stages import END_TO_END, STAGES, stage_column, stage_name
 from gpu_ops.types import REFERENCE, Claim, Quality
@@ -143,6 +144,29 @@ def counted_table(rows: Sequence[Row]) -> str:
     heading = ["counted, never timed", "device", counter_name(id), "error", "verdict"]
     lines = [[name, r.device, number(r.counters.get(id, 0)), error_text(r), verdict(r)] for name, r in simulated]
     return align([heading, *lines], frozenset({2, 3}))
+
+
+def sweep_table(id: str, points: Sequence[Mapping[str, str]], rows: Mapping[int, Sequence[Row]]) -> str:
+    """The values of a counter: a line for each point, a column for each variant and device; "" where it has none."""
+    columns = list(dict.fromkeys((one.variant, one.device) for own in rows.values() for one in own))
+    several = len({device for _, device in columns}) > 1
+    names = [f"{variant} on {device}" if several else variant for variant, device in columns]
+    axes = list(points[0])
+    lines = [[*axes, *names]]
+    for place, point in enumerate(points):
+        values = {(one.variant, one.device): counter_text(id, one) for one in rows[place]}
+        lines.append([*(point[axis] for axis in axes), *(values.get(column, "") for column in columns)])
+    filled = any(cell for line in lines[1:] for cell in line[len(axes) :])
+    return align_filled(lines, {*axes, *names}) if filled else ""
+
+
+def counter_text(id: str, row: Row) -> str:
+    """A count of a right result; a wrong one's work is not compared."""
+    if row.ok is False or row.failure:
+        return verdict(row)
+    value = value_of(id, counts_of(row))
+    hint = next(counter.hint for counter in CATALOGUE if counter.id == id)
+    return "" if value is None else value_text(value, hint)
 
 
 def error_text(row: Row) -> str:

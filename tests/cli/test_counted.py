@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gpu_ops.cli import counted, main
+from gpu_ops.cli import main, tables
 from gpu_ops.report.files import read_report
 from gpu_ops.report.rows import Row
 
@@ -71,6 +71,6 @@ def test_what_makes_no_sense_is_refused(
 def test_the_work_of_a_wrong_result_is_not_shown() -> None:
     made: dict[str, Any] = {"filter": "box", "variant": "direct", "device": "sim", "params": {}, "knobs": {}}
     made |= {"shape": (4, 4), "dtype": "uint8", "mode": "stream", "counters": {"thread_instructions": 1, "blocks": 7}}
-    assert counted._value("blocks", Row(**made, ok=True)) == "7"
-    assert counted._value("blocks", Row(**made, ok=False)) == "WRONG"
+    assert tables.counter_text("blocks", Row(**made, ok=True)) == "7"
+    assert tables.counter_text("blocks", Row(**made, ok=False)) == "WRONG"
     assert json.loads(json.dumps(Row(**made).to_json()))["counters"]["blocks"] == 7
