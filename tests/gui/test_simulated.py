@@ -332,6 +332,8 @@ def test_a_narrow_ladder_is_compact_where_that_saves_scrolling(window: MainWindo
     assert len(first.counted) == 3 and len({bar.box.top() for bar in first.counted}) == 1
     assert first.sub.isEmpty() and first.reason.height() > 0 and bare.lines[0].reason.isEmpty()
     assert canvas.geometry_for(245, 20) == whole, "it scrolls anyway, so nothing is shortened"
+    wide = canvas.geometry_for(370)
+    assert not wide.narrow and canvas.geometry_for(370, wide.height * 0.8).height < 0.8 * wide.height
     row = simulated("ring", counters=COUNTERS | SHOWN)
     results.set_recorded([(row, "a laptop")], {})
     *_, recorded = canvas.geometry_for(245, whole.height * 0.8).lines

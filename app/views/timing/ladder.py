@@ -68,7 +68,8 @@ class LadderCanvas(QWidget):
         shown = self.results, self.log, self.counters
         build = partial(Builder, width, QFontMetricsF(font), small, *shown)
         whole = build(self.reasons).build()
-        if not room or whole.height + 1 <= room or not whole.narrow:
+        counts = all(section.is_counted for section in whole.sections)
+        if not room or whole.height + 1 <= room or not (whole.narrow or counts):
             return whole
         shorter = (build(reasons, True).build() for reasons in ((True, False) if self.reasons else (False,)))
         return next((geometry for geometry in shorter if geometry.height + 1 <= room), whole)

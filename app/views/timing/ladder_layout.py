@@ -106,7 +106,7 @@ def all_times(entries: Sequence[Entry]) -> list[float]:
 
 class Builder:
     """Lays the ladder out for a width and a font: the rows of `counters` with a bar for each, and where `reasons` are
-    wanted, why each row differs from the rung before. Where it is `compact` and narrow, simulated rows take two lines:
+    wanted, why each row differs from the rung before. Where it is `compact`, and so narrow, counted rows take two lines:
     their device is in the section's title, and their reason is shortened to a line."""
 
     def __init__(
@@ -140,10 +140,10 @@ class Builder:
             "error": translate("Rows", "error"),
             "verdict": translate("Rows", "verdict"),
         }
+        self.compact = compact
         self._choose_columns()
         span = (self.bar_left, self.bar_left + self.bar_width + (0.0 if self.narrow else self.timed + self.unit * 0.5))
         pinned = {e.slot: row for e in self.simulated if (row := results.pinned(e)) is not None}
-        self.compact = compact and self.narrow
         self.bars = CountedBars(counters, self.simulated, span, self.unit, small, self.narrow, pinned, self.compact)
 
     # ---------------------------------------------------------------- columns
@@ -177,7 +177,7 @@ class Builder:
             self.widths = {c: self._column_width(c) for c in self.columns}
             self.timed = sum(width for c, width in self.widths.items() if c not in JUDGED)
             room = self.width - 2 * self.margin - self.name_width - sum(self.widths.values())
-            if room >= 11 * self.unit:
+            if room >= 11 * self.unit and not self.compact:
                 self.narrow, self.bar_left, self.bar_width = False, self.margin + self.name_width, room - self.unit
                 return
         self.narrow, self.bar_left, self.bar_width = True, self.margin, self.width - 2 * self.margin
