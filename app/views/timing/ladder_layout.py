@@ -106,7 +106,7 @@ def all_times(entries: Sequence[Entry]) -> list[float]:
 
 class Builder:
     """Lays the ladder out for a width and a font: the rows of `counters` with a bar for each, and where `reasons` are
-    wanted, why each row differs from the rung before. Where it is `compact`, and so narrow, counted rows take two lines:
+    wanted, why each row differs from the rung before. A `compact` one is narrow, and counted rows take two lines:
     their device is in the section's title, and their reason is shortened to a line."""
 
     def __init__(
