@@ -24,7 +24,7 @@ from gpu_ops.errors import KernelscopeError
 from gpu_ops.input_kinds import INPUT_KINDS, InputKind
 from gpu_ops.report.machines import machine_name
 from gpu_ops.report.rows import Row
-from gpu_ops.report.sweeps import SIZE
+from gpu_ops.report.sweeps import SIZE, swept_counters
 from gpu_ops.stages import STAGES
 from gpu_ops.task import Meta
 from gpu_ops.types import Filter, Pick
@@ -187,7 +187,7 @@ class SweepController(QObject):
     def figures(self) -> tuple[str, ...]:
         """The stages and counters that can be chosen: those of the visible sweep, and what a new one could show."""
         there = self.shown.figures() if self.shown is not None else ()
-        new = self._session.filter.shows if self._session.simulated else ()
+        new = swept_counters(self._session.filter) if self._session.simulated else ()
         return tuple(dict.fromkeys(("kernel", *there, *new, *((self.figure,) if self.shown is None else ()))))
 
     def show_figure(self, figure: str) -> None:

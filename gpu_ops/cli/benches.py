@@ -16,18 +16,22 @@ from gpu_ops.batch.choosing import devices_of
 from gpu_ops.batch.file_lock import locked
 from gpu_ops.cli import occupied, parts, streams, tables
 from gpu_ops.cli.inputs import flag_values, make_experiment, read_input, todays_ids
-from gpu_ops.cli.measure import emit, exit_code, title
+from gpu_ops.cli.measure import emit, exit_code, job_title, title
+from gpu_ops.counters import CATALOGUE, counter_name
+from gpu_ops.device_names import is_simulated
 from gpu_ops.devices import open_device
 from gpu_ops.errors import FINE, ParamError, ReportError, plain
 from gpu_ops.filters import FILTERS
+from gpu_ops.params import nearest
 from gpu_ops.report.files import read_report, row, target_of, write_report
 from gpu_ops.report.machines import same_machine
 from gpu_ops.report.provenance import machine
 from gpu_ops.report.rows import Report, Row, report_json
 from gpu_ops.report.standing import with_speedups
+from gpu_ops.report.sweeps import swept_counters
 from gpu_ops.run_key import items_of
 from gpu_ops.running.ahead import compile_ahead
-from gpu_ops.running.runner import default_picks, planned_run, run_experiment
+from gpu_ops.running.runner import default_picks, last_runs, planned_run, run_experiment
 from gpu_ops.types import Claim, Experiment, Filter, Pick
 
 MANY = 5
@@ -51,6 +55,10 @@ class _Bench:
     def content(self) -> dict[str, Any]:
         rows = tuple(with_speedups(self.rows, self.args.baseline))
         return Report(self.provenance, rows, tuple(self.occupancy)).to_json()
+
+    def roofs(self) -> dict[str, Mapping[str, float]]:
+        """The roofs of each device by their names in a report."""
+        return {name: device["roofs"] for name, device in self.provenance["devices"].items()}
 
     def missing(self, experiment: Experiment) -> tuple[Pick, ...]:
         """The picks of an experiment whose rows the report does not have yet."""
@@ -82,7 +90,8 @@ def bench(args: argparse.Namespace) -> int:
 
 
 def sweep(args: argparse.Namespace) -> int:
-    """Time every variant over the product of the values of --over, with the occupancy of its kernels."""
+    """Time every variant over the product of the values of --over, with the occupancy of its kernels; on a
+    simulated GPU count its work instead."""
     axes: dict[str, list[str]] = {}
     flags = {**flag_values(args), **({"dtype": args.dtype} if args.dtype else {})}
     for name, values in map(_axis, args.over):
@@ -90,6 +99,8 @@ def sweep(args: argparse.Namespace) -> int:
             raise ParamError(f"{name} is given twice; give all of its values in one --over {name}=V1,V2,…")
         axes[name] = values
     points = [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
+    if args.device and all(map(is_simulated, args.device)):
+        return _sweep_counts(args, points)
     found = occupied.places(args, points)
     if found and not _runs_here(args, axes):
         names = list(dict.fromkeys(p.variant for p in found))
@@ -101,6 +112,42 @@ def sweep(args: argparse.Namespace) -> int:
             print(occupied.tables(found, (), {}))
         return FINE
     return _measure(args, [_bench_experiment(args, point) for point in points], bool(args.variant), found)
+
+
+def _sweep_counts(args: argparse.Namespace, points: Sequence[Mapping[str, str]]) -> int:
+    """Run the kernels at every point on a simulated GPU, and print a table for each counter. Results are verified.
+    Raises ParamError for an unknown counter."""
+    _check_counters(args.counter)
+    for flag, default in (("mode", "stream"), ("quick", False), ("budget", None)):
+        if getattr(args, flag) != default:
+            raise ParamError(f"A simulated GPU counts and has no times; leave out --{flag}.")
+    rows: dict[int, list[Row]] = {}
+    for place, point in enumerate(points):
+        experiment = make_experiment(args, point, protocol="none", checks="sample")
+        runs = last_runs(run_experiment(experiment, again=False))
+        rows[place] = [row(run, experiment, with_roofs=False) for run in runs]
+    found = [one for own in rows.values() for one in own]
+    if args.json:
+        devices = list(dict.fromkeys(one.device for one in found))
+        emit(args.json, Report(machine(devices, with_roofs=False), tuple(found)).to_json())
+    if args.json != "-":
+        filter = FILTERS.find(experiment.filter, experiment.input.kind)
+        print(job_title(filter.id, experiment.input.name, {}), "– counted by a simulated GPU, which has no times")
+        for id in args.counter or swept_counters(filter):
+            table = tables.sweep_table(id, points, rows)
+            print(f"\n{counter_name(id)}\n{table}" if table else f"\n{counter_name(id)}: none")
+        notes = tables.footnotes(found)
+        print(f"\n{notes}" if notes else "", end="\n" if notes else "")
+    return exit_code(found, explicit=bool(args.variant))
+
+
+def _check_counters(ids: Sequence[str]) -> None:
+    known = [counter.id for counter in CATALOGUE]
+    for id in ids:
+        if id not in known:
+            raise ParamError(
+                f"--counter {plain(id, 60)!r} is no counter{nearest(id, known)}; choose from {', '.join(known)}."
+            )
 
 
 def _runs_here(args: argparse.Namespace, axes: Iterable[str]) -> bool:
@@ -163,6 +210,8 @@ def _measure_all(
         complete = complete and len(rows) == len(experiment.picks)
         if args.json != "-":
             _print_bench(args, experiment, rows)
+    if args.json != "-":
+        print(f"\n{tables.roofs_block(bench.roofs())}")
     bench.provenance["devices_after"] = {name: open_device(name).describe() for name in devices}
     bench.write()
     if args.json == "-":

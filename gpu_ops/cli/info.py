@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.cli.measure import emit
-from gpu_ops.cli.tables import align
+from gpu_ops.cli.tables import align, roofs_block
 from gpu_ops.devices import device_statuses
 from gpu_ops.devices.compiler import ARCHITECTURES, compile_kernel
 from gpu_ops.devices.instruments import INSTRUMENTS
@@ -265,6 +265,5 @@ def _print_doctor(state: dict[str, Any]) -> None:
     print(f"NVRTC      {compiler}")
     print("libraries  " + ", ".join(f"{name} {v}" for name, v in state["libraries"].items()))
     print("window     " + ("\n           ".join(state["window"]["faults"]) or "all its dependencies are installed"))
-    for name, roof in state.get("roofs", {}).items():
-        size = f"buffers of {roof['nbytes'] / 2**20:.0f} MiB"
-        print(f"roofs      {name}: copy {roof['copy'] / 1e9:.4g} GB/s, read {roof['read'] / 1e9:.4g} GB/s ({size})")
+    if "roofs" in state:
+        print(roofs_block(state["roofs"]))

@@ -16,7 +16,8 @@ from gpu_ops.explaining.transfers.rates import rates_named
 GB = 1e9
 THREE = {"h2d": "upload", "d2h": "download", "kernel_rate": "kernel"}
 OTHERS = {"host_rate": "host", "threads_rate": "threads", "migration_rate": "migration", "locking_rate": "locking"}
-RATES = (*THREE, *OTHERS, "latency", "rates")
+LATENCIES = {"latency": "of every step (default 5)", "lock_latency": "of each page-locking beside its pages (250)"}
+RATES = (*THREE, *OTHERS, *LATENCIES, "rates")
 HELP = {
     "h2d": "predict times with this rate of copies to the device",
     "d2h": "predict times with this rate of copies to the host",
@@ -44,7 +45,8 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     )
     for name, help in HELP.items():
         model.add_argument(f"--{name.replace('_', '-')}", type=positive, metavar="GB/s", help=help)
-    model.add_argument("--latency", type=positive, metavar="µs", help="of every step (default 5)")
+    for name, help in LATENCIES.items():
+        model.add_argument(f"--{name.replace('_', '-')}", type=positive, metavar="µs", help=help)
 
 
 def chosen_device(args: argparse.Namespace) -> str:
@@ -80,7 +82,7 @@ def rates_of(args: argparse.Namespace) -> Rates | None:
     given = {
         field: getattr(args, name) * GB for name, field in (THREE | OTHERS).items() if getattr(args, name) is not None
     }
-    given |= {"latency": args.latency * 1e-6} if args.latency is not None else {}
+    given |= {name: getattr(args, name) * 1e-6 for name in LATENCIES if getattr(args, name) is not None}
     if args.rates is not None:
         rates = rates_named(args.rates)
         return replace(rates, **given, machine=f"{rates.machine}, changed by flags" if given else rates.machine)

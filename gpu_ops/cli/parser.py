@@ -44,7 +44,7 @@ from gpu_ops.types import DTYPES, Filter
 MEASURING = {
     "run": "run a filter, verify the results and save one, or one of each of many files",
     "bench": "time every variant, verified, beside its roof",
-    "sweep": "bench over a range of sizes, parameters or knobs",
+    "sweep": "bench over a range of sizes, parameters or knobs, or with --device sim counts",
 }
 
 
@@ -139,21 +139,35 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
     parts.add_arguments(parser)
     parser.add_argument("--baseline", default="serial", metavar="ID", help="speed-ups are against it (default: serial)")
     if name == "sweep":
-        parser.add_argument(
-            "--over",
-            action="append",
-            required=True,
-            metavar="NAME=V1,V2,…",
-            help="a parameter, knob, sample option or dtype and its values; several are combined",
-        )
-        parser.add_argument(
-            "--gpu",
-            nargs="+",
-            action="extend",
-            metavar="SM",
-            default=[],
-            help="theoretical occupancy at each point on these GPUs, such as sm_90, here or not (default: those timed)",
-        )
+        _add_sweep(parser)
+
+
+def _add_sweep(parser: argparse.ArgumentParser) -> None:
+    """What varies, and what is shown beside times or in their place."""
+    parser.add_argument(
+        "--over",
+        action="append",
+        required=True,
+        metavar="NAME=V1,V2,…",
+        help="a parameter, knob, sample option or dtype and its values; several are combined",
+    )
+    parser.add_argument(
+        "--gpu",
+        nargs="+",
+        action="extend",
+        metavar="SM",
+        default=[],
+        help="theoretical occupancy at each point on these GPUs, such as sm_90, here or not (default: those timed)",
+    )
+    parser.add_argument(
+        "--counter",
+        nargs="+",
+        action="extend",
+        metavar="ID",
+        default=[],
+        help="what a sweep with --device sim counts (default: sectors_per_load, bank_conflicts, bytes_per_sample "
+        "and what explains the filter)",
+    )
 
 
 def _add_results(parser: argparse.ArgumentParser) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from gpu_ops.counters import counter_name, in_order
+from gpu_ops.counters import CATALOGUE, counter_name, in_order, value_of
 from gpu_ops.explaining.sentences import number
+from gpu_ops.report.bounds import bound_note, roofs_text
 from gpu_ops.report.rows import Row
 from gpu_ops.report.standing import fair_bars
+from gpu_ops.report.sweeps import counts_of
 from gpu_ops.run_key import EDITS, differences
 from gpu_ops.stages import END_TO_END, STAGES, stage_column, stage_name
 from gpu_ops.types import REFERENCE, Claim, Quality
@@ -22,6 +24,11 @@ BARS = {
     "gpu_streamed": "GPU, pinned and streamed",
 }
 """The names of the bars of the fair comparison."""
+
+
+SHARES = ("share", "of peak", "of bound")
+"""The headings of a time's shares: of the roof, of the data sheet's peak, and of the shortest time that a launch and
+the memory that holds the buffers allow."""
 
 
 def seconds(value: float | None) -> str:
@@ -87,10 +94,11 @@ def _setting(item: tuple[str, object]) -> str:
 
 
 def bench_table(rows: Sequence[Row], claim: Claim | None, baseline: str) -> str:
-    """A comparison: time, spread, bandwidth, share of roof, speed-up, end-to-end times, error, verdict, published."""
+    """A comparison: time, spread, bandwidth, shares of the roof, of the data sheet's peak and of the bound, speed-up,
+    end-to-end times, error, verdict, published."""
     kernel = stage_column("kernel", any(row.end_to_end for row in rows))
     whole = [stage_column(id) for id in END_TO_END]
-    heading = ["variant", "device", kernel, "q1 … q3", "n", "GB/s", "share", f"× {baseline}"]
+    heading = ["variant", "device", kernel, "q1 … q3", "n", "GB/s", *SHARES, f"× {baseline}"]
     heading += [*whole, "error", "verdict"]
     if claim:
         heading.append(f"{claim.source} published")
@@ -102,19 +110,28 @@ def bench_table(rows: Sequence[Row], claim: Claim | None, baseline: str) -> str:
         if claim:
             line.append(_published(row, claim, baseline))
         lines.append(line)
-    return align_filled(lines, {kernel, "n", "GB/s", "share", f"× {baseline}", *whole, "error"})
+    return align_filled(lines, {kernel, "n", "GB/s", *SHARES, f"× {baseline}", *whole, "error"})
+
+
+def roofs_block(found: Mapping[str, Mapping[str, float]]) -> str:
+    """The roofs of devices, by their names in a report."""
+    lines = []
+    for name, roofs in found.items():
+        first, *others = roofs_text(roofs)
+        lines += [f"roofs      {name}: {first}", *(f"           {line}" for line in others)]
+    return "\n".join(lines)
 
 
 def _timing_cells(row: Row) -> list[str]:
     kernel = row.stages.get("kernel")
     if not kernel:
-        return [""] * 6
+        return [""] * (5 + len(SHARES))
     speedup = row.speedup.stages.get("kernel") if row.speedup else None
     spread = f"{seconds(kernel.q1)} … {seconds(kernel.q3)}"
-    share = f"{row.share:.3f}" if row.share is not None else ""
+    shares = ["" if value is None else f"{value:.3f}" for value in row.shares]
     gbps = f"{row.gbps:.4g}" if row.gbps is not None else ""
     against = "unsure" if kernel.doubt else f"{speedup:.4g}" if speedup else ""
-    return [seconds(kernel.median), spread, str(kernel.n), gbps, share, against]
+    return [seconds(kernel.median), spread, str(kernel.n), gbps, *shares, against]
 
 
 def counted_table(rows: Sequence[Row]) -> str:
@@ -127,6 +144,29 @@ def counted_table(rows: Sequence[Row]) -> str:
     heading = ["counted, never timed", "device", counter_name(id), "error", "verdict"]
     lines = [[name, r.device, number(r.counters.get(id, 0)), error_text(r), verdict(r)] for name, r in simulated]
     return align([heading, *lines], frozenset({2, 3}))
+
+
+def sweep_table(id: str, points: Sequence[Mapping[str, str]], rows: Mapping[int, Sequence[Row]]) -> str:
+    """The values of a counter: a line for each point, a column for each variant and device; "" where it has none."""
+    columns = list(dict.fromkeys((one.variant, one.device) for own in rows.values() for one in own))
+    several = len({device for _, device in columns}) > 1
+    names = [f"{variant} on {device}" if several else variant for variant, device in columns]
+    axes = list(points[0])
+    lines = [[*axes, *names]]
+    for place, point in enumerate(points):
+        values = {(one.variant, one.device): counter_text(id, one) for one in rows[place]}
+        lines.append([*(point[axis] for axis in axes), *(values.get(column, "") for column in columns)])
+    filled = any(cell for line in lines[1:] for cell in line[len(axes) :])
+    return align_filled(lines, {*axes, *names}) if filled else ""
+
+
+def counter_text(id: str, row: Row) -> str:
+    """A count of a right result; a wrong one's work is not compared."""
+    if row.ok is False or row.failure:
+        return verdict(row)
+    value = value_of(id, counts_of(row))
+    hint = next(counter.hint for counter in CATALOGUE if counter.id == id)
+    return "" if value is None else value_text(value, hint)
 
 
 def error_text(row: Row) -> str:
@@ -174,14 +214,14 @@ def _published(row: Row, claim: Claim, baseline: str) -> str:
 
 
 def footnotes(rows: Sequence[Row]) -> str:
-    """Failures, notes and flags, each once, with the names of their variants."""
+    """Failures, notes, flags and bounds, each once, with the names of their variants."""
     owners: dict[str, list[str]] = {}
     for name, row in zip(names(rows), rows, strict=True):
         texts = [row.failure] if row.failure else list(row.notes)
         texts += [f["text"] for f in row.findings]
         doubts = {stage_name(stage, end_to_end=row.end_to_end): t.doubt for stage, t in row.stages.items()}
         texts += [f"{name}: {doubt}" for name, doubt in doubts.items() if doubt]
-        for text in [*texts, *([row.flag] if row.flag else [])]:
+        for text in filter(None, [*texts, row.flag, bound_note(row)]):
             owners.setdefault(text, []).append(name)
     return "\n".join(f"  {', '.join(dict.fromkeys(who))}: {text}" for text, who in owners.items())
 

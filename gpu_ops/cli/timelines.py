@@ -16,6 +16,7 @@ from gpu_ops.cli.tables import align, seconds
 from gpu_ops.errors import ParamError, counted, plain
 from gpu_ops.explaining.blocked import any_timeline
 from gpu_ops.explaining.spans import ENGINES, MARKS, Timeline, check_text, rates_text, timelines_json, traces
+from gpu_ops.explaining.timeline import TimelineJob
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import replacing
 from gpu_ops.io.steps.apply import title_of
@@ -43,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
         if not runs_on(variant, device):
             raise ParamError(f"{filter.id} {variant.id} does not run on {device}; name another --device.")
         how = knobs_of(variant, values), rates_of(args), queues_of(args, args.launch_blocking)
-        found.append(any_timeline(filter, variant, device, input, params, *how))
+        found.append(any_timeline(TimelineJob(filter, variant, device, input, params, *how)))
     if args.picture is not None:
         args.draw(tuple(found), args.picture)
         streams.say(f"The picture is in {plain(args.picture)}.")

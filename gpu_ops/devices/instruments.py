@@ -22,4 +22,15 @@ READ = Instrument("measure/read.cu", "read16", {"UNROLL": 4})
 HOLD = Instrument("measure/hold.cu", "hold")
 LIMITS = Instrument("measure/limits.cu", "limits", {"DOUBLE": 0, "SKIP": 0})
 """DOUBLE says that the samples are doubles; the last of every SKIP samples is ignored, 0 ignores none."""
-INSTRUMENTS = (COPY, READ, HOLD, LIMITS)
+EMPTY = Instrument("measure/empty.cu", "empty")
+LEVELS = ("L2", "L1", "shared")
+
+
+def reading(level: str, copies: bool, unroll: int) -> Instrument:
+    """The kernel that reads a slice again and again out of one of LEVELS, `unroll` words at once, or copies it."""
+    return Instrument(
+        "measure/levels.cu", "levels", {"LEVEL": LEVELS.index(level), "COPY": int(copies), "UNROLL": unroll}
+    )
+
+
+INSTRUMENTS = (COPY, READ, HOLD, LIMITS, EMPTY, reading("L2", False, 4))

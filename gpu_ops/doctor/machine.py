@@ -14,8 +14,7 @@ from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.doctor.window_needs import faults
 from gpu_ops.errors import DeviceError
 from gpu_ops.host import total_memory
-from gpu_ops.report.provenance import library_versions
-from gpu_ops.running.roofline import roofs
+from gpu_ops.report.provenance import library_versions, roofs_json
 
 
 def examine(with_roofs: bool = True) -> dict[str, Any]:
@@ -32,7 +31,7 @@ def examine(with_roofs: bool = True) -> dict[str, Any]:
         "window": {"ready": not (window := faults()), "faults": window},
     }
     if with_roofs:
-        state["roofs"] = {s.name: vars(roofs(s.name)) for s in statuses if s.available and s.kind != "sim"}
+        state["roofs"] = {s.name: roofs_json(s.name) for s in statuses if s.available and s.kind != "sim"}
     return state
 
 

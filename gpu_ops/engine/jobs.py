@@ -44,6 +44,7 @@ from gpu_ops.explaining.blocked import any_timeline
 from gpu_ops.explaining.occupancies import launch_occupancy
 from gpu_ops.explaining.sentences import explain
 from gpu_ops.explaining.spans import Timeline
+from gpu_ops.explaining.timeline import TimelineJob
 from gpu_ops.explaining.transfers.catalogue import KINDS
 from gpu_ops.explaining.transfers.making import sweep
 from gpu_ops.explaining.transfers.subject import Subject
@@ -330,7 +331,7 @@ def _timelines(channel: JobChannel, request: TimelinesRequest) -> None:
         about = (filter, filter.variant(pick.variant), pick.device, whole, request.params, pick.knobs)
         try:
             with stage(place, len(request.picks)):
-                found[pick.variant] = any_timeline(*about, request.rates, queues, pick.edits)
+                found[pick.variant] = any_timeline(TimelineJob(*about, request.rates, queues, pick.edits))
         except FOR_ALL:
             raise
         except KernelscopeError as error:

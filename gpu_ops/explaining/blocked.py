@@ -8,54 +8,32 @@ import pickle
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
 from typing import Any
 
 from gpu_ops import processes
-from gpu_ops.devices.sim.streams.queues import Queues
 from gpu_ops.errors import DeviceError, KernelscopeError, plain
-from gpu_ops.explaining.spans import Rates, Timeline
-from gpu_ops.explaining.timeline import BLOCKING, is_blocking, timeline
+from gpu_ops.explaining.spans import Timeline
+from gpu_ops.explaining.timeline import BLOCKING, TimelineJob, is_blocking, timeline
 from gpu_ops.filters import FILTERS
-from gpu_ops.params import Values
 from gpu_ops.progress import advance
-from gpu_ops.types import Filter, Input, Variant
 
 SERVE = "from gpu_ops.explaining.blocked import serve; serve()"
 POLL = 0.05
 
 
-def any_timeline(
-    filter: Filter,
-    variant: Variant,
-    device: str,
-    input: Input,
-    params: Values,
-    knobs: Values,
-    rates: Rates | None = None,
-    queues: Queues | None = None,
-    edits: Mapping[str, str] | None = None,
-) -> Timeline:
+def any_timeline(of: TimelineJob) -> Timeline:
     """See `gpu_ops.explaining.timeline.timeline`. With launch blocking a GPU is measured in a new process."""
-    about = (filter, variant, device, input, params, knobs)
-    if queues is not None and queues.launch_blocking and device.startswith("cuda") and not is_blocking():
-        return blocked_timeline(*about, edits)
-    return timeline(*about, rates, queues, edits)
+    if of.queues.launch_blocking and of.device.startswith("cuda") and not is_blocking():
+        return blocked_timeline(of)
+    return timeline(of)
 
 
-def blocked_timeline(
-    filter: Filter,
-    variant: Variant,
-    device: str,
-    input: Input,
-    params: Values,
-    knobs: Values,
-    edits: Mapping[str, str] | None = None,
-) -> Timeline:
+def blocked_timeline(of: TimelineJob) -> Timeline:
     """The timeline of a variant, measured in a new process whose host waits for each kernel. Raises what `timeline`
     raises, Cancelled, and DeviceError where the process dies."""
-    about = {"device": device, "input": input, "params": dict(params), "knobs": dict(knobs), "edits": dict(edits or {})}
-    request = pickle.dumps((FILTERS.own, filter.id, variant.id, about))
+    about = {"device": of.device, "input": of.input}
+    about |= {"params": dict(of.params), "knobs": dict(of.knobs), "edits": dict(of.edits)}
+    request = pickle.dumps((FILTERS.own, of.filter.id, of.variant.id, about))
     variables = {**processes.environment(), BLOCKING: "1"}
     command = [sys.executable, "-P", "-c", SERVE]
     pipe = subprocess.PIPE
@@ -87,7 +65,7 @@ def serve() -> None:
     filter = FILTERS.find(filter_id)
     answer: Timeline | KernelscopeError
     try:
-        answer = timeline(filter, filter.variant(variant_id), **about)
+        answer = timeline(TimelineJob(filter, filter.variant(variant_id), **about))
     except KernelscopeError as error:
         answer = type(error)(str(error)) if _is_plain(error) else DeviceError(plain(error))
     answers.buffer.write(pickle.dumps(answer))

@@ -14,6 +14,7 @@ from gpu_ops.explaining.result_tables import duration
 from gpu_ops.explaining.rungs import rung_before, why
 from gpu_ops.explaining.sentences import number
 from gpu_ops.filters import FILTERS
+from gpu_ops.report.bounds import bound_note
 from gpu_ops.report.changes import Change, change
 from gpu_ops.report.machines import device_model
 from gpu_ops.report.rows import Row
@@ -125,7 +126,7 @@ class RowsOnPage:
             "bar": bar,
             "time": duration(kernel.median) if bar and kernel else "",
             "rate": f"{row.gbps:.4g}" if bar and row.gbps is not None else "",
-            "share": f"{row.share:.0%}" if bar and row.share is not None else "",
+            "shares": [f"{one:.0%}" if bar and one is not None else "" for one in row.shares],
             "speedup": self._speedup(one),
             "change": f"{found.percent} {found.verdict}" if found else "",
             "change_class": {"faster": "good", "slower": "bad"}.get(found.verdict, "muted") if found else "",
@@ -172,11 +173,11 @@ class RowsOnPage:
         ]
 
     def _notes(self) -> list[str]:
-        """Failures, notes, doubts and flags, each once, with the names of their rows."""
+        """Failures, notes, doubts, flags and bounds, each once, with the names of their rows."""
         owners: dict[str, list[str]] = {}
         for name, one in zip(self.names, self.rows, strict=True):
             row = one.row
-            texts = [row.failure, *row.notes, *(str(f["text"]) for f in row.findings), row.flag]
+            texts = [row.failure, *row.notes, *(str(f["text"]) for f in row.findings), row.flag, bound_note(row)]
             texts += [timing.doubt for timing in row.stages.values()]
             for text in dict.fromkeys(filter(None, texts)):
                 owners.setdefault(text, []).append(name)

@@ -152,6 +152,22 @@ TABLES: dict[str, Table] = {
             Recorded("levels, 4096² bytes", "h200-fft-level"),
         )
     ),
+    "fft-peers": Grid(
+        tuple(
+            Recorded(title, f"h100-{report}")
+            for title, report in {
+                "spectrum, 4096² floats": "defaults-fft2d",
+                "spectrum, 512² bytes": "samples-fft2d",
+                "spectrum, 10⁷ floats": "defaults-fft1d",
+                "spectrum, 1024 doubles": "samples-fft1d",
+                "mask, 4096² floats": "defaults-fft-mask",
+                "mask, 512² bytes": "samples-fft-mask",
+            }.items()
+        ),
+        ("fast", "four_step", "cupy", "scipy"),
+        turned=True,
+        corner="transform",
+    ),
     "fft-lines": _pairs(
         (
             *(Recorded(f"{n:,} points", "h200-fft-lines", {"points": n}) for n in (128, 512, 1024, 4096)),

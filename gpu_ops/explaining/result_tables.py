@@ -184,9 +184,18 @@ def _mark(row: Row) -> str:
     return f" {OLDER}" if of_older_code(row) else ""
 
 
+def _heading(titles: set[str]) -> str:
+    """The heading of a variant, which has another number on the ladder of each filter."""
+    first = min(titles)
+    return first if len(titles) == 1 else first.lstrip("0123456789 ")
+
+
 def _grid(table: Grid) -> list[list[str]]:
     found = [(job, _rows(job)) for job in table.jobs]
-    every = {id: row for _, rows in found for id, row in rows.items()}
+    every: dict[str, set[str]] = {}
+    for _, rows in found:
+        for id, row in rows.items():
+            every.setdefault(id, set()).add(_title(row))
     ids = [
         id
         for id in _ordered(row for _, rows in found for row in rows.values())
@@ -196,10 +205,10 @@ def _grid(table: Grid) -> list[list[str]]:
     if missing:
         raise ReportError(f"No row is of {', '.join(sorted(missing))}.")
     if table.turned:
-        heading = [table.corner, *(_title(every[id]) for id in ids)]
+        heading = [table.corner, *(_heading(every[id]) for id in ids)]
         return [heading, *([job.title, *(_cell(rows.get(id)) for id in ids)] for job, rows in found)]
     heading = [table.corner, *(job.title for job, _ in found)]
-    return [heading, *([_title(every[id]), *(_cell(rows.get(id)) for _, rows in found)] for id in ids)]
+    return [heading, *([_heading(every[id]), *(_cell(rows.get(id)) for _, rows in found)] for id in ids)]
 
 
 HOST_MEMORY = dict(zip(END_TO_END, ("pageable", "pinned", "streamed"), strict=True))

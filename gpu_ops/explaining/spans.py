@@ -27,8 +27,8 @@ MARKS = ", ".join(f"{SYMBOLS[e]} {name}" for e, name in ENGINES.items())
 class Rates:
     """How fast the parts of a machine are: bytes per second of each, and the seconds that a step takes beside its
     bytes. A kernel's bytes are those of the arrays that it is given. `host`: one thread copies; `threads`: several do;
-    `migration`: pages of managed memory migrate on access; `locking`: pages are locked. `machine` is the one that they
-    were recorded on, "" where a person chose them."""
+    `migration`: pages of managed memory migrate on access; `locking`: pages are locked, which takes `lock_latency`
+    seconds beside the pages. `machine` is the one that they were recorded on, "" where a person chose them."""
 
     upload: float
     download: float
@@ -38,6 +38,7 @@ class Rates:
     latency: float = 5e-6
     migration: float = 5e9
     locking: float = 10e9
+    lock_latency: float = 250e-6
     machine: str = ""
 
     def cost(self, step: Step, engine: Engine, kind_of: KindOf) -> float:

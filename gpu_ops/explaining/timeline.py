@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -34,43 +34,54 @@ def is_blocking() -> bool:
     return os.environ.get(BLOCKING) == "1"
 
 
-def timeline(
-    filter: Filter,
-    variant: Variant,
-    device: str,
-    input: Input,
-    params: Values,
-    knobs: Values,
-    rates: Rates | None = None,
-    queues: Queues | None = None,
-    edits: Mapping[str, str] | None = None,
-) -> Timeline:
-    """The timeline of a variant on a device: for a CPU or a real GPU the execution of median length of REPEATS, or of
-    as many as AFFORDED seconds allow, after a warm-up. A simulated GPU has `queues` like those of current GPUs by
-    default; with `rates` its times are predicted.
+@dataclass(frozen=True, eq=False)
+class TimelineJob:
+    """What a timeline is made of: a variant on a device and an input, with parameters, knobs and edited kernel files.
+    A simulated GPU has `queues`, like those of current GPUs by default; with `rates` its times are predicted."""
+
+    filter: Filter
+    variant: Variant
+    device: str
+    input: Input
+    params: Values
+    knobs: Values
+    rates: Rates | None = None
+    queues: Queues = Queues()
+    edits: Mapping[str, str] = field(default_factory=dict)
+
+    def plan(self) -> tuple[Any, Plan]:
+        """The session of the device, and the plan in it. Raises what `timeline` raises."""
+        opened = open_device(self.device)
+        session = opened.session(self.edits)
+        task = Task.of(
+            full_meta(self.input),
+            check_values(self.filter.params, self.params, self.filter.id),
+            check_values(self.variant.knobs, self.knobs, self.variant.id),
+            opened.limits,
+        )
+        check_input(self.filter, self.input, task.params)
+        if reason := self.variant.refusal(task):
+            raise ParamError(f"{self.variant.id} cannot do this: {reason}.")
+        x = session.upload(self.input.array)
+        return session, make_plan(self.filter, self.variant, session, task.on(x), self.edits)
+
+
+def timeline(of: TimelineJob) -> Timeline:
+    """The timeline of a variant: for a CPU or a real GPU the execution of median length of REPEATS, or of as many as
+    AFFORDED seconds allow, after a warm-up; for a simulated GPU by its model.
 
     Raises ParamError for what the filter or the variant does not take, KernelError, DeviceError.
     """
-    opened = open_device(device)
-    session = opened.session(edits or {})
-    task = Task.of(
-        full_meta(input),
-        check_values(filter.params, params, filter.id),
-        check_values(variant.knobs, knobs, variant.id),
-        opened.limits,
-    )
-    check_input(filter, input, task.params)
-    if reason := variant.refusal(task):
-        raise ParamError(f"{variant.id} cannot do this: {reason}.")
-    plan = make_plan(filter, variant, session, task.on(session.upload(input.array)), edits)
+    session, plan = of.plan()
+    about = (of.filter.id, of.variant.id, of.device)
     if isinstance(session, SimDevice):
-        how: dict[str, Any] = {} if rates is None else {"cost": rates.cost}
-        spans = session.timeline(plan, queues or Queues(), **how)
-        basis: Basis = "order" if rates is None else "predicted"
-        return Timeline(filter.id, variant.id, device, basis, spans, max((s.end for s in spans), default=0.0), 0, rates)
+        how: dict[str, Any] = {} if of.rates is None else {"cost": of.rates.cost}
+        spans = session.timeline(plan, of.queues, **how)
+        basis: Basis = "order" if of.rates is None else "predicted"
+        return Timeline(*about, basis, spans, max((s.end for s in spans), default=0.0), 0, of.rates)
     spans, elapsed, runs = _measured(session, plan)
     checked, unchecked = _checked(session, plan) if session.kind == "cuda" else ((), "")
-    found = Timeline(filter.id, variant.id, device, "measured", spans, elapsed, runs)
+    found = Timeline(*about, "measured", spans, elapsed, runs)
     return replace(found, launch_blocking=is_blocking(), checked=checked, unchecked=unchecked)
 
 

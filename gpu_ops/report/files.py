@@ -15,12 +15,14 @@ from gpu_ops.io.part_files import growing
 from gpu_ops.io.regular import require_regular
 from gpu_ops.report.check import fault_of
 from gpu_ops.report.provenance import machine
-from gpu_ops.report.row_kinds import Roof
+from gpu_ops.report.row_kinds import Bound, Roof
 from gpu_ops.report.rows import Report, Row
-from gpu_ops.running.roofline import roofs, roofs_at
-from gpu_ops.types import Experiment, Run, Timing
+from gpu_ops.running.roofline import Roofs, roofs, roofs_at
+from gpu_ops.running.timing import rotated
+from gpu_ops.types import Experiment, Run, Timing, Work
 
 IMPOSSIBLE = 1.05
+
 LARGEST = 1 << 26
 """The maximum number of bytes of a report that is read; a row takes about two thousand."""
 MOST_DIGITS = 300
@@ -33,7 +35,7 @@ def row(run: Run, experiment: Experiment, with_roofs: bool = True) -> Row:
     Transfers have no share: their bandwidth is the bus's."""
     result, kernel = Row.of(run, experiment), run.timings.get("kernel")
     with_roofs = with_roofs and not result.end_to_end
-    return replace(result, **_against_roofs(run, kernel)) if kernel and with_roofs else result
+    return replace(result, **_against_roofs(run, kernel, experiment.mode)) if kernel and with_roofs else result
 
 
 def report_of(runs: Iterable[Run], experiment: Experiment) -> Report:
@@ -44,22 +46,34 @@ def report_of(runs: Iterable[Run], experiment: Experiment) -> Report:
     return Report(machine(devices, with_roofs=False), tuple(Row.of(run, experiment) for run in last.values()))
 
 
-def _against_roofs(run: Run, kernel: Timing) -> dict[str, Any]:
-    """The bandwidth, from the minimum bytes of the job, and its share of the device's roof."""
-    reads_only = run.work.bytes_written * 20 < run.work.bytes_read
-    kind = "read" if reads_only else "copy"
-    buffer = run.work.bytes_read
-    large, same = roofs(run.pick.device), roofs_at(run.pick.device, buffer)
-    roof = getattr(large, kind)
-    rate = run.work.bytes / kernel.median
-    fields: dict[str, Any] = {
-        "share": rate / roof,
-        "roof": Roof(kind, roof),
-        "share_same_size": rate / getattr(same, kind),
-    }
-    if min(fields["share"], fields["share_same_size"]) > IMPOSSIBLE:
+def _against_roofs(run: Run, kernel: Timing, mode: str) -> dict[str, Any]:
+    """The fields of a row that compare its bandwidth, from the minimum bytes of the job, with the device's roofs."""
+    work = run.work
+    kind = "read" if work.bytes_written * 20 < work.bytes_read else "copy"
+    large, same = roofs(run.pick.device), roofs_at(run.pick.device, work.bytes_read)
+    roof, rate = getattr(large, kind), work.bytes / kernel.median
+    shares = {"share": rate / roof, "share_same_size": rate / getattr(same, kind)}
+    fields: dict[str, Any] = {**shares, "roof": Roof(kind, roof)}
+    if large.peak is not None:
+        fields["share_peak"] = rate / large.peak
+    bound = bound_of(large, kind, work, mode)
+    if bound is not None:
+        fields |= {"bound": bound, "share_bound": bound.seconds(work.bytes) / kernel.median}
+    if min(*shares.values(), fields.get("share_bound", min(shares.values()))) > IMPOSSIBLE:
         fields["flag"] = "faster than its roof: the data stayed in a cache, or the kernel skips work"
     return fields
+
+
+def bound_of(roofs: Roofs, kind: str, work: Work, mode: str) -> Bound | None:
+    """The bound of a job: the memory that holds all buffers through which its timing rotates, and one launch. None
+    where only DRAM was measured, as on a CPU."""
+    launch = roofs.graph_launch if mode == "hot" else roofs.launch
+    l2 = roofs.l2_read if kind == "read" else roofs.l2_copy
+    if launch is None or l2 is None or roofs.l2_bytes is None:
+        return None
+    copies = {"stream": rotated(roofs.l2_bytes, work.bytes_read), "hot": 1}.get(mode)
+    fits = copies is not None and copies * work.bytes <= roofs.l2_bytes
+    return Bound("L2", l2, launch) if fits else Bound("DRAM", getattr(roofs, kind), launch)
 
 
 def target_of(path: str | Path) -> Path:

@@ -21,6 +21,21 @@ from gpu_ops.version import __version__
 ROOT = Path(__file__).resolve().parent.parent
 LIBRARIES = ("numpy", "scipy", "numba", "opencv-python-headless", "PyWavelets", "cupy-cuda13x", "cupy-cuda12x")
 
+ROOFS = {
+    "copy": "copy_bytes_s",
+    "read": "read_bytes_s",
+    "nbytes": "buffer_bytes",
+    "l2_copy": "l2_copy_bytes_s",
+    "l2_read": "l2_read_bytes_s",
+    "l1_read": "l1_read_bytes_s",
+    "shared_read": "shared_read_bytes_s",
+    "launch": "launch_s",
+    "graph_launch": "graph_launch_s",
+    "l2_bytes": "l2_bytes",
+    "peak": "peak_bytes_s",
+}
+"""The names of a device's roofs in a report."""
+
 
 def machine(device_names: Sequence[str], with_roofs: bool = True) -> dict[str, Any]:
     """Everything that is needed to judge or repeat a result. Measures the roofs of devices on first use."""
@@ -28,8 +43,7 @@ def machine(device_names: Sequence[str], with_roofs: bool = True) -> dict[str, A
     for name in device_names:
         description = open_device(name).describe()
         if with_roofs:
-            roof = roofs(name)
-            description["roofs"] = {"copy_bytes_s": roof.copy, "read_bytes_s": roof.read, "buffer_bytes": roof.nbytes}
+            description["roofs"] = roofs_json(name)
         devices[name] = description
     return {
         "version": __version__,
@@ -44,6 +58,11 @@ def machine(device_names: Sequence[str], with_roofs: bool = True) -> dict[str, A
         **commit(),
         "source_tree": source_tree(),
     }
+
+
+def roofs_json(device_name: str) -> dict[str, float]:
+    """The roofs of a device by their names in a report. Measured on first use."""
+    return {ROOFS[name]: value for name, value in vars(roofs(device_name)).items() if value is not None}
 
 
 def library_versions() -> dict[str, str]:

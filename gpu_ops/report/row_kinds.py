@@ -29,6 +29,19 @@ class Roof(NamedTuple):
     bytes_s: float
 
 
+class Bound(NamedTuple):
+    """What limits a row: the memory that holds its buffers, "DRAM" or "L2", with its bytes per second, and the seconds
+    of one launch."""
+
+    memory: str
+    bytes_s: float
+    launch_s: float
+
+    def seconds(self, nbytes: int) -> float:
+        """The shortest time in which one launch moves so many bytes."""
+        return self.launch_s + nbytes / self.bytes_s
+
+
 class ErrorSize(NamedTuple):
     """The error of one output, in the reference's unit; None for NaN."""
 
@@ -123,6 +136,12 @@ def _roof(value: Any) -> bool:
     return isinstance(value, dict) and _text(value.get("kind")) and is_number(value.get("bytes_s"))
 
 
+def _bound(value: Any) -> bool:
+    if not isinstance(value, dict) or value.get("memory") not in ("DRAM", "L2"):
+        return False
+    return is_positive(value.get("bytes_s")) and is_positive(value.get("launch_s"))
+
+
 def _findings(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(f, dict) and _text(f.get("text")) for f in value)
 
@@ -207,6 +226,12 @@ STAGES = Kind(
 ERRORS = Kind("an object of errors, each with max and rms", _errors, _read_errors, _write_errors)
 ROOF = Kind(
     "an object with a kind and bytes_s", _roof, lambda roof: Roof(roof["kind"], roof["bytes_s"]), lambda r: r._asdict()
+)
+BOUND = Kind(
+    "an object with memory (DRAM or L2), bytes_s and launch_s, both above 0",
+    _bound,
+    lambda b: Bound(b["memory"], b["bytes_s"], b["launch_s"]),
+    lambda b: b._asdict(),
 )
 SPEEDUP = Kind(
     "an object of numbers",

@@ -21,6 +21,7 @@ from gpu_ops.io.steps.samples import with_width_first
 from gpu_ops.params import with_names_of_today
 from gpu_ops.report.row_kinds import (
     ALWAYS,
+    BOUND,
     COUNTED,
     COUNTS,
     ERROR,
@@ -41,6 +42,7 @@ from gpu_ops.report.row_kinds import (
     TEXTS,
     VALUES,
     VERDICT,
+    Bound,
     ErrorSize,
     Fact,
     Roof,
@@ -107,6 +109,13 @@ class Row:
     share: float | None = fact(NUMBER, "the share of the roof", default=None, written=FILLED)
     roof: Roof | None = fact(ROOF, "the bandwidth of a plain copy or read", default=None, unit="B/s", written=FILLED)
     share_same_size: float | None = fact(NUMBER, "the share at this size", default=None, written=FILLED)
+    share_peak: float | None = fact(NUMBER, "the share of the data sheet's peak", default=None, written=FILLED)
+    bound: Bound | None = fact(
+        BOUND, "the memory that holds the buffers, and a launch", default=None, unit="B/s, s", written=FILLED
+    )
+    share_bound: float | None = fact(
+        NUMBER, "the shortest time by its bound, over its time", default=None, written=FILLED
+    )
     flag: str = fact(TEXT, "why the share is implausible", default="", written=FILLED)
     speedup: Speedup | None = fact(SPEEDUP, "times as fast as another row, by stage", default=None, written=FILLED)
     quality: Mapping[str, Quality] = fact(QUALITIES, "SNR, PSNR and SSIM", factory=dict, unit="dB", written=FILLED)
@@ -180,6 +189,16 @@ class Row:
         """Equal for two rows of the same measurement, of which a report needs only one."""
         origin = json.dumps(self.input, sort_keys=True)
         return self.key, self.shape, self.dtype, origin, self.mode, self.protocol, self.source_hash
+
+    @property
+    def shares(self) -> tuple[float | None, ...]:
+        """Of the copy or read roof, of the data sheet's peak, and of the bound."""
+        return self.share, self.share_peak, self.share_bound
+
+    @property
+    def shortest(self) -> float | None:
+        """The shortest kernel time in seconds that its bound allows; None where it has none."""
+        return self.bound.seconds(self.bytes) if self.bound is not None and "kernel" in self.stages else None
 
     @property
     def simulated(self) -> bool:

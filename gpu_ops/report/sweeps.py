@@ -16,11 +16,15 @@ from gpu_ops.params import Param
 from gpu_ops.report.rows import Row
 from gpu_ops.run_key import Items, RunKey, differences
 from gpu_ops.stages import STAGES
-from gpu_ops.types import Input, Timing
+from gpu_ops.types import Filter, Input, Timing
 
 MOST_VALUES = 8
 REACH = 32
 """Proposed values are at most this many times the default; a much longer window takes minutes on one core."""
+
+
+SWEPT_COUNTERS = ("sectors_per_load", "bank_conflicts", "bytes_per_sample")
+"""The counters that a sweep of every filter can show."""
 
 
 class Varied(NamedTuple):
@@ -160,6 +164,16 @@ class Line:
         return exact
 
 
+def counts_of(row: Row) -> Mapping[str, int]:
+    """What a simulated GPU counted, and the samples that it counted it for."""
+    return {**row.counters, "samples": math.prod(row.shape)} if row.counters else {}
+
+
+def swept_counters(filter: Filter) -> tuple[str, ...]:
+    """The counters that a sweep of a filter can show, those that explain its kernels first."""
+    return tuple(dict.fromkeys((*filter.shows, *SWEPT_COUNTERS)))
+
+
 def figure_of(row: Row, shown: str) -> Timing | None:
     """What a sweep shows of a row: the time of a stage, for the CPU always that of computing, or as a timing without
     spread the value of a counter of a simulated row. None where there is none, and for a wrong result."""
@@ -167,7 +181,7 @@ def figure_of(row: Row, shown: str) -> Timing | None:
         return None
     if shown in STAGES:
         return None if row.simulated else row.stages.get("kernel" if row.device == "cpu" else shown)
-    value = value_of(shown, row.counters) if row.simulated else None
+    value = value_of(shown, counts_of(row)) if row.simulated else None
     return Timing(shown, "simulated", *(value,) * 4, 1, "") if value else None
 
 

@@ -15,13 +15,10 @@ from gpu_ops.progress import listening
 from gpu_ops.running.attempt import FOR_ALL, WRONG_IN_CHUNKS, Attempt, Watch
 from gpu_ops.running.chunked import streamed, uncut_reason
 from gpu_ops.running.load import Others
-from gpu_ops.running.timing import RULES, TRANSFERS, check_stop, measure_interleaved, once
+from gpu_ops.running.timing import RULES, TRANSFERS, check_stop, measure_interleaved, once, rotated
 from gpu_ops.types import Run, Timing
 
 Array = np.ndarray[Any, Any]
-ROTATION_BYTES = 256 << 20
-"""Inputs and outputs rotate over at least this much, and over four times the last-level cache."""
-MOST_COPIES = 64
 
 
 def time_attempts(attempts: list[Attempt], x: DeviceArray, watch: Watch) -> Iterator[Run]:
@@ -77,8 +74,7 @@ def _rotation(device: Device, mode: Mode, x: DeviceArray, attempts: int, watch: 
     """Copies of the input, as many as memory allows, so that no timed call finds its data in the cache."""
     if mode != "stream":
         return [x]
-    total = max(4 * device.limits.l2_bytes, ROTATION_BYTES)
-    needed_copies = min(-(-total // max(2 * x.nbytes, 1)), MOST_COPIES)
+    needed_copies = rotated(device.limits.l2_bytes, x.nbytes)
     most_copies = int(device.free_bytes() // 2 // max((attempts + 1) * 2 * x.nbytes, 1))
     inputs = [x]
     for _ in range(min(needed_copies, most_copies) - 1):

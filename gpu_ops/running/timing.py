@@ -55,6 +55,9 @@ RULES = {"quick": QUICK, "careful": CAREFUL}
 STABLE_WITHIN = 0.001
 REPORT_EVERY = 1.0
 """Seconds between two reports of the progress of a measurement."""
+ROTATION_BYTES = 256 << 20
+"""Inputs and outputs rotate over at least this much, and over four times the last-level cache."""
+MOST_COPIES = 64
 WARM_UP_CALLS = 3
 WARM_UP_SECONDS = 0.025
 WARM_UP_CAP = 0.2
@@ -113,6 +116,13 @@ class Series:
         low, n = min(self.samples), len(self.samples)
         why = doubt(self.samples, others)
         return Timing(stage, clock, median, q1, q3, low, n, stop, mode, tuple(self.samples), why)
+
+
+def rotated(l2_bytes: int, nbytes: int) -> int:
+    """The number of copies of an input of `nbytes`, and of an output of that size, through which timed calls rotate in
+    the mode "stream". Copies of small inputs are too few to leave the cache."""
+    total = max(4 * l2_bytes, ROTATION_BYTES)
+    return min(-(-total // max(2 * nbytes, 1)), MOST_COPIES)
 
 
 def warm_up(

@@ -215,7 +215,7 @@ def test_what_the_copies_of_a_gpu_can_do(engines: int, managed: bool, peers: lis
 
 def test_doctor_measures_roofs(capsys: pytest.CaptureFixture[str]) -> None:
     found = call_json(capsys, "doctor")
-    assert found["roofs"]["cpu"]["copy"] > 1e8
+    assert found["roofs"]["cpu"]["copy_bytes_s"] > 1e8
 
 
 BAD: list[tuple[list[str], int, str]] = [

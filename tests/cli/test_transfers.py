@@ -29,7 +29,7 @@ def test_registering_is_predicted_kept_and_shown_again(tmp_path: Path, capsys: p
     path = tmp_path / "r.json"
     assert main(["transfers", "registering", *THREE, "--locking-rate", "4", "--json", str(path)]) == 0
     said = capsys.readouterr().out
-    assert "Predicted from 12 GB/s to the device" in said and "Page-locking is taken at 4 GB/s." in said
+    assert "Predicted from 12 GB/s to the device" in said and "250 µs for each lock and its bytes at 4 GB/s." in said
     content = json.loads(path.read_text())
     assert content["schema"] == "kernelscope-transfers/1" and content["rates"]["locking"] == 4e9
     assert main(["transfers", "registering", "--report", str(path)]) == 0

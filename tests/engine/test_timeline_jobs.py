@@ -14,6 +14,7 @@ from gpu_ops.errors import DeviceError, DeviceLost, ParamError
 from gpu_ops.explaining import blocked
 from gpu_ops.explaining import timeline as timelines
 from gpu_ops.explaining.spans import Rates, Timeline, timelines_json, traces
+from gpu_ops.explaining.timeline import TimelineJob
 from gpu_ops.filters import FILTERS
 from gpu_ops.io import from_array, sample
 from gpu_ops.plan import Execution, Span
@@ -104,16 +105,16 @@ def test_a_long_plan_runs_fewer_times(seconds: float, runs: int) -> None:
 
 
 def test_launch_blocking_on_a_gpu_is_measured_in_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[Any, ...]] = []
+    asked: list[TimelineJob] = []
 
-    def measured(*about: Any) -> Any:
-        asked.append(about)
+    def measured(of: TimelineJob) -> Any:
+        asked.append(of)
         return Timeline("transfer2d", "pinned", "cuda:0", "measured", (), 1.0, 7, launch_blocking=True)
 
     monkeypatch.setattr(blocked, "blocked_timeline", measured)
     monkeypatch.delenv(blocked.BLOCKING, raising=False)
     found = answer(Pick("pinned", "cuda:0"), launch_blocking=True)
-    assert found.timelines["pinned"].launch_blocking and asked[0][2] == "cuda:0"
+    assert found.timelines["pinned"].launch_blocking and asked[0].device == "cuda:0"
     simulated = answer(Pick("streams", "sim", {"chunks": 4, "streams": 4}), launch_blocking=True)
     assert len(asked) == 1 and simulated.timelines["streams"].elapsed > 6, "a simulated GPU has the model of it"
 
@@ -121,18 +122,18 @@ def test_launch_blocking_on_a_gpu_is_measured_in_a_process_of_its_own(monkeypatc
 @pytest.mark.thorough  # two processes that load the product
 def test_that_process_answers_or_says_why_not() -> None:
     mean, signal = FILTERS.find("mean1d"), sample("noise", length=64)
-    found = blocked.blocked_timeline(mean, mean.variant("serial"), "cpu", signal, {}, {})
+    found = blocked.blocked_timeline(TimelineJob(mean, mean.variant("serial"), "cpu", signal, {}, {}))
     assert found.launch_blocking and found.basis == "measured" and found.elapsed > 0
     with pytest.raises(ParamError, match="window must be an integer from 3"):
-        blocked.blocked_timeline(mean, mean.variant("serial"), "cpu", signal, {"window": 4}, {})
+        blocked.blocked_timeline(TimelineJob(mean, mean.variant("serial"), "cpu", signal, {"window": 4}, {}))
 
 
 def test_a_process_that_dies_is_an_error_and_one_that_is_cancelled_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     mean, signal = FILTERS.find("mean1d"), sample("noise", length=64)
-    about = (mean, mean.variant("serial"), "cpu", signal, {}, {})
+    job = TimelineJob(mean, mean.variant("serial"), "cpu", signal, {}, {})
     monkeypatch.setattr(blocked, "SERVE", "raise SystemExit(3)")
     with pytest.raises(DeviceError, match="ended with code 3 and no answer"):
-        blocked.blocked_timeline(*about)
+        blocked.blocked_timeline(job)
     monkeypatch.setattr(blocked, "SERVE", "import time; time.sleep(600)")
     with pytest.raises(Cancelled), listening(lambda: True):
-        blocked.blocked_timeline(*about)
+        blocked.blocked_timeline(job)

@@ -15,7 +15,7 @@ from gpu_ops.devices import open_device
 from gpu_ops.devices.sim.streams.queues import Queues
 from gpu_ops.errors import KernelError
 from gpu_ops.explaining.spans import Rates
-from gpu_ops.explaining.timeline import timeline
+from gpu_ops.explaining.timeline import TimelineJob, timeline
 from gpu_ops.filters.transfer import strategies
 from gpu_ops.plan import DEFAULT_STREAM, Copy, HostTask, Launch, Plan, Prefetch
 from gpu_ops.running.declared import make_plan
@@ -158,7 +158,7 @@ def test_two_devices_take_half_the_time_of_one(monkeypatch: pytest.MonkeyPatch) 
 def drawn(variant: str, **how: Any) -> Any:
     knobs = {"chunks": 8, "streams": 4} if "chunks" in names(variant) else {}
     params = {p.name: p.default for p in TRANSFER.params}
-    return timeline(TRANSFER, TRANSFER.variant(variant), "sim", sample("camera"), params, knobs, **how)
+    return timeline(TimelineJob(TRANSFER, TRANSFER.variant(variant), "sim", sample("camera"), params, knobs, **how))
 
 
 def test_streams_overlap_and_every_interruption_breaks_it() -> None:

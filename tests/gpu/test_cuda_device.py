@@ -242,6 +242,15 @@ def test_roofs_are_possible(cuda: str) -> None:
     found = roofs(cuda)
     assert 1e10 < found.copy < 2e13
     assert 1e10 < found.read < 2e13
+    for level, (slower, faster) in {"L2": (found.read, found.l2_read), "L1": (found.l2_read, found.l1_read)}.items():
+        assert faster > 1.2 * slower, level
+    device = open_device(cuda)
+    clock = device.describe().get("sm_mhz", 3000) * 1e6
+    widest = 128 * device.limits.multiprocessors * max(clock, 1.98e9)
+    assert found.l2_copy > found.copy and 0.5 * found.l1_read < found.shared_read < 1.05 * widest
+    assert found.l1_read < 1.05 * widest, "128 bytes per clock and multiprocessor"
+    assert 1e-7 < found.graph_launch < 1e-5 and 1e-7 < found.launch < 2e-5
+    assert found.peak is None or 0.5 * found.peak < found.copy < found.peak
 
 
 def test_a_kernel_that_dies_is_named_and_ends_the_process_with_3(cuda: str, tmp_path: Path) -> None:

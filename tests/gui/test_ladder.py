@@ -12,17 +12,19 @@ import pixels
 import pytest
 from lanes import each_once
 from PySide6.QtCore import QEvent, QPoint, QRectF, Qt
-from PySide6.QtGui import QColor, QGuiApplication, QHelpEvent, QImage
+from PySide6.QtGui import QColor, QFontMetricsF, QGuiApplication, QHelpEvent, QImage
 from PySide6.QtWidgets import QApplication, QToolTip
 from result_rows import TITLES, row, rows, show_rows, stage
 
 from app.base import theme
 from app.models.experiment.slot import RowSlot
 from app.models.results.results import Results
-from app.views.timing.ladder import TimingLadder
+from app.views.timing.ladder import LadderCanvas, TimingLadder
 from app.views.timing.ladder_axis import axis_for
 from app.views.timing.ladder_layout import Geometry, legend_texts
+from app.views.timing.ladder_paint import small_font
 from app.views.timing.result_table import ResultTable
+from app.views.timing.row_text import details
 from gpu_ops.errors import InputError
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")  # menus and tool tips, offscreen
@@ -116,6 +118,35 @@ def test_simulated_time_has_its_own_axis(results: Results, qtbot) -> None:
     assert [line.entry.device for line in simulation.lines if line.entry] == ["sim"]
     assert simulation.axis != measured.axis and measured.axis.high < 3
     assert fair.axis is measured.axis
+
+
+def notes(results: Results, width: int = 300) -> list[str]:
+    """The sentences of the legend, none of which is cut."""
+    canvas = LadderCanvas(results)
+    found = [item for item in canvas.geometry_for(width).legend if item.kind == "note"]
+    small = QFontMetricsF(small_font(canvas.font()))
+    assert all(
+        item.rect.width() * (item.rect.height() // small.lineSpacing()) > small.horizontalAdvance(item.text)
+        for item in found
+    )
+    return [item.text for item in found]
+
+
+def test_what_the_cache_means_is_said_once_and_of_which_machine(results: Results) -> None:
+    bound = {"memory": "L2", "bytes_s": 5e12, "launch_s": 2e-6}
+    more = {"bound": bound, "share_bound": 0.5, "share_peak": 0.6}
+    assert not notes(results)
+    for variant in ("naive", "shared"):
+        results.put(row(variant, "cuda:0", 5e-6, **more))
+    results.set_recorded([(row("shared", "cuda:0", 5e-6, **more), "H100")], TITLES)
+    said = "The buffers fit into L2: its copy roof is 5000 GB/s; a launch alone takes 2 µs"
+    assert notes(results) == [said, f"◉ H100: {said}"]
+    assert sum(kind == "bound" for kind, _ in legend_texts(results.entries())) == 1
+    entry = next(e for e in results.entries() if e.variant == "naive")
+    told = details(entry, results)
+    assert "60 % of the data sheet's peak" in told and "50% of the bound: one launch (2 µs)" in told and said in told
+    (line,) = [r for r in csv.DictReader(io.StringIO(results.to_csv())) if r["variant"] == "naive"]
+    assert (line["share_peak"], line["share_bound"], line["bound_memory"]) == ("0.6", "0.5", "L2")
 
 
 def test_the_legend_names_the_clocks(results: Results) -> None:
@@ -273,6 +304,20 @@ def test_bars_are_painted_and_recorded_ones_hatched(ladder: TimingLadder, result
         return {QColor(image.pixel(x, y)).name() for x in span}
 
     assert len(inks(plain)) == 1 and len(inks(hatched)) > 1
+
+
+def test_a_bar_has_a_notch_at_the_shortest_possible_time(results: Results, ladder: TimingLadder) -> None:
+    ink, tall = ladder.palette().text().color(), {}
+    for share, more in {0.0: {}, 0.6: {"bytes_s": 160e6 / 2e-4, "launch_s": 1e-4, "memory": "DRAM"}}.items():
+        bound = {"bound": more, "share_bound": share} if more else {}
+        results.put(row("naive", "cuda:0", 5e-4, **bound))
+        section = ladder.canvas.geometry_for(900).sections[0]
+        bars, image = section.lines[2].bars, ladder.picture(900)
+        rows_of_bar = range(int(2 * bars.top()), int(2 * bars.bottom()))
+        for seconds in (3e-4, 2e-4):
+            x = round(2 * section.axis.x(seconds))
+            tall[share, seconds] = sum(image.pixelColor(x, y) == ink for y in rows_of_bar)
+    assert tall.pop((0.6, 3e-4)) > 10 and set(tall.values()) == {0}
 
 
 def test_pictures_are_written(ladder: TimingLadder, tmp_path) -> None:

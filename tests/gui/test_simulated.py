@@ -319,11 +319,33 @@ def test_a_ladder_shows_the_counters_that_explain_it_and_why_each_rung_differs(w
     assert why(window)["shared"] == "" and window.ladder.canvas.ladder().lines[3].counted == ()
 
 
+def test_a_narrow_ladder_is_compact_where_that_saves_scrolling(window: MainWindow) -> None:
+    counted(window)
+    results, canvas = window.controller.results, window.ladder.canvas
+    results.clear()
+    for variant in ("naive", "constant", "shared", "rows", "packed", "ring"):
+        results.put(simulated(variant, counters=COUNTERS | SHOWN))
+    whole = canvas.geometry_for(245)
+    compact, bare = canvas.geometry_for(245, whole.height * 0.7), canvas.geometry_for(245, whole.height * 0.45)
+    assert canvas.geometry_for(245, whole.height + 2) == whole and compact.height < 0.7 * whole.height
+    first, *_ = compact.lines
+    assert len(first.counted) == 3 and len({bar.box.top() for bar in first.counted}) == 1
+    assert first.sub.isEmpty() and first.reason.height() > 0 and bare.lines[0].reason.isEmpty()
+    assert canvas.geometry_for(245, 20) == whole, "it scrolls anyway, so nothing is shortened"
+    wide = canvas.geometry_for(370)
+    assert not wide.narrow and canvas.geometry_for(370, wide.height * 0.8).height < 0.8 * wide.height
+    row = simulated("ring", counters=COUNTERS | SHOWN)
+    results.set_recorded([(row, "a laptop")], {})
+    *_, recorded = canvas.geometry_for(245, whole.height * 0.8).lines
+    assert recorded.entry.recorded and not recorded.sub.isEmpty(), "the chip of a recorded row stays"
+
+
+@pytest.mark.parametrize("room", [0, 300])
 @pytest.mark.parametrize("width", [320, 480, 700, 1000, 1600])
-def test_nothing_overlaps_in_the_counted_section(window: MainWindow, width: int) -> None:
+def test_nothing_overlaps_in_the_counted_section(window: MainWindow, width: int, room: int) -> None:
     counted(window)
     window.controller.results.put(simulated("constant", ok=False, findings=[finding(25)]))
-    geometry = window.ladder.canvas.geometry_for(width)
+    geometry = window.ladder.canvas.geometry_for(width, room)
     boxes = [r for s in geometry.sections for r in (s.heading, *s.heads.values())]
     boxes += [r for line in geometry.lines for r in (line.name, line.sub, line.reason, *line.cells.values())]
     boxes += [r for line in geometry.lines for bar in line.counted for r in (bar.box, bar.place, bar.label)]

@@ -23,7 +23,7 @@ PUBLIC = (
     *("gpu_ops.types", "gpu_ops.params", "gpu_ops.errors", "gpu_ops.engine", "gpu_ops.devices.status"),
     *("gpu_ops.input_kinds", "gpu_ops.output_kinds", "gpu_ops.run_key", "gpu_ops.device_names"),
     *("gpu_ops.counters", "gpu_ops.stages", "gpu_ops.task", "gpu_ops.io.opening"),
-    *("gpu_ops.report.row_kinds",),
+    *("gpu_ops.report.row_kinds", "gpu_ops.report.bounds"),
     *("gpu_ops.report.rows", "gpu_ops.report.standing", "gpu_ops.report.machines", "gpu_ops.report.sweeps"),
     *("gpu_ops.report.about", "gpu_ops.report.kernel_age", "gpu_ops.devices.occupancy", "gpu_ops.processes"),
     *("gpu_ops.devices.kernel_source", "gpu_ops.explaining.spans", "gpu_ops.report.changes"),

@@ -483,6 +483,12 @@ def test_counters_of_a_simulated_gpu_are_swept_on_their_own(window: MainWindow, 
         engine.answered.emit(Finished(request.job))
     (line,) = controller.made.lines()
     assert [(p.value, p.seconds) for p in line.points] == [(16, 16 * 32), (64, 64 * 32)]
+    names = [panel.figure.itemText(k) for k in range(panel.figure.count())]
+    assert {"sectors per load request", "bank conflict factor", "bytes requested from L2 per sample"} <= set(names)
+    controller.show_figure("bytes_per_sample")
+    (line,) = controller.made.lines()
+    assert [(p.value, p.seconds) for p in line.points] == [(16, 16 * 32 / 16**2), (64, 64 * 32 / 64**2)]
+    controller.show_figure("l2_bytes")
     plot = panel.sheet.plot
     assert [text for _, text in plot.left(plot.frame()).marks][0].strip() and "bytes" in plot.left(plot.frame()).title
     assert findings(controller.made) == [

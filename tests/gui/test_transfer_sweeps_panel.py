@@ -162,7 +162,7 @@ def test_predicted_sweeps_are_figures_with_hollow_points(window: MainWindow, eng
     assert window.timeline.pages.currentIndex() == 2 and f"predicted from {upload:.4g} GB/s" in sheet.origin.text()
     assert not sheet.missing.isVisible() and "predicted" in sheet.legend.texts()
     assert [text for _, _, text in sheet.plot.tags] == ["break-even, 2.2 copies"]
-    assert "Registering pays: 64 KiB from 3 on" in sheet.words.text()
+    assert "Registering pays: 64 KiB from 48 on" in sheet.words.text()
 
 
 def test_the_model_of_timelines_is_chosen(window: MainWindow, engine: FakeEngine) -> None:

@@ -18,7 +18,7 @@ from gpu_ops.filters import find_filter
 from gpu_ops.filters.registry import Registry
 from gpu_ops.plan import Call, Copy, Fill, Launch, Plan
 from gpu_ops.progress import Cancelled
-from gpu_ops.running import rounds, runner
+from gpu_ops.running import rounds, runner, timing
 from gpu_ops.stages import END_TO_END
 from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Filter, Pick, Run
@@ -46,7 +46,7 @@ def measure(monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[str, Run]]:
         array = how.pop("array", IMAGE)
         monkeypatch.setattr(Registry, "find", lambda self, name, kind=None: filter)
         monkeypatch.setattr(runner, "open_device", lambda name: device)
-        monkeypatch.setattr(rounds, "ROTATION_BYTES", how.pop("rotation", 1 * MIB))
+        monkeypatch.setattr(timing, "ROTATION_BYTES", how.pop("rotation", 1 * MIB))
         more = {key: how.pop(key) for key in ("deadline", "stop", "seed") if key in how}
         picks = tuple(Pick(name, "cpu") for name in names)
         experiment = Experiment("mean2d", from_array(array), {}, picks, **how)
@@ -92,7 +92,7 @@ class TestRotation:
     def test_there_are_64_at_most(self, measure):
         device = FakeDevice()
         measure(device, "one", rotation=64 * MIB)
-        assert len(kernels(device)[0].plans) == rounds.MOST_COPIES == 64
+        assert len(kernels(device)[0].plans) == timing.MOST_COPIES == 64
 
     def test_half_of_what_is_free_is_shared_by_the_jobs(self, measure):
         """The inputs, and the outputs of two jobs: three pairs of 32 KiB for every copy."""

@@ -18,7 +18,7 @@ from gpu_ops.errors import DeclarationError, DeviceMemoryError, KernelError, Lib
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.registry import Registry
 from gpu_ops.plan import Call, Execution, Finding, Plan
-from gpu_ops.running import rounds, runner
+from gpu_ops.running import runner, timing
 from gpu_ops.running.attempt import DEPENDS_ON_ORDER
 from gpu_ops.types import Experiment, Pick, Run
 
@@ -36,7 +36,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Run]]:
         filter = replace(MEAN, reference=lambda task: {"image": task.x}, variants=variants)
         monkeypatch.setattr(Registry, "find", lambda self, name, kind=None: filter)
         monkeypatch.setattr(runner, "open_device", lambda name: device)
-        monkeypatch.setattr(rounds, "ROTATION_BYTES", 1)
+        monkeypatch.setattr(timing, "ROTATION_BYTES", 1)
         picks = tuple(Pick(name, "cpu") for name in plans)
         progress = how.pop("progress", None)
         experiment = Experiment("mean2d", input or from_array(IMAGE), {}, picks, **how)

@@ -77,6 +77,11 @@ class Entry:
         """The median of a stage."""
         return self.timed.seconds(name) if self.timed else None
 
+    @property
+    def shortest(self) -> float | None:
+        """The shortest kernel time that a launch and the memory with the buffers allow."""
+        return self.timed.shortest if self.timed else None
+
     def doubt(self, name: str) -> str:
         """Why the time of a stage is uncertain; empty where it is reliable."""
         stage = self.stage(name)

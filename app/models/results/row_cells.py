@@ -29,7 +29,7 @@ CSV_COLUMNS = (
     "q3_s",
     "n",
     "gbps",
-    "share",
+    *("share", "share_peak", "share_bound", "bound_memory"),
     "speedup",
     "against",
     "upload_s",
@@ -87,6 +87,7 @@ def _csv_cells(results: Table, entry: Entry, row: Row) -> dict[str, Any]:
     cells: dict[str, Any] = {name: content.get(name) for name in CSV_COLUMNS}
     cells |= {name: None for name in ("q1_s", "q3_s", "n", "clock")}
     cells |= {"q1_s": kernel.q1, "q3_s": kernel.q3, "n": kernel.n, "clock": kernel.clock} if kernel else {}
+    cells |= {"bound_memory": row.bound.memory} if row.bound else {}
     cells |= {"clock": "simulated"} if entry.simulated else {}
     for stage in ("kernel", "upload", "download", *END_TO_END):
         cells[f"{stage}_s"] = row.seconds(stage)

@@ -32,12 +32,14 @@ from gpu_ops.report.sweeps import (
     Line,
     Varied,
     break_even,
+    counts_of,
     differing_settings,
     proposed_sizes,
     proposed_values,
     settings,
     slices,
     sweep_lines,
+    swept_counters,
 )
 from gpu_ops.run_key import Items, RunKey
 from gpu_ops.stages import END_TO_END, STAGES
@@ -169,8 +171,8 @@ class Sweep:
         """What can be shown: the stages that GPU rows have, and the counters that explain simulated ones."""
         timed = [*self.rows, *(row for rows in self.ghosts.values() for row in rows)]
         stages = [stage for stage in SHOWN_STAGES if any(stage in row.stages for row in timed if not row.simulated)]
-        counted = counted_in(row.counters for row in self.rows if row.simulated)
-        return (*stages, *(id for id in self.filter.shows if id in counted))
+        counted = counted_in(counts_of(row) for row in self.rows if row.simulated)
+        return (*stages, *(id for id in swept_counters(self.filter) if id in counted))
 
     def without_time(self) -> tuple[str, ...]:
         """Titles of the variants that only a simulated GPU ran: it counts and has no times. Of a sweep of counters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal, Slot
@@ -18,7 +19,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QScrollArea, QToolTip, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QToolTip, QWidget
 
 from app.base.nesting import bounded
 from app.base.tips import show_tip
@@ -30,6 +31,7 @@ from app.views.flow import FlowLayout
 from app.views.labels import buddy, named
 from app.views.parts import TickBox
 from app.views.picture_file import NO_FACTS, Draw, Facts, drawn_image, write_picture
+from app.views.scrolled import Scrolled
 from app.views.timing.counter_menu import CounterMenu
 from app.views.timing.ladder_layout import Builder, Geometry, Line
 from app.views.timing.ladder_paint import LadderPainter, small_font
@@ -55,19 +57,33 @@ class LadderCanvas(QWidget):
         self.reasons = True
         self.counters: tuple[str, ...] = ()
         self.current = -1
+        self.room = 0.0
         self._geometry: Geometry | None = None
 
-    def geometry_for(self, width: float) -> Geometry:
-        """The layout at a width."""
+    def geometry_for(self, width: float, room: float = 0.0) -> Geometry:
+        """The layout at a width. Where it is higher than the `room`, a compact one that is not, if there is one: with
+        the reasons, else without them."""
         font = self.font()
         small = QFontMetricsF(small_font(font))
-        shown = self.results, self.log, self.counters, self.reasons
-        return Builder(width, QFontMetricsF(font), small, *shown).build()
+        shown = self.results, self.log, self.counters
+        build = partial(Builder, width, QFontMetricsF(font), small, *shown)
+        whole = build(self.reasons).build()
+        counts = all(section.is_counted for section in whole.sections)
+        if not room or whole.height + 1 <= room or not (whole.narrow or counts):
+            return whole
+        shorter = (build(reasons, True).build() for reasons in ((True, False) if self.reasons else (False,)))
+        return next((geometry for geometry in shorter if geometry.height + 1 <= room), whole)
+
+    def fit(self, room: float) -> None:
+        """Lay out for a visible height."""
+        if room != self.room:
+            self.room = room
+            self.refresh()
 
     def ladder(self) -> Geometry:
         """The present layout."""
         if self._geometry is None or self._geometry.width != self.width():
-            self._geometry = self.geometry_for(self.width())
+            self._geometry = self.geometry_for(self.width(), self.room)
         return self._geometry
 
     def refresh(self) -> None:
@@ -188,11 +204,8 @@ class TimingLadder(QWidget):
         self._results = results
         self.canvas = LadderCanvas(results, self)
         self.canvas.current_changed.connect(self._show_details)
-        self._scroll = named(QScrollArea(self), "ladder_scroll")
-        self._scroll.setWidgetResizable(True)
-        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._scroll.setWidget(self.canvas)
+        self._scroll = named(Scrolled(self.canvas, self), "ladder_scroll")
+        self._scroll.room_changed.connect(lambda: self.canvas.fit(self._scroll.room.height()))
         self.log_box = TickBox(self.tr("Logarithmic time"), self)
         self.log_box.setObjectName("ladder_log")
         self.log_box.setToolTip(
@@ -203,7 +216,10 @@ class TimingLadder(QWidget):
         self.why_box = TickBox(self.tr("Why"), self)
         self.why_box.setObjectName("ladder_why")
         self.why_box.setToolTip(
-            self.tr("Say below each simulated kernel what changed from the one before, by what was counted")
+            self.tr(
+                "Say below each simulated kernel what changed from the one before, by what was counted; where there is "
+                "no room for that, a click on a row says it"
+            )
         )
         self.why_box.setChecked(True)
         self.why_box.toggled.connect(self.set_reasons)

@@ -16,6 +16,8 @@ from gpu_ops.counters import FIGURES
 from gpu_ops.report.changes import count_change, percent_text
 from gpu_ops.report.rows import Row
 
+COMPACT = 4
+"""The narrowest column of a compact ladder, in letter heights."""
 NARROWEST = 10
 """The width of a bar with its value, in letter heights; where there is less, bars stand below one another."""
 
@@ -39,7 +41,8 @@ def value_text(counter: str, value: float) -> str:
 
 class CountedBars:
     """Lays out the bars of these counters between `left` and `right`: beside each other where there is room, under the
-    names of the counters; below each other, each with its name, where the ladder is `narrow`."""
+    names of the counters; below each other, each with its name, where the ladder is `narrow`. In a `compact` ladder,
+    which is narrow, they are beside each other too, each below its value."""
 
     def __init__(
         self,
@@ -50,19 +53,22 @@ class CountedBars:
         small: QFontMetricsF,
         narrow: bool,
         pinned: Mapping[RowSlot, Row],
+        compact: bool = False,
     ) -> None:
-        self.counters, self.left, self.unit, self.small, self.narrow = counters, span[0], unit, small, narrow
+        self.counters, self.left, self.unit, self.small = counters, span[0], unit, small
+        self.compact, self.narrow = compact, narrow and not compact
         found = {c: [v for e in entries if (v := e.counted(c)) is not None and e.ok is not False] for c in counters}
         self.most = {c: max(values, default=0.0) or 1.0 for c, values in found.items()}
         self.pinned = pinned
         texts = [self._text(c, e, value) for c in counters for e in entries if (value := e.counted(c)) is not None]
         self.text_width = max((small.horizontalAdvance(text) for text in texts), default=0.0) + unit * 0.5
         room = span[1] - span[0]
-        fitting = 1 if narrow else max(1, int(room // (NARROWEST * unit)))
+        least = max(self.text_width + unit * 0.5, COMPACT * unit) if compact else NARROWEST * unit
+        fitting = 1 if self.narrow else max(1, int(room // least))
         self.bands = -(-len(counters) // fitting)
         self.columns = -(-len(counters) // self.bands) if counters else 1
         self.width = room / self.columns
-        self.band = unit * (1.6 if narrow else 1.25)
+        self.band = unit * (1.6 if self.narrow else 1.3 if compact else 1.25)
         self.height = self.bands * self.band
 
     def _text(self, counter: str, entry: Entry, value: float) -> str:
@@ -88,7 +94,7 @@ class CountedBars:
     @property
     def _inner(self) -> float:
         """The width of a column without the gap at its right."""
-        return self.width - self.unit * 0.9
+        return self.width - self.unit * (0.5 if self.compact else 0.9)
 
     def heads(self, top: float) -> dict[str, QRectF]:
         """The boxes of the names, by counter."""
@@ -113,6 +119,11 @@ class CountedBars:
                 side = QRectF(label.right(), y, self.text_width, self.unit)
                 box = QRectF(x, label.bottom(), max(1.0, share * self._inner), self.unit * 0.4)
                 bars.append(Bar(counter, box, text, side, label))
+                continue
+            if self.compact:
+                above = QRectF(x, y, self._inner, self.unit * 0.9)
+                box = QRectF(x, above.bottom(), max(1.0, share * self._inner), self.unit * 0.25)
+                bars.append(Bar(counter, box, text, above))
                 continue
             room = self._inner - self.text_width
             box = QRectF(x, y + self.unit * 0.25, max(1.0, share * room), self.unit * 0.75)

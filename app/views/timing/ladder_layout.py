@@ -21,9 +21,11 @@ from app.views.timing.row_text import (
     fair_texts,
     knobs_text,
     speedup_heading,
+    state_text,
     sub_text,
     translate,
 )
+from gpu_ops.report.bounds import bound_note
 from gpu_ops.stages import END_TO_END
 
 COLUMNS = ("kernel", "rate", "share", "speedup", "change", "error", "verdict")
@@ -98,12 +100,14 @@ def all_times(entries: Sequence[Entry]) -> list[float]:
         found.append(sum(entry.seconds(stage) or 0.0 for stage in BAR_STAGES))
         kernel = entry.stage("kernel")
         found += [kernel.q1, kernel.q3] if kernel else []
+        found += [entry.shortest] if entry.shortest is not None else []
     return found
 
 
 class Builder:
     """Lays the ladder out for a width and a font: the rows of `counters` with a bar for each, and where `reasons` are
-    wanted, why each row differs from the rung before."""
+    wanted, why each row differs from the rung before. A `compact` one is narrow, and counted rows take two lines:
+    their device is in the section's title, and their reason is shortened to a line."""
 
     def __init__(
         self,
@@ -114,6 +118,7 @@ class Builder:
         log: bool,
         counters: Sequence[str] = (),
         reasons: bool = True,
+        compact: bool = False,
     ) -> None:
         self.width, self.font, self.small, self.results, self.log = width, font, small, results, log
         self.counters = counters
@@ -135,10 +140,11 @@ class Builder:
             "error": translate("Rows", "error"),
             "verdict": translate("Rows", "verdict"),
         }
+        self.compact = compact
         self._choose_columns()
         span = (self.bar_left, self.bar_left + self.bar_width + (0.0 if self.narrow else self.timed + self.unit * 0.5))
         pinned = {e.slot: row for e in self.simulated if (row := results.pinned(e)) is not None}
-        self.bars = CountedBars(counters, self.simulated, span, self.unit, small, self.narrow, pinned)
+        self.bars = CountedBars(counters, self.simulated, span, self.unit, small, self.narrow, pinned, self.compact)
 
     # ---------------------------------------------------------------- columns
 
@@ -171,7 +177,7 @@ class Builder:
             self.widths = {c: self._column_width(c) for c in self.columns}
             self.timed = sum(width for c, width in self.widths.items() if c not in JUDGED)
             room = self.width - 2 * self.margin - self.name_width - sum(self.widths.values())
-            if room >= 11 * self.unit:
+            if room >= 11 * self.unit and not self.compact:
                 self.narrow, self.bar_left, self.bar_width = False, self.margin + self.name_width, room - self.unit
                 return
         self.narrow, self.bar_left, self.bar_width = True, self.margin, self.width - 2 * self.margin
@@ -204,7 +210,13 @@ class Builder:
                 x, top = self.margin, top + self.unit * 1.1
             items.append(LegendItem(QRectF(x, top, width, self.unit), kind, text))
             x += width + gap
-        return tuple(items), top + (self.unit * 1.5 if items else 0.0)
+        top += self.unit * 1.1 if items else 0.0
+        for note in dict.fromkeys(map(_bound_note, self.entries)):
+            if note:
+                rect = self._wrapped(note, self.margin, top)
+                items.append(LegendItem(rect, "note", note))
+                top = rect.bottom()
+        return tuple(items), top + (self.unit * 0.4 if items else 0.0)
 
     def _cells(self, counted: bool, top: float, height: float) -> dict[str, QRectF]:
         """The boxes of a line's columns; the bars of counters take the place of all times."""
@@ -239,7 +251,7 @@ class Builder:
         """The section of simulated rows, with a bar for each counter, which say nothing about time."""
         title = translate("Rows", "Counted work (simulated)")
         heading = QRectF(self.margin, top, self.width - 2 * self.margin, self.unit * 1.5)
-        tall = 0.0 if self.narrow else max(self.bars.head_height, self.unit * 1.3)
+        tall = self.bars.head_height if self.narrow else max(self.bars.head_height, self.unit * 1.3)
         heads = {} if self.narrow else self._cells(True, heading.bottom(), tall)
         names = self.bars.heads(heading.bottom() + tall - self.bars.head_height)
         lines, top = self._lines(self.simulated, heading.bottom() + tall)
@@ -298,9 +310,13 @@ class Builder:
         text = texts.get("reason", "")
         if not text:
             return QRectF()
+        return self._wrapped("" if self.compact else text, left, top)
+
+    def _wrapped(self, text: str, left: float, top: float) -> QRectF:
+        """The box of a small text of several lines, one at least, to the right margin."""
         room = QRectF(left, top, self.width - self.margin - left, 100 * self.unit)
         tall = self.small.boundingRect(room, Qt.TextFlag.TextWordWrap, text).height()
-        return QRectF(left, top, room.width(), tall + self.unit * 0.2)
+        return QRectF(left, top, room.width(), max(tall, self.small.height()) + self.unit * 0.2)
 
     def _narrow_line(self, top: float, texts: Mapping[str, str], entry: Entry | None, fair: FairBar | None) -> Line:
         """Lay out name and verdict, then the row's description with its figures, then the bar."""
@@ -315,7 +331,8 @@ class Builder:
         # If the description leaves no room, even with shortened knobs, the figures get a line of their own.
         figures = min(self.small.horizontalAdvance(summary["summary"]) + 2, inner)
         beside = bool(shown) and self._sub_width(entry, knobs_text(entry.row)) + figures <= inner
-        sub = QRectF(self.margin, name.bottom(), inner - figures if beside else inner, unit)
+        bare = self.compact and entry.simulated and not (entry.recorded or state_text(entry))
+        sub = QRectF(self.margin, name.bottom(), inner - figures if beside else inner, 0.0 if bare else unit)
         y = sub.top() if beside else sub.bottom()
         cell = QRectF(self.margin + inner - figures, y, figures, unit if shown else 0)
         y = max(cell.bottom(), sub.bottom()) + unit * 0.05
@@ -366,6 +383,8 @@ def legend_texts(entries: Sequence[Entry]) -> list[tuple[str, str]]:
     items = [(kind, f"{words[kind]} · {' / '.join(used)}") for kind, used in clocks.items() if used]
     if any(e.seconds("kernel") is not None for e in entries):
         items.append(("quartiles", translate("Rows", "quartiles")))
+    if any(e.shortest is not None for e in entries):
+        items.append(("bound", translate("Rows", "shortest time that a launch and memory allow")))
     if any(e.simulated for e in entries):
         items.append(("simulated", translate("Rows", "counted, simulated")))
     if any(e.recorded for e in entries):
@@ -373,3 +392,9 @@ def legend_texts(entries: Sequence[Entry]) -> list[tuple[str, str]]:
     if any(e.state == "stale" for e in entries):
         items.append(("stale", translate("Rows", "stale")))
     return items
+
+
+def _bound_note(entry: Entry) -> str:
+    """What the cache means for a row's time, and of which machine that is said."""
+    note = bound_note(entry.timed) if entry.timed is not None and entry.seconds("kernel") is not None else ""
+    return f"◉ {entry.machine}: {note}" if note and entry.recorded else note

@@ -71,6 +71,9 @@ class LadderPainter:
     # ---------------------------------------------------------------- legend and headings
 
     def _legend(self, item: LegendItem) -> None:
+        if item.kind == "note":
+            self._wrap(item.rect, item.text)
+            return
         side = self.unit * 0.7
         box = QRectF(item.rect.left(), item.rect.center().y() - side / 2, side, side)
         looks = {
@@ -87,6 +90,8 @@ class LadderPainter:
                 self._arrow(box, item.kind == "upload", self.base)
         elif item.kind in MARKS:
             self._mark(box.center(), item.kind, False)
+        elif item.kind == "bound":
+            self._notch(box.center().x(), box, False)
         elif item.kind == "quartiles":
             self._whisker(box.left(), box.right(), middle, False)
         else:
@@ -151,7 +156,8 @@ class LadderPainter:
         title = line.entry.name if line.entry else line.fair.title if line.fair else ""
         self._write(line.name, title, LEFT, colour)
         if line.entry:
-            self._sub(line.sub, line.entry)
+            if not line.sub.isEmpty():
+                self._sub(line.sub, line.entry)
             self._counted(line, line.entry) if section.is_counted else self._bars(line, line.entry, axis)
             self._reason(line)
         elif line.fair:
@@ -235,10 +241,15 @@ class LadderPainter:
 
     def _reason(self, line: Line) -> None:
         """Write why a row differs from the rung before."""
-        if not line.reason.isEmpty():
-            self.p.setFont(self.small)
-            self.p.setPen(self.colours.muted)
-            self.p.drawText(line.reason, LEFT_TOP | Qt.TextFlag.TextWordWrap, line.texts["reason"])
+        if line.reason.height() < 1.5 * self.unit:
+            self._write(line.reason, line.texts.get("reason", ""), LEFT_TOP, self.colours.muted, small=True)
+        else:
+            self._wrap(line.reason, line.texts["reason"])
+
+    def _wrap(self, rect: QRectF, text: str) -> None:
+        self.p.setFont(self.small)
+        self.p.setPen(self.colours.muted)
+        self.p.drawText(rect, LEFT_TOP | Qt.TextFlag.TextWordWrap, text)
 
     def _kernel_colour(self, entry: Entry) -> QColor:
         return self.colours.cpu if entry.device == "cpu" else self.colours.kernel
@@ -253,6 +264,7 @@ class LadderPainter:
         kernel = entry.seconds("kernel") or 0.0
         lane = QRectF(axis.left, top, axis.x(kernel) - axis.left, tall)
         self._fill(lane, self._kernel_colour(entry), entry.recorded, faded)
+        self._bound(entry, axis, 0.0, lane, faded)
         self._quartiles(entry, axis, 0.0, lane.center().y(), faded)
         y = lane.bottom() + self.unit * 0.1
         for stage in transfers:
@@ -276,6 +288,7 @@ class LadderPainter:
                 box = QRectF(left, lane.top(), max(1.0, right - left), tall)
                 self._fill(box, colour, entry.recorded, faded)
                 if stage == "kernel":
+                    self._bound(entry, axis, start, box, faded)
                     self._quartiles(entry, axis, start, box.center().y(), faded)
                 start += value
         return lane
@@ -305,6 +318,18 @@ class LadderPainter:
         kernel = entry.stage("kernel")
         if kernel:
             self._whisker(axis.x(start + kernel.q1), axis.x(start + kernel.q3), y, faded)
+
+    def _bound(self, entry: Entry, axis: Axis, start: float, bar: QRectF, faded: bool) -> None:
+        """Mark the shortest time that its bound allows in the bar of a kernel."""
+        if entry.shortest is not None:
+            self._notch(axis.x(start + entry.shortest), bar, faded)
+
+    def _notch(self, x: float, bar: QRectF, faded: bool) -> None:
+        """A line across a bar and beyond it, with light on either side, so that it shows on every colour."""
+        wide, more = max(2.0, self.unit / 9), self.unit * 0.14
+        self.p.fillRect(QRectF(x - 1.5 * wide, bar.top(), 3 * wide, bar.height()), self.base)
+        line = QRectF(x - wide / 2, bar.top() - more, wide, bar.height() + 2 * more)
+        self.p.fillRect(line, self.colours.muted if faded else self.text)
 
     def _whisker(self, left: float, right: float, y: float, faded: bool) -> None:
         pen = QPen(self.colours.muted if faded else self.text, max(1.0, self.unit / 14))

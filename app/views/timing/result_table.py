@@ -48,6 +48,7 @@ from app.views.timing.row_text import (
     verdict_role,
 )
 from gpu_ops import KernelscopeError
+from gpu_ops.report.bounds import bound_note
 
 Index = QModelIndex | QPersistentModelIndex
 SORT = Qt.ItemDataRole.UserRole
@@ -107,7 +108,7 @@ def _state(entry: Entry, results: Results) -> str:
 def _notes(entry: Entry, results: Results) -> str:
     if entry.row is None:
         return ""
-    told = [entry.failure, entry.doubt("kernel"), *entry.row.notes, entry.row.flag]
+    told = [entry.failure, entry.doubt("kernel"), *entry.row.notes, entry.row.flag, bound_note(entry.row)]
     return "; ".join(text for text in told if text)
 
 
@@ -131,6 +132,8 @@ def columns() -> tuple[Column, ...]:
         Column("n", translate("Rows", "n"), _stage("kernel", "n"), partial(number, digits=9)),
         Column("gbps", translate("Rows", "GB/s"), _row("gbps"), number),
         Column("share", translate("Rows", "of roof"), _row("share"), percent),
+        Column("peak", translate("Rows", "of peak"), _row("share_peak"), percent),
+        Column("bound", translate("Rows", "of bound"), _row("share_bound"), percent),
         Column("speedup", "", lambda e, r: r.speedup(e.slot), times),
         Column(CHANGE, translate("Rows", "vs pinned"), _change, lambda found: str(found[1])),
         Column("elapsed", stage_column("elapsed"), _stage("elapsed"), seconds),
@@ -154,6 +157,8 @@ def _explained() -> dict[str, str]:
         "n": translate("Rows", "The number of timed samples"),
         "gbps": translate("Rows", "The minimum of bytes that the job must move, divided by the median time"),
         "share": translate("Rows", "The share of the device's measured copy bandwidth"),
+        "peak": translate("Rows", "The share of the bandwidth that the data sheet of the device promises"),
+        "bound": translate("Rows", "The shortest time that a launch and the buffers' memory allow, over the median"),
         "speedup": translate("Rows", "The speed relative to the baseline"),
         CHANGE: translate(
             "Rows", "How the time changed since it was pinned; faster or slower only where the quartiles do not overlap"
@@ -162,10 +167,7 @@ def _explained() -> dict[str, str]:
         "pinned": stage_tip("elapsed_pinned"),
         "streamed": stage_tip("elapsed_streamed"),
         COUNTED: translate("Rows", "The work that the simulated GPU counted; it has no times"),
-        QUALITY: translate(
-            "Rows",
-            "PSNR of images or SNR of signals against the clean original, of the input and of the result",
-        ),
+        QUALITY: translate("Rows", "PSNR of images, SNR of signals, of input and result against the clean original"),
         "error": translate("Rows", "The largest difference from the reference, relative to the reference's scale"),
         "verdict": translate("Rows", "Whether every error is within the filter's tolerance"),
     }

@@ -14,6 +14,7 @@ from app.models.results.row_differences import settings_text
 from app.models.results.rungs import counted_ids, rung_lines
 from gpu_ops.counters import FIGURES
 from gpu_ops.device_names import device_kind, device_place, is_simulated
+from gpu_ops.report.bounds import bound_note, bound_text
 from gpu_ops.report.changes import Change, change
 from gpu_ops.report.rows import Row
 from gpu_ops.run_key import EDITS
@@ -136,7 +137,7 @@ def details(entry: Entry, results: Results) -> str:
     names = {name: stage_name(name, entry.device, row is not None and row.end_to_end) for name in STAGES}
     lines += [_stage_line(text, s) for name, text in names.items() if (s := entry.stage(name))]
     if row is not None and row.gbps is not None:
-        lines.append(_rate_line(row, row.gbps))
+        lines += [_rate_line(row, row.gbps), *filter(None, (_peak_line(row), bound_text(row), bound_note(row)))]
     lines += rung_lines(results.entries(), entry)
     counted = (figure_text(id, value) for id in counted_ids([entry]) if (value := entry.counted(id)) is not None)
     lines += [translate("Rows", "counted, simulated: {work}").format(work=work) for work in counted]
@@ -212,6 +213,12 @@ def _rate_line(row: Row, gbps: float) -> str:
         kind=row.roof.kind if row.roof else NONE,
         roof=number(row.roof.bytes_s / 1e9) if row.roof else NONE,
     )
+
+
+def _peak_line(row: Row) -> str:
+    if row.share_peak is None:
+        return ""
+    return translate("Rows", "{share} of the data sheet's peak").format(share=percent(row.share_peak))
 
 
 def _verdict_lines(entry: Entry) -> list[str]:

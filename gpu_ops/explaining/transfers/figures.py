@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from gpu_ops.explaining.figures import DrawnFigure
 from gpu_ops.explaining.spans import rates_text
 from gpu_ops.explaining.transfers.catalogue import CHAINED, HOST_KINDS, KINDS, MANAGED, SIZES
-from gpu_ops.explaining.transfers.rates import recorded_sweeps
+from gpu_ops.explaining.transfers.rates import fitted_lock, recorded_sweeps
 from gpu_ops.explaining.transfers.sweep import Point, TransferSweep
 from gpu_ops.statements import Basis
 from gpu_ops.types import Figure, Found, Scale, Series
@@ -18,7 +18,7 @@ from gpu_ops.types import Figure, Found, Scale, Series
 FILTER = "transfer2d"
 """Its variants give the lines their looks."""
 COPIES = tuple(1 << power for power in range(9))
-GB, MS, KIB, GIB = 1e9, 1e3, 1 << 10, 1 << 30
+GB, MS, MICRO, KIB, GIB = 1e9, 1e3, 1e-6, 1 << 10, 1 << 30
 TEXTS = {
     "streams": "Chunks of the input take turns in streams: upload, kernel and download of different chunks overlap.",
     "residency": "Filters one after the other: with one upload and one download in all, or with a round trip for each.",
@@ -158,8 +158,16 @@ def _registering(sweep: TransferSweep, part: str) -> Drawing:
     if even is not None and even in counts:
         marks.append((even, even * point["pageable"] * MS, f"break-even, {even:.1f} copies"))
     notes = [pays(sweep)]
-    notes += [f"Page-locking is taken at {sweep.rates.locking / GB:.3g} GB/s."] if sweep.rates else []
+    if sweep.rates is not None:
+        notes.append(f"{_lock_text(sweep.rates.lock_latency, sweep.rates.locking)}.")
+    elif len(sweep.points) > 2:
+        lock = fitted_lock(sweep.points)
+        notes.append(f"{_lock_text(lock.latency, lock.rate)}, which is within {lock.within:.0%} of each measured time.")
     return Drawing(Scale("copies", "", COPIES), Scale("time", "ms"), series, notes, marks)
+
+
+def _lock_text(latency: float, rate: float) -> str:
+    return f"Page-locking is taken to be {latency / MICRO:.3g} µs for each lock and its bytes at {rate / GB:.3g} GB/s"
 
 
 def crossing(point: Point) -> float | None:

@@ -186,7 +186,7 @@ def _upload(meter: Meter, kind: str, nbytes: int, x: object) -> float:
 
 def _locking(meter: Meter, nbytes: int) -> float:
     if not meter.measures:
-        return 1.0 if meter.rates is None else meter.rates.latency + nbytes / meter.rates.locking
+        return 1.0 if meter.rates is None else meter.rates.lock_latency + nbytes / meter.rates.locking
     found = []
     for _ in range(LOCKINGS):
         array = np.ones(nbytes, np.uint8)

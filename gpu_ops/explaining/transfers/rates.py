@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from gpu_ops.errors import InputError, ParamError, ReportError, plain
 from gpu_ops.explaining.spans import Rates
-from gpu_ops.explaining.transfers.sweep import TransferSweep, sweep_of_json
+from gpu_ops.explaining.transfers.sweep import Point, TransferSweep, sweep_of_json
 from gpu_ops.params import nearest
 from gpu_ops.report.machines import machine_name
 from gpu_ops.report.rows import Report, Row
@@ -127,6 +129,24 @@ def rates_of(report: Report) -> Rates | None:
     return rates
 
 
+class Lock(NamedTuple):
+    """The time to lock memory and to unlock it again: `latency` seconds, and its bytes at a `rate`. All points that it
+    was fitted to are within a share of that time, `within`."""
+
+    latency: float
+    rate: float
+    within: float
+
+
+def fitted_lock(points: Sequence[Point]) -> Lock:
+    """The line through the locking times of a sweep over sizes, by least squares of the relative errors."""
+    nbytes, seconds = (np.array([point[name] for point in points], float) for name in ("nbytes", "locking"))
+    terms = np.stack([1 / seconds, nbytes / seconds], axis=1)
+    latency, slope = np.linalg.lstsq(terms, np.ones(len(points)))[0]
+    within = np.abs(terms @ (latency, slope) - 1).max()
+    return Lock(float(latency), float(1 / slope), float(within))
+
+
 def _timed(row: Row) -> bool:
     return bool(row.ok and not row.edits and "kernel" in row.stages)
 
@@ -139,15 +159,16 @@ def _from_sweep(sweep: TransferSweep, rates: Rates) -> Mapping[str, Any]:
     """What a recorded sweep knows better."""
     largest = max((point["nbytes"] for point in sweep.points if "nbytes" in point), default=0)
     if sweep.id == "registering":
-        (point,) = sweep.where(nbytes=largest)
-        return {"locking": largest / point["locking"]}
+        lock = fitted_lock(sweep.points)
+        return {"locking": lock.rate, "lock_latency": lock.latency}
     if sweep.id != "memory":
         return {}
     found = {(p["memory"], p["direction"]): largest / p["time"] for p in sweep.where(nbytes=largest)}
     upload, pageable = found["pinned", "to device"], found["pageable", "to device"]
+    there, back = (found.get(("managed", direction), rates.migration) for direction in ("to device", "to host"))
     return {
         "upload": upload,
         "download": found["pinned", "to host"],
         "host": 1 / max(1 / pageable - 1 / upload, 1e-15),
-        "migration": found.get(("managed", "to device"), rates.migration),
+        "migration": 2 / (1 / there + 1 / back),  # the model has one rate for both directions
     }
