@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette
@@ -24,6 +25,7 @@ from app.models.pictures.layer import State
 from app.models.pictures.nonfinite import value_word
 from app.models.results.origin import Origin
 from app.views.eliding import elided_sides, elided_text
+from gpu_ops.running.affordable import centred
 
 BETWEEN = " · "
 """The separator of a title and its verdict."""
@@ -65,18 +67,30 @@ def mark_texts(origin: Origin, shape: tuple[int, ...] | None) -> tuple[str, str]
         return "", ""
     short = translate("Parts", "simulated")
     if origin.part and not origin.start:
-        size = " × ".join(map(number, reversed(origin.part)))  # noqa: RUF001 - the sign of times
+        size = _by(stop - start for start, stop in origin.part)
         text = translate("Parts", "of the middle {size}").format(size=size)
+        if not centred(origin.part, origin.extent):
+            text = translate("Parts", "of a part of {size}").format(size=size)
         return text, translate("Parts", "simulated · {text}").format(text=text)
     if not origin.start or shape is None:
         return short, short
-    if len(origin.start) == 1:
-        text = translate("Parts", "simulated · centre {count} samples").format(count=number(shape[0]))
+    rank = len(origin.start)
+    is_middle = centred([(a, a + n) for a, n in zip(origin.start, shape[:rank], strict=True)], origin.whole)
+    if is_middle and rank == 1:
+        text = translate("Parts", "simulated · centre {size} samples")
+    elif is_middle:
+        text = translate("Parts", "simulated · centre {size}")
     else:
-        text = translate("Parts", "simulated · centre {width} × {height}").format(width=shape[1], height=shape[0])
+        text = translate("Parts", "simulated · {size} of {whole}")
+    text = text.format(size=_by(shape[:rank]), whole=_by(origin.whole))
     if not origin.exact:
         text = translate("Parts", "{part} on its own").format(part=text)
     return short, text
+
+
+def _by(extents: Iterable[int]) -> str:
+    """Extents as people say them: width first."""
+    return " × ".join(map(number, reversed([*extents])))  # noqa: RUF001 - the sign of times
 
 
 class TickBox(QCheckBox):

@@ -82,7 +82,7 @@ def test_a_part_is_saved_only_after_a_question(qtbot, mixed, engine, tmp_path: P
     act(mixed, "save")
     assert name() == "" and not requests(engine)
     message = mixed.messages.current()
-    assert "1 naive on the centre crop of the input only: its result has 254 × 254 of 340 × 300" in message.text
+    assert "1 naive on a part of the input only: its result has 254 × 254 of 340 × 300" in message.text
     assert list(message.choices) == ["Save the part", "Save CPU, all cores instead"]
     press(qtbot, mixed, "Save CPU, all cores instead")
     assert name() == "array-mean-window3-parallel.png"

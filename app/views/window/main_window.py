@@ -230,6 +230,7 @@ class MainWindow(QMainWindow):
 
     def _listen(self) -> None:
         context, controller = self.context, self.context.controller
+        controller.queue.in_view = self.links.in_view
         SessionLink(self.parts)
         controller.input_array_changed.connect(self._show_input)
         controller.stepped_array_changed.connect(self._show_stepped)
