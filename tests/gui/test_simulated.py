@@ -133,7 +133,7 @@ def test_further_parts_come_when_every_pick_has_its_first(window: MainWindow, en
     ready(engine, NO_CUDA, SIM)
     window.controller.queue.timed_after_pause = False
     engine.show(from_array(picture()))
-    window.display.zoom_at(4.0, 100.0, 20.0)
+    window.display.zoom_at(20.0, 100.0, 20.0)
     first = len(engine.asked) + 1
     window.controller.session.set_picks(("naive", "shared"))
     one_more = lambda: engine.answered.emit(Finished(engine.jobs))  # noqa: E731
