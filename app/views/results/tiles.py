@@ -118,7 +118,7 @@ class Tiles(Scrolled, Generic[W]):
     def set_others(self, others: Mapping[str, QWidget]) -> None:
         """Show these widgets of the sheet behind the tiles; who made them hides those that are gone."""
         self.others = dict(others)
-        self.pager.set_keys([*self._keys, *self.others])
+        self.pager.set_keys(self._keys, list(self.others))
         self.lay()
 
     def _best(self, count: int) -> int:
