@@ -48,6 +48,11 @@ class Board:
         others = tuple(other for other in self.outputs if other != pane)
         return replace(self, outputs=(*others, pane)[-MOST_OUTPUT_PANES:])
 
+    def with_output_for(self, pane: OutputOf, other: OutputOf) -> Board:
+        """The same with another output in the place of one."""
+        panes = dict.fromkeys(other if each == pane else each for each in self.outputs)
+        return replace(self, outputs=tuple(panes))
+
     def without_output(self, pane: OutputOf) -> Board:
         return replace(self, outputs=tuple(other for other in self.outputs if other != pane))
 

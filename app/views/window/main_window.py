@@ -45,6 +45,7 @@ from app.views.pictures.clipboard import PasteFile
 from app.views.pictures.frame_bar import FrameBar
 from app.views.results.links import Links
 from app.views.results.notes import Notes
+from app.views.results.output_panes import OutputPanes
 from app.views.results.pictures import INPUT as INPUT
 from app.views.results.pictures import Pictures
 from app.views.scrolled import Scrolled, ScrolledAbove
@@ -119,6 +120,7 @@ class MainWindow(QMainWindow):
         )
         self.stack = Pictures(context.display, context.session, context.results, self)
         self.links = Links(self.stack, context.session, context.results)
+        self.output_panes = OutputPanes(self.stack, context.session, context.results)
         self.frame_bar, self.cut_bar = FrameBar(context.frames, self), CutBar(context.session, self)
         self.probing = Probing(self.stack, context.session, self)
         self.docks = Docks(self, context)
