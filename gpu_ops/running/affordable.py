@@ -17,6 +17,8 @@ from gpu_ops.types import Filter, Input
 WHOLE_SECONDS = 2.0
 """A simulation of a whole input that is predicted to take longer begins with a part."""
 LAST = 3
+PART = "simulated on "
+"""The beginning of the note on a run of a part of its input."""
 Spans = tuple[tuple[int, int], ...]
 """Where a part begins and ends along each spatial axis."""
 
@@ -122,7 +124,7 @@ def exact_crop(filter: Filter, task: Task, whole: Shape, place: tuple[int, ...])
 
 def cut_note(whole: Input, spans: Spans) -> str:
     """A note about the cut, in words: "simulated on the centre 256 x 256 of 512 x 512"."""
-    text = "simulated on the centre {part} of {whole}" if is_centre(whole, spans) else "simulated on {part} of {whole}"
+    text = PART + ("the centre {part} of {whole}" if is_centre(whole, spans) else "{part} of {whole}")
     extents = tuple(stop - start for start, stop in spans)
     return text.format(part=_size(extents, whole), whole=_size(whole.array.shape, whole))
 

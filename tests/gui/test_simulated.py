@@ -22,8 +22,10 @@ from app.base.theme import colours_of
 from app.models.experiment.job_kind import MEASURE
 from app.models.experiment.slot import RowSlot
 from app.models.results.origin import Origin
+from app.models.results.rungs import rung_lines
 from app.views.parts import mark_texts
 from app.views.timing.counter_menu import MOST
+from app.views.timing.row_text import part_text
 from app.views.window.main_window import INPUT, MainWindow
 from app.views.window.panels import TABLE
 from gpu_ops import from_array
@@ -523,6 +525,19 @@ def test_what_a_part_lacks_is_hatched(qtbot) -> None:
 
     assert len(inks(5, 25, 20, 38)) > 1, "hatches beside the part"
     assert len(inks(26, 21, 54, 30)) == 1, "and none over it"
+
+
+def test_the_work_of_a_part_is_not_compared_with_that_of_the_whole(window: MainWindow, engine: FakeEngine) -> None:
+    ready(engine, NO_CUDA, SIM)
+    engine.show(from_array(picture()))
+    note = "simulated on the centre 60 x 40 of 120 x 80; the 58 x 38 unaffected by the crop are shown"
+    bring(window, engine, simulated("naive"), picture())
+    counters = {name: count / 4 for name, count in COUNTERS.items()}
+    bring(window, engine, simulated("constant", notes=[note], shape=[40, 60], counters=counters), picture())
+    entries = window.controller.results.entries()
+    whole, part = (next(e for e in entries if e.variant == v) for v in ("naive", "constant"))
+    assert part.part == (40, 60) and whole.part == () and part_text(part) == "of 60 × 40"  # noqa: RUF001
+    assert part_text(whole) == "" and not any("fewer" in line or "×" in line for line in rung_lines(entries, part))  # noqa: RUF001
 
 
 def test_a_sum_of_a_part_says_of_which() -> None:
