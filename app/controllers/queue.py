@@ -16,8 +16,8 @@ from app.models.results.results import Results
 from gpu_ops import active_steps
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.messages import RunRequest, StepsRequest
+from gpu_ops.input_kinds import Spans
 from gpu_ops.run_key import RunKey
-from gpu_ops.running.affordable import Spans
 from gpu_ops.types import REFERENCE, Pick
 
 QUIET_MS = 400

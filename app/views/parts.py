@@ -25,7 +25,7 @@ from app.models.pictures.layer import State
 from app.models.pictures.nonfinite import value_word
 from app.models.results.origin import Origin
 from app.views.eliding import elided_sides, elided_text, shortest_needed
-from gpu_ops.running.affordable import centred
+from gpu_ops.input_kinds import centred
 
 BETWEEN = " · "
 """The separator of a title and its verdict."""

@@ -14,12 +14,12 @@ from gpu_ops.engine.shared import SharedInput, SharedResult
 from gpu_ops.explaining.spans import Rates, Timeline
 from gpu_ops.explaining.transfers.sweep import TransferSweep
 from gpu_ops.filters.own import OwnVariant
+from gpu_ops.input_kinds import Spans
 from gpu_ops.io.opening import Survey
 from gpu_ops.io.part_files import part_of
 from gpu_ops.io.results import Saving
 from gpu_ops.report.rows import Row
 from gpu_ops.run_key import RunKey
-from gpu_ops.running.affordable import Spans
 from gpu_ops.types import Facts, Pick, RunStage
 
 PROTOCOL = 10

@@ -16,13 +16,13 @@ from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import KernelscopeError
 from gpu_ops.filters import FILTERS
 from gpu_ops.filters.kit.bands import whole_reason
+from gpu_ops.input_kinds import Spans
 from gpu_ops.output_kinds import Array
 from gpu_ops.progress import Cancelled
 from gpu_ops.running.affordable import (
     PACE,
     WHOLE_SECONDS,
     Crop,
-    Spans,
     crop_note,
     cut_note,
     cut_out,

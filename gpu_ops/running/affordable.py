@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from gpu_ops.input_kinds import INPUT_KINDS, Shape
+from gpu_ops.input_kinds import INPUT_KINDS, OF_PART, Shape, Spans, centred
 from gpu_ops.io import crop
 from gpu_ops.plan import Launch, Plan
 from gpu_ops.run_key import RunKey
@@ -17,10 +16,6 @@ from gpu_ops.types import Filter, Input
 WHOLE_SECONDS = 2.0
 """A simulation of a whole input that is predicted to take longer begins with a part."""
 LAST = 3
-PART = "simulated on "
-"""The beginning of the note on a run of a part of its input."""
-Spans = tuple[tuple[int, int], ...]
-"""Where a part begins and ends along each spatial axis."""
 
 
 def threads_of(plan: Plan) -> int:
@@ -124,7 +119,7 @@ def exact_crop(filter: Filter, task: Task, whole: Shape, place: tuple[int, ...])
 
 def cut_note(whole: Input, spans: Spans) -> str:
     """A note about the cut, in words: "simulated on the centre 256 x 256 of 512 x 512"."""
-    text = PART + ("the centre {part} of {whole}" if is_centre(whole, spans) else "{part} of {whole}")
+    text = OF_PART + ("the centre {part} of {whole}" if is_centre(whole, spans) else "{part} of {whole}")
     extents = tuple(stop - start for start, stop in spans)
     return text.format(part=_size(extents, whole), whole=_size(whole.array.shape, whole))
 
@@ -132,11 +127,6 @@ def cut_note(whole: Input, spans: Spans) -> str:
 def is_centre(whole: Input, spans: Spans) -> bool:
     """Whether the part is as far from both edges, to within a pixel or sample."""
     return centred(spans, INPUT_KINDS[whole.kind].spatial(whole.array.shape))
-
-
-def centred(spans: Sequence[tuple[int, int]], whole: Sequence[int]) -> bool:
-    """Whether a part is as far from both ends of every axis, to within one place."""
-    return all(abs(start - (n - stop)) <= 1 for (start, stop), n in zip(spans, whole, strict=True))
 
 
 def crop_note(whole: Input, spans: Spans, region: Crop) -> str:

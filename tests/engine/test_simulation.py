@@ -9,7 +9,7 @@ import pytest
 
 from gpu_ops import device_statuses, from_array
 from gpu_ops.engine.simulated import Simulation
-from gpu_ops.input_kinds import Kind
+from gpu_ops.input_kinds import Kind, Spans
 from gpu_ops.progress import Cancelled
 from gpu_ops.running import affordable
 from gpu_ops.running.affordable import Pace
@@ -38,7 +38,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of few places, so that small inputs have many."""
     spans = affordable.part_spans
 
-    def few(input: Input, view: affordable.Spans = (), extents: tuple[int, ...] = ()) -> affordable.Spans:
+    def few(input: Input, view: Spans = (), extents: tuple[int, ...] = ()) -> Spans:
         return spans(input, view, extents or SIZES[input.kind])
 
     monkeypatch.setattr("gpu_ops.engine.simulated.part_spans", few)
@@ -51,9 +51,7 @@ def paced(monkeypatch: pytest.MonkeyPatch, seconds: float | None) -> None:
     monkeypatch.setattr("gpu_ops.running.attempt.PACE", pace)
 
 
-def simulation(
-    array: np.ndarray = WHOLE, view: affordable.Spans = (), kind: Kind = "image", **params: object
-) -> Simulation:
+def simulation(array: np.ndarray = WHOLE, view: Spans = (), kind: Kind = "image", **params: object) -> Simulation:
     input, filter = from_array(array, kind=kind), "mean2d" if kind == "image" else "mean1d"
     given = {"window": 5, "border": "reflect", **params}
     experiment = Experiment(filter, input, given, (Pick("naive", "sim"),), "none", checks="sample", counted=True)

@@ -10,8 +10,9 @@ from tasks import on
 
 from gpu_ops import Experiment, Pick, from_array, run_experiment
 from gpu_ops.filters import find_filter
+from gpu_ops.input_kinds import centred
 from gpu_ops.run_key import RunKey
-from gpu_ops.running.affordable import Pace, affordable, centred, crop_note, exact_crop, part_spans
+from gpu_ops.running.affordable import Pace, affordable, crop_note, exact_crop, part_spans
 from gpu_ops.types import BORDERS, Input, Locality
 
 CHANGED = {"matrix": (1.0, -2.0, 3.0, -4.0, 5.0, 6.0, -7.0, 8.0, 9.5), "divisor": 3.0}

@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
-from gpu_ops.running.affordable import Spans
+from gpu_ops.input_kinds import Spans
 from gpu_ops.types import Pixel
 
 Mode = Literal["auto", "range", "percentile", "manual"]

@@ -14,11 +14,10 @@ from app.models.results.row_differences import BETWEEN
 from gpu_ops import FILTERS
 from gpu_ops.counters import value_of
 from gpu_ops.device_names import is_simulated
-from gpu_ops.input_kinds import INPUT_KINDS
+from gpu_ops.input_kinds import INPUT_KINDS, OF_PART
 from gpu_ops.report.kernel_age import of_older_code
 from gpu_ops.report.rows import Row
 from gpu_ops.report.standing import fair_bars
-from gpu_ops.running.affordable import PART
 from gpu_ops.types import Timing
 
 State = Literal["waiting", "running", "fresh", "stale", "failed"]
@@ -105,7 +104,7 @@ class Entry:
     def part(self) -> tuple[int, ...]:
         """The extents of the part of the input that a simulated GPU ran; () for all of it."""
         row = self.row
-        if row is None or not any(note.startswith(PART) for note in row.notes):
+        if row is None or not any(note.startswith(OF_PART) for note in row.notes):
             return ()
         return INPUT_KINDS[FILTERS.find(row.filter).accepts].spatial(row.shape)
 

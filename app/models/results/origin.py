@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from app.models.experiment.subject import Subject
-from gpu_ops.running.affordable import Spans
+from gpu_ops.input_kinds import Spans
 
 
 @dataclass(frozen=True)

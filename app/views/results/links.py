@@ -16,9 +16,10 @@ from app.models.results.view_data import INPUT, OutputData, as_it_is
 from app.views.charts.range_link import RangeLink
 from app.views.pictures.handle_link import HandleLink
 from app.views.pictures.wave_link import WaveLink
+from app.views.results.output_panes import OutputPanes
 from app.views.results.pictures import Pictures
+from gpu_ops.input_kinds import INPUT_KINDS, Spans
 from gpu_ops.output_kinds import CHANNEL
-from gpu_ops.running.affordable import Spans
 from gpu_ops.types import Output
 
 
@@ -30,6 +31,7 @@ class Links:
         self.handles = HandleLink(pictures, session)
         self.marks = MarkLink(pictures, session)
         self.companion = Companion(pictures, session, results)
+        self.outputs = OutputPanes(pictures, session, results)
         self._pictures, self._session = pictures, session
 
     def in_view(self) -> Spans:
@@ -39,7 +41,7 @@ class Links:
             return ()
         if view.display is not None:
             return view.display.in_view
-        if input.kind != "signal":
+        if INPUT_KINDS[input.kind].rank > 1:
             return ()
         start, stop = (x * (input.rate or 1.0) for x in self._pictures.signal_pane.view_range())
         span = max(0, int(start)), min(input.array.shape[0], math.ceil(stop))

@@ -45,7 +45,6 @@ from app.views.pictures.clipboard import PasteFile
 from app.views.pictures.frame_bar import FrameBar
 from app.views.results.links import Links
 from app.views.results.notes import Notes
-from app.views.results.output_panes import OutputPanes
 from app.views.results.pictures import INPUT as INPUT
 from app.views.results.pictures import Pictures
 from app.views.scrolled import Scrolled, ScrolledAbove
@@ -120,7 +119,6 @@ class MainWindow(QMainWindow):
         )
         self.stack = Pictures(context.display, context.session, context.results, self)
         self.links = Links(self.stack, context.session, context.results)
-        self.output_panes = OutputPanes(self.stack, context.session, context.results)
         self.frame_bar, self.cut_bar = FrameBar(context.frames, self), CutBar(context.session, self)
         self.probing = Probing(self.stack, context.session, self)
         self.docks = Docks(self, context)
@@ -141,7 +139,7 @@ class MainWindow(QMainWindow):
         """Short names of parts for benchmarks and tests, which drive the window."""
         context, docks = self.context, self.docks
         self.controller, self.display, self.look = context.controller, context.display, context.look
-        self.messages, self.files = context.messages, context.files
+        self.messages, self.files, self.output_panes = context.messages, context.files, self.links.outputs
         self.panes, self.panel, self.ladder = self.stack.panes, docks[EXPERIMENT], docks[LADDER]
         self.tabs, self.timing_dock = docks.tabs["timing"], docks.places["timing"]
         self.experiment_dock, self.xray_dock = docks.places["experiment"], docks.places["xray"]
