@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -11,6 +11,10 @@ from gpu_ops.output_kinds import CHANNEL, TIME, Axis, ViewKind
 Kind = Literal["image", "signal", "stack"]
 Shape = tuple[int, ...]
 Part = tuple[slice, ...]
+Spans = tuple[tuple[int, int], ...]
+"""Where a part of an input begins and ends along each spatial axis."""
+OF_PART = "simulated on "
+"""The beginning of the note on a run of a part of its input."""
 
 IMAGE_CHANNELS = (1, 3, 4)
 MOST_CHANNELS = 256
@@ -85,6 +89,11 @@ class InputKind:
         """The axes of an array of that shape; `rate`, in hertz, gives time in seconds."""
         letters = self.axes.get(len(shape), "")
         return tuple(_AXES[letter] if letter != "t" else time_axis(rate) for letter in letters)
+
+
+def centred(spans: Sequence[tuple[int, int]], whole: Sequence[int]) -> bool:
+    """Whether a part is as far from both ends of every axis, to within one place."""
+    return all(abs(start - (n - stop)) <= 1 for (start, stop), n in zip(spans, whole, strict=True))
 
 
 def time_axis(rate: float | None) -> Axis:

@@ -136,9 +136,9 @@ class Inputs(QObject):
         key, origin = subject.key, dict(input.origin)
         how: dict[str, Any] = {"result": key.filter, "output": name, "variant": key.variant, "device": key.device}
         how |= {"params": dict(key.params), "knobs": dict(key.knobs)}
-        how |= {"start": list(made.start)} if made.start else {}
+        how |= {"start": list(made.start), "part": list(map(list, made.part))} if made.start else {}
         how |= {"edits": key.edits} if key.edits else {}
-        title = self.tr("{filter} of the centre crop of {input}") if made.start else self.tr("{filter} of {input}")
+        title = self.tr("{filter} of a part of {input}") if made.start else self.tr("{filter} of {input}")
         title = title.format(filter=key.filter, input=title_with_steps(input))
         rate = input.rate if OUTPUT_KINDS[result.kind].heard else None
         how |= {} if rate is None else {"rate": rate}

@@ -12,7 +12,6 @@ from app.models.results.view_data import OutputData
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.messages import RunUpdate
 from gpu_ops.engine.shared import SharedResult
-from gpu_ops.input_kinds import INPUT_KINDS
 
 
 class Outputs:
@@ -28,9 +27,8 @@ class Outputs:
         """Show the outputs of a run in the results that it updates; the choice may ask for fewer outputs by now."""
         input, wanted = self._session.input, {output.id for output in self._session.given}
         whole = input.array.shape[: len(update.place)] if input is not None else ()
-        part = INPUT_KINDS[input.kind].middle_extents(input.array.shape) if input is not None and update.place else ()
         subject = Subject(self._session.inputs, update.key)
-        origin = Origin(is_simulated(update.key.device), update.place, whole, update.exact, subject, part)
+        origin = Origin(is_simulated(update.key.device), update.place, whole, update.exact, subject, update.part, whole)
         for name, shared in update.outputs.items():
             if not ids or name not in wanted:
                 self._engine.release(shared.array.segment)

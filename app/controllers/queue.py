@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QObject, QTimer, Signal
@@ -15,6 +16,7 @@ from app.models.results.results import Results
 from gpu_ops import active_steps
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.messages import RunRequest, StepsRequest
+from gpu_ops.input_kinds import Spans
 from gpu_ops.run_key import RunKey
 from gpu_ops.types import REFERENCE, Pick
 
@@ -27,7 +29,8 @@ class RunQueue(QObject):
 
     `generation` grows with every run of a new choice and with every input: results of the newest generation belong to
     the present input. A run of a new choice waits for the input's requested steps, whose last request is
-    `steps_request`. `timed_after_pause`: time a live picture once the user pauses. `began`: a job starts;
+    `steps_request`. A simulated GPU begins with the part `in_view` where the whole takes long, and further parts come
+    when every pick has one. `timed_after_pause`: time a live picture once the user pauses. `began`: a job starts;
     `busy_changed(text)`: what it does (empty when nothing runs); `settled`: all requested work is done; `ended(job,
     kind, cancelled)`: a job has ended and the next has not started; `interrupted`: the user opens another input.
     """
@@ -48,6 +51,8 @@ class RunQueue(QObject):
         self._waiting: JobKind | None = None
         self._after_steps: JobKind | None = None
         self._to_simulate: tuple[Pick, ...] = ()
+        self._to_complete: dict[RunKey, Pick] = {}
+        self.in_view: Callable[[], Spans] = tuple
         self._unseen: set[RunKey] = set()
         self._interrupted = False
         self._quiet = QTimer(self, singleShot=True, interval=QUIET_MS)
@@ -79,7 +84,15 @@ class RunQueue(QObject):
     @property
     def busy(self) -> bool:
         """Whether anything runs, waits, or is about to be timed."""
-        return bool(self.jobs or self._waiting or self._to_simulate or self._quiet.isActive())
+        return bool(self.jobs or self._waiting or self._simulates or self._quiet.isActive())
+
+    @property
+    def _simulates(self) -> bool:
+        """Whether picks of a simulated GPU wait, or their further parts."""
+        return bool(self._to_simulate or self._to_complete)
+
+    def _forget_simulated(self) -> None:
+        self._to_simulate, self._to_complete = (), {}
 
     def outdate(self) -> None:
         """The input or the filter changed: results of earlier runs no longer belong to the screen."""
@@ -92,7 +105,8 @@ class RunQueue(QObject):
 
     def cancel(self) -> None:
         """Stop everything that runs and drop what waits; the input keeps its present steps."""
-        self._waiting, self._after_steps, self._to_simulate, self._interrupted = None, None, (), False
+        self._waiting, self._after_steps, self._interrupted = None, None, False
+        self._forget_simulated()
         self._quiet.stop()
         self._session.take_back_steps()
         for job in list(self.jobs):
@@ -112,7 +126,8 @@ class RunQueue(QObject):
         """Another frame of the input arrives, and a new run with it: stop the runs on this one without killing the
         engine."""
         self._quiet.stop()
-        self._waiting, self._after_steps, self._to_simulate = None, None, ()
+        self._waiting, self._after_steps = None, None
+        self._forget_simulated()
         for job, kind in list(self.jobs.items()):
             if kind.run or kind is STEPS:
                 self._engine.cancel(job, kill=False)
@@ -122,7 +137,7 @@ class RunQueue(QObject):
         if self._session.input is None or not (self._session.shown.ids or self._session.lacks_steps):
             return
         self._quiet.stop()
-        self._to_simulate = ()
+        self._forget_simulated()
         if any(kind.in_line for kind in self.jobs.values()):
             self._waiting = how
             self._give_way()
@@ -139,8 +154,12 @@ class RunQueue(QObject):
             if kind.patience_ms == 0 or (kind.patience_ms and not patient):
                 self._engine.cancel(job, kill=False)
 
-    def note_result(self, key: RunKey) -> None:
-        """The result of a run has arrived."""
+    def note_result(self, key: RunKey, partial: bool = False) -> None:
+        """The result of a run has arrived; a `partial` one is of a part that equals the whole's result there."""
+        if partial and self._to_simulate:
+            self._to_complete[key] = self._to_simulate[0]
+        elif self._to_simulate:
+            self._to_complete.pop(key, None)  # the whole has followed the part
         self._unseen.discard(key)
         if not self._unseen:
             self._give_way()
@@ -175,7 +194,7 @@ class RunQueue(QObject):
         else:
             self._go_on()
 
-    def _submit_run(self, how: JobKind, picks: tuple[Pick, ...]) -> None:
+    def _submit_run(self, how: JobKind, picks: tuple[Pick, ...], rest: bool = False) -> None:
         assert self._session.input is not None
         choice = self._session.choice
         request = RunRequest(
@@ -188,6 +207,8 @@ class RunQueue(QObject):
             protocol=how.protocol,
             checks=how.checks,
             roofs=how.roofs,
+            view=self.in_view(),
+            rest=rest,
         )
         shown = self._session.shown
         self._unseen = {shown.key_of(pick) for pick in picks}
@@ -247,10 +268,11 @@ class RunQueue(QObject):
     def interrupt(self) -> None:
         """The user opens another input: stop the runs on this one; they continue only if no other input comes."""
         running = [job for job, kind in self.jobs.items() if kind.of_input]
-        self._interrupted = self._interrupted or bool(self._waiting or self._to_simulate or self._quiet.isActive())
+        self._interrupted = self._interrupted or bool(self._waiting or self._simulates or self._quiet.isActive())
         self._interrupted = self._interrupted or any(self.jobs[job].run for job in running)
         self._interrupted = self._interrupted or self._after_steps is not None
-        self._waiting, self._after_steps, self._to_simulate = None, None, ()
+        self._waiting, self._after_steps = None, None
+        self._forget_simulated()
         self._quiet.stop()
         self.interrupted.emit()
         for job in running:
@@ -261,8 +283,10 @@ class RunQueue(QObject):
         kind = self.jobs.pop(job, None)
         if kind is not None and kind.run:
             self._results.stop_running()
-        if kind is SIMULATE and not cancelled:
+        if kind is SIMULATE and not cancelled and self._to_simulate:
             self._to_simulate = self._to_simulate[1:]
+        elif kind is SIMULATE and not cancelled and self._to_complete:
+            del self._to_complete[next(iter(self._to_complete))]
         if kind is LIVE and not cancelled and not self._waiting and self.timed_after_pause and self.picks(TIME):
             self._quiet.start()
         if kind is not None:
@@ -274,7 +298,7 @@ class RunQueue(QObject):
             self._go_on()
 
     def _go_on(self) -> None:
-        """Nothing runs: start what waits, else the next simulated pick."""
+        """Nothing runs: start what waits, else the next simulated pick, else the further parts of one."""
         if self._interrupted:  # no other input arrived
             self._interrupted, self._waiting = False, self._waiting or LIVE
         if self._waiting:
@@ -282,6 +306,8 @@ class RunQueue(QObject):
             self._start(how)
         elif self._to_simulate:
             self._submit_run(SIMULATE, self._to_simulate[:1])
+        elif self._to_complete:
+            self._submit_run(SIMULATE, (next(iter(self._to_complete.values())),), rest=True)
         else:
             self.busy_changed.emit("")
             if not self.busy:

@@ -341,7 +341,7 @@ class SessionController(QObject):
             elif not update.row.failure:
                 self.succeeded.emit(subject)
         if fresh:
-            self.queue.note_result(update.key)
+            self.queue.note_result(update.key, bool(update.place) and update.exact and not update.row.failure)
 
 
 _OF_JOBS: Mapping[type, Callable[[SessionController, Any], None]] = {

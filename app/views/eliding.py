@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics, QFontMetricsF
@@ -22,6 +23,21 @@ def elided_text(text: str, metrics: QFontMetrics | QFontMetricsF, width: float, 
     if separator and metrics.horizontalAdvance(DOTS + kept) < width:
         return _cut(head, metrics, width, kept)
     return _cut(text, metrics, width)
+
+
+def shortest_needed(texts: Sequence[str], metrics: QFontMetrics | QFontMetricsF, width: float) -> str:
+    """The first of these texts, which say ever less, that fits in `width`; where none does, what `elided_text` leaves
+    of the last."""
+    for text in texts:
+        if metrics.horizontalAdvance(text) <= width:
+            return text
+    return elided_text(texts[-1], metrics, width)
+
+
+def clauses(text: str, between: str = ", ") -> tuple[str, ...]:
+    """Ever fewer whole clauses of a text, from its beginning: "a, b, c", "a, b", "a"."""
+    parts = text.split(between)
+    return tuple(between.join(parts[:count]) for count in range(len(parts), 0, -1))
 
 
 def elided_sides(text: str, metrics: QFontMetrics | QFontMetricsF, width: float, between: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette
@@ -23,7 +24,8 @@ from app.base.tips import set_tip, tip_text
 from app.models.pictures.layer import State
 from app.models.pictures.nonfinite import value_word
 from app.models.results.origin import Origin
-from app.views.eliding import elided_sides, elided_text
+from app.views.eliding import elided_sides, elided_text, shortest_needed
+from gpu_ops.input_kinds import centred
 
 BETWEEN = " · "
 """The separator of a title and its verdict."""
@@ -65,18 +67,30 @@ def mark_texts(origin: Origin, shape: tuple[int, ...] | None) -> tuple[str, str]
         return "", ""
     short = translate("Parts", "simulated")
     if origin.part and not origin.start:
-        size = " × ".join(map(number, reversed(origin.part)))  # noqa: RUF001 - the sign of times
+        size = _by(stop - start for start, stop in origin.part)
         text = translate("Parts", "of the middle {size}").format(size=size)
+        if not centred(origin.part, origin.extent):
+            text = translate("Parts", "of a part of {size}").format(size=size)
         return text, translate("Parts", "simulated · {text}").format(text=text)
     if not origin.start or shape is None:
         return short, short
-    if len(origin.start) == 1:
-        text = translate("Parts", "simulated · centre {count} samples").format(count=number(shape[0]))
+    rank = len(origin.start)
+    is_middle = centred([(a, a + n) for a, n in zip(origin.start, shape[:rank], strict=True)], origin.whole)
+    if is_middle and rank == 1:
+        text = translate("Parts", "simulated · centre {size} samples")
+    elif is_middle:
+        text = translate("Parts", "simulated · centre {size}")
     else:
-        text = translate("Parts", "simulated · centre {width} × {height}").format(width=shape[1], height=shape[0])
+        text = translate("Parts", "simulated · {size} of {whole}")
+    text = text.format(size=_by(shape[:rank]), whole=_by(origin.whole))
     if not origin.exact:
         text = translate("Parts", "{part} on its own").format(part=text)
     return short, text
+
+
+def _by(extents: Iterable[int]) -> str:
+    """Extents as people say them: width first."""
+    return " × ".join(map(number, reversed([*extents])))  # noqa: RUF001 - the sign of times
 
 
 class TickBox(QCheckBox):
@@ -110,16 +124,21 @@ class Combo(QComboBox):
 
 class ElidedLabel(QLabel):
     """A line that is cut with … where it does not fit, with the whole text as its tooltip. The part after the last
-    `keep` stays whole where it fits; the parts on both sides of `between` are cut equally."""
+    `keep` stays whole where it fits; the parts on both sides of `between` are cut equally. Texts that are `shorter` in
+    words, the next one ever shorter, come before any cut."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None, keep: str = "", between: str = "") -> None:
         super().__init__(parent)
-        self._keep, self._between = keep, between
+        self._keep, self._between, self._shorter = keep, between, tuple[str, ...]()
         self.letters = 24
         """The largest width that it asks for; it takes more where available."""
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setText(text)
+
+    def setText(self, text: str) -> None:  # noqa: N802
+        self._shorter = ()
+        super().setText(text)
 
     def sizeHint(self) -> QSize:
         hint, widest = super().sizeHint(), self.fontMetrics().averageCharWidth() * self.letters
@@ -129,11 +148,20 @@ class ElidedLabel(QLabel):
         hint, least = super().sizeHint(), self.fontMetrics().averageCharWidth() * 8
         return QSize(min(hint.width(), least), hint.height())
 
+    def set_texts(self, text: str, *shorter: str) -> None:
+        """Set the text, and those that say less where it does not fit."""
+        self.setText(text)
+        self._shorter = shorter
+        self.update()
+
     def shown_text(self) -> str:
-        """Show as much of the text as fits."""
+        """As much of the text as fits."""
+        metrics, width = self.fontMetrics(), self.contentsRect().width()
         if self._between:
-            return elided_sides(self.text(), self.fontMetrics(), self.contentsRect().width(), self._between)
-        return elided_text(self.text(), self.fontMetrics(), self.contentsRect().width(), self._keep)
+            return elided_sides(self.text(), metrics, width, self._between)
+        if self._shorter:
+            return shortest_needed((self.text(), *self._shorter), metrics, width)
+        return elided_text(self.text(), metrics, width, self._keep)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         shown = self.shown_text()
@@ -199,11 +227,23 @@ class StateChip(QWidget):
         return self._size(self.text)
 
     def minimumSizeHint(self) -> QSize:
-        return self._size(self._short)
+        return self._size(self._symbol)
 
-    def least_width(self) -> int:
-        """The width of the symbol and the word; 0 without a verdict."""
-        return self._size(self._short).width() if self.state else 0
+    @property
+    def _symbol(self) -> str:
+        return self._short.partition(" ")[0]
+
+    def least_width(self, word: bool = True) -> int:
+        """The width of the symbol, and of the `word`; 0 without a verdict."""
+        return self._size(self._short if word else self._symbol).width() if self.state else 0
+
+    def shown_text(self, room: float) -> str:
+        """The whole text, else the verdict's word with as much of the rest as is worth it, else its symbol."""
+        metrics = self.fontMetrics()
+        if metrics.horizontalAdvance(self._short) > room:
+            return self._symbol
+        worth = room - metrics.horizontalAdvance(self._short) > 5 * self._pad()
+        return elided_text(self.text, metrics, room) if worth or self.text == self._short else self._short
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if self.state is None:
@@ -217,9 +257,7 @@ class StateChip(QWidget):
         painter.drawRoundedRect(box, box.height() / 3, box.height() / 3)
         painter.setPen(palette.color(QPalette.ColorRole.WindowText))
         inner = self.rect().adjusted(self._pad(), 0, -self._pad(), 0)
-        room = self.width() - self.least_width() > 5 * self._pad()  # for texts longer than the verdict's own word
-        text = self.text if room else self._short
-        text = elided_text(text, self.fontMetrics(), inner.width() + 1)
+        text = self.shown_text(inner.width() + 1)
         painter.drawText(inner, int(Qt.AlignmentFlag.AlignVCenter), text)
         painter.end()
 

@@ -28,7 +28,7 @@ from gpu_ops.report.files import read_report, row
 from gpu_ops.report.machines import machine_name, machine_parts
 from gpu_ops.report.provenance import machine
 from gpu_ops.report.rows import Report, Row
-from gpu_ops.running.affordable import affordable, cut_note
+from gpu_ops.running.affordable import affordable, cut_note, part_spans
 from gpu_ops.running.runner import default_picks, last_runs, run_experiment
 from gpu_ops.types import Experiment, Filter, Input, Run
 
@@ -124,7 +124,9 @@ def _of_filter(args: argparse.Namespace) -> tuple[Page, int]:
         pictures=_pictures(filter, experiment.input, runs),
         kernels=kernels,
         claims=[j.as_dict() for j in judge_by_reports(filter.claims, recorded_reports())],
-        part=cut_note(experiment.input, part) if part is not experiment.input and simulated else "",
+        part=cut_note(experiment.input, part_spans(experiment.input))
+        if part is not experiment.input and simulated
+        else "",
     )
     return page, exit_code(found.rows, explicit=bool(args.variant))
 

@@ -30,7 +30,7 @@ from gpu_ops.io.steps.apply import title_of
 from gpu_ops.own_kernels.gate import broken, conditions
 from gpu_ops.own_kernels.sources import read_kernel
 from gpu_ops.params import check_values
-from gpu_ops.running.affordable import affordable, cut_note
+from gpu_ops.running.affordable import affordable, cut_note, part_spans
 from gpu_ops.running.suitable import check_type
 from gpu_ops.running.verify import full_meta
 from gpu_ops.task import Meta, Task
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     filter = FILTERS.find(args.filter, whole.kind)
     check_type(filter, whole)
     part, starts = (whole, ()) if args.whole else affordable(whole)
-    notes = [f"{cut_note(whole, part)} (--whole takes all of it)"] if starts else []
+    notes = [f"{cut_note(whole, part_spans(whole))} (--whole takes all of it)"] if starts else []
     notes += ["counted in a sample of the blocks and scaled to all"] if args.counters == "sample" else []
     note = "; ".join(notes)
     ids = todays_ids(args, filter, args.variants, part.meta, _values(args, filter)[0])

@@ -46,10 +46,17 @@ class OfflineTexture:
 class OfflineDevice(CpuDevice):
     """A device that compiles kernels and checks launches. Its arrays are NumPy's, with meaningless content."""
 
-    def __init__(self, architecture: str, edits: Mapping[str, str] | None = None, limits: Limits | None = None) -> None:
-        """`limits` are those of a real GPU; without them, of a small GPU of this architecture."""
+    def __init__(
+        self,
+        architecture: str,
+        edits: Mapping[str, str] | None = None,
+        limits: Limits | None = None,
+        assemble: bool = True,
+    ) -> None:
+        """`limits` are those of a real GPU; without them, of a small GPU of this architecture. Kernels that are not
+        assembled have no resources, as on the simulated GPU, with which they share the compiled programs."""
         super().__init__()
-        self.architecture = architecture
+        self.architecture, self._assemble = architecture, assemble
         self._edits = dict(edits or {})
         self.limits = limits or limits_of(architecture)
 
@@ -59,7 +66,7 @@ class OfflineDevice(CpuDevice):
 
     def kernel(self, source: str, name: str, defines: Mapping[str, Value] | None = None) -> OfflineKernel:
         instances = instances_of(source, name)
-        compiled = compile_kernel(source, self.architecture, defines, self._edits, instances=instances)
+        compiled = compile_kernel(source, self.architecture, defines, self._edits, self._assemble, instances)
         return OfflineKernel(name, compiled.entry(name), compiled)
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:

@@ -12,7 +12,7 @@ from gpu_ops.device_names import is_simulated
 from gpu_ops.devices.occupancy import LaunchOccupancy
 from gpu_ops.devices.sim.streams.queues import Queues
 from gpu_ops.doctor.machine import examine
-from gpu_ops.engine.job_channel import JobChannel
+from gpu_ops.engine.job_channel import PARTS, JobChannel
 from gpu_ops.engine.messages import (
     DoctorAnswer,
     DoctorRequest,
@@ -37,6 +37,7 @@ from gpu_ops.engine.messages import (
     XRayRequest,
 )
 from gpu_ops.engine.shared import SharedArray, SharedInput, SharedResult
+from gpu_ops.engine.simulated import Piece, Simulation
 from gpu_ops.engine.statistics import statistics
 from gpu_ops.errors import DeviceError, InputError, KernelError, KernelscopeError, ParamError, plain
 from gpu_ops.explaining import comparison
@@ -61,7 +62,7 @@ from gpu_ops.report.files import row
 from gpu_ops.report.rows import Row
 from gpu_ops.report.sweeps import noise_of, resized
 from gpu_ops.run_key import RunKey
-from gpu_ops.running.affordable import Crop, crop_note, exact_crop
+from gpu_ops.running.affordable import Crop
 from gpu_ops.running.attempt import FOR_ALL
 from gpu_ops.running.runner import run_experiment
 from gpu_ops.task import Task
@@ -191,8 +192,7 @@ def _values(input: Input) -> Array:
 
 
 def _run(channel: JobChannel, request: RunRequest) -> None:
-    """Run the picks of real devices first, then the simulated ones on the part of the input that is small enough for
-    them."""
+    """Run the picks of real devices first, then the simulated ones one by one."""
     whole = channel.input(request.input)
     if request.size is not None:
         with finite():
@@ -203,11 +203,24 @@ def _run(channel: JobChannel, request: RunRequest) -> None:
         _send_occupancy(channel, request, whole)
     channel.pin(request.input.array.segment, (p.device for p in request.picks))
     fast = tuple(p for p in request.picks if not is_simulated(p.device))
-    slow = tuple(p for p in request.picks if is_simulated(p.device))
     if fast:
-        _run_picks(channel, request, whole, whole, (), fast)
-    if slow:
-        _run_picks(channel, request, whole, *channel.middle(whole), slow)
+        _run_picks(channel, request, whole, fast)
+    for place, pick in enumerate(p for p in request.picks if is_simulated(p.device)):
+        _simulate(channel, request, whole, pick, len(fast) + place)
+
+
+def _simulate(channel: JobChannel, request: RunRequest, whole: Input, pick: Pick, place: int) -> None:
+    """Run a pick on a simulated GPU, the one in this place of the request's: see Simulation. Without outputs only a
+    part that takes seconds is run: it is the work of one size that is wanted."""
+    how = request.protocol, request.mode, request.checks
+    experiment = Experiment(request.filter, whole, request.params, (pick,), *how, counted=True)
+
+    def report(text: str, share: float) -> None:
+        channel.progress(text, int(PARTS * (place + share)), PARTS * len(request.picks))
+
+    simulation = Simulation(experiment, request.view, channel.should_stop, report)
+    for piece in simulation.rest() if request.rest else simulation.run(always_part=not request.outputs):
+        _send(channel, request, piece)
 
 
 def _send_occupancy(channel: JobChannel, request: RunRequest, whole: Input) -> None:
@@ -224,36 +237,30 @@ def _send_occupancy(channel: JobChannel, request: RunRequest, whole: Input) -> N
     channel.send(OccupancyAnswer(request.job, found, tuple(reasons)))
 
 
-def _run_picks(
-    channel: JobChannel, request: RunRequest, whole: Input, part: Input, place: tuple[int, ...], picks: tuple[Pick, ...]
-) -> None:
-    """Run picks on a part of the input that begins at `place`. The window gets that part of the results which equals
-    the whole input's."""
+def _run_picks(channel: JobChannel, request: RunRequest, whole: Input, picks: tuple[Pick, ...]) -> None:
+    """Run picks of real devices on the whole input."""
     how = request.protocol, request.mode, request.checks
-    experiment = Experiment(request.filter, part, request.params, picks, *how, counted=True)
+    experiment = Experiment(request.filter, whole, request.params, picks, *how, counted=True)
     count, all_picks = len(picks), len(request.picks)
-    before = all_picks - count if is_simulated(picks[0].device) else 0
 
     def report(text: str, done: int, total: int) -> None:
-        """Report the progress of the whole request: these picks are a share of it, and all picks have equally many
-        steps."""
-        channel.progress(text, done + total * before // count, total * all_picks // count)
+        """Report the progress of the whole request, of which these picks are a share."""
+        channel.progress(text, done, total * all_picks // count)
 
     sent: set[RunKey] = set()
     for run in run_experiment(experiment, stop=channel.should_stop, progress=report):
-        first = run.key not in sent
+        _send(channel, request, Piece(run, experiment, Crop((), (), True), (), run.key not in sent))
         sent.add(run.key)
-        task = Task.of(part.meta, run.params, run.pick.knobs)
-        region = exact_crop(FILTERS.find(run.filter), task, whole.array.shape, place)
-        if place:
-            run = replace(run, notes=(crop_note(whole, part, region), *run.notes))
-        new_row = _row(channel, run, experiment, request.roofs)
-        outputs = _outputs(channel, run, task, region) if first and request.outputs else {}
-        machine = (
-            channel.provenance(run.pick.device) if run.timings or run.outputs else {}
-        )  # the device has been opened by then
-        where = region[1:]
-        channel.send(RunUpdate(request.job, request.generation, run.stage, new_row, outputs, *where, machine))
+
+
+def _send(channel: JobChannel, request: RunRequest, piece: Piece) -> None:
+    """Send the newest state of a run, with the part of its outputs that equals the whole input's where they are new."""
+    run, region = piece.run, piece.region
+    new_row = _row(channel, run, piece.experiment, request.roofs)
+    outputs = _outputs(channel, run, piece.task, region) if piece.begins and request.outputs else {}
+    machine = channel.provenance(run.pick.device) if run.timings or run.outputs else {}  # it has been opened by then
+    where = region.place, region.exact, piece.spans
+    channel.send(RunUpdate(request.job, request.generation, run.stage, new_row, outputs, *where, machine))
 
 
 def _row(channel: JobChannel, run: Run, experiment: Experiment, roofs: bool) -> Row:

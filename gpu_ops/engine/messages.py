@@ -1,7 +1,5 @@
-"""The messages between the window and its engine. Every message is a frozen dataclass that pickles.
-
-Messages never contain arrays. Arrays are in segments that the window owns, and messages name the segments.
-"""
+"""The messages between the window and its engine. Every message is a frozen dataclass that pickles. Arrays are in
+segments that the window owns, and messages name the segments."""
 
 from __future__ import annotations
 
@@ -16,6 +14,7 @@ from gpu_ops.engine.shared import SharedInput, SharedResult
 from gpu_ops.explaining.spans import Rates, Timeline
 from gpu_ops.explaining.transfers.sweep import TransferSweep
 from gpu_ops.filters.own import OwnVariant
+from gpu_ops.input_kinds import Spans
 from gpu_ops.io.opening import Survey
 from gpu_ops.io.part_files import part_of
 from gpu_ops.io.results import Saving
@@ -23,7 +22,7 @@ from gpu_ops.report.rows import Row
 from gpu_ops.run_key import RunKey
 from gpu_ops.types import Facts, Pick, RunStage
 
-PROTOCOL = 9
+PROTOCOL = 10
 
 
 # Requests of the window. Job numbers ascend; an answer has the number of its job.
@@ -84,7 +83,8 @@ class RunRequest:
     """Run an experiment. `generation` distinguishes newer parameters from older ones. `size` selects a part of the
     input, or `noise` of that size, see gpu_ops.report.sweeps.resized; with `distinct` the input is noise of so many
     values. Without `outputs` the answers have only rows. `occupancy_for` are picks whose theoretical occupancy on an
-    `architecture` is reported first; `picks` may then be empty."""
+    `architecture` is reported first; `picks` may then be empty. A simulated GPU runs the whole input where that is
+    short, else a part around the centre of `view`, what the person sees of it; with `rest` all further parts."""
 
     job: int
     generation: int
@@ -100,6 +100,8 @@ class RunRequest:
     noise: bool = False
     distinct: int | None = None
     outputs: bool = True
+    view: Spans = ()
+    rest: bool = False
     occupancy_for: tuple[Pick, ...] = ()
     architecture: str = ""
 
@@ -123,8 +125,7 @@ class XRayRequest:
 class TimelinesRequest:
     """Find when the steps of the picks begin and end. Those of a simulated GPU have queues with so many `copy_engines`,
     which begin steps `in_order` of their enqueueing before compute capability 3.5; with `rates` times are predicted.
-    With `launch_blocking` the host waits for each kernel.
-    """
+    With `launch_blocking` the host waits for each kernel."""
 
     job: int
     input: SharedInput
@@ -292,10 +293,9 @@ class RunUpdate:
     """The newest state of one pick: its stage and its row. The first update also has the `outputs`.
 
     If only a part of the input was run, `place` is where the outputs begin in the input along each spatial axis; else
-    it is (). The outputs equal the whole input's there, unless `exact` is False: then they depend only on the part.
-    `provenance` is the answer of gpu_ops.report.provenance.machine, without roofs, for all devices so far; only the
-    first update of a device has it.
-    """
+    it is (). The outputs equal the whole input's there, unless `exact` is False: then they depend only on the part,
+    which begins and ends at `part` along each axis. `provenance` is the answer of gpu_ops.report.provenance.machine,
+    without roofs, for all devices so far; only the first update of a device has it."""
 
     job: int
     generation: int
@@ -304,6 +304,7 @@ class RunUpdate:
     outputs: Mapping[str, SharedResult] = field(default_factory=dict)
     place: tuple[int, ...] = ()
     exact: bool = True
+    part: Spans = ()
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -391,9 +392,8 @@ class Failed:
 
 
 Read = LoadRequest | SurveyRequest | SampleRequest | StepsRequest | ResultRequest
-Job = (
-    Read | RunRequest | XRayRequest | TimelinesRequest | TransfersRequest | SaveRequest | FramesRequest | DoctorRequest
-)
+Look = XRayRequest | TimelinesRequest | TransfersRequest | DoctorRequest
+Job = Read | Look | RunRequest | SaveRequest | FramesRequest
 Request = Job | CancelRequest
 Made = Loaded | Surveyed | Stepped | ResultSaved | RunUpdate | OccupancyAnswer
 Found = XRayAnswer | TimelinesAnswer | TransfersAnswer | DoctorAnswer

@@ -22,6 +22,7 @@ from gpu_ops.errors import (
 )
 from gpu_ops.plan import Device, DeviceArray, Execution, How, Plan
 from gpu_ops.progress import Cancelled, advance, listening
+from gpu_ops.running.affordable import PACE, threads_of
 from gpu_ops.running.declared import make_plan, mistakes
 from gpu_ops.running.timing import check_stop
 from gpu_ops.running.verify import verify
@@ -134,7 +135,10 @@ class Attempt:
             how = "counted"
         for name, wrong in poison.items():
             self.session.upload(wrong, out=self.plan.outputs[name])
-        self.keep(self.session.execute(self.plan, how))
+        execution = self.session.execute(self.plan, how)
+        if self.device.clock == "simulated":
+            PACE.note(self.run.key, self.task.meta, threads_of(self.plan), execution.elapsed)
+        self.keep(execution)
         return {name: self.session.download(out) for name, out in self.plan.outputs.items()}
 
     def keep(self, execution: Execution) -> None:

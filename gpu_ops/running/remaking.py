@@ -17,7 +17,7 @@ from gpu_ops.io.files import LIMIT
 from gpu_ops.io.inputs import make_input
 from gpu_ops.output_kinds import OUTPUT_KINDS, Array
 from gpu_ops.run_key import with_tuples
-from gpu_ops.running.affordable import affordable, exact_crop
+from gpu_ops.running.affordable import cut_out, exact_crop, part_spans
 from gpu_ops.running.runner import run_experiment
 from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Facts, Input, Pick, Run
@@ -52,8 +52,10 @@ def _result(origin: Mapping[str, Any], limit: int) -> Input:
     whole = from_origin(origin["of"], limit=limit)
     filter = FILTERS.find(str(origin["result"]), whole.kind)
     pick = Pick(str(origin["variant"]), str(origin["device"]), with_tuples(origin.get("knobs", {})))
-    start = tuple(origin.get("start", ()))
-    part, place = affordable(whole) if start and is_simulated(pick.device) else (whole, ())
+    start, part, place = tuple(origin.get("start", ())), whole, tuple[int, ...]()
+    if start and is_simulated(pick.device):
+        spans = tuple((int(a), int(b)) for a, b in origin.get("part", ())) or part_spans(whole)  # before: the centre
+        part, place = cut_out(whole, spans), tuple(a for a, _ in spans)
     experiment = Experiment(filter.id, part, with_tuples(origin.get("params", {})), (pick,), "none", checks="off")
     *_, run = run_experiment(experiment)
     if run.failure or origin["output"] not in run.outputs:

@@ -1031,7 +1031,11 @@ def test_a_simulated_run_takes_the_middle_and_says_so(shared: Talk) -> None:
     last = [u.row for u in updates if u.row.device == "sim"][-1]
     assert last.ok and last.clock == "simulated" and last.stages.keys() <= {"compile"}
     assert last.counters["warp_instructions"] > 1000 and last.findings == ()
-    assert last.notes[0].startswith("simulated on the centre 256 x 256 of 500 x 300; the 25")
+    first = next(u.row for u in updates if u.place)
+    assert first.notes[0].startswith("simulated on the centre 256 x 256 of 500 x 300; the 25")
+    assert sim.part == ((22, 278), (122, 378)) and first.shape == (256, 256)
+    if not updates[-1].place:  # it was predicted to be short
+        assert last.shape == (300, 500) and not any("simulated on" in note for note in last.notes)
     for update in (cpu, sim):
         shared.release(update)
     shared.client.pool.release(noise.array.segment)

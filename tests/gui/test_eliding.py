@@ -7,16 +7,23 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from fake_engine import FakeEngine, make
 from hypothesis import example, given
 from hypothesis import strategies as st
+from live import pause
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QFontMetrics, QFontMetricsF
 from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionComboBox, QTableWidget
+from result_rows import row
+from simulated_rows import bring
 
-from app.views.eliding import DOTS, NUMBER, elided_sides, elided_text, shortened
+from app.models.experiment.differences import DifferenceOf
+from app.views.eliding import DOTS, NUMBER, clauses, elided_sides, elided_text, shortened
 from app.views.headers import Header
-from app.views.parts import Combo, ElidedLabel
+from app.views.parts import Combo, ElidedLabel, StateChip
+from gpu_ops import from_array
 
 APP = Path(__file__).parents[2] / "app"
 BARS = "256 bars over value −0.5 … 255.5, 262,144 samples"
@@ -136,3 +143,66 @@ def test_both_sides_of_a_difference_are_cut_alike(qapp: QApplication) -> None:
     narrow = elided_sides("window 15 of all cores − mean", metrics, room, between)
     assert narrow.startswith("window 15 of") and narrow.endswith("… − mean"), "what it leaves is for the other"
     assert elided_sides("camera", metrics, whole, between) == "camera"
+
+
+def test_a_caption_becomes_shorter_in_words_before_it_is_cut(qtbot) -> None:
+    label = ElidedLabel()
+    qtbot.addWidget(label)
+    texts = ("512 × 512, uint8, zoom 34.4 %", "512 × 512, zoom 34.4 %", "512 × 512")  # noqa: RUF001
+    label.set_texts(*texts)
+    wide = label.fontMetrics().horizontalAdvance
+    shown = []
+    for width in range(wide(texts[0]) + 5, 20, -1):
+        label.resize(width, 20)
+        shown.append(label.shown_text())
+    assert list(dict.fromkeys(shown))[:3] == list(texts)
+    assert not any(cuts_a_number(text, label.text()) for text in shown)
+    label.setText("another one, uint8, zoom 34.4 %")
+    assert label.shown_text().endswith("…"), "shorter texts are of the text before"
+    assert clauses("256 bars over value 0 … 256, 262144 samples") == (
+        "256 bars over value 0 … 256, 262144 samples",
+        "256 bars over value 0 … 256",
+    )
+
+
+def cuts_a_number(shown: str, text: str) -> bool:
+    """Whether a text that was cut ends within one of the numbers of the whole."""
+    kept = shown.rstrip(" …")
+    if shown == text or not text.startswith(kept):
+        return False
+    return any(n.start() < len(kept) < n.end() for n in NUMBER.finditer(text))
+
+
+def test_a_verdict_leaves_its_symbol_where_the_word_has_no_room(qtbot) -> None:
+    chip = StateChip()
+    qtbot.addWidget(chip)
+    chip.show_state("stale", "of window 15")
+    wide = chip.fontMetrics().horizontalAdvance
+    shown = [chip.shown_text(room) for room in range(wide(chip.text), 10, -1)]
+    assert list(dict.fromkeys(shown))[0] == "↻ stale · of window 15" and shown[-1] == "↻"
+    assert "↻ stale" in shown and not any(text.startswith("↻ st…") or "1…" in text for text in shown)
+
+
+SIZES = {"small": (900, 600, False), "wide": (1280, 720, False), "presenter": (1280, 720, True)}
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_no_number_is_cut_in_any_pane(qtbot, size: str) -> None:
+    engine, (width, height, presenter) = FakeEngine(), SIZES[size]
+    window = make(qtbot, engine)
+    engine.show(from_array(np.add.outer(np.arange(512), np.arange(512)).astype(np.uint8)))
+    session = window.controller.session
+    session.set_picks(("serial", "parallel"))
+    for variant in ("serial", "parallel"):
+        bring(window, engine, row(variant, "cpu", 1.234567e-3), np.full((512, 512), 7, np.uint8))
+    session.keep_difference(DifferenceOf("serial", "parallel"))
+    window.context.look.set_presenter(presenter)
+    window.resize(width, height)
+    pause()
+    labels = [label for label in window.findChildren(ElidedLabel) if label.isVisible() and label.text()]
+    assert len(labels) > 3
+    bad = {label.text(): label.shown_text() for label in labels if cuts_a_number(label.shown_text(), label.text())}
+    assert not bad
+    captions = [label.shown_text() for label in labels if label.objectName() == "tileStatus"]
+    assert not any("…" in text for text in captions), captions
+    window.context.look.set_presenter(False)

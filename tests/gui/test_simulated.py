@@ -22,11 +22,14 @@ from app.base.theme import colours_of
 from app.models.experiment.job_kind import MEASURE
 from app.models.experiment.slot import RowSlot
 from app.models.results.origin import Origin
+from app.models.results.rungs import idea_of, rung_lines
 from app.views.parts import mark_texts
 from app.views.timing.counter_menu import MOST
+from app.views.timing.row_text import part_text
 from app.views.window.main_window import INPUT, MainWindow
 from app.views.window.panels import TABLE
 from gpu_ops import from_array
+from gpu_ops.engine.messages import Finished
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 KERNELS = ("naive", "constant", "shared")
@@ -126,6 +129,30 @@ def test_what_has_no_time_is_not_run_for_its_time(window: MainWindow, engine: Fa
     asked = [(r.protocol, p.variant) for r in engine.asked[before:] for p in r.picks]
     assert asked == [("none", kernel) for kernel in KERNELS] and told == [True]
     assert not window.controller.queue._quiet.isActive()
+
+
+def test_further_parts_come_when_every_pick_has_its_first(window: MainWindow, engine: FakeEngine) -> None:
+    ready(engine, NO_CUDA, SIM)
+    window.controller.queue.timed_after_pause = False
+    engine.show(from_array(picture()))
+    window.display.zoom_at(20.0, 100.0, 20.0)
+    first = len(engine.asked) + 1
+    window.controller.session.set_picks(("naive", "shared"))
+    one_more = lambda: engine.answered.emit(Finished(engine.jobs))  # noqa: E731
+    one_more()
+    bring(window, engine, simulated("naive"), picture()[20:60, 30:90].copy(), (20, 30))
+    one_more()
+    bring(window, engine, simulated("shared"), picture()[20:60, 30:90].copy(), (20, 30))
+    bring(window, engine, simulated("shared"), picture(), ())  # the whole followed, because it was short
+    one_more()
+    asked = [(r.picks[0].variant, r.rest) for r in engine.asked[first - 1 :]]
+    assert asked == [("naive", False), ("shared", False), ("naive", True)] and window.controller.busy
+    (top, bottom), (left, right) = engine.asked[-1].view
+    assert 0 <= top < 20 < bottom <= 80 and 0 < left < 100 < right <= 120, "what is in view comes first"
+    window.controller.session.set_params({"window": 7, "border": "reflect"})
+    engine.end()
+    later = [r for r in engine.asked if r.params["window"] == 7]
+    assert not any(r.rest for r in later) and later[0].picks[0].variant == "naive", "the earlier parts are given up"
 
 
 # Where its results lie.
@@ -522,9 +549,28 @@ def test_what_a_part_lacks_is_hatched(qtbot) -> None:
     assert len(inks(26, 21, 54, 30)) == 1, "and none over it"
 
 
+def test_the_work_of_a_part_is_not_compared_with_that_of_the_whole(window: MainWindow, engine: FakeEngine) -> None:
+    ready(engine, NO_CUDA, SIM)
+    engine.show(from_array(picture()))
+    note = "simulated on the centre 60 x 40 of 120 x 80; the 58 x 38 unaffected by the crop are shown"
+    bring(window, engine, simulated("naive"), picture())
+    counters = {name: count / 4 for name, count in COUNTERS.items()}
+    bring(window, engine, simulated("constant", notes=[note], shape=[40, 60], counters=counters), picture())
+    entries = window.controller.results.entries()
+    whole, part = (next(e for e in entries if e.variant == v) for v in ("naive", "constant"))
+    assert part.part == (40, 60) and whole.part == () and part_text(part) == "of 60 × 40"  # noqa: RUF001
+    assert part_text(whole) == "" and rung_lines(entries, part) == [idea_of(part)]
+
+
 def test_a_sum_of_a_part_says_of_which() -> None:
-    placed = Origin(True, (128, 128), (512, 512), part=(256, 256))
+    placed = Origin(True, (129, 129), (512, 512), part=((128, 384), (128, 384)), extent=(512, 512))
     assert mark_texts(placed, (254, 254))[1] == "simulated · centre 254 × 254"  # noqa: RUF001
     loose = mark_texts(placed.loose, (256,))
     assert loose == ("of the middle 256 × 256", "simulated · of the middle 256 × 256")  # noqa: RUF001
     assert mark_texts(Origin(True).loose, (256,)) == ("simulated", "simulated")
+    aside = Origin(True, (0, 10), (512, 600), part=((0, 256), (9, 265)), extent=(512, 600))
+    assert mark_texts(aside, (254, 254))[1] == "simulated · 254 × 254 of 600 × 512"  # noqa: RUF001
+    assert mark_texts(aside.loose, (256,))[0] == "of a part of 256 × 256"  # noqa: RUF001
+    signal = Origin(True, (20,), (1040,), part=((18, 1022),), extent=(1040,))
+    assert mark_texts(signal, (1000,))[1] == "simulated · centre 1000 samples"
+    assert mark_texts(Origin(True, (0,), (1040,)), (9,))[1] == "simulated · 9 of 1040"

@@ -37,16 +37,15 @@ def window(qtbot, engine):
         yield window
 
 
-def test_the_middle_is_simulated_verified_counted_and_shown_in_its_place(qtbot, window) -> None:
+def test_a_simulation_covers_the_whole_picture_in_the_end(qtbot, window) -> None:
     settle(qtbot, window.controller, lambda: window.controller.open_sample("camera"))
     whole = np.asarray(window.panes.pane(INPUT).layer.pyramid.array)
     result = right(find_filter("mean2d"), whole, window=3, border="reflect")
-    expected = result[129:383, 129:383]  # the middle 256 × 256, less what its own border changes
     for variant in ("naive", "constant", "shared"):
         pane, entry = window.panes.pane(variant), window.controller.results.entry(RowSlot(variant, "sim"))
-        np.testing.assert_array_equal(pane.layer.pyramid.array, expected)
+        np.testing.assert_array_equal(pane.layer.pyramid.array, result)
         assert pane.layer.value(200.5, 150.5) == result[150, 200]
-        assert pane.layer.state == "fresh" and "simulated · centre 254 × 254" in pane.canvas.accessibleName()
+        assert pane.layer.state == "fresh" and pane.canvas.accessibleName().endswith(" · simulated")
         assert entry.ok and entry.counters["warp_instructions"] > 0 and entry.seconds("kernel") is None
     assert window.controller.results.entry(RowSlot("serial", "cpu")).seconds("kernel") > 0
     assert window.ladder.canvas.ladder().sections[1].title == "Counted work (simulated)"

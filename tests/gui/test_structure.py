@@ -86,8 +86,10 @@ WORDS = {
             *("app/views/window/files.py", "app/views/window/main_window.py"),
         ),
     ),
+    "gain": ("how much stronger the colours of a difference are", ("app/models/files/session_view.py",)),
     "high": ("white of a picture", ("app/models/files/session_view.py", "app/views/pictures/histogram.py")),
     "image": ("a kind", ("app/views/results/view_table.py",)),
+    "level": ("of a difference, set by hand, in a session", ("app/models/files/session_view.py",)),
     "levels": (
         "black and white of a picture; a view of pyramids",
         (
@@ -116,7 +118,7 @@ WORDS = {
         "an input that is a result; a heading",
         (
             *("app/controllers/inputs.py", "app/models/experiment/experiment_text.py"),
-            "app/views/results/region_table.py",
+            *("app/models/files/session_view.py", "app/views/results/pager.py", "app/views/results/region_table.py"),
         ),
     ),
     "rule": ("what becomes of NaN when a file is read", ("app/models/experiment/experiment_text.py",)),

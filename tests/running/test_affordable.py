@@ -10,7 +10,9 @@ from tasks import on
 
 from gpu_ops import Experiment, Pick, from_array, run_experiment
 from gpu_ops.filters import find_filter
-from gpu_ops.running.affordable import affordable, crop_note, exact_crop
+from gpu_ops.input_kinds import centred
+from gpu_ops.run_key import RunKey
+from gpu_ops.running.affordable import Pace, affordable, crop_note, exact_crop, part_spans
 from gpu_ops.types import BORDERS, Input, Locality
 
 CHANGED = {"matrix": (1.0, -2.0, 3.0, -4.0, 5.0, 6.0, -7.0, 8.0, 9.5), "divisor": 3.0}
@@ -108,8 +110,32 @@ def test_the_note_says_what_is_shown() -> None:
     part, place = affordable(whole)
     box = find_filter("box")
     tasks = (on(box, part.array, {"radius": r, "border": "wrap"}) for r in (4, 200))
-    notes = [crop_note(whole, part, exact_crop(box, task, whole.array.shape, place)) for task in tasks]
+    notes = [crop_note(whole, part_spans(whole), exact_crop(box, task, whole.array.shape, place)) for task in tasks]
     assert notes[0] == (
         "simulated on the centre 200 x 256 of 200 x 300; the 200 x 248 unaffected by the crop are shown"
     )
     assert notes[1].startswith("simulated on the centre 200 x 256 of 200 x 300 on its own: the filter's reach")
+
+
+def test_the_part_is_around_what_is_in_view() -> None:
+    image = from_array(np.zeros((1000, 2000), np.float32), kind="image")
+    assert part_spans(image) == ((372, 628), (872, 1128)) and centred(part_spans(image), (1000, 2000))
+    assert part_spans(image, ((0, 100), (1900, 2000))) == ((0, 256), (1744, 2000))
+    assert part_spans(image, ((400, 500), (700, 1000))) == ((322, 578), (722, 978))
+    assert part_spans(image, (), (1000, 100)) == ((0, 1000), (950, 1050))
+    assert part_spans(from_array(np.zeros((256, 256), np.float32), kind="image")) == ()
+    signal = from_array(np.zeros(100_000, np.float32), kind="signal")
+    assert part_spans(signal, ((90_000, 100_000),)) == ((34_464, 100_000),)
+
+
+def test_a_pace_is_that_of_the_same_run_on_this_machine() -> None:
+    pace, image = Pace(), on(find_filter("box"), np.zeros((9, 9), np.float32), {}).meta
+    key, other = (RunKey.of("box", "direct", "sim", {"radius": r}, {}) for r in (2, 3))
+    assert pace.predict(key, image, 81) is None, "nothing was measured"
+    pace.note(key, image, 100, 2.0)  # also prepares its kernels
+    pace.note(key, image, 100, 1.0)
+    assert pace.predict(key, image, 400) == pytest.approx(4.0) and pace.predict(other, image, 400) is None
+    assert pace.predict(key, replace(image, dtype="uint8"), 400) is None
+    pace.note(key, image, 0, 5.0)
+    pace.note(key, image, 100, 8.0, alone=True)
+    assert pace.predict(key, image, 100) == pytest.approx(8.0), "the prediction before was too short"

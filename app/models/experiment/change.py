@@ -36,7 +36,7 @@ class Change:
 
     def __bool__(self) -> bool:
         told = self.input, self.experiment, self.steps, self.device, self.baseline, self.output, self.undo
-        return any(told) or self.originals or self.differences
+        return any(told) or self.originals or self.differences or self.board
 
     @property
     def opened(self) -> bool:
@@ -76,6 +76,11 @@ class Change:
     def differences(self) -> bool:
         """There are other differences next to the results."""
         return self.before.choice.differences != self.after.choice.differences
+
+    @property
+    def board(self) -> bool:
+        """Results are laid out or compared in another way."""
+        return self.before.choice.board != self.after.choice.board
 
     @property
     def steps(self) -> bool:

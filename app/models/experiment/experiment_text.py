@@ -34,7 +34,7 @@ def reason_against(session: Session, program: bool) -> str:
     if not program and any(origin.get("start") for origin in chain):
         return tr(
             "ExperimentText",
-            "The input is the centre crop of a simulated result, which no command creates. Copy as Python gives a "
+            "The input is a part of a simulated result, which no command creates. Copy as Python gives a "
             "program that does; or save the input, open the file, and copy again.",
         )
     return ""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from app.models.experiment.board import Board
 from app.models.experiment.differences import DifferenceOf
 from app.models.experiment.pin import Pin
 from app.models.experiment.steps import Steps
@@ -24,7 +25,8 @@ MOST_INPUTS = 8
 class Choice:
     """One state of everything that undo restores. `input` is the number of the original that the choice belongs to: a
     result that replaces the input has its own number. `pins` are results that keep their settings. `differences` are
-    shown next to the results; a difference of an unticked variant is hidden until the variant is ticked again."""
+    shown next to the results; a difference of an unticked variant is hidden until the variant is ticked again. `board`
+    is how results are laid out and compared."""
 
     filter: str
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -34,6 +36,7 @@ class Choice:
     input: int = 0
     pins: tuple[Pin, ...] = ()
     differences: tuple[DifferenceOf, ...] = ()
+    board: Board = Board()
 
 
 def default_choice(filter: Filter, cuda: bool, steps: Steps = (), meta: Meta | None = None) -> Choice:

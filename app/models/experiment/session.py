@@ -9,6 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from app.models.experiment.board import Board
 from app.models.experiment.change import Change, State
 from app.models.experiment.differences import MOST_DIFFERENCES, DifferenceOf
 from app.models.experiment.history import Choice, History, default_choice, meta_of
@@ -273,13 +274,12 @@ class Session(QObject):
     def _default(self, filter: Filter, cuda: bool | None = None) -> Choice:
         """A filter's defaults for the present input."""
         cuda = bool(self.device) if cuda is None else cuda
-        return replace(default_choice(filter, cuda, self.steps, meta_of(self.input, filter)), input=self._choice.input)
+        choice, board = default_choice(filter, cuda, self.steps, meta_of(self.input, filter)), self._choice.board
+        return replace(choice, input=self._choice.input, board=board.of_any_filter)
 
     def set_params(self, params: Mapping[str, Any], same_step: bool = False) -> None:
-        """Set these values. `same_step` says that they continue the last change, as a drag does: one undo reverts
-        both."""
-        if dict(params) != dict(self._choice.params):
-            self._set(replace(self._choice, params=dict(params)), same_step=same_step)
+        """Set these values. `same_step`: they continue the last change, as a drag does; one undo reverts both."""
+        self._set(replace(self._choice, params=dict(params)), same_step=same_step)
 
     def set_param(self, name: str, value: Any, same_step: bool = False) -> None:
         """Set a value of one parameter, and set the parameters that it depends on to their first allowed values."""
@@ -288,17 +288,14 @@ class Session(QObject):
         self.set_params({**self._choice.params, **needed, name: param.check(value)}, same_step)
 
     def set_picks(self, picks: tuple[str, ...]) -> None:
-        if picks != self._choice.picks:
-            self._set(replace(self._choice, picks=picks))
+        self._set(replace(self._choice, picks=picks))
 
     def add_reference(self) -> None:
         """Tick the reference too."""
         self.set_picks(tuple(dict.fromkeys((*self._choice.picks, REFERENCE))))
 
     def set_knobs(self, variant: str, values: Mapping[str, Any]) -> None:
-        knobs = {**self._choice.knobs, variant: dict(values)}
-        if knobs != dict(self._choice.knobs):
-            self._set(replace(self._choice, knobs=knobs))
+        self._set(replace(self._choice, knobs={**self._choice.knobs, variant: dict(values)}))
 
     def pin(self, id: str) -> str:
         """Pin a result of the present choice: it keeps its settings. Returns the id of the pinned result. Raises
@@ -313,9 +310,8 @@ class Session(QObject):
     def unpin(self, *ids: str) -> None:
         """Unpin these results and drop their differences."""
         pins = tuple(pin for pin in self._choice.pins if pin.id not in ids)
-        if pins != self._choice.pins:
-            left = tuple(kept for kept in self._choice.differences if not kept.sides & set(ids))
-            self._set(replace(self._choice, pins=pins, differences=left))
+        left = tuple(kept for kept in self._choice.differences if not kept.sides & set(ids))
+        self._set(replace(self._choice, pins=pins, differences=left))
 
     def keep_difference(self, difference: DifferenceOf) -> None:
         """Show a difference next to the results. Hidden differences, of unticked variants, are dropped to make room for
@@ -330,8 +326,11 @@ class Session(QObject):
     def drop_difference(self, difference: DifferenceOf) -> None:
         """Show a difference no longer."""
         kept = tuple(other for other in self._choice.differences if other != difference)
-        if kept != self._choice.differences:
-            self._set(replace(self._choice, differences=kept))
+        self._set(replace(self._choice, differences=kept))
+
+    def set_board(self, board: Board, same_step: bool = False) -> None:
+        """Lay results out, and compare them, like this; `same_step` is that of set_params."""
+        self._set(replace(self._choice, board=board), same_step=same_step)
 
     def set_baseline(self, variant: str) -> None:
         with self._changing():
@@ -380,6 +379,8 @@ class Session(QObject):
             self._take(choice)
 
     def _set(self, choice: Choice, undoable: bool = True, same_step: bool = False) -> None:
+        if undoable and choice == self._choice:
+            return
         with self._changing():
             if not undoable:
                 self._history.past = []

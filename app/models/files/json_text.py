@@ -114,6 +114,13 @@ class Fields:
             raise self._bad(name, _tr("a number"))
         return float(cast(float, value))
 
+    def number_of(self, name: str, allowed: Sequence[float], default: float) -> float:
+        """One of these numbers."""
+        value = self._content.get(name, default)
+        if not _is_finite(value) or value not in allowed:
+            raise self._bad(name, _tr("one of {names}").format(names=", ".join(f"{number:g}" for number in allowed)))
+        return float(cast(float, value))
+
     def numbers(self, name: str, count: int) -> tuple[float, ...] | None:
         """This many finite numbers; None where the member is missing or null."""
         value = self._content.get(name)

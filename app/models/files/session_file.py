@@ -21,7 +21,7 @@ from app.models.experiment.pin import MOST_PINS, Pin
 from app.models.experiment.session import Session
 from app.models.experiment.steps import Steps
 from app.models.files.json_text import Fields, parsed, readable
-from app.models.files.session_view import Offered, View, read_view
+from app.models.files.session_view import Offered, View, board_json, read_board, read_view
 from app.models.results.view_data import INPUT
 from gpu_ops import FILTERS, SAMPLES, KernelscopeError, __version__, check_step, require_regular, with_width_first
 from gpu_ops.errors import InputError, NonFiniteError, plain, shortened
@@ -132,6 +132,7 @@ def session_text(saved: SavedSession, folder: str = "") -> str:
         "knobs": dict(choice.knobs),
         "pinned": [_pick_json(pin.pick) for pin in choice.pins],
         "differences": _differences_json(choice),
+        "board": board_json(choice.board, _names(choice)),
         "device": saved.device,
         "baseline": saved.baseline,
         "view": saved.view.as_json(),
@@ -143,8 +144,12 @@ def _pick_json(pick: Pick) -> dict[str, Any]:
     return {"variant": pick.variant, "device": pick.device, "params": dict(pick.params), "knobs": dict(pick.knobs)}
 
 
+def _names(choice: Choice) -> dict[str, str]:
+    return {pin.id: PINNED.format(number=number) for number, pin in enumerate(choice.pins, 1)}
+
+
 def _differences_json(choice: Choice) -> list[dict[str, str]]:
-    names = {pin.id: PINNED.format(number=number) for number, pin in enumerate(choice.pins, 1)}
+    names = _names(choice)
     return [{side: names.get(id, id) for side, id in vars(kept).items()} for kept in choice.differences]
 
 
@@ -207,10 +212,11 @@ def parse_session(data: bytes, folder: str, offered: Offered) -> SavedSession:
     differences = _read_differences(fields.objects("differences"), filter, [pin.id for pin in listed])
     ids, pinned = tuple(v.id for v in filter.all_variants), tuple(pin.id for pin in pins)
     outputs = tuple(output.id for output in filter.outputs)
-    ordered = tuple(id for id in ids if id in picks)
+    ordered, knobs = tuple(id for id in ids if id in picks), _read_knobs(fields.fields("knobs"), filter)
+    board = read_board(fields.fields("board"), _keys(filter, [pin.id for pin in listed]), outputs)
     return SavedSession(
         input,
-        Choice(filter.id, params, ordered, _read_knobs(fields.fields("knobs"), filter), steps, 0, pins, differences),
+        Choice(filter.id, params, ordered, knobs, steps, 0, pins, differences, board),
         _read_device(fields.text("device", "")),
         _todays(filter, fields.one_of("baseline", ("", *ids, *filter.renamed), ""))[0],
         fields.one_of("output", ("", *outputs), ""),
@@ -304,6 +310,13 @@ def _read_pins(content: tuple[dict[str, Any], ...], filter: Filter) -> list[Pin]
     return pins
 
 
+def _keys(filter: Filter, pinned: Sequence[str]) -> dict[str, str]:
+    """The keys of panes by their names in a session file."""
+    ids = {INPUT: INPUT, **{variant.id: variant.id for variant in filter.all_variants}}
+    ids |= {old: _todays(filter, old)[0] for old in filter.renamed}
+    return ids | {PINNED.format(number=number): id for number, id in enumerate(pinned, 1)}
+
+
 def _read_differences(
     content: tuple[dict[str, Any], ...], filter: Filter, pinned: Sequence[str]
 ) -> tuple[DifferenceOf, ...]:
@@ -311,10 +324,7 @@ def _read_differences(
     if len(content) > MOST_DIFFERENCES:
         text = _tr("It has {number} differences; the maximum is {most}.")
         raise InputError(text.format(number=len(content), most=MOST_DIFFERENCES))
-    ids = {INPUT: INPUT, **{variant.id: variant.id for variant in filter.all_variants}}
-    ids |= {old: _todays(filter, old)[0] for old in filter.renamed}
-    ids |= {PINNED.format(number=number): id for number, id in enumerate(pinned, 1)}
-    found = []
+    ids, found = _keys(filter, pinned), []
     for fields in (Fields(item, "differences") for item in content):
         first, second = (fields.one_of(side, tuple(ids)) for side in ("first", "second"))
         if first == second:

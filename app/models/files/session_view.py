@@ -1,14 +1,19 @@
-"""A window's view of the experiment, as a session file keeps it: panes, probe, channels, panels. No widgets."""
+"""A window's view of the experiment, as a session file keeps it: panes, board, probe, channels, panels. No
+widgets."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, cast
 
 from app.models.curves.lanes import ChannelChoice
+from app.models.experiment.board import MOST_OUTPUT_PANES, PANES, Board, OutputOf
+from app.models.experiment.differences import MINUS, MOST_DIFFERENCES, DifferenceOf
 from app.models.files.json_text import Fields
 from app.models.pictures.comparing import MODES
 from app.models.pictures.comparing import Mode as PaneMode
+from app.models.pictures.difference_style import GAINS, MEASURES, SHARES, DifferenceLook, Measure
 from app.models.pictures.display import COLORMAPS
 from app.models.pictures.display import Mode as LevelMode
 from app.models.pictures.probe import Extent, Line, Probe, Tool
@@ -119,6 +124,52 @@ def read_view(fields: Fields, variants: tuple[str, ...], pinned: tuple[str, ...]
         against=xray.one_of("against", ("", *variants), ""),
         timeline=read_queue_model(fields.fields("timeline")),
     )
+
+
+# The board
+
+
+def board_json(board: Board, names: Mapping[str, str]) -> dict[str, Any]:
+    """The content of a session file's "board"; `names` are those of results whose ids depend on this version."""
+    look = board.look
+    levels = []
+    for key, level in board.levels:
+        first, _, second = key.partition(MINUS)
+        levels.append({"first": names.get(first, first), "second": names.get(second, second), "level": level})
+    return {
+        "panes": board.panes,
+        "difference": {
+            "measure": look.measure,
+            "percentile": look.share,
+            "gain": look.gain,
+            "enlarge": look.grow,
+            "levels": levels,
+        },
+        "outputs": [{"result": names.get(pane.id, pane.id), "output": pane.output} for pane in board.outputs],
+    }
+
+
+def read_board(fields: Fields, keys: Mapping[str, str], outputs: tuple[str, ...]) -> Board:
+    """The Board of a session file, all of it checked; `keys` are those of panes by their names in the file, `outputs`
+    those of the filter. Raises InputError."""
+    own, plain = fields.fields("difference"), DifferenceLook()
+    look = DifferenceLook(
+        cast(Measure, own.one_of("measure", MEASURES, plain.measure)),
+        own.number_of("percentile", SHARES, plain.share),
+        own.number_of("gain", GAINS, plain.gain),
+        own.flag("enlarge", plain.grow),
+    )
+    levels = []
+    for item in own.objects("levels")[:MOST_DIFFERENCES]:
+        level = Fields(item, "board.difference.levels")
+        first, second = (keys[level.one_of(side, tuple(keys))] for side in ("first", "second"))
+        levels.append((DifferenceOf(first, second).key, abs(level.number("level"))))
+    panes = []
+    for item in fields.objects("outputs")[:MOST_OUTPUT_PANES]:
+        pane = Fields(item, "board.outputs")
+        panes.append(OutputOf(keys[pane.one_of("result", tuple(keys))], pane.one_of("output", outputs)))
+    count = int(fields.number_of("panes", PANES, 0))
+    return Board(count, look, tuple(dict(levels).items()), tuple(dict.fromkeys(panes)))
 
 
 # Taking and giving

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
 from app.models.experiment.differences import MINUS
 from app.models.pictures.difference_levels import DifferenceDisplay, DifferenceFigures, figures_of
@@ -144,8 +145,11 @@ class Difference(Pair):
     """Keeps `layer` equal to the difference of two layers.
 
     `distance` is the result, None until it is known. `display` has the levels of the picture, those set by hand as long
-    as the pair and the look of `style` stay.
+    as the pair and the look of `style` stay, or with `set_hand`. `levelled(level)`: somebody set at which value the
+    colour is full, or None that it follows the look again.
     """
+
+    levelled = Signal(object)
 
     def __init__(self, style: DifferenceStyle | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -154,7 +158,10 @@ class Difference(Pair):
         self.layer, self.display = Layer(self), DifferenceDisplay(self.style, self)
         self.style.changed.connect(self._restyle)
         self._fresh = True
+        self._hand: float | None = None
+        self._settling = False
         self.display.levels_changed.connect(self._tone)
+        self.display.levels_changed.connect(self._report_levels)
         self.distance: Distance | None = None
         self._background.finished.connect(self._on_result)
 
@@ -194,11 +201,38 @@ class Difference(Pair):
     @Slot()
     def _restyle(self) -> None:
         """Follow another look: levels at once, values after they are computed."""
-        before, self.look = self.look, self.style.look
-        self.display.restyle()
+        before, self.look, self._hand = self.look, self.style.look, None
+        with self._settled():
+            self.display.restyle()
         if (before.measure, before.grow) != (self.look.measure, self.look.grow):
             self._fresh = True
             self._restart()
+
+    def set_hand(self, level: float | None) -> None:
+        """Set at which value the colour is full, also once the difference is known; None follows the look."""
+        if level == self._hand:
+            return
+        self._hand = level
+        with self._settled():
+            if level is not None:
+                self.display.set_levels(-level, level)
+            elif self.display.mode == "manual":
+                self.display.auto_levels("auto")
+
+    @contextmanager
+    def _settled(self) -> Iterator[None]:
+        """Changes of the levels inside the block are nobody's choice."""
+        before, self._settling = self._settling, True
+        try:
+            yield
+        finally:
+            self._settling = before
+
+    @Slot()
+    def _report_levels(self) -> None:
+        hand = self.display.high if self.display.mode == "manual" else None
+        if not self._settling and hand != self._hand:
+            self.levelled.emit(hand)
 
     def _clear(self) -> None:
         self.distance = None
@@ -233,7 +267,10 @@ class Difference(Pair):
     @Slot(object)
     def _on_result(self, result: Worked) -> None:
         (self.distance, pyramid, larger, figures), self.failure = result, ""
-        (self.display.set_figures if self._fresh else self.display.follow)(figures)
+        with self._settled():
+            (self.display.set_figures if self._fresh else self.display.follow)(figures)
+            if self._fresh and self._hand is not None:
+                self.display.set_levels(-self._hand, self._hand)
         self._fresh = False
         self._tone()
         self.layer.drawn = self._drawn(pyramid)

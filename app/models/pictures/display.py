@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
@@ -11,6 +12,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
+from gpu_ops.input_kinds import Spans
 from gpu_ops.types import Pixel
 
 Mode = Literal["auto", "range", "percentile", "manual"]
@@ -145,6 +147,18 @@ class Display(QObject):
         if self._views:
             data, views = zip(*self._views.values(), strict=True)
             self.fit(*map(max, zip(*data, strict=True)), *map(min, zip(*views, strict=True)))
+
+    @property
+    def in_view(self) -> Spans:
+        """The rows and columns of the largest data that the largest view shows; () while views follow the data."""
+        if self.following or not self._views:
+            return ()
+        data, views = zip(*self._views.values(), strict=True)
+        wide, high = (self.scale * max(sides) / 2 for sides in zip(*views, strict=True))
+        (x, y), (width, height) = self.centre, map(max, zip(*data, strict=True))
+        rows = max(0, int(y - high)), min(int(height), math.ceil(y + high))
+        columns = max(0, int(x - wide)), min(int(width), math.ceil(x + wide))
+        return (rows, columns) if rows[0] < rows[1] and columns[0] < columns[1] else ()
 
     def one_to_one(self) -> None:
         """Show one data unit per screen pixel around the present centre."""

@@ -11,8 +11,10 @@ from PySide6.QtCore import QCoreApplication
 from app.models.experiment.slot import RowSlot
 from app.models.experiment.subject import Subject
 from app.models.results.row_differences import BETWEEN
+from gpu_ops import FILTERS
 from gpu_ops.counters import value_of
 from gpu_ops.device_names import is_simulated
+from gpu_ops.input_kinds import INPUT_KINDS, OF_PART
 from gpu_ops.report.kernel_age import of_older_code
 from gpu_ops.report.rows import Row
 from gpu_ops.report.standing import fair_bars
@@ -102,6 +104,14 @@ class Entry:
     def simulated(self) -> bool:
         """Whether a simulated GPU runs the row: it has counts but no times."""
         return is_simulated(self.device) or bool(self.timed and self.timed.simulated)
+
+    @property
+    def part(self) -> tuple[int, ...]:
+        """The extents of the part of the input that a simulated GPU ran; () for all of it."""
+        row = self.row
+        if row is None or not any(note.startswith(OF_PART) for note in row.notes):
+            return ()
+        return INPUT_KINDS[FILTERS.find(row.filter).accepts].spatial(row.shape)
 
     @property
     def counters(self) -> Mapping[str, int]:

@@ -10,6 +10,7 @@ from app.models.pictures.layer import State
 from app.models.pictures.plane import Plane
 from app.models.results.origin import WHOLE, Origin
 from app.models.results.view_data import ViewData
+from app.views.eliding import clauses
 from app.views.parts import MarkChip, mark_size, mark_texts
 from app.views.results.tiles import Tile
 
@@ -70,7 +71,8 @@ class Cell(Tile):
         self.set_state(None, "", True)
 
     def _show_value(self) -> None:
-        self.status.setText(self.area.value_text() or (self.drawn.text if self.drawn else ""))
+        value = self.area.value_text()
+        self.status.set_texts(*((value,) if value else clauses(self.drawn.text if self.drawn else "")))
 
     def share_width(self) -> None:
         super().share_width()

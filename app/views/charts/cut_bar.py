@@ -180,15 +180,20 @@ class CutBar(QWidget):
         elif not self.plot.dragging and self._wanted is None:
             lines, current = self._thresholds()
             self.plot.show_lines(lines, self._limits(), current)
-        self.words.setText(self._sentence())
+        self._put_words()
         self.plot.describe(self.words.text())
+
+    def _put_words(self) -> None:
+        texts = (self.tr("{threshold}: {share} % of {total} coefficients are below"), self.tr("{share} % are below"))
+        self.words.set_texts(*(self._sentence(text) for text in texts))
 
     def _limits(self) -> tuple[float, float]:
         assert self.cut is not None
         param = self.cut.param
         return (param.low or 0.0, math.inf if param.high is None else param.high)
 
-    def _sentence(self) -> str:
+    def _sentence(self, text: str) -> str:
+        """The thresholds, or `text` about a single one."""
         lines, counted, cut = self.plot.lines, self._counted, self.cut
         if not lines or counted is None or cut is None:
             return ""
@@ -199,7 +204,6 @@ class CutBar(QWidget):
             chosen = self._chosen()
             total = counted.total(chosen)
             share = number(float(f"{100 * counted.below(chosen, lines[0]) / max(1, total):.3g}"))
-            text = self.tr("{threshold}: {share} % of {total} coefficients are below")
             text = text.format(threshold=low, share=share, total=number(total))
         return text if self.plot.current else self.tr("{text}, of an earlier setting").format(text=text)
 
@@ -208,7 +212,7 @@ class CutBar(QWidget):
     @Slot(float, bool)
     def _move(self, value: float, going_on: bool) -> None:
         self._wanted = value, going_on if self._wanted is None else self._wanted[1]
-        self.words.setText(self._sentence())
+        self._put_words()
         if not self._later.isActive():
             self._later.start()
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
 from app.base.nesting import bounded
 from app.models.experiment.differences import MINUS
-from app.models.pictures.difference import Difference
+from app.models.pictures.difference import Difference, Distance
 from app.models.pictures.difference_style import DifferenceStyle
 from app.models.pictures.display import Display
 from app.models.pictures.layer import Tone
@@ -53,13 +53,22 @@ def count_text(difference: Difference) -> str:
     distance = difference.distance
     if distance is None or not distance.most:
         return ""
-    share = 100 * distance.differing / distance.values.size
-    share_text = number(float(f"{share:.2g}")) if share >= LEAST_SHARE else f"< {number(LEAST_SHARE)}"
     text = _tr("{count} of {all} pixels differ ({share} %)")
     if difference.enlarged:
         text = _tr("{count} of {all} pixels differ ({share} %), drawn larger")
-    counts = number(distance.differing), number(distance.values.size), share_text
+    counts = number(distance.differing), number(distance.values.size), _share(distance)
     return text.format(**dict(zip(("count", "all", "share"), counts, strict=True)))
+
+
+def share_text(difference: Difference) -> str:
+    """The same in fewer words: "0.5 % differ"."""
+    distance = difference.distance
+    return _tr("{share} % differ").format(share=_share(distance)) if distance is not None and distance.most else ""
+
+
+def _share(distance: Distance) -> str:
+    share = 100 * distance.differing / distance.values.size
+    return number(float(f"{share:.2g}")) if share >= LEAST_SHARE else f"< {number(LEAST_SHARE)}"
 
 
 def largest_text(difference: Difference) -> str:
@@ -166,8 +175,9 @@ class DifferencePane(ImagePane):
         tip = self.tr("Remove the difference {title}").format(title=self.layer.title)
         named(self.close_button, title=tip, tip=tip)
 
-    def _size_text(self) -> str:
-        return count_text(self.difference) or super()._size_text()
+    def _size_texts(self) -> tuple[str, ...]:
+        text = count_text(self.difference)
+        return (text, share_text(self.difference)) if text else super()._size_texts()
 
     def value_text(self) -> str:
         """Place and difference under the cursor, of every channel; empty without one."""

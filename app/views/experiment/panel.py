@@ -269,7 +269,8 @@ class ExperimentPanel(QWidget):
         if place >= 0 and self.devices.count():
             self.devices.setCurrentIndex(place)
         tip = self.tr(
-            "Kernels run on a simulated GPU, on the centre crop of the input; their work is counted, not timed"
+            "Kernels run on a simulated GPU, on the whole input where that takes two seconds, else part by part; their "
+            "work is counted, not timed"
         )
         self.simulated.show_texts(*([self.tr("simulated")] * 2 + [tip] if self._session.simulated else ["", ""]))
         self._show_variants(self._session.filter)

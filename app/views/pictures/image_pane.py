@@ -71,7 +71,8 @@ class ImagePane(Tile):
 
     def _show_value(self) -> None:
         """Show the value under the cursor; without one the note, else the size."""
-        self.status.setText(self.value_text() or self.layer.note or self._size_text())
+        value = self.value_text() or self.layer.note
+        self.status.set_texts(*((value,) if value else self._size_texts()))
 
     def value_text(self) -> str:
         """Position and value under the cursor, empty without one."""
@@ -80,11 +81,17 @@ class ImagePane(Tile):
         x, y = self.display.cursor
         return pixel_text(self.layer, x, y, self.display.pixel)
 
-    def _size_text(self) -> str:
+    def _size_texts(self) -> tuple[str, ...]:
+        """Size, type and zoom, then ever less of them."""
         pyramid = self.layer.pyramid
         if pyramid is None:
-            return ""
+            return ("",)
         height, width = pyramid.array.shape[:2]
-        text = self.tr("{width} × {height}, {dtype}, zoom {zoom} %")
         zoom = number(float(f"{100 / self.display.scale:.3g}"))
-        return text.format(width=width, height=height, dtype=self.layer.compared.dtype.name, zoom=zoom)
+        values = {"width": width, "height": height, "dtype": self.layer.compared.dtype.name, "zoom": zoom}
+        texts = (
+            self.tr("{width} × {height}, {dtype}, zoom {zoom} %"),
+            self.tr("{width} × {height}, zoom {zoom} %"),
+            self.tr("{width} × {height}"),
+        )
+        return tuple(text.format(**values) for text in texts)

@@ -49,10 +49,12 @@ class PaneGrid(QWidget):
     picture names its content. Differences that are kept have panes of their own behind the others.
 
     `close_asked(difference)`: the user wants a kept difference no longer; `pane_made(pane)`: there is a new pane.
+    `levelled(difference, level)`: levels of a kept difference were set by hand, or with None follow the look again.
     """
 
     mode_changed = Signal(str)
     close_asked = Signal(object)
+    levelled = Signal(object, object)
     pane_made = Signal(object)
 
     def __init__(self, display: Display, parent: QWidget | None = None) -> None:
@@ -177,12 +179,14 @@ class PaneGrid(QWidget):
     def _difference_pane(self, kept: DifferenceOf) -> DifferencePane:
         pane = self._spare_differences.pop() if self._spare_differences else self._new_difference_pane()
         pane.setObjectName(f"pane-{kept.key}")
+        pane.difference.set_hand(None)
         pane.difference.of([self.panes[kept.first].layer, self.panes[kept.second].layer])
         return pane
 
     def _new_difference_pane(self) -> DifferencePane:
         pane = DifferencePane(self.display, self.differing, self._tiles.sheet)
         pane.close_asked.connect(lambda: self.close_asked.emit(self._kept(pane)))
+        pane.difference.levelled.connect(lambda level: self.levelled.emit(self._kept(pane), level))
         self.pane_made.emit(pane)
         return pane
 

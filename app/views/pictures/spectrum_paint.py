@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QGradient, QLinearGradient, QPainter, QPen
 from app.models.pictures.wave import Wave
 from app.models.ticks import ticks
 from app.views.charts.frame import short
+from app.views.eliding import shortest_needed
 from app.views.parts import draw_tag, number
 from app.views.pictures.canvas_paint import DARK_AND_LIGHT
 from app.views.pictures.image_canvas import ImageCanvas
@@ -87,8 +88,10 @@ def draw_frequencies(painter: QPainter, canvas: ImageCanvas) -> None:
             free = x_at.screen(place) + half
     for place in y_at.ticks(area.top() + 2 * line, area.bottom() - 2.5 * line, int(area.height() / (4 * line))):
         draw_tag(painter, QPointF(area.left() + gap / 2, y_at.screen(place) - line / 2), short(place), 12 * gap)
-    draw_tag(painter, QPointF(area.right() - gap / 2, bottom), title, area.width() / 2, right=True)
-    draw_tag(painter, QPointF(area.left() + gap / 2, area.top() + gap / 2), _titled(down), area.width() / 2)
+    letters, half_width = canvas.fontMetrics(), area.width() / 2
+    titles = [shortest_needed((_titled(axis), name_of(axis)), letters, half_width - 2 * gap) for axis in (across, down)]
+    draw_tag(painter, QPointF(area.right() - gap / 2, bottom), titles[0], half_width, right=True)
+    draw_tag(painter, QPointF(area.left() + gap / 2, area.top() + gap / 2), titles[1], half_width)
 
 
 def _titled(axis: Axis) -> str:

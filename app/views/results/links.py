@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
 
@@ -15,7 +16,9 @@ from app.models.results.view_data import INPUT, OutputData, as_it_is
 from app.views.charts.range_link import RangeLink
 from app.views.pictures.handle_link import HandleLink
 from app.views.pictures.wave_link import WaveLink
+from app.views.results.output_panes import OutputPanes
 from app.views.results.pictures import Pictures
+from gpu_ops.input_kinds import INPUT_KINDS, Spans
 from gpu_ops.output_kinds import CHANNEL
 from gpu_ops.types import Output
 
@@ -28,6 +31,21 @@ class Links:
         self.handles = HandleLink(pictures, session)
         self.marks = MarkLink(pictures, session)
         self.companion = Companion(pictures, session, results)
+        self.outputs = OutputPanes(pictures, session, results)
+        self._pictures, self._session = pictures, session
+
+    def in_view(self) -> Spans:
+        """What is visible of the input, where results lie on its grid: rows and columns, or samples; () for all."""
+        input, view = self._session.input, self._pictures.view_with(INPUT)
+        if input is None or not self._pictures.placed:
+            return ()
+        if view.display is not None:
+            return view.display.in_view
+        if INPUT_KINDS[input.kind].rank > 1:
+            return ()
+        start, stop = (x * (input.rate or 1.0) for x in self._pictures.signal_pane.view_range())
+        span = max(0, int(start)), min(input.array.shape[0], math.ceil(stop))
+        return (span,) if span[0] < span[1] else ()
 
 
 class Companion(QObject):

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
-from PySide6.QtWidgets import QButtonGroup, QLabel, QWidget
+from PySide6.QtWidgets import QButtonGroup, QLabel, QMenu, QToolButton, QWidget
 
+from app.base.theme import boxes
 from app.views.flow import FlowLayout
 from app.views.labels import named
 from app.views.results.choice_button import ChoiceButton
@@ -84,7 +85,8 @@ class Buttons(QWidget):
 
 
 class OutputBar(QWidget):
-    """The outputs of a filter and the scales of the present output; hidden where there is nothing to choose."""
+    """The outputs of a filter and the scales of the present output; hidden where there is nothing to choose. `beside`
+    has a menu, filled from elsewhere, of outputs for a pane beside the present one."""
 
     def __init__(self, output: Callable[[str], None], scale: Callable[[str], None], parent: QWidget) -> None:
         super().__init__(parent)
@@ -96,14 +98,23 @@ class OutputBar(QWidget):
         unit = self.fontMetrics().averageCharWidth()
         row = FlowLayout(self, gap=2 * unit)
         row.setContentsMargins(unit, unit // 2, unit, 0)
-        row.addWidget(self.outputs)
-        row.addWidget(self.scales)
+        self.beside = named(QToolButton(self), "outputBeside", title=self.tr("Beside"))
+        self.beside.setText(self.tr("Beside"))
+        self.beside.setToolTip(self.tr("Show another output in a pane of its own, beside the present one"))
+        self.beside.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.beside.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.menu = QMenu(self)
+        self.menu.setStyle(boxes())
+        self.beside.setMenu(self.menu)
+        for widget in (self.outputs, self.beside, self.scales):
+            row.addWidget(widget)
         self.hide()
 
     def offer(self, outputs: Sequence[str], output: str, scales: Sequence[Scale], scale: str) -> None:
         """Offer these outputs and scales, with one of each checked."""
         translate = QCoreApplication.translate
         self.outputs.offer([Choice(id, output_title(id)) for id in outputs], output)
+        self.beside.setVisible(len(outputs) > 1)
         offered = [Choice(s.id, translate("Scales", s.title), translate("Scales", s.tip)) for s in scales]
         self.scales.offer(offered, scale)
         self.setVisible(len(outputs) > 1 or len(scales) > 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal, Slot
@@ -10,12 +10,13 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLabel, QMenu, QToolButton, QWidget
 
 from app.base.theme import boxes
+from app.models.experiment.board import PANES
 from app.views.boxes import in_row
 from app.views.labels import named
 from app.views.parts import number
 from gpu_ops.types import REFERENCE
 
-COUNTS = (1, 2, 4, 6, 9)
+COUNTS = PANES[1:]
 """The panes at once that can be chosen."""
 AUTOMATIC = (6, 4, 2)
 """The panes at once before somebody chooses: the first number at which they are large enough, else the last."""
@@ -26,10 +27,14 @@ class Pager(QWidget):
     panes, such as the input's, are on every page of more than one pane. A menu has the number of panes at once and
     what they show, by the names that `title_of` gives.
 
-    `turned`: other panes are visible. `reference_wanted`: the user wants a pane of the reference.
+    The last panes, as many as are set with them, are differences, which are no results.
+
+    `turned`: other panes are visible. `chosen(most)`: another number of panes was set, 0 for as many as are large
+    enough. `reference_wanted`: the user wants a pane of the reference.
     """
 
     turned = Signal()
+    chosen = Signal(int)
     reference_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None, pinned: int = 1) -> None:
@@ -42,6 +47,7 @@ class Pager(QWidget):
         self.alone = ""
         """The only visible pane; "" for a page of them."""
         self._every: list[str] = []
+        self._differences: set[str] = set()
         self._left_out: set[str] = set()
         self._wanted = True
         self.before = self._button(Qt.ArrowType.LeftArrow, "panesBefore", self.tr("Previous results"))
@@ -91,9 +97,10 @@ class Pager(QWidget):
         """Set how many of the first panes are on every page."""
         self._pinned_wanted = pinned
 
-    def set_keys(self, keys: Sequence[str]) -> None:
-        """Set all panes, in order; the page stays if it still exists."""
-        self._every = list(keys)
+    def set_keys(self, keys: Sequence[str], differences: Sequence[str] = ()) -> None:
+        """Set all panes, in order, and those of differences behind them; the page stays if it still exists."""
+        self._every, self._differences = [*keys, *differences], set(differences)
+        keys = self._every
         if keys:  # a view that is not visible has none, and shows the same ones again
             self._left_out &= set(keys)
         if not self.keys:
@@ -130,6 +137,19 @@ class Pager(QWidget):
         self._automatic = False
         if self._take(most):
             self.turned.emit()
+        self.chosen.emit(most)
+
+    def set_automatic(self) -> None:
+        """Have as many panes at once as are large enough again."""
+        if not self._automatic:
+            self._automatic = True
+            self.turned.emit()
+            self.chosen.emit(0)
+
+    @property
+    def wanted(self) -> int:
+        """The chosen number of panes at once; 0 for as many as are large enough."""
+        return 0 if self._automatic else self.most
 
     def suit(self, large: Callable[[int], bool]) -> None:
         """Until somebody chooses, have as many panes at once as are `large` enough beside each other."""
@@ -177,18 +197,29 @@ class Pager(QWidget):
     # Words and the menu
 
     def _describe(self) -> None:
-        results, pinned = len(self.keys) - self._pinned, self._pinned
-        first = self.page * (self.most - pinned) + 1
-        last, hidden = min(first + self.most - pinned - 1, results), len(self._every) - len(self.keys)
-        texts = [self.tr("results {first}–{last} of {count}")] if self.pages > 1 else []
-        texts += [self.tr("{hidden} left out")] if hidden else []
-        numbers = {"first": number(first), "last": number(last), "count": number(results), "hidden": number(hidden)}
-        self.words.setText(" · ".join(texts).format(**numbers))
+        hidden = len(self._every) - len(self.keys)
+        texts = list(self._page_words()) if self.pages > 1 else []
+        texts += [self.tr("{hidden} left out").format(hidden=number(hidden))] if hidden else []
+        self.words.setText(" · ".join(texts))
         self.before.setEnabled(self.page > 0)
         self.after.setEnabled(self.page < self.pages - 1)
         for button in (self.before, self.after):
             button.setVisible(self.pages > 1)
         self.setVisible(len(self._every) > 1 and self._wanted and not self.alone)
+
+    def _page_words(self) -> Iterator[str]:
+        """Which results are on the page, and which differences."""
+        first = self._pinned + self.page * (self.most - self._pinned)
+        places = range(first, min(first + self.most - self._pinned, len(self.keys)))
+        results = [n for n, key in enumerate(self.keys) if key not in self._differences][self._pinned :]
+        differences = [n for n, key in enumerate(self.keys) if key in self._differences]
+        names = (self.tr("result"), self.tr("results")), (self.tr("difference"), self.tr("differences"))
+        for (one, several), every in zip(names, (results, differences), strict=True):
+            seen = [place + 1 for place, n in enumerate(every) if n in places]
+            if seen:
+                count = {"first": number(seen[0]), "last": number(seen[-1]), "count": number(len(every))}
+                text = self.tr("{first}–{last} of {count}") if len(seen) > 1 else self.tr("{first} of {count}")
+                yield f"{several if len(seen) > 1 else one} {text.format(**count)}"
 
     @Slot()
     def fill_menu(self) -> None:
@@ -196,9 +227,11 @@ class Pager(QWidget):
         self.menu.clear()
         for count in COUNTS:
             text = self.tr("One pane at once") if count == 1 else self.tr("{count} panes at once")
-            self._offer(text.format(count=number(count)), count == self.most).triggered.connect(
+            self._offer(text.format(count=number(count)), count == self.wanted).triggered.connect(
                 partial(self._choose_most, count)
             )
+        fitting = self._offer(self.tr("As many as are large enough"), self._automatic)
+        fitting.triggered.connect(self.set_automatic)
         self.menu.addSeparator()
         for key in self._every:
             action = self._offer(self.title_of(key), key not in self._left_out)

@@ -26,18 +26,19 @@ class Pages(QStackedWidget):
 
 class Sides(QSplitter):
     """Views of results in one stack, views of an input of another kind in another. `room` is the share of the height or
-    width that results take.
+    width that results take. Behind them is `also`, for further outputs, which shares that room with the results.
 
     Whether the input lies left or above follows from the room around both, which is given: their own size depends on
     how they lie."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
-        self.room = 0.65
-        self.main, self.beside = Pages(self), Pages(self)
-        self.addWidget(self.beside)
-        self.addWidget(self.main)
+        self.room, self._share_also = 0.65, 0.5
+        self.main, self.beside, self.also = Pages(self), Pages(self), QWidget(self)
+        for part in (self.beside, self.main, self.also):
+            self.addWidget(part)
         self.beside.hide()
+        self.also.hide()
         self.splitterMoved.connect(self._take_share)
 
     def fit(self, room: QSize) -> None:
@@ -55,11 +56,20 @@ class Sides(QSplitter):
 
     @Slot()
     def _take_share(self) -> None:
-        """Keep the share that the user sets."""
-        beside, main = self.sizes()
-        self.room = main / max(1, beside + main)
+        """Keep the shares that the user sets."""
+        beside, main, also = self.sizes()
+        if not self.beside.isHidden():
+            self.room = (main + also) / max(1, beside + main + also)
+        if not self.also.isHidden():
+            self._share_also = also / max(1, main + also)
+
+    def show_also(self, shown: bool) -> None:
+        """Show or hide the room for further outputs."""
+        self.also.setVisible(shown)
+        self.share(self.room)
 
     def share(self, room: float) -> None:
         """Divide the room again."""
         self.room = room
-        self.setSizes([round(10_000 * (1 - room)), round(10_000 * room)])
+        also = 0.0 if self.also.isHidden() else self._share_also
+        self.setSizes([round(10_000 * share) for share in (1 - room, room * (1 - also), room * also)])

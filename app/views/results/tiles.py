@@ -62,9 +62,11 @@ class Tile(QWidget):
         in_column(head, self.findings, (inner, 1), foot, on=self, margins=around, gap=unit // 2)
 
     def share_width(self) -> None:
-        """Cut the verdict's text before the name."""
-        rest = self.width() - self.title.fontMetrics().horizontalAdvance(self.title.text())
-        self.chip.setMaximumWidth(max(self.chip.least_width(), rest - 4 * self.fontMetrics().averageCharWidth()))
+        """Cut the verdict's text before the name; only its symbol is left where not even half of the name fits."""
+        name = self.title.fontMetrics().horizontalAdvance(self.title.text())
+        rest = self.width() - name - 4 * self.fontMetrics().averageCharWidth()
+        is_tight = self.width() < 2 * self.chip.least_width() + name / 2
+        self.chip.setMaximumWidth(max(self.chip.least_width(word=not is_tight), rest))
 
     @bounded
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
@@ -118,7 +120,7 @@ class Tiles(Scrolled, Generic[W]):
     def set_others(self, others: Mapping[str, QWidget]) -> None:
         """Show these widgets of the sheet behind the tiles; who made them hides those that are gone."""
         self.others = dict(others)
-        self.pager.set_keys([*self._keys, *self.others])
+        self.pager.set_keys(self._keys, list(self.others))
         self.lay()
 
     def _best(self, count: int) -> int:

@@ -14,7 +14,15 @@ from app.models.results.entry import Entry
 from app.views.eliding import elided_text
 from app.views.timing.ladder_axis import Axis
 from app.views.timing.ladder_layout import BAR_STAGES, MARKS, Geometry, LegendItem, Line, Section
-from app.views.timing.row_text import device_name, failure_text, knobs_text, recorded_text, state_text, verdict_role
+from app.views.timing.row_text import (
+    device_name,
+    failure_text,
+    knobs_text,
+    part_text,
+    recorded_text,
+    state_text,
+    verdict_role,
+)
 
 SMALL = 0.86
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -179,6 +187,7 @@ class LadderPainter:
         x = rect.left()
         device = self.colours.simulated if entry.simulated else None
         texts: list[tuple[str, Role | None]] = [(device_name(entry.device), device)]
+        texts.append((part_text(entry), device))
         texts.append((state_text(entry), None if entry.state == "waiting" else self.colours.stale))
         texts += [(recorded_text(entry), self.colours.recorded), (knobs_text(entry.row), None)]
         for text, role in texts:

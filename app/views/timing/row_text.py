@@ -235,6 +235,13 @@ def _verdict_lines(entry: Entry) -> list[str]:
     ]
 
 
+def part_text(entry: Entry) -> str:
+    """The part of the input whose work was counted, because it cannot be compared with that of the whole; "" for
+    that."""
+    size = " × ".join(map(number, reversed(entry.part)))  # noqa: RUF001 - the sign of times
+    return translate("Rows", "of {size}").format(size=size) if size else ""
+
+
 def entry_texts(entry: Entry, results: Results) -> dict[str, str]:
     """The cells of a row."""
     row, found = entry.timed, change_of(entry, results)

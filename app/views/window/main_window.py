@@ -139,7 +139,7 @@ class MainWindow(QMainWindow):
         """Short names of parts for benchmarks and tests, which drive the window."""
         context, docks = self.context, self.docks
         self.controller, self.display, self.look = context.controller, context.display, context.look
-        self.messages, self.files = context.messages, context.files
+        self.messages, self.files, self.output_panes = context.messages, context.files, self.links.outputs
         self.panes, self.panel, self.ladder = self.stack.panes, docks[EXPERIMENT], docks[LADDER]
         self.tabs, self.timing_dock = docks.tabs["timing"], docks.places["timing"]
         self.experiment_dock, self.xray_dock = docks.places["experiment"], docks.places["xray"]
@@ -230,6 +230,7 @@ class MainWindow(QMainWindow):
 
     def _listen(self) -> None:
         context, controller = self.context, self.context.controller
+        controller.queue.in_view = self.links.in_view
         SessionLink(self.parts)
         controller.input_array_changed.connect(self._show_input)
         controller.stepped_array_changed.connect(self._show_stepped)

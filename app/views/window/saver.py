@@ -57,7 +57,7 @@ class Saver(QObject):
         if whole is not None and not whole.partial:
             text = self.tr("Save {variant} instead").format(variant=shown.name(whole.variant))
             choices[text] = lambda: self._ask_name(whole, display)
-        text = self.tr("A simulated GPU ran {variant} on the centre crop of the input only{size}. It is not saved yet.")
+        text = self.tr("A simulated GPU ran {variant} on a part of the input only{size}. It is not saved yet.")
         text = text.format(variant=shown.name(what.variant), size=self._size(what))
         self._messages.show_message("warning", text, "", "save", choices=choices)
 
