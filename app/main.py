@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from gpu_ops.types import Filter
 
 COMMANDS = (
-    *("list", "run", "bench", "sweep", "compare", "check", "report", "claims", "figures", "tables", "compile", "doctor"),
+    *("list", "run", "bench", "sweep", "compare", "check", "report", "claims", "figures", "tables", "compile"),
+    "doctor",
     *("xray", "timeline", "transfers"),
 )
 DRAWN = "figures", "timeline", "transfers"
