@@ -12,7 +12,7 @@ from gpu_ops.engine.messages import Answer, CancelRequest, Failed, Finished, Req
 
 @dataclass
 class ClientJob:
-    """A request, the segments that it reads, and the `segments` for its answers that the caller does not own yet.
+    """A request, the segments that it reads, and the `segments` that its answers are in.
     `sent` counts how often it was sent to an engine; `cancel_by` is the time at which a cancelled job must have
     ended."""
 

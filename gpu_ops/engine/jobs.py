@@ -239,20 +239,20 @@ def _run_picks(
         channel.progress(text, done + total * before // count, total * all_picks // count)
 
     sent: set[RunKey] = set()
-    for run in run_experiment(experiment, stop=channel.should_stop, progress=report):
-        first = run.key not in sent
-        sent.add(run.key)
-        task = Task.of(part.meta, run.params, run.pick.knobs)
-        region = exact_crop(FILTERS.find(run.filter), task, whole.array.shape, place)
-        if place:
-            run = replace(run, notes=(crop_note(whole, part, region), *run.notes))
-        new_row = _row(channel, run, experiment, request.roofs)
-        outputs = _outputs(channel, run, task, region) if first and request.outputs else {}
-        machine = (
-            channel.provenance(run.pick.device) if run.timings or run.outputs else {}
-        )  # the device has been opened by then
-        where = region[1:]
-        channel.send(RunUpdate(request.job, request.generation, run.stage, new_row, outputs, *where, machine))
+    with channel.allocating([pick.device for pick in picks]):
+        for run in run_experiment(experiment, stop=channel.should_stop, progress=report):
+            first = run.key not in sent
+            sent.add(run.key)
+            task = Task.of(part.meta, run.params, run.pick.knobs)
+            region = exact_crop(FILTERS.find(run.filter), task, whole.array.shape, place)
+            if place:
+                run = replace(run, notes=(crop_note(whole, part, region), *run.notes))
+            new_row = _row(channel, run, experiment, request.roofs)
+            outputs = _outputs(channel, run, task, region) if first and request.outputs else {}
+            opened = run.timings or run.outputs  # the device has been opened by then
+            machine = channel.provenance(run.pick.device) if opened else {}
+            where = region[1:]
+            channel.send(RunUpdate(request.job, request.generation, run.stage, new_row, outputs, *where, machine))
 
 
 def _row(channel: JobChannel, run: Run, experiment: Experiment, roofs: bool) -> Row:
@@ -275,7 +275,7 @@ def _shared(channel: JobChannel, output: Output, array: Array, form: Form, task:
     alike = form.shape[:rank] == task.meta.shape[:rank]
     over = region.cut if alike else ()
     places = form.begin_at(region.place) if alike and kind.id == task.meta.of_kind.view else form.cut(over)
-    form, values = replace(form.cut(over), axes=places.axes), np.array(array[over], order="C")
+    form, values = replace(form.cut(over), axes=places.axes), np.asarray(array[over], order="C")
     figures = kind.figures(values)
     summary = None if figures is None else statistics(figures)
     unit = "" if output.labels else form.unit_of(kind.id, output.unit)

@@ -20,6 +20,7 @@ from gpu_ops.errors import (
     PeerMissing,
     plain,
 )
+from gpu_ops.io.memory import empty
 from gpu_ops.plan import Device, DeviceArray, Execution, How, Plan
 from gpu_ops.progress import Cancelled, advance, listening
 from gpu_ops.running.declared import make_plan, mistakes
@@ -125,17 +126,26 @@ class Attempt:
         return self.run
 
     def execute(
-        self, poison: Mapping[str, np.ndarray[Any, Any]], how: How = "direct"
+        self, poison: Mapping[str, np.ndarray[Any, Any]] | None = None, how: How = "direct"
     ) -> dict[str, np.ndarray[Any, Any]]:
-        """Execute the plan once with poisoned outputs. The run keeps the findings, printed lines and counts of a
-        simulated GPU."""
+        """Execute the plan once over this poison in the outputs; without one all bits are set: NaN in a float, the
+        largest value in an integer, and large outputs go to memory of the caller of `io.memory.allocating`. The run
+        keeps the findings, printed lines and counts of a simulated GPU."""
         assert self.plan is not None
         if how == "direct" and self.experiment.counted and self.device.clock == "simulated" and not self.run.counters:
             how = "counted"
-        for name, wrong in poison.items():
-            self.session.upload(wrong, out=self.plan.outputs[name])
+        for name, out in self.plan.outputs.items():
+            if poison is None:
+                self.session.fill(as_bytes(out), 0xFF)
+            else:
+                self.session.upload(poison[name], out=out)
+        self.session.synchronize()  # the plan's other streams do not wait for the first one
         self.keep(self.session.execute(self.plan, how))
-        return {name: self.session.download(out) for name, out in self.plan.outputs.items()}
+        if poison is not None:
+            return {name: self.session.download(out) for name, out in self.plan.outputs.items()}
+        return {
+            name: self.session.download(out, empty(out.shape, out.dtype)[0]) for name, out in self.plan.outputs.items()
+        }
 
     def keep(self, execution: Execution) -> None:
         """Add to the run the findings, printed lines and counts of a simulated GPU, each fault once."""
@@ -231,10 +241,9 @@ class Watch:
         return listening(self.stop, self.report)
 
 
-def poison(array: DeviceArray) -> np.ndarray[Any, Any]:
-    """All bits set: NaN in a float, the largest value in an integer."""
-    poison: np.ndarray[Any, Any] = np.full(array.nbytes, 0xFF, np.uint8).view(array.dtype)
-    return poison.reshape(array.shape)
+def as_bytes(array: DeviceArray) -> DeviceArray:
+    """The bytes of an array; of pitched rows those in the rows alone."""
+    return (array.reshape(-1) if array.flags.c_contiguous else array).view(np.uint8)
 
 
 def with_bits_inverted(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
