@@ -47,7 +47,8 @@ class EngineClient:
 
     The client holds the segments in Loaded and RunUpdate for the caller, who releases them to the pool. It also holds
     them, and the segments that a request reads, until the job is answered. `close` closes the client's own pool, but
-    not a `pool` from the caller. Surveys run concurrently with other jobs, and have no deadline here: decoders have their own.
+    not a `pool` from the caller. Surveys run concurrently with other jobs, and have no deadline here: decoders have
+    their own.
 
     In seconds, `deadline` is the longest time that a running job may send nothing, `start_deadline` the longest start
     of an engine, and `cancel_grace` the time that a cancelled job has to stop before its process is killed.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from math import floor
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QPointF, QRectF
-from PySide6.QtGui import QImage, QStaticText
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QWidget
 
 from app.models.pictures.display import Display
@@ -14,14 +14,17 @@ from app.models.pictures.layer import Layer, Tone
 from app.models.pictures.viewport import Frame
 from app.views.parts import state_words
 
+if TYPE_CHECKING:
+    from app.views.pictures.pixel_values import Laid
+
 Mode = Literal["single", "swipe", "flicker"]
 
 
 class CanvasFrame(QWidget):
     """The layers, the notes over them, the divider of a swipe, and the place of every data point on the screen.
 
-    `images` are the pictures painted last, one for each layer, with their place on the device. `texts` are the values
-    that were painted into pixels, laid out for the font and the size of a pixel in `texts_of`.
+    `images` are the pictures painted last, one for each layer, with their place on the device. `laid` are the values
+    that were painted into the pixels of each layer, see `app.views.pictures.pixel_values`.
     """
 
     def __init__(self, display: Display, parent: QWidget | None = None) -> None:
@@ -36,8 +39,7 @@ class CanvasFrame(QWidget):
         self.legend: Tone | None = None
         self.overlay: QImage | None = None
         self.meaning = ""
-        self.texts: dict[str, tuple[QStaticText, QPointF]] = {}
-        self.texts_of: tuple[str, float] = ("", 0.0)
+        self.laid: dict[int, Laid] = {}
 
     def shown_name(self) -> str:
         """The title of the visible layer, with its verdict unless that is good."""
