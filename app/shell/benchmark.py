@@ -18,15 +18,12 @@ from functools import partial
 from typing import Any
 
 from app.shell.bench_live import ABSENT, GPU_KEYS, LIVE_KEYS, spectrogram
+from app.shell.bench_start import STARTED, VERIFIED, Command, first_paint, start_window, starts
 from gpu_ops import processes
 
 Figures = dict[str, Any]
-Command = Callable[[Sequence[str]], int]
-"""A function that opens the window, given the command line."""
-HEAVY = ("cupy", "cv2", "numba", "scipy")
 PATIENCE = 300.0
 """Seconds that a benchmark may take; the first compilation is included."""
-STARTED = "started"
 
 
 @dataclass(frozen=True)
@@ -38,37 +35,6 @@ class Bench:
     unit: str
     limits: Mapping[str, float]
     run: Callable[[bool], Figures]
-
-
-def _first_paint(quick: bool) -> Figures:
-    """Start the program several times; each run reports when its window was first painted and what it had imported."""
-    runs = []
-    for _ in range(2 if quick else 5):
-        since = time.monotonic_ns()
-        runs.append(_process(STARTED, "--since", str(since)))
-    heavy = sorted({name for run in runs for name in run["imported"]})
-    times = [run["ms"] for run in runs]
-    return {"median": statistics.median(times), "runs": times, "heavy_modules_imported": heavy}
-
-
-def _start_window(since: int, command: Command) -> Figures:
-    from PySide6.QtWidgets import QApplication
-
-    from app.shell.bench_stage import FirstPaint
-
-    app = QApplication(sys.argv[:1])
-    figures: Figures = {}
-
-    def painted() -> None:
-        figures["ms"] = (time.monotonic_ns() - since) / 1e6
-        figures["imported"] = [name for name in HEAVY if name in sys.modules]
-        app.closeAllWindows()
-        app.quit()
-
-    watch = FirstPaint(app, "mainWindow", painted)
-    command(["--sample", "camera"])
-    del watch
-    return figures
 
 
 def _slider(dtype: str, quick: bool) -> Figures:
@@ -257,8 +223,10 @@ def _has_other_pixels(pane: Any, old: Any) -> bool:
 
 
 GAPS = {"p99": 16.0, "max": 50.0}
+STARTS = {"verified": 2.2, "first": 8.0}
 BENCHES = (
-    Bench("first_paint", "process start to first paint", "ms", {"median": 1000.0}, _first_paint),
+    Bench("first_paint", "process start to first paint", "ms", {"median": 1000.0}, first_paint),
+    Bench("start", "process start to the first verified picture, by a bare window", "×", STARTS, starts),
     Bench("slider_uint8", "event-loop gaps, slider over 8192² uint8", "ms", GAPS, partial(_slider, "uint8")),
     Bench("slider_float32", "event-loop gaps, slider over 8192² float32", "ms", GAPS, partial(_slider, "float32")),
     Bench("long_run", "event-loop gaps, long computation and its result", "ms", GAPS, _long_run),
@@ -341,7 +309,7 @@ def _parse(args: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these")
     parser.add_argument("--json", metavar="FILE", help="write the values and their provenance; - is standard output")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions")
-    parser.add_argument("--one", choices=[*names, STARTED], help=argparse.SUPPRESS)
+    parser.add_argument("--one", choices=[*names, STARTED, VERIFIED], help=argparse.SUPPRESS)
     parser.add_argument("--since", type=int, default=0, help=argparse.SUPPRESS)
     parsed = parser.parse_args(args)
     for name in parsed.names:
@@ -355,7 +323,8 @@ def main(args: Sequence[str], command: Command) -> int:
     parsed = _parse(args)
     if parsed.one:
         one = {bench.name: bench.run for bench in BENCHES}
-        figures = _start_window(parsed.since, command) if parsed.one == STARTED else one[parsed.one](parsed.quick)
+        start = parsed.one in (STARTED, VERIFIED)
+        figures = start_window(parsed.since, command, parsed.one) if start else one[parsed.one](parsed.quick)
         print(json.dumps(figures))
         return 0
     rows: list[Figures] = []
