@@ -18,6 +18,7 @@ from functools import partial
 from typing import Any
 
 from app.shell.bench_live import ABSENT, GPU_KEYS, LIVE_KEYS, spectrogram
+from app.shell.bench_panes import closed, compared, large, radius, values
 from app.shell.bench_start import STARTED, VERIFIED, Command, first_paint, start_window, starts
 from gpu_ops import processes
 
@@ -223,6 +224,8 @@ def _has_other_pixels(pane: Any, old: Any) -> bool:
 
 
 GAPS = {"p99": 16.0, "max": 50.0}
+FRAMES = {"swipe": 8.0, "flicker": 8.0}
+LEFT = {"growth": 5.0, "objects": 0.0, "moved": 0.0}
 STARTS = {"verified": 2.2, "first": 8.0}
 BENCHES = (
     Bench("first_paint", "process start to first paint", "ms", {"median": 1000.0}, first_paint),
@@ -241,6 +244,11 @@ BENCHES = (
     Bench(
         "another", "4096² float32 over another: arrival to full resolution, own levels", "ms", {"show": 150.0}, _another
     ),
+    Bench("radius", "event-loop gaps, slider of a radius, four panes of 8192²", "ms", GAPS, radius),
+    Bench("compared", "swipe and flicker between 8192² float32, a frame", "ms", FRAMES, compared),
+    Bench("values", "values painted into pixels, a frame", "ms", {"cursor": 8.0, "pan": 8.0}, values),
+    Bench("large", "private memory, four panes of 16384² float32", "MB", {"private": 600.0}, large),
+    Bench("closed", "50 panes opened and closed, 40 resizes: %, objects, pixels", "", LEFT, closed),
     Bench("open_meanwhile", "a file opened during a long run, to its picture", "ms", {"show": 1000.0}, _open_meanwhile),
     Bench("memory", "private memory, 8192² float32 and 3 results", "MB", {"private": 400.0}, _memory),
     Bench("key_latency", "key press to new pixels, 1024² float32", "ms", {"median": 100.0}, _key),
