@@ -218,6 +218,7 @@ class Watch:
     text: str = ""
     start: int = 0
     end: int = 0
+    part: float = 0.0
 
     def begin(self, text: str, steps: int = 1) -> None:
         """Start the next steps. Raises Cancelled."""
@@ -232,13 +233,20 @@ class Watch:
 
     def report(self, part: float) -> None:
         """Report the finished part of the steps, from 0 to 1."""
+        self.part = part
         if self.progress is not None:
             done = self.start + part * (self.end - self.start)
             self.progress(self.text, int(PARTS * done), PARTS * self.total)
 
     def listening(self) -> AbstractContextManager[None]:
         """Inside the block, work in pieces reports its part of the steps, and can be stopped."""
-        return listening(self.stop, self.report)
+        return listening(self.stop, self.report, self.tell)
+
+    def tell(self, what: str) -> None:
+        """Report what takes time within the present activity; "" for nothing more."""
+        activity, self.text = self.text, f"{self.text}: {what}" if what else self.text
+        self.report(self.part)
+        self.text = activity
 
 
 def as_bytes(array: DeviceArray) -> DeviceArray:

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import floor
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from PySide6.QtCore import QPointF, QRectF
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QFont, QGlyphRun, QImage
 from PySide6.QtWidgets import QWidget
 
 from app.models.pictures.display import Display
 from app.models.pictures.layer import Layer, Tone
+from app.models.pictures.pyramid import Array
 from app.models.pictures.viewport import Frame
 from app.views.parts import state_words
 
-if TYPE_CHECKING:
-    from app.views.pictures.pixel_values import Laid
-
 Mode = Literal["single", "swipe", "flicker"]
+Runs = dict[bool, QGlyphRun]
+Cells = list[tuple[bool, QRectF, str]]
+
+
+@dataclass(frozen=True, eq=False)
+class Laid:
+    """Laid out values: the array that they are of, what else they depend on, their font, and the glyphs on light and on
+    dark pixels, placed from the corner of the first pixel. Where the font lacks a letter, `cells` are the single texts
+    instead, each in its box."""
+
+    values: Array
+    key: tuple[object, ...]
+    font: QFont
+    runs: Runs
+    cells: Cells
 
 
 class CanvasFrame(QWidget):

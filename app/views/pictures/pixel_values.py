@@ -4,7 +4,6 @@ ink, and laid out only when something changes."""
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -15,11 +14,9 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QGlyphRun, QImage, QPain
 from app.models.pictures.layer import Layer
 from app.models.pictures.nonfinite import value_word
 from app.models.pictures.viewport import Rect
-from app.views.pictures.canvas_frame import CanvasFrame
+from app.views.pictures.canvas_frame import CanvasFrame, Cells, Laid, Runs
 
 Array = np.ndarray[Any, Any]
-Runs = dict[bool, QGlyphRun]
-Cells = list[tuple[bool, QRectF, str]]
 CELL = 26
 """Screen pixels of an image pixel from which its value may have room in it."""
 SMALLEST = 7
@@ -29,19 +26,6 @@ FILLED = 0.88
 """The share of a pixel that its value may take."""
 INKS = {True: QColor(0, 0, 0), False: QColor(255, 255, 255)}
 """On light pixels, and on dark ones."""
-
-
-@dataclass(frozen=True, eq=False)
-class Laid:
-    """Laid out values: the array that they are of, what else they depend on, their font, and the glyphs on light and on
-    dark pixels, placed from the corner of the first pixel. Where the font lacks a letter, `cells` are the single texts
-    instead, each in its box."""
-
-    values: Array
-    key: tuple[object, ...]
-    font: QFont
-    runs: Runs
-    cells: Cells
 
 
 @lru_cache(4096)
