@@ -242,11 +242,17 @@ def open_window(args: argparse.Namespace) -> int:
         print(f"kernelscope: {fault}", file=sys.stderr)
         return 4
     with importing():
+        from gpu_ops.engine.client import EngineClient
+        from gpu_ops.engine.client_jobs import EarlyAnswers
+
+        early = EarlyAnswers()
+        client = EngineClient(early)
+        client.start()  # on another core, while this process imports Qt and makes the window
         from app.shell.faults import quieten_qt
         from app.shell.window import show
 
     quieten_qt()
-    return show(args)
+    return show(args, early=(client, early))
 
 
 if __name__ == "__main__":

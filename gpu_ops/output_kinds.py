@@ -303,13 +303,25 @@ def _with_unit(value: Any, unit: str) -> str:
 def summarise_values(array: Array, form: Form, unit: str) -> str:
     """Size, dtype and range of an image, a signal or a spectrum."""
     sizes = np.abs(array) if array.dtype.kind == "c" else array
-    finite = sizes[np.isfinite(sizes)] if sizes.dtype.kind == "f" else sizes.reshape(-1)
+    found = _range(sizes)
     what = "magnitudes " if array.dtype.kind == "c" else ""
-    if not finite.size:
+    if found is None:
         return f"{_extent(form)} {form.dtype}, nothing finite"
-    ends = (int(end) if sizes.dtype.kind in "bui" else f"{end:.6g}" for end in (finite.min(), finite.max()))
+    ends = (int(end) if sizes.dtype.kind in "bui" else f"{end:.6g}" for end in found)
     span = f"{what}{' … '.join(map(str, ends))} {unit}".strip()
     return f"{_extent(form)} {form.dtype}, {span}"
+
+
+def _range(values: Array) -> tuple[Any, Any] | None:
+    """The lowest and the highest finite value; None where there is none. Finite values are gathered only where there
+    are others: for a large picture that takes longer than all the rest of a run on a GPU."""
+    if not values.size:
+        return None
+    with np.errstate(invalid="ignore"):
+        low, high = values.min(), values.max()
+    if np.isfinite(low) and np.isfinite(high):
+        return low, high
+    return _range(values[np.isfinite(values)])
 
 
 def summarise_bars(array: Array, form: Form, unit: str) -> str:

@@ -45,10 +45,12 @@ class Cancelled(Exception):
 
 @dataclass
 class _Listener:
-    """The functions of a listener. The current stage is the share of the whole from `low` to `low + span`."""
+    """The functions of a listener, see `listening`. The current stage is the share of the whole from `low` to `low +
+    span`."""
 
     stop: Callable[[], bool] | None
     report: Callable[[float], None] | None
+    tell: Callable[[str], None] | None
     last_report: float
     part: float = 0.0
     low: float = 0.0
@@ -59,10 +61,15 @@ _listener: ContextVar[_Listener | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
-def listening(stop: Callable[[], bool] | None, report: Callable[[float], None] | None = None) -> Iterator[None]:
+def listening(
+    stop: Callable[[], bool] | None,
+    report: Callable[[float], None] | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> Iterator[None]:
     """Inside, `advance` calls `stop` each time, and now and then `report` with the part of the whole that is done, from
-    0 to 1 and never less than before. No generator may yield inside, or the listener would hear its caller as well."""
-    token = _listener.set(_Listener(stop, report, time.monotonic()))
+    0 to 1 and never less than before; `aside` calls `tell`. No generator may yield inside, or the listener would hear
+    its caller as well."""
+    token = _listener.set(_Listener(stop, report, tell, time.monotonic()))
     try:
         yield
     finally:
@@ -167,6 +174,13 @@ def advance(done: int, total: int) -> None:
         listener.last_report = now
         listener.part = max(listener.part, listener.low + listener.span * done / total)
         listener.report(listener.part)
+
+
+def aside(what: str) -> None:
+    """Tell the listener what takes time besides the work itself, such as "compiling"; "" for nothing more."""
+    listener = _listener.get()
+    if listener is not None and listener.tell is not None:
+        listener.tell(what)
 
 
 def collect(results: Iterator[T], count: int) -> list[T]:

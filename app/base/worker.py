@@ -8,23 +8,32 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.client import EngineClient
+from gpu_ops.engine.client_jobs import EarlyAnswers
 from gpu_ops.engine.messages import Answer, Ready, Request, RunUpdate
 
 
 class Engine(QObject):
-    """Owns the engine's client. `answered` carries every answer, in the thread of this object; `asked` every
-    request when it is submitted. `devices` and `provenance` are the engine's latest description of its machine."""
+    """Owns the engine's client; one that was started before has its answers in `early`. `answered` carries every
+    answer, in the thread of this object; `asked` every request when it is submitted. `devices` and `provenance` are the
+    engine's latest description of its machine."""
 
     answered = Signal(object)
     asked = Signal(object)
     _heard = Signal(object)
 
-    def __init__(self, parent: QObject | None = None, client: EngineClient | None = None) -> None:
+    def __init__(
+        self,
+        parent: QObject | None = None,
+        client: EngineClient | None = None,
+        early: EarlyAnswers | None = None,
+    ) -> None:
         super().__init__(parent)
         self.devices: tuple[DeviceStatus, ...] = ()
         self.provenance: dict[str, Any] = {}
         self._heard.connect(self._take, Qt.ConnectionType.QueuedConnection)
         self.client = client or EngineClient(self._heard.emit)
+        if early is not None:
+            early.pass_on(self._heard.emit)
 
     @Slot(object)
     def _take(self, answer: Answer) -> None:

@@ -20,7 +20,7 @@ from app.controllers.session import SessionController
 from app.models.experiment.session import Session
 from app.models.results.results import Results
 from app.views.window.main_window import MainWindow
-from gpu_ops.engine.messages import Loaded
+from gpu_ops.engine.messages import Loaded, Progress, RunUpdate
 
 PATIENCE = 240.0
 LATE_MS = 16.0
@@ -86,13 +86,17 @@ class Heartbeat:
 
 
 class BenchWindow:
-    """The window as the program opens it, with an engine that is ready."""
+    """The window as the program opens it, with an engine that is ready. `parts` are the milliseconds from the last
+    action of `until_drawn` to the first message about each part of the work."""
 
     def __init__(self) -> None:
         app = QApplication.instance() or QApplication([])
         assert isinstance(app, QApplication)
         self.engine = Engine()
         self.arrived = 0.0
+        self.parts: dict[str, float] = {}
+        self._begin = 0.0
+        self.engine.asked.connect(lambda request: self._note_part(f"asked for {type(request).__name__}"))
         self.engine.answered.connect(self._note_arrival)  # before the controller, so that the clock starts first
         self.controller = SessionController(self.engine, Session(), Results())
         self.window = MainWindow(self.controller, Appearance(app, "light"))
@@ -118,6 +122,13 @@ class BenchWindow:
     def _note_arrival(self, answer: object) -> None:
         if isinstance(answer, Loaded):
             self.arrived = time.perf_counter()
+        elif isinstance(answer, Progress):
+            self._note_part(answer.text)
+        elif isinstance(answer, RunUpdate) and answer.outputs:
+            self._note_part("result arrived")
+
+    def _note_part(self, text: str) -> None:
+        self.parts.setdefault(text, round((time.perf_counter() - self._begin) * 1000, 1))
 
     # User actions
 
@@ -187,7 +198,7 @@ class BenchWindow:
     def until_drawn(self, variant: str, do: Callable[[], object]) -> float:
         """Milliseconds from `do()` until another result of the variant has been painted, in any view."""
         before, end = self._drawn(variant)[1], time.perf_counter() + PATIENCE
-        begin = time.perf_counter()
+        self.parts, self._begin = {}, time.perf_counter()
         do()
         painted: PaintWatch | None = None
         while painted is None or painted.at is None:
@@ -198,7 +209,7 @@ class BenchWindow:
                 widget.update()
             if time.perf_counter() > end:
                 raise TimeoutError("no result was painted")
-        return (painted.at - begin) * 1000
+        return (painted.at - self._begin) * 1000
 
     def _drawn(self, variant: str) -> tuple[QWidget, object]:
         """The widget that paints a result of the variant, and a value that differs for every result; None without a

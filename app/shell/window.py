@@ -26,6 +26,8 @@ from app.views.window.main_window import MainWindow
 from app.views.window.placing import put_on_screen
 from gpu_ops import FILTERS, parse_step
 from gpu_ops.cli import stopping
+from gpu_ops.engine.client import EngineClient
+from gpu_ops.engine.client_jobs import EarlyAnswers
 from gpu_ops.engine.messages import LoadRequest
 from gpu_ops.errors import KernelscopeError
 from gpu_ops.io.opening import CHOICES
@@ -37,15 +39,19 @@ PATIENCE_MS = 300_000
 """The longest wait for results before a screenshot."""
 
 
-def show(args: argparse.Namespace, report: Callable[[Session, Results], int] | None = None) -> int:
+def show(
+    args: argparse.Namespace,
+    report: Callable[[Session, Results], int] | None = None,
+    early: tuple[EngineClient, EarlyAnswers] | None = None,
+) -> int:
     """Open the window and run Qt's loop. Returns the exit code; `report` is called when the loop has ended, and returns
-    the code where nothing else failed."""
+    the code where nothing else failed. `early` is an engine that starts already, and its answers so far."""
     app = _application()
     app.setApplicationName("Kernelscope")
     app.setOrganizationName("Kernelscope")
     settings = settings_for(args)
     look = Appearance(app, args.scheme or settings.scheme, args.presenter or settings.presenter)
-    engine, log = Engine(), Log(app)
+    engine, log = Engine(None, *(early or ())), Log(app)
     EngineLog(engine, log, engine)
     controller = SessionController(engine, Session(), Results())
     window = MainWindow(controller, look, settings=settings, log=log)

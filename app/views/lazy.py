@@ -26,11 +26,6 @@ class Lazy(QWidget, Generic[W]):
         self._layout.setContentsMargins(0, 0, 0, 0)
 
     @property
-    def made(self) -> W | None:
-        """The widget, or None where nobody has looked at it yet."""
-        return self._content
-
-    @property
     def content(self) -> W:
         if self._content is None:
             self._content = self._make(self)

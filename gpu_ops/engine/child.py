@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import threading
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from typing import Any
 
 from gpu_ops.processes import importing, safe_path
 
+NICENESS = 5
 PATIENCE = 5.0
 """Seconds to wait for operations that the system completes at once, unless a driver hangs."""
 
@@ -92,7 +94,10 @@ def _how(code: int) -> str:
 
 
 def _serve(connection: Connection) -> None:
-    """The child's main. The import is here so that only the child loads the code that computes."""
+    """The child's main. The import is here so that only the child loads the code that computes; the window, which
+    starts at the same time, goes first."""
+    if hasattr(os, "nice"):
+        os.nice(NICENESS)
     with importing():
         from gpu_ops.engine.server import serve
 

@@ -45,9 +45,10 @@ class EngineClient:
     Failed. Ready is sent whenever an engine has started. Failed with job 0 says that an engine did not start while no
     job waited. The client calls `on_answer` from its own thread, never after `close`.
 
-    The client holds the segments in Loaded and RunUpdate for the caller, who releases them to the pool. It holds the
-    segments that a request reads until the job is answered. `close` closes the client's own pool, but not a `pool` from
-    the caller. Surveys run concurrently with other jobs, and have no deadline here: decoders have their own.
+    The client holds the segments in Loaded and RunUpdate for the caller, who releases them to the pool. It also holds
+    them, and the segments that a request reads, until the job is answered. `close` closes the client's own pool, but
+    not a `pool` from the caller. Surveys run concurrently with other jobs, and have no deadline here: decoders have
+    their own.
 
     In seconds, `deadline` is the longest time that a running job may send nothing, `start_deadline` the longest start
     of an engine, and `cancel_grace` the time that a cancelled job has to stop before its process is killed.
@@ -273,7 +274,7 @@ class EngineClient:
             self._next()
             return
         for name in segments_of_answer(message):
-            job.segments.remove(name)  # from here on the caller owns it
+            self.pool.hold(name)  # for the caller, who may release it while the engine verifies what is in it
         self._answer(message)
 
     def _grant(self, job: ClientJob, request: SegmentRequest) -> SegmentGrant:

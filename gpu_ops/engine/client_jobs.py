@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +13,7 @@ from gpu_ops.engine.messages import Answer, CancelRequest, Failed, Finished, Req
 
 @dataclass
 class ClientJob:
-    """A request, the segments that it reads, and the `segments` for its answers that the caller does not own yet.
+    """A request, the segments that it reads, and the `segments` that its answers are in.
     `sent` counts how often it was sent to an engine; `cancel_by` is the time at which a cancelled job must have
     ended."""
 
@@ -23,6 +24,26 @@ class ClientJob:
     sent: int = 0
     last_word: float = 0.0
     cancel_by: float | None = None
+
+
+class EarlyAnswers:
+    """Keeps the answers of an engine that is started before its window exists, until `pass_on` gives them to it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: list[Answer] = []
+        self._to = self._kept.append
+
+    def __call__(self, answer: Answer) -> None:
+        with self._lock:
+            self._to(answer)
+
+    def pass_on(self, to: Callable[[Answer], None]) -> None:
+        """Call `to` with every answer so far, and with those to come."""
+        with self._lock:
+            for answer in self._kept:
+                to(answer)
+            self._to = to
 
 
 class ConcurrentJobs:

@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection
@@ -123,14 +123,15 @@ class JobChannel:
         return shared
 
     @contextmanager
-    def allocating(self) -> Iterator[None]:
-        """Inside the block, large files are read into segments of the window, which `share` need not copy. The window
-        reclaims those that the job does not share."""
+    def allocating(self, devices: Sequence[str] = ()) -> Iterator[None]:
+        """Inside the block, large files are read, and large results copied from these devices, into segments of the
+        window, which `share` need not copy. The window reclaims those that the job does not share."""
         opened: list[int] = []
 
         def allocate(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[np.ndarray[Any, Any], int | None]:
             shared = self._segment(shape, dtype)
             array = self._attached.array(shared, writeable=True).view(dtype)
+            self.pin(shared.segment, devices)
             self._allocated.append((shared, array))
             if sys.platform != "linux":  # other threads send to sockets only
                 return array, None

@@ -248,9 +248,10 @@ def _run_picks(channel: JobChannel, request: RunRequest, whole: Input, picks: tu
         channel.progress(text, done, total * all_picks // count)
 
     sent: set[RunKey] = set()
-    for run in run_experiment(experiment, stop=channel.should_stop, progress=report):
-        _send(channel, request, Piece(run, experiment, Crop((), (), True), (), run.key not in sent))
-        sent.add(run.key)
+    with channel.allocating([pick.device for pick in picks]):
+        for run in run_experiment(experiment, stop=channel.should_stop, progress=report):
+            _send(channel, request, Piece(run, experiment, Crop((), (), True), (), run.key not in sent))
+            sent.add(run.key)
 
 
 def _send(channel: JobChannel, request: RunRequest, piece: Piece) -> None:
@@ -283,7 +284,7 @@ def _shared(channel: JobChannel, output: Output, array: Array, form: Form, task:
     alike = form.shape[:rank] == task.meta.shape[:rank]
     over = region.cut if alike else ()
     places = form.begin_at(region.place) if alike and kind.id == task.meta.of_kind.view else form.cut(over)
-    form, values = replace(form.cut(over), axes=places.axes), np.array(array[over], order="C")
+    form, values = replace(form.cut(over), axes=places.axes), np.asarray(array[over], order="C")
     figures = kind.figures(values)
     summary = None if figures is None else statistics(figures)
     unit = "" if output.labels else form.unit_of(kind.id, output.unit)

@@ -52,7 +52,6 @@ from gpu_ops.filters import FILTERS
 from gpu_ops.io import decoder_process
 from gpu_ops.progress import Cancelled, finite
 
-NICENESS = 5
 QUIET = 2.0
 """Seconds after the start without a request for a file, until the process that reads files is started."""
 SLOW = 3.0
@@ -65,8 +64,6 @@ def serve(connection: Connection) -> None:
     """Answer requests until None comes or the window is gone. It does not return: it ends the process."""
     with suppress(OSError, ValueError):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the window decides when to stop
-    if hasattr(os, "nice"):
-        os.nice(NICENESS)
     channel = JobChannel(connection)
     jobs: SimpleQueue[Job | SegmentRelease | OwnVariants | None] = SimpleQueue()
     surveys = Surveys(lambda request, look: _attempt(request, look, channel.send_concurrent), channel.send_concurrent)

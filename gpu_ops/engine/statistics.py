@@ -16,9 +16,9 @@ from gpu_ops.progress import advance, collect, stage
 
 Array = np.ndarray[Any, Any]
 
-MANY_FLOATS = 1 << 25
+MANY_FLOATS = 1 << 22
 """From so many floats on, compiled loops on all cores are worth loading."""
-FLOATS = 1 << 22
+FLOATS = 1 << 20
 WORKERS = os.cpu_count() or 1
 PERCENTILES = (0.1, 1.0, 50.0, 99.0, 99.9)
 BINS = 256

@@ -20,6 +20,7 @@ from gpu_ops.errors import (
     PeerMissing,
     plain,
 )
+from gpu_ops.io.memory import empty
 from gpu_ops.plan import Device, DeviceArray, Execution, How, Plan
 from gpu_ops.progress import Cancelled, advance, listening
 from gpu_ops.running.affordable import PACE, threads_of
@@ -126,20 +127,29 @@ class Attempt:
         return self.run
 
     def execute(
-        self, poison: Mapping[str, np.ndarray[Any, Any]], how: How = "direct"
+        self, poison: Mapping[str, np.ndarray[Any, Any]] | None = None, how: How = "direct"
     ) -> dict[str, np.ndarray[Any, Any]]:
-        """Execute the plan once with poisoned outputs. The run keeps the findings, printed lines and counts of a
-        simulated GPU."""
+        """Execute the plan once over this poison in the outputs; without one all bits are set: NaN in a float, the
+        largest value in an integer, and large outputs go to memory of the caller of `io.memory.allocating`. The run
+        keeps the findings, printed lines and counts of a simulated GPU."""
         assert self.plan is not None
         if how == "direct" and self.experiment.counted and self.device.clock == "simulated" and not self.run.counters:
             how = "counted"
-        for name, wrong in poison.items():
-            self.session.upload(wrong, out=self.plan.outputs[name])
+        for name, out in self.plan.outputs.items():
+            if poison is None:
+                self.session.fill(as_bytes(out), 0xFF)
+            else:
+                self.session.upload(poison[name], out=out)
+        self.session.synchronize()  # the plan's other streams do not wait for the first one
         execution = self.session.execute(self.plan, how)
         if self.device.clock == "simulated":
             PACE.note(self.run.key, self.task.meta, threads_of(self.plan), execution.elapsed)
         self.keep(execution)
-        return {name: self.session.download(out) for name, out in self.plan.outputs.items()}
+        if poison is not None:
+            return {name: self.session.download(out) for name, out in self.plan.outputs.items()}
+        return {
+            name: self.session.download(out, empty(out.shape, out.dtype)[0]) for name, out in self.plan.outputs.items()
+        }
 
     def keep(self, execution: Execution) -> None:
         """Add to the run the findings, printed lines and counts of a simulated GPU, each fault once."""
@@ -212,6 +222,7 @@ class Watch:
     text: str = ""
     start: int = 0
     end: int = 0
+    part: float = 0.0
 
     def begin(self, text: str, steps: int = 1) -> None:
         """Start the next steps. Raises Cancelled."""
@@ -226,19 +237,25 @@ class Watch:
 
     def report(self, part: float) -> None:
         """Report the finished part of the steps, from 0 to 1."""
+        self.part = part
         if self.progress is not None:
             done = self.start + part * (self.end - self.start)
             self.progress(self.text, int(PARTS * done), PARTS * self.total)
 
     def listening(self) -> AbstractContextManager[None]:
         """Inside the block, work in pieces reports its part of the steps, and can be stopped."""
-        return listening(self.stop, self.report)
+        return listening(self.stop, self.report, self.tell)
+
+    def tell(self, what: str) -> None:
+        """Report what takes time within the present activity; "" for nothing more."""
+        activity, self.text = self.text, f"{self.text}: {what}" if what else self.text
+        self.report(self.part)
+        self.text = activity
 
 
-def poison(array: DeviceArray) -> np.ndarray[Any, Any]:
-    """All bits set: NaN in a float, the largest value in an integer."""
-    poison: np.ndarray[Any, Any] = np.full(array.nbytes, 0xFF, np.uint8).view(array.dtype)
-    return poison.reshape(array.shape)
+def as_bytes(array: DeviceArray) -> DeviceArray:
+    """The bytes of an array; of pitched rows those in the rows alone."""
+    return (array.reshape(-1) if array.flags.c_contiguous else array).view(np.uint8)
 
 
 def with_bits_inverted(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

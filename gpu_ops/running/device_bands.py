@@ -19,7 +19,14 @@ from gpu_ops.filters.kit.staging import copied
 from gpu_ops.host import free_memory
 from gpu_ops.plan import Device, DeviceArray, Fill, HostTask, How, MemoryKind, Plan, Step
 from gpu_ops.progress import advance, quiet
-from gpu_ops.running.attempt import INPUT_OVERWRITTEN, OUTSIDE_WRITTEN, Attempt, BandRefused, same_bytes
+from gpu_ops.running.attempt import (
+    INPUT_OVERWRITTEN,
+    OUTSIDE_WRITTEN,
+    Attempt,
+    BandRefused,
+    as_bytes,
+    same_bytes,
+)
 from gpu_ops.running.chunked import Results, chunked, planned, steps_of
 from gpu_ops.running.declared import mistakes
 from gpu_ops.task import Task
@@ -180,11 +187,6 @@ def _filled(chunk: Chunk, byte: int) -> list[Step]:
     """Steps that set every byte of a chunk's outputs."""
     outputs = chunk.plan.outputs.items()
     return [Fill(as_bytes(out), byte, chunk.named(f"poison {name}"), chunk.stream) for name, out in outputs]
-
-
-def as_bytes(array: DeviceArray) -> DeviceArray:
-    """The bytes of an array; of pitched rows those in the rows alone."""
-    return (array.reshape(-1) if array.flags.c_contiguous else array).view(np.uint8)
 
 
 def outputs_on_host(attempt: Attempt, kind: MemoryKind = "pageable") -> dict[str, Array]:

@@ -20,7 +20,7 @@ from gpu_ops.filters.kit.bands import footprint, whole_reason
 from gpu_ops.params import Values, check_values, with_names_of_today
 from gpu_ops.plan import Device, DeviceArray, Launch, Plan
 from gpu_ops.progress import finite, listening
-from gpu_ops.running.attempt import FOR_ALL, INPUT_OVERWRITTEN, Attempt, Watch, faultless, poison
+from gpu_ops.running.attempt import FOR_ALL, INPUT_OVERWRITTEN, Attempt, Watch, faultless
 from gpu_ops.running.declared import mistakes
 from gpu_ops.running.device_bands import DeviceBands
 from gpu_ops.running.quality import quality
@@ -243,11 +243,7 @@ def _whole_outputs(attempt: Attempt, resident: dict[str, DeviceArray], watch: Wa
         attempt.plan = attempt.make_plan(resident[attempt.device.name])
     watch.say(f"computing {attempt.name}")
     with watch.listening():
-        return attempt.execute(_poisons(attempt.plan))
-
-
-def _poisons(plan: Plan) -> dict[str, np.ndarray[Any, Any]]:
-    return {name: poison(out) for name, out in plan.outputs.items()}
+        return attempt.execute()
 
 
 def _compile_timing(plan: Plan) -> dict[str, Timing]:
@@ -287,7 +283,7 @@ def _verify_all(
     for attempt in attempts:
         if attempt.device.name in spoilt and attempt.plan is not None:
             try:
-                attempt.run = replace(attempt.run, outputs=attempt.execute(_poisons(attempt.plan)))
+                attempt.run = replace(attempt.run, outputs=attempt.execute())
             except FOR_ALL:
                 raise
             except Exception as error:

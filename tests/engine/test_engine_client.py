@@ -13,7 +13,20 @@ import pytest
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine import client as clients
 from gpu_ops.engine.client import EngineClient
-from gpu_ops.engine.messages import PROTOCOL, Answer, Failed, Finished, Progress, Ready, SampleRequest, SurveyRequest
+from gpu_ops.engine.client_jobs import EarlyAnswers
+from gpu_ops.engine.messages import (
+    PROTOCOL,
+    Answer,
+    Failed,
+    Finished,
+    Progress,
+    Ready,
+    SampleRequest,
+    SegmentGrant,
+    SegmentRequest,
+    Stepped,
+    SurveyRequest,
+)
 from gpu_ops.engine.segments import SegmentPool
 
 READY = Ready(PROTOCOL, (DeviceStatus("cpu", "Xeon", True),))
@@ -29,12 +42,15 @@ class FakeChild:
     def __init__(self, receive: Callable[[FakeChild, Any], None]) -> None:
         self.say = lambda message: receive(self, message)
         self.asked: SimpleQueue[Any] = SimpleQueue()
+        self.granted: SimpleQueue[str] = SimpleQueue()
         FakeChild.made.put(self)
         self.say(FakeChild.first)
 
     def send(self, message: Any) -> None:
         if isinstance(message, SampleRequest):
             self.asked.put(message.job)
+        elif isinstance(message, SegmentGrant):
+            self.granted.put(message.segment)
 
     def end(self, grace: float = 0.0) -> str:
         return "was stopped"
@@ -125,3 +141,38 @@ def test_a_client_removes_its_own_segments_and_leaves_those_of_a_given_pool(
         client.pool.take(1)
         client.close()
         assert bool(client.pool.nbytes) != own
+
+
+def test_a_segment_gets_no_other_content_while_its_job_goes_on(client: EngineClient, answers: Answers) -> None:
+    """The engine verifies a result in the segment in which the window has it, and may have released it."""
+    job = client.next_job()
+    client.submit(SampleRequest(job, "camera", {}))
+    child = asked(job)
+    child.say(SegmentRequest(1, 5000))
+    segment = child.granted.get(timeout=20)
+    child.say(Stepped(job, None, (segment,)))  # type: ignore[arg-type]
+    child.say(SegmentRequest(2, 9000))  # answered once the window has the first one
+    assert child.granted.get(timeout=20) != segment
+    client.pool.release(segment)
+    child.say(SegmentRequest(3, 5000))
+    assert child.granted.get(timeout=20) != segment
+    child.say(Finished(job))
+    assert isinstance(answers.last(job), Finished)
+    assert segment in {client.pool.take(5000) for _ in range(3)}
+
+
+def test_answers_before_the_window_are_kept_in_order() -> None:
+    early, found = EarlyAnswers(), list[object]()
+    early(Progress(1, "first"))
+    early(Progress(1, "second"))
+    early.pass_on(found.append)
+    early(Progress(1, "third"))
+    assert [answer.text for answer in found if isinstance(answer, Progress)] == ["first", "second", "third"]
+
+
+def test_an_engine_that_started_early_answers_the_window() -> None:
+    early, found = EarlyAnswers(), SimpleQueue[object]()
+    with EngineClient(early) as client:
+        client.start()
+        early.pass_on(found.put)
+        assert isinstance(found.get(timeout=60), Ready)

@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
 from app.views.experiment.search_combo import SearchCombo
 from app.views.keys import keyed, letter, menu_letters, yielding
 from app.views.window.main_window import MainWindow
+from app.views.window.panels import TIMELINE
 from gpu_ops import FILTERS, find_filter, from_array
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
@@ -109,6 +110,25 @@ def test_every_parameter_has_a_key_where_letters_are_left(window: MainWindow) ->
         used = window.panel._letters() | window.panel.form.letters
         left = [text for text in labels if not letter(text) and {c for c in text.lower() if c.isalnum()} - used]
         assert len(labels) == len(filter.params) and not left, labels
+
+
+@pytest.mark.parametrize("filter", ["transfer2d", "layout", "fft_batch1d"])
+def test_the_timeline_takes_the_letters_that_forms_leave(window: MainWindow, engine: FakeEngine, filter: str) -> None:
+    open_input(engine, find_filter(filter).accepts)
+    window.controller.session.set_devices(("sim",))
+    window.docks.turn_to(TIMELINE)
+    window.controller.session.set_filter(filter)
+    controls = window.timeline.controls
+    for variant in find_filter(filter).variants:
+        window.panel.variants.row(variant.id).selected.emit(variant.id)
+        seen = [(text, widget) for text, widget in marked(window) if widget.isVisible()]
+        keys = [letter(text) for text, _ in seen]
+        shown = [widget.text() for widget in controls._keyed if widget.isVisible()]
+        assert len(keys) == len(set(keys)) and len(shown) > 3, sorted(keys)
+        used = set(keys) | window.panel.letters
+        assert not [text for text in shown if not letter(text) and {c for c in text.lower() if c.isalpha()} - used]
+        assert sum(bool(letter(text)) for text in shown) > 1, shown
+    assert controls.views.parentWidget().findChild(QLabel).buddy() is controls.views
 
 
 def test_names_share_letters_out() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QImage, QRawFont
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -452,3 +452,49 @@ def test_large_pixels_have_their_values(qtbot: QtBot) -> None:
     grid.set_array("a", np.zeros((60, 80, 3), np.float32), None, "Result a")
     grid.display._go(79.5, 0.5, 1 / 60)
     canvas.grab()  # a pixel at the edge, of three values
+
+
+def test_values_are_laid_out_again_only_when_something_changes(qtbot: QtBot) -> None:
+    grid = shown(qtbot, ["a"])
+    grid.set_array("a", np.arange(4800, dtype=np.float32).reshape(60, 80), None, "Result a")
+    canvas, display = grid.pane("a").canvas, grid.display
+    display.set_levels(0, 4800)
+    display._go(40.5, 30.5, 1 / 60)
+
+    def laid() -> object:
+        canvas.grab()
+        return canvas.laid[0]
+
+    first = laid()
+    display.set_cursor(41.5, 31.5)
+    display.pan(0.05, 0.05)
+    assert laid() is first, "the same pixels, moved by a part of one"
+    found = [first]
+    for change in (
+        lambda: display.set_levels(4800, 9000),  # a dark picture
+        lambda: display.pan(3, 0),
+        lambda: display.zoom_at(1.5, *display.centre),
+        lambda: grid.set_array("a", np.zeros((60, 80), np.float32), None, "Result a"),
+    ):
+        change()
+        found.append(laid())
+    assert len(set(map(id, found))) == 5
+
+
+def test_letters_that_a_font_lacks_are_drawn_one_by_one(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    grid = shown(qtbot, ["a"])
+    grid.set_array("a", np.full((60, 80), -250.0, np.float32), None, "Result a")
+    grid.display.set_levels(-1000, -500)  # a light picture
+    grid.display._go(40.5, 30.5, 1 / 60)
+    canvas = grid.pane("a").canvas
+
+    def ink() -> int:
+        drawn = canvas.grab().toImage()
+        return sum(
+            drawn.pixelColor(x, canvas.height() // 2 + y).red() < 100 for x in range(300) for y in range(-30, 30)
+        )
+
+    whole = ink()
+    canvas.laid.clear()
+    monkeypatch.setattr(QRawFont, "glyphIndexesForString", lambda _font, letter: [0])
+    assert whole > 50 and abs(ink() - whole) < whole / 2 and canvas.laid[0].cells

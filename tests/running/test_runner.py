@@ -18,8 +18,8 @@ from gpu_ops.errors import DeclarationError, DeviceMemoryError, KernelError, Lib
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.registry import Registry
 from gpu_ops.plan import Call, Execution, Finding, Plan
-from gpu_ops.running import runner, timing
-from gpu_ops.running.attempt import DEPENDS_ON_ORDER
+from gpu_ops.running import rounds, runner, timing
+from gpu_ops.running.attempt import DEPENDS_ON_ORDER, Watch
 from gpu_ops.types import Experiment, Pick, Run
 
 MEAN = find_filter("mean2d")
@@ -250,3 +250,21 @@ def test_picks_have_parameters_of_their_own() -> None:
         assert np.array_equal(run.outputs["image"], right(filter, x, **key.params))
     with pytest.raises(ParamError, match="window"):
         list(runner.run_experiment(Experiment("mean2d", input, {}, (Pick("serial", "cpu", params={"window": 4}),))))
+
+
+def test_a_run_says_that_it_compiles() -> None:
+    """As Numba's events do when a loop is not in the cache; then the text of the run comes back, and the part that is
+    done stays."""
+    said: list[tuple[str, int]] = []
+    watch = Watch(None, 0, None, lambda text, done, _total: said.append((text, done)), total=1)
+    watch.begin("computing serial on cpu")
+    watch.report(0.5)
+    with watch.listening():
+        from gpu_ops.filters.kit import loops
+
+        @loops.njit
+        def twice(value: int) -> int:
+            return 2 * value
+
+        assert twice(4) == 8
+    assert said[2:] == [("computing serial on cpu: compiling", 500), ("computing serial on cpu", 500)]

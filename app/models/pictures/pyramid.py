@@ -162,7 +162,7 @@ class Pyramid:
             down = slice(int(head[strip][0]), int(tail[strip][-1]) + 1)
             cells = self._cells(level, down, across)
             places = head[strip] - down.start, tail[strip] - down.start, first - across.start, last - across.start
-            picked = cells[places[0][:, None], places[2]] if single else cells
+            picked = _picked(cells, places[0], places[2]) if single else cells
             result[strip] = drawn(picked) if single else self._gathered(drawn(picked), *places)
         return Samples(result, left, top)
 
@@ -181,6 +181,13 @@ class Pyramid:
         limit = self.threshold * (count - 1) / count
         dtype = self.dtype
         return dtype.type(min(limit, np.iinfo(dtype).max) if dtype.kind == "u" else limit)
+
+
+def _picked(cells: Array, rows: Array, columns: Array) -> Array:
+    """The cells at these rows and columns. Where most rows occur several times, each is gathered once and copied."""
+    if len(rows) > len(cells):
+        return cells.take(columns, axis=1).take(rows, axis=0)
+    return cells[rows[:, None], columns]
 
 
 def drawn(values: Array) -> Array:
@@ -331,7 +338,7 @@ def _color_bytes(part: Array, low: float, high: float) -> Array:
     if part.dtype.kind == "u":
         full = float(np.iinfo(part.dtype).max)
         entries = _levelled(np.arange(full + 1, dtype=np.float32), low, high)
-        result[..., :3] = entries[color]
+        result[..., :3] = np.take(entries, color)
     else:
         full = 1.0
         result[..., :3] = _levelled(color, low, high)

@@ -41,6 +41,7 @@ class ExperimentPanel(QWidget):
 
     run_wanted = Signal()
     measure_wanted = Signal()
+    letters_changed = Signal()
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -84,6 +85,11 @@ class ExperimentPanel(QWidget):
         own = {letter(text) for text in texts} | self.variants.letters | self.noise.letters
         return menu_letters() | set(ELSEWHERE) | own | ({LETTER} if self.presets.isVisibleTo(self) else set())
 
+    @property
+    def letters(self) -> set[str]:
+        """All mnemonics of the panel and of the menus. `letters_changed` says that they are others."""
+        return self._letters() | self.variants.knob_letters | (self.form.letters if self.form is not None else set())
+
     def _arrange(self) -> None:
         gap = self.fontMetrics().averageCharWidth()
         content = Squeezed(self)
@@ -111,6 +117,7 @@ class ExperimentPanel(QWidget):
         self.presets.chosen.connect(lambda values: session.set_params({**session.choice.params, **values}))
         self.variants.picks_changed.connect(lambda ids: session.set_picks(tuple(ids)))
         self.variants.knobs_changed.connect(session.set_knobs)
+        self.variants.selection_changed.connect(self.letters_changed)
         self.variants.baseline_changed.connect(session.set_baseline)
         self.filters.activated.connect(lambda place: session.set_filter(self.filters.itemData(place)))
         self.devices.activated.connect(self._device_chosen)
@@ -237,6 +244,7 @@ class ExperimentPanel(QWidget):
         assert self.form is not None
         self.variants.set_filter(filter, self._availability(filter), self._letters() | self.form.letters)
         self.variants.set_picks(self._session.choice.picks)
+        self.letters_changed.emit()
 
     def _availability(self, filter: Filter) -> dict[str, str]:
         return {v.id: self._reason(v) for v in filter.all_variants}

@@ -224,6 +224,11 @@ class VariantList(QWidget):
         """The visible knobs of a variant."""
         return self._forms[id].values() if id in self._forms else {}
 
+    @property
+    def knob_letters(self) -> set[str]:
+        """The mnemonics of the visible knobs."""
+        return set(self._forms[self._selected].letters) if self._selected in self._forms else set()
+
     def row(self, id: str) -> VariantRow:
         return self._rows[id]
 

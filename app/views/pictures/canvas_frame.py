@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import floor
 from typing import Literal
 
 from PySide6.QtCore import QPointF, QRectF
-from PySide6.QtGui import QImage, QStaticText
+from PySide6.QtGui import QFont, QGlyphRun, QImage
 from PySide6.QtWidgets import QWidget
 
 from app.models.pictures.display import Display
 from app.models.pictures.layer import Layer, Tone
+from app.models.pictures.pyramid import Array
 from app.models.pictures.viewport import Frame
 from app.views.parts import state_words
 
 Mode = Literal["single", "swipe", "flicker"]
+Runs = dict[bool, QGlyphRun]
+Cells = list[tuple[bool, QRectF, str]]
+
+
+@dataclass(frozen=True, eq=False)
+class Laid:
+    """Laid out values: the array that they are of, what else they depend on, their font, and the glyphs on light and on
+    dark pixels, placed from the corner of the first pixel. Where the font lacks a letter, `cells` are the single texts
+    instead, each in its box."""
+
+    values: Array
+    key: tuple[object, ...]
+    font: QFont
+    runs: Runs
+    cells: Cells
 
 
 class CanvasFrame(QWidget):
     """The layers, the notes over them, the divider of a swipe, and the place of every data point on the screen.
 
-    `images` are the pictures painted last, one for each layer, with their place on the device. `texts` are the values
-    that were painted into pixels, laid out for the font and the size of a pixel in `texts_of`.
+    `images` are the pictures painted last, one for each layer, with their place on the device. `laid` are the values
+    that were painted into the pixels of each layer, see `app.views.pictures.pixel_values`.
     """
 
     def __init__(self, display: Display, parent: QWidget | None = None) -> None:
@@ -36,8 +53,7 @@ class CanvasFrame(QWidget):
         self.legend: Tone | None = None
         self.overlay: QImage | None = None
         self.meaning = ""
-        self.texts: dict[str, tuple[QStaticText, QPointF]] = {}
-        self.texts_of: tuple[str, float] = ("", 0.0)
+        self.laid: dict[int, Laid] = {}
 
     def shown_name(self) -> str:
         """The title of the visible layer, with its verdict unless that is good."""

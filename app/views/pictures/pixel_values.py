@@ -1,28 +1,31 @@
-"""Paints the values of pixels into them, where they are large enough."""
+"""Paints the values of pixels into them, where they are large enough: all of a picture's with one call of Qt for each
+ink, and laid out only when something changes."""
 
 from __future__ import annotations
 
 import math
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QStaticText, QTextOption
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QGlyphRun, QImage, QPainter, QRawFont
 
 from app.models.pictures.layer import Layer
 from app.models.pictures.nonfinite import value_word
 from app.models.pictures.viewport import Rect
-from app.views.pictures.canvas_frame import CanvasFrame
+from app.views.pictures.canvas_frame import CanvasFrame, Cells, Laid, Runs
 
+Array = np.ndarray[Any, Any]
 CELL = 26
 """Screen pixels of an image pixel from which its value may have room in it."""
 SMALLEST = 7
 """Screen pixels of the smallest letters."""
 LUMA = np.array([0.299, 0.587, 0.114])
-MOST_KNOWN = 4096
-"""Texts that a canvas keeps laid out."""
 FILLED = 0.88
 """The share of a pixel that its value may take."""
+INKS = {True: QColor(0, 0, 0), False: QColor(255, 255, 255)}
+"""On light pixels, and on dark ones."""
 
 
 @lru_cache(4096)
@@ -50,45 +53,74 @@ def draw_values(painter: QPainter, canvas: CanvasFrame, index: int) -> None:
     seen = seen_pixels(layer, *ends)
     if not seen.area:
         return
-    values = layer.part(seen, layer.compared)
-    channels = values.reshape(*values.shape[:2], -1)
-    texts = [[[value_text(float(v)) for v in pixel] for pixel in row] for row in channels]
-    font = fitting(painter.font(), {t for row in texts for pixel in row for t in pixel}, channels.shape[2], cell)
-    if font is None:
-        return
-    corner, light = canvas.screen_at(seen.left, seen.top), _lightness(canvas, seen, cell, drawn)
+    light, values = _lightness(canvas, seen, cell, drawn), layer.compared
+    key = (seen, cell, painter.font().toString(), light.tobytes())
+    laid = canvas.laid.get(index)
+    if laid is None or laid.values is not values or laid.key != key:
+        font, runs, cells = _laid_out(painter.font(), layer.part(seen, values), cell, light)
+        laid = canvas.laid[index] = Laid(values, key, font, runs, cells)
+    corner = canvas.screen_at(seen.left, seen.top)
     painter.save()
-    painter.setFont(font)
-    if canvas.texts_of != (font.toString(), cell):
-        canvas.texts_of, canvas.texts = (font.toString(), cell), {}
-    known = canvas.texts if len(canvas.texts) < MOST_KNOWN else {}
-    for on_light, ink in ((True, QColor(0, 0, 0)), (False, QColor(255, 255, 255))):
-        painter.setPen(ink)
-        for i, row in enumerate(texts):
-            for k, words in enumerate(row):
-                if light[i][k] == on_light:
-                    text, inner = _laid_out("\n".join(words), font, cell, known)
-                    painter.drawStaticText(corner + QPointF(k * cell, i * cell) + inner, text)
+    painter.setFont(laid.font)
+    for on_light, run in laid.runs.items():
+        painter.setPen(INKS[on_light])
+        painter.drawGlyphRun(corner, run)
+    for on_light, box, text in laid.cells:
+        painter.setPen(INKS[on_light])
+        painter.drawText(box.translated(corner), Qt.AlignmentFlag.AlignCenter, text)
     painter.restore()
 
 
-def _laid_out(
-    words: str, font: QFont, cell: float, known: dict[str, tuple[QStaticText, QPointF]]
-) -> tuple[QStaticText, QPointF]:
-    """The text in the middle of a pixel, and where it begins there; laid out once, for many pixels have one value."""
-    if words not in known:
-        text = QStaticText(words.replace("\n", "<br>"))
-        option = QTextOption(Qt.AlignmentFlag.AlignHCenter)
-        text.setTextOption(option)
-        text.setTextFormat(Qt.TextFormat.RichText if "\n" in words else Qt.TextFormat.PlainText)
-        text.prepare(font=font)
-        size = text.size()
-        known[words] = text, QPointF((cell - size.width()) / 2, (cell - size.height()) / 2)
-    return known[words]
+def _laid_out(plain: QFont, values: Array, cell: float, light: Array) -> tuple[QFont, Runs, Cells]:
+    """The values (H, W) or (H, W, C) in the middle of their pixels, those of channels below one another."""
+    rows, columns = values.shape[:2]
+    lines = values.reshape(rows, columns, -1).shape[2]
+    texts = list(map(value_text, values.reshape(-1).tolist()))
+    lengths = np.fromiter(map(len, texts), np.intp, len(texts))
+    letters = "".join(texts)
+    metrics = QFontMetricsF(plain)
+    font = fitting(plain, float(_Letters(metrics, letters, lengths).widths.max()), lines, cell)
+    if font is None:
+        return plain, {}, []
+    metrics = QFontMetricsF(font)
+    placed, raw, high = _Letters(metrics, letters, lengths), QRawFont.fromFont(font), metrics.height()
+    row, column, line = (axis.reshape(-1) for axis in np.indices((rows, columns, lines)))
+    left = (column + 0.5) * cell - placed.widths / 2
+    top = (row + 0.5) * cell + (line - lines / 2) * high
+    on_light = np.repeat(light.reshape(-1), lines)
+    glyphs = np.array([(raw.glyphIndexesForString(letter) or [0])[0] for letter in placed.kinds])[placed.kind]
+    if not glyphs.all():
+        boxes = zip(on_light.tolist(), left.tolist(), top.tolist(), placed.widths.tolist(), texts, strict=True)
+        return font, {}, [(on, QRectF(x, y, w + 1, high), text) for on, x, y, w, text in boxes]
+    x = placed.offsets + np.repeat(left, lengths)
+    y, on = (np.repeat(value, lengths) for value in (top + metrics.ascent(), on_light))
+    return font, {ink: _run(raw, glyphs[on == ink], x[on == ink], y[on == ink]) for ink in INKS}, []
 
 
-def _lightness(canvas: CanvasFrame, seen: Rect, cell: float, drawn: tuple[QImage, int, int]) -> list[list[bool]]:
-    """Whether each of the pixels was painted light: in its middle, or where only an edge is visible, there."""
+def _run(raw: QRawFont, glyphs: Array, x: Array, y: Array) -> QGlyphRun:
+    run = QGlyphRun()
+    run.setRawFont(raw)
+    run.setGlyphIndexes(glyphs.tolist())
+    run.setPositions(list(map(QPointF, x.tolist(), y.tolist())))
+    return run
+
+
+class _Letters:
+    """The letters of texts, joined: the `kinds` of letters, of each letter the index of its `kind` and its offset in
+    its text, and the `widths` of the texts."""
+
+    def __init__(self, metrics: QFontMetricsF, letters: str, lengths: Array) -> None:
+        codes, self.kind = np.unique(np.frombuffer(letters.encode("utf-32-le"), np.uint32), return_inverse=True)
+        self.kinds = list(map(chr, codes.tolist()))
+        wide = np.array([metrics.horizontalAdvance(letter) for letter in self.kinds])[self.kind]
+        ends, last = np.cumsum(wide), np.cumsum(lengths) - 1
+        starts = np.concatenate(([0.0], ends[last[:-1]]))
+        self.widths = ends[last] - starts
+        self.offsets = ends - wide - np.repeat(starts, lengths)
+
+
+def _lightness(canvas: CanvasFrame, seen: Rect, cell: float, drawn: tuple[QImage, int, int]) -> Array:
+    """Whether each of the pixels (H, W) was painted light: in its middle, or where only an edge is visible, there."""
     image, left, top = drawn
     pixels, ratio = image.pixels, canvas.devicePixelRatioF()  # type: ignore[attr-defined]
     corner = canvas.screen_at(seen.left, seen.top)
@@ -96,16 +128,16 @@ def _lightness(canvas: CanvasFrame, seen: Rect, cell: float, drawn: tuple[QImage
     x = np.clip(np.round((corner.x() + across * cell) * ratio) - left, 0, pixels.shape[1] - 1).astype(int)
     y = np.clip(np.round((corner.y() + down * cell) * ratio) - top, 0, len(pixels) - 1).astype(int)
     under = pixels[np.ix_(y, x)]
-    found: list[list[bool]] = ((under if under.ndim == 2 else under[..., :3] @ LUMA) > 127).tolist()
-    return found
+    light: Array = (under if under.ndim == 2 else under[..., :3] @ LUMA) > 127
+    return light
 
 
-def fitting(plain: QFont, texts: set[str], lines: int, cell: float) -> QFont | None:
-    """The largest font, no larger than `plain`, whose longest of the texts fits into a pixel; None if none does."""
-    metrics, font = QFontMetricsF(plain), QFont(plain)
-    widest = max(metrics.horizontalAdvance(text) for text in texts)
-    share = min(1.0, FILLED * cell / widest, FILLED * cell / (lines * metrics.height()))
-    size = math.floor(share * metrics.height() * 0.8)
+def fitting(plain: QFont, widest: float, lines: int, cell: float) -> QFont | None:
+    """The largest font, no larger than `plain`, in which a text as wide as `widest` in the plain one fits into a pixel,
+    and so many lines; None if none does."""
+    height, font = QFontMetricsF(plain).height(), QFont(plain)
+    share = min(1.0, FILLED * cell / widest, FILLED * cell / (lines * height))
+    size = math.floor(share * height * 0.8)
     if size < SMALLEST:
         return None
     font.setPixelSize(size)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLabel, QPushButton, QWidget
 
 from app.base.tips import tip_text
 from app.controllers.timeline import TIMELINES, TimelineController
@@ -13,6 +14,7 @@ from app.models.timing.timelines import FASTEST, SLOWEST, QueueModel
 from app.views.boxes import in_row
 from app.views.experiment.spins import FloatSpin
 from app.views.flow import FlowLayout
+from app.views.keys import keyed
 from app.views.labels import buddy, named
 from app.views.parts import Combo, TickBox
 from gpu_ops.explaining.transfers.catalogue import KINDS
@@ -35,6 +37,7 @@ class TimelineControls(QWidget):
         self._make_ticks()
         self.spins = {name: self._spin(name) for name in RATES}
         self.again = named(QPushButton(self.tr("Again"), self), "timeline.again", tip=self.tr("Ask the engine again"))
+        self._taken: Set[str] = frozenset()
         self._arrange()
         self._listen()
 
@@ -88,26 +91,32 @@ class TimelineControls(QWidget):
     def _arrange(self) -> None:
         flow = FlowLayout(self, gap=2 * self.fontMetrics().averageCharWidth())
         titles = {"upload": self.tr("To device"), "download": self.tr("To host"), "kernel": self.tr("Kernel")}
-        self.queues = [self._pair(buddy(self.tr("Copy engines"), self.engines), self.engines), self.in_order]
-        self._machine = self._pair(buddy(self.tr("Rates of"), self.machines), self.machines)
-        self.rates = [self._pair(buddy(titles[name], spin), spin) for name, spin in self.spins.items()]
-        view = self._pair(buddy(self.tr("Show"), self.views), self.views)
-        for part in (
-            view,
-            self.parts,
-            *self.queues,
-            self.blocking,
-            self.predicted,
-            self._machine,
-            *self.rates,
-            self.again,
-        ):
+        self._keyed: dict[QLabel | QAbstractButton, str] = {}
+        view, self._part = self._pair(self.tr("Show"), self.views), self._pair(self.tr("Part"), self.parts)
+        self.queues = [self._pair(self.tr("Copy engines"), self.engines), self.in_order]
+        self._machine = self._pair(self.tr("Rates of"), self.machines)
+        self.rates = [self._pair(titles[name], spin) for name, spin in self.spins.items()]
+        ticks = self.in_order, self.blocking, self.predicted
+        self._keyed |= {button: button.text() for button in (*ticks, self.again)}
+        before = view, self._part, *self.queues, self.blocking, self.predicted
+        for part in (*before, self._machine, *self.rates, self.again):
             flow.addWidget(part)
 
-    def _pair(self, *parts: QWidget) -> QWidget:
-        pair = QWidget(self)
-        in_row(*parts, on=pair)
+    def _pair(self, text: str, widget: QWidget) -> QWidget:
+        pair, label = QWidget(self), buddy(text, widget)
+        self._keyed[label] = text
+        in_row(label, widget, on=pair)
         return pair
+
+    def set_taken(self, letters: Set[str]) -> None:
+        """Take as mnemonics what these letters, of other parts of the window, leave."""
+        self._taken = letters
+        self._share_letters()
+
+    def _share_letters(self) -> None:
+        seen = [widget for widget in self._keyed if widget.isVisibleTo(self)]
+        for widget, text in zip(seen, keyed((self._keyed[w] for w in seen), self._taken), strict=True):
+            widget.setText(text)
 
     def _listen(self) -> None:
         self.views.activated.connect(self._choose_view)
@@ -166,6 +175,7 @@ class TimelineControls(QWidget):
             with QSignalBlocker(spin):
                 spin.setValue(getattr(model, name))
         self.again.setEnabled(controller.state in ("shown", "stopped", "failed"))
+        self._share_letters()
 
     def _show_parts(self) -> None:
         parts = self._controller.sweep.parts if self._controller.sweep else ()
@@ -174,4 +184,4 @@ class TimelineControls(QWidget):
                 self.parts.clear()
                 for part in parts:
                     self.parts.addItem(part, part)
-        self.parts.setVisible(bool(parts))
+        self._part.setVisible(bool(parts))

@@ -100,7 +100,7 @@ class Docks(QObject):
 
     def existing(self, spec: PanelSpec[W]) -> W | None:
         """A panel, or None where it is lazy and nobody has looked at it yet."""
-        return cast(W, self._lazy[spec.id].made if spec.lazy else self._panels[spec.id])
+        return cast("W | None", self._panels.get(spec.id))
 
     # User actions
 

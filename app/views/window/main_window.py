@@ -239,6 +239,8 @@ class MainWindow(QMainWindow):
         for changed in (self.stack.view_changed, self.stack.arranged, self.stack.looked_at.changed):
             changed.connect(self._show_levels)
         self.stack.failed.connect(self._say_not_drawn)
+        for changed in (self.panel.letters_changed, self.docks.made):
+            changed.connect(self._share_letters)
         show = context.messages.show_message
         context.importing.message.connect(lambda kind, text, details, about: show(kind, text, details, about, True))
         self.refusal.found.connect(self._show_refusal)
@@ -291,6 +293,13 @@ class MainWindow(QMainWindow):
             super().keyPressEvent(event)
 
     # Signals of the models
+
+    @Slot()
+    def _share_letters(self) -> None:
+        """The timeline's controls take the letters that the form leaves, which differ from filter to filter."""
+        timeline = self.docks.existing(TIMELINE)
+        if timeline is not None:
+            timeline.controls.set_taken(self.panel.letters)
 
     def _order_focus(self) -> None:
         order_focus(self, self.docks.around(self.stack, self.frame_bar, self.cut_bar, self.probing.bar))

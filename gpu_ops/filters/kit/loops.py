@@ -14,11 +14,13 @@ from typing import Any, TypeVar
 import numpy as np
 from llvmlite import ir
 from numba import cfunc, int64, njit, prange, typeof, void
+from numba.core import event
 from numba.extending import intrinsic
 from numba.np.numpy_support import as_dtype
 from numba.types import Array as ArrayType
 from numba.types import CPointer, unliteral
 
+from gpu_ops.progress import aside
 from gpu_ops.types import BORDERS
 
 Array = np.ndarray[Any, Any]
@@ -27,6 +29,19 @@ F = TypeVar("F", bound=Callable[..., Any])
 offset: Any = np.uintp
 """Makes an index unsigned. A signed index may count from the end, and the test for that prevents vectorisation."""
 ZERO, NEAREST, WRAP = BORDERS.index("zero"), BORDERS.index("nearest"), BORDERS.index("wrap")
+
+
+class _Compiler(event.Listener):  # type: ignore[misc]
+    """Tells the user that a loop is being compiled: once on a machine, it takes seconds."""
+
+    def on_start(self, event: Any) -> None:
+        aside("compiling")
+
+    def on_end(self, event: Any) -> None:
+        aside("")
+
+
+event.register("numba:compile", _Compiler())
 
 
 def compiled(function: F) -> F:
