@@ -25,12 +25,13 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomput
     const int steps = count + HALF - 1, top = 2 * first - REACH;
     const int left = (int)blockIdx.x * WIDTH_FORWARD + (lane - HALO_FORWARD) * EACH - 2 * AHEAD, k = left / 2 + AHEAD;
     const bool mine = lane >= HALO_FORWARD && lane < 32 - HALO_FORWARD_AFTER;
-    const Samples samples(x, rows, columns, left);
+    Samples samples(channel_of(x, rows, columns), rows, columns, left);
+    low = plane_of(low, half_rows, half), finest = plane_of(finest, half_rows, half);
     Splitting lows[PAIRS] = {}, highs[PAIRS] = {};
     __shared__ Four copies[DEPTH][2][ROW]; // rows of the next steps, each lane's own
     const auto prefetch = [&](int step, int slot) {
         if (step < steps)
-            for (int r = 0; r < 2; ++r) samples.prefetch(top + 2 * step + r, copies[slot][r] + lane);
+            for (int r = 0; r < 2; ++r) samples.prefetch(top + 2 * step + r, slot, r, copies[slot][r] + lane);
         close_group();
     };
     wait_for_launch_ahead();
@@ -46,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomput
             wait_for_groups<DEPTH - 1>();
 #pragma unroll
             for (int r = 0; r < 2; ++r) {
-                samples.take(copies[slot][r] + lane, v);
+                samples.take(slot, r, copies[slot][r] + lane, v);
                 split_row<true, NOISE>(v, l[r], h[r]);
             }
             prefetch(step + DEPTH, slot);
@@ -72,15 +73,16 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomput
     const int first_k = ((above + REACH) >> 1) - HALF + 1, last_k = (below - 1 + REACH) >> 1;
     const int steps = last_k - first_k + HALF, top = 2 * first_k - REACH;
     const int left = (int)blockIdx.x * WIDTH_INVERSE + (lane - HALO_INVERSE) * EACH;
-    const Written written(out, above, below, columns, left, lane >= HALO_INVERSE && lane < 32 - HALO_INVERSE_AFTER);
-    const Samples samples(x, rows, columns, left);
+    const Written written(channel_of(out, rows, columns), above, below, columns, left, lane >= HALO_INVERSE && lane < 32 - HALO_INVERSE_AFTER);
+    Samples samples(channel_of(x, rows, columns), rows, columns, left);
+    restored = plane_of(restored, half_rows, half);
     const Coefficients incoming(half_rows, half, left / 2 + AHEAD);
     Columns clamped = {};
     __shared__ Four copies[DEPTH][2][ROW]; // rows of the next steps, each lane's own
     __shared__ Pair queued[DEPTH][ONLY_LEVEL ? 1 : BAND_ROW];
     const auto prefetch_samples = [&](int step, int slot) {
         for (int r = 0; r < 2; ++r)
-            if (step < steps) samples.prefetch(top + 2 * step + r, copies[slot][r] + lane);
+            if (step < steps) samples.prefetch(top + 2 * step + r, slot, r, copies[slot][r] + lane);
     };
     const auto prefetch_incoming = [&](int step, int slot) {
         if (!ONLY_LEVEL && step < steps) incoming.prefetch(restored, first_k + step - (HALF - 1), queued[slot] + lane);
@@ -89,7 +91,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomput
     // Samples and thresholds are from launches before the previous one; of the last level they are from the previous
     // one.
     if (ONLY_LEVEL) wait_for_launch_ahead();
-    const T threshold = (T)(GIVEN ? value : thresholds[0]);
+    const T threshold = (T)(GIVEN ? value : thresholds[blockIdx.z]);
     const T mixed = threshold * unit(BY_LOW, BY_HIGH), fine = threshold * unit(BY_HIGH, BY_HIGH);
 #pragma unroll
     for (int step = 0; step < DEPTH; ++step) prefetch_samples(step, step);
@@ -106,7 +108,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomput
             wait_for_groups<DEPTH - 1>();
 #pragma unroll
             for (int r = 0; r < 2; ++r) {
-                samples.take(copies[slot][r] + lane, row);
+                samples.take(slot, r, copies[slot][r] + lane, row);
                 split_row<true, true>(row, l[r], h[r]);
             }
             if (!ONLY_LEVEL) incoming.take(queued[slot] + lane, unit(BY_LOW, BY_LOW), arrived);

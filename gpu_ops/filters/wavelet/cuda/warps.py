@@ -18,8 +18,8 @@ from gpu_ops.filters.wavelet.cuda.launches import RESULT_ALONE, counted, largest
 from gpu_ops.filters.wavelet.cuda.recomputed_blocks import AROUND, ONE_THRESHOLD
 from gpu_ops.filters.wavelet.cuda.strips import Strips
 from gpu_ops.filters.wavelet.cuda.warp_registers import FILE, Registers, fits, has_even_levels
-from gpu_ops.filters.wavelet.cuda.warp_strips import Rung, Streaming, stores, streams
-from gpu_ops.input_kinds import IMAGE, SIGNAL
+from gpu_ops.filters.wavelet.cuda.warp_strips import Rung, Streaming, in_fours, stores, streams
+from gpu_ops.input_kinds import SIGNAL
 from gpu_ops.task import Task
 from gpu_ops.types import Counts, Rule, Variant
 
@@ -37,13 +37,25 @@ IDEAS = {
     Rung.TWO_LEVELS: "The first two levels share a forward and an inverse launch; the data between stay in registers.",
 }
 SHAPES = {
-    Rung.STORED: ((36, 132), (36, 136)),
-    Rung.RECOMPUTED: ((36, 132), (36, 136)),
+    Rung.STORED: ((36, 132), (36, 136), (37, 133), (36, 45, 3)),
+    Rung.RECOMPUTED: ((36, 132), (36, 136), (37, 133), (36, 45, 3)),
     Rung.TWO_LEVELS: ((36, 136), (72, 144)),
 }
-"""Images in rows of whole fours, with more columns than a warp has; at the second level as well, or not."""
+"""Images with more columns than a warp has, in rows of whole fours, at the second level as well or not, and in others;
+and several channels."""
 ONE = "a forward and an inverse launch for each level: one warp is not representative of the plan"
 TILES = "a load has four samples or one, depending on whether the tile is inside the signal"
+
+
+def _all_stream(task: Task) -> bool:
+    return all(streams(task, level) for level in range(1, task.params["levels"] + 1))
+
+
+def _pairs_of_levels(task: Task) -> bool:
+    """Whether an image has whole fours of rows, and of columns at both levels."""
+    whole = task.meta.shape[0] % 4 == 0 and in_fours(task, 1) and in_fours(task, 2)
+    return whole and streams(task, 2)
+
 
 IN_REGISTERS = (
     Rule(
@@ -59,19 +71,23 @@ IN_REGISTERS = (
 )
 OF_STRIPS = (
     *(ONE_THRESHOLD, RESULT_ALONE, *IN_REGISTERS),
-    one_channel("image", "it takes one channel, not {meta.channels}"),
     Rule(lambda task: task.params["shifts"] > 1, "it takes one shift", {"param shifts": (2, 3)}),
     Rule(
         lambda task: 0 if streams(task, 1) else 2 * Strips.of(task).taps,
-        "it takes images with a multiple of 4 columns, and at least {found} rows and columns",
-        {"shape": IMAGE.shapes},
+        "it takes images with at least {found} rows",
+        {"shape": ((1, 1), (1, 7))},
+    ),
+    Rule(
+        lambda task: 0 if task.meta.channels == 1 or _all_stream(task) else 2 * Strips.of(task).taps,
+        "of several channels each level needs at least {found} rows; choose fewer levels",
     ),
 )
 TWO_OR_MORE = not_with("levels", 1, words="it takes 2 levels or more")
 OF_TWO = (
+    one_channel("image", "it takes one channel, not {meta.channels}"),
     not_with("border", "symmetric", words="it takes border periodization only"),
     Rule(
-        lambda task: 0 if task.meta.shape[0] % 4 == 0 and streams(task, 2) else 4 * Strips.of(task).taps,
+        lambda task: 0 if _pairs_of_levels(task) else 4 * Strips.of(task).taps,
         "it takes images with a multiple of 8 columns and of 4 rows, at least {found} of each",
     ),
     Rule(
