@@ -12,7 +12,7 @@ from gpu_ops.filters.kit.rules import beyond, not_with, one_channel, together
 from gpu_ops.filters.wavelet import forms
 from gpu_ops.filters.wavelet.counts import warp_traffic
 from gpu_ops.filters.wavelet.cuda import recomputing
-from gpu_ops.filters.wavelet.cuda.lane import LONGEST
+from gpu_ops.filters.wavelet.cuda.lane import LONGEST, OPEN, Lane
 from gpu_ops.filters.wavelet.cuda.lane_filters import growth_of, operations_of
 from gpu_ops.filters.wavelet.cuda.launches import RESULT_ALONE, counted, largest
 from gpu_ops.filters.wavelet.cuda.recomputed_blocks import AROUND, ONE_THRESHOLD
@@ -57,20 +57,23 @@ def _pairs_of_levels(task: Task) -> bool:
     return whole and streams(task, 2)
 
 
-IN_REGISTERS = (
-    Rule(
-        lambda task: forms.work_type(task) != np.float32,
-        "registers do not hold float64 coefficients, which float64 samples and hard thresholds need",
-        {"dtype": ("float64",), "param threshold": ("hard",)},
-    ),
-    Rule(
-        lambda task: beyond(Strips.of(task).taps, LONGEST),
-        f"registers hold filters of at most {LONGEST} taps, {{wavelet}} has {{found}}",
-        {"param wavelet": ("db16",)},
-    ),
+SINGLE = Rule(
+    lambda task: forms.work_type(task) != np.float32,
+    "registers do not hold float64 coefficients, which float64 samples and hard thresholds need",
+    {"dtype": ("float64",), "param threshold": ("hard",)},
 )
+SHORT = Rule(
+    lambda task: beyond(Strips.of(task).taps, LONGEST),
+    f"registers hold filters of at most {LONGEST} taps, {{wavelet}} has {{found}}",
+    {"param wavelet": ("db16",)},
+)
+LONG = Rule(
+    lambda task: beyond(Lane.of(task).open, OPEN),
+    f"registers hold at most {OPEN} values of unfinished columns, {{wavelet}} has {{found}}",
+)
+"""Only one of the transforms at a time."""
 OF_STRIPS = (
-    *(ONE_THRESHOLD, RESULT_ALONE, *IN_REGISTERS),
+    *(ONE_THRESHOLD, RESULT_ALONE, SINGLE),
     Rule(lambda task: task.params["shifts"] > 1, "it takes one shift", {"param shifts": (2, 3)}),
     Rule(
         lambda task: 0 if streams(task, 1) else 2 * Strips.of(task).taps,
@@ -97,7 +100,7 @@ OF_TWO = (
 )
 """The first two levels share a launch."""
 OF_REGISTERS = (
-    *IN_REGISTERS,
+    *(SINGLE, SHORT),
     not_with(
         *("rule", "universal", "BayesShrink", "SURE"),
         words="an estimated threshold depends on the whole signal; choose rule manual",
@@ -148,7 +151,8 @@ def _largest(task: Task) -> float:
 
 
 def _strips(rung: Rung) -> Variant:
-    more = (*(() if rung is Rung.RECOMPUTED else (TWO_OR_MORE,)), *(OF_TWO if rung is Rung.TWO_LEVELS else ()))
+    taps = LONG if rung is Rung.STORED else SHORT
+    more = (taps, *(() if rung is Rung.RECOMPUTED else (TWO_OR_MORE,)), *(OF_TWO if rung is Rung.TWO_LEVELS else ()))
     helpers = (other.value for other in (Rung.RECOMPUTED, Rung.STORED) if other is not rung)
     predicts = partial(_predicted, partial(warp_traffic.of_image, rung=rung))
     return cuda(
