@@ -6,11 +6,11 @@
 //          loads of the inverse transform
 // Shapes:  x and out (rows, columns); low and restored (half_rows, half); details (2, half_rows, half): low along rows
 //          and high along columns, and the other way round; finest (half_rows, half): high both ways; thresholds (1).
-//          At least 2 * TAPS rows, columns a multiple of four. NOISE: the finest details are in the units of samples,
-//          for the noise estimate
+//          At least 2 * TAPS rows; channels of x and out interleaved at the first level, else each in a plane. NOISE:
+//          the finest details are in the units of samples, for the noise estimate
 // Launch:  one warp per block. Grid x: strips, y: segments of `height` rows, of coefficients forward, of samples
-//          inverse. Shared memory for the rows of the next steps. Each launch but the first may start before the
-//          previous one ends (programmatic dependent launch)
+//          inverse, z: channels. Shared memory for the rows of the next steps. Each launch but the first may start
+//          before the previous one ends (programmatic dependent launch)
 // Traffic: 16 bytes per float: read, its coefficients written and read, written. Strips overlap by taps - 2 samples
 //          forward and inverse, in whole lanes; segments likewise, in rows
 // Source:  S0
@@ -75,7 +75,8 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_i
     const int lane = threadIdx.x, above = (gridDim.y - 1 - blockIdx.y) * height, below = min(above + height, rows);
     const int first = ((above + REACH) >> 1) - HALF + 1, steps = ((below - 1 + REACH) >> 1) - first + 1;
     const int left = (int)blockIdx.x * WIDTH_JOIN + (lane - HALO_JOIN) * EACH;
-    const Written written(channel_of(out, rows, columns), above, below, columns, left, lane >= HALO_JOIN && lane < 32 - HALO_JOIN_AFTER);
+    const bool mine = lane >= HALO_JOIN && lane < 32 - HALO_JOIN_AFTER;
+    const Written written(channel_of(out, rows, columns), above, below, columns, left, mine);
     const Coefficients coefficients(half_rows, half, left / 2 + AHEAD);
     const size_t band = (size_t)half_rows * half;
     restored = plane_of(restored, half_rows, half), finest = plane_of(finest, half_rows, half);

@@ -6,11 +6,12 @@
 //          samples or less, stay in the L2 cache and store their details. The last level has its forward and its
 //          inverse transform in one launch
 // Shapes:  x and out (rows, columns); low, finest and restored (half_rows, half); thresholds (1). At least 2 * TAPS
-//          rows, columns a multiple of four. ONLY_LEVEL: the last level, whose approximation is recomputed as well.
-//          NOISE: the finest details are stored as well; `stores_low` 0: no approximation is
+//          rows; channels of x and out interleaved at the first level, else each in a plane. ONLY_LEVEL: the last
+//          level, whose approximation is recomputed as well. NOISE: the finest details are stored as well;
+//          `stores_low` 0: no approximation is
 // Launch:  one warp per block. Grid x: strips, y: segments of `height` rows, of coefficients forward, of samples
-//          inverse. Shared memory for the rows of the next steps. Each launch but the first may start before the
-//          previous one ends (programmatic dependent launch)
+//          inverse, z: channels. Shared memory for the rows of the next steps. Each launch but the first may start
+//          before the previous one ends (programmatic dependent launch)
 // Traffic: 12 bytes per float, read twice and written once, and 2 for its approximation, written and read. Strips
 //          overlap by taps - 2 samples forward, twice that inverse, in whole lanes; segments likewise, in rows
 // Source:  S0
@@ -73,7 +74,8 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomput
     const int first_k = ((above + REACH) >> 1) - HALF + 1, last_k = (below - 1 + REACH) >> 1;
     const int steps = last_k - first_k + HALF, top = 2 * first_k - REACH;
     const int left = (int)blockIdx.x * WIDTH_INVERSE + (lane - HALO_INVERSE) * EACH;
-    const Written written(channel_of(out, rows, columns), above, below, columns, left, lane >= HALO_INVERSE && lane < 32 - HALO_INVERSE_AFTER);
+    const bool mine = lane >= HALO_INVERSE && lane < 32 - HALO_INVERSE_AFTER;
+    const Written written(channel_of(out, rows, columns), above, below, columns, left, mine);
     Samples samples(channel_of(x, rows, columns), rows, columns, left);
     restored = plane_of(restored, half_rows, half);
     const Coefficients incoming(half_rows, half, left / 2 + AHEAD);
