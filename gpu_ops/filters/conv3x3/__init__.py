@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from gpu_ops.filters.conv3x3 import accesses, limits, peers, plans, reference, rows
 from gpu_ops.filters.conv3x3.arithmetic import largest, least, tolerance
@@ -74,7 +75,7 @@ def _kernel(
 def _variants() -> tuple[Variant, ...]:
     call, passes, zeros, grid = plans.arguments, plans.passes_of, limits.KEEPS_ZEROS, limits.GRID_FITS
     twice, once, by_texture = (Counts(accesses.per_tap(n, skips)) for n, skips in ((2, True), (1, True), (1, False)))
-    marching = BLOCK_Y, rows_knob(2, 1, 2, 4)
+    marching = replace(BLOCK_Y, default=4), rows_knob(2, 1, 2, 4)
     return (
         cpu(SERIAL_LOOP, plans.loops, call, passes=passes, source="S1", largest=largest),
         cpu(PARALLEL, plans.loops, call, all_cores=True, passes=passes, source="S1", largest=largest),

@@ -21,7 +21,8 @@ from gpu_ops.filters.wavelet.cuda.warp_registers import FILE, Registers, fits, h
 from gpu_ops.filters.wavelet.cuda.warp_strips import Rung, Streaming, in_fours, stores, streams
 from gpu_ops.input_kinds import SIGNAL
 from gpu_ops.task import Task
-from gpu_ops.types import Counts, Rule, Variant
+from gpu_ops.types import Counts, Rule, Trial, Variant
+from gpu_ops.variant import no_trials
 
 REGISTERS = (
     "One independent warp per tile computes all levels in registers: shuffles, no barrier, no intermediate result."
@@ -43,6 +44,8 @@ SHAPES = {
 }
 """Images with more columns than a warp has, in rows of whole fours, at the second level as well or not, and in others;
 and several channels."""
+FEW_ROWS = Trial((30, 133), "float32", "random", {"wavelet": "db4", "levels": 2, "rule": "manual"})
+"""The second level has too few rows for warps, and is left to blocks."""
 ONE = "a forward and an inverse launch for each level: one warp is not representative of the plan"
 TILES = "a load has four samples or one, depending on whether the tile is inside the signal"
 
@@ -163,6 +166,7 @@ def _strips(rung: Rung) -> Variant:
         source="S0",
         largest=_largest,
         shapes=SHAPES[rung],
+        trials=(lambda limits: (FEW_ROWS,)) if rung is Rung.STORED else no_trials,
         counts=Counts(uncounted=ONE, predicts=predicts, operations=partial(_operations, rung)),
     )
 
