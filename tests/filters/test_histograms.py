@@ -12,6 +12,7 @@ from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import ParamError
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.histogram.bins import FIGURES, bins_of
+from gpu_ops.filters.histogram.gpu import bin_line
 from gpu_ops.io import sample
 from gpu_ops.running.runner import run_experiment
 from gpu_ops.running.verify import full_meta
@@ -252,3 +253,24 @@ def test_the_axis_says_the_edges() -> None:
     assert channel.labels == ("red", "green", "blue")
     assert (axis.at(0), axis.at(16)) == pytest.approx((array.min(), array.max()))
     assert one.forms["statistics"].axes[0].labels == FIGURES
+
+
+@pytest.mark.parametrize("count", [1, 3, 255, 256, 1000, 1024, 4096])
+@pytest.mark.parametrize("low, high", [(0.0, 65536.0), (-5.5, 70000.25), (1000.0, 60000.5), (100.3, 20000.7)])
+def test_the_line_of_16_bit_samples_is_right_for_every_level(count: int, low: float, high: float) -> None:
+    params = {"bins": count, "range": "given", "low": low, "high": high}
+    input = given(np.arange(65536, dtype=np.uint16))
+    filter = find_filter("histogram", input.kind)
+    bins = bins_of(Task.of(full_meta(input), {p.name: p.default for p in filter.params} | params))
+    line = bin_line(bins)
+    assert line is not None
+    levels, (slope, offset) = np.arange(65536), line
+    found = np.clip((levels * slope + offset) >> 32, -1, count)
+    assert np.array_equal(found, np.searchsorted(bins.bounds, levels, side="right") - 1)
+
+
+def test_there_is_no_line_where_bins_are_narrower_than_levels() -> None:
+    params = {"bins": 4096, "range": "given", "low": 0.0, "high": 1000.0}
+    input = given(np.arange(1000, dtype=np.uint16))
+    filter = find_filter("histogram", input.kind)
+    assert bin_line(bins_of(Task.of(full_meta(input), {p.name: p.default for p in filter.params} | params))) is None

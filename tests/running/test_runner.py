@@ -18,7 +18,7 @@ from gpu_ops.errors import DeclarationError, DeviceMemoryError, KernelError, Lib
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.registry import Registry
 from gpu_ops.plan import Call, Execution, Finding, Plan
-from gpu_ops.running import rounds, runner, timing
+from gpu_ops.running import runner, timing
 from gpu_ops.running.attempt import DEPENDS_ON_ORDER, Watch
 from gpu_ops.types import Experiment, Pick, Run
 

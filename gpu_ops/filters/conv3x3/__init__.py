@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from gpu_ops.filters.conv3x3 import accesses, limits, peers, plans, reference, rows
 from gpu_ops.filters.conv3x3.arithmetic import largest, least, tolerance
 from gpu_ops.filters.conv3x3.claims import CLAIMS
 from gpu_ops.filters.conv3x3.presets import PRESETS
 from gpu_ops.filters.kit.planning import BORDER, SERIAL_LOOP, SEVERAL, PlanContext, cpu, cuda, peer
-from gpu_ops.filters.kit.registers import EDGE_LOADS, rows_knob
+from gpu_ops.filters.kit.registers import EDGE_LOADS, WIDE, rows_knob
+from gpu_ops.input_kinds import Shape
 from gpu_ops.params import Param
 from gpu_ops.plan import Plan
 from gpu_ops.task import Task
@@ -64,15 +66,16 @@ def _kernel(
     counts: Counts,
     *rules: Rule,
     knobs: tuple[Param, ...] = (BLOCK_Y,),
+    shapes: tuple[Shape, ...] = (),
 ) -> Variant:
-    name = f"conv3x3/{file}.cu"
-    return cuda(name, title, idea, plan, *rules, knobs=knobs, source="S1", largest=largest, counts=counts)
+    how = f"conv3x3/{file}.cu", title, idea, plan
+    return cuda(*how, *rules, knobs=knobs, source="S1", largest=largest, counts=counts, shapes=shapes)
 
 
 def _variants() -> tuple[Variant, ...]:
     call, passes, zeros, grid = plans.arguments, plans.passes_of, limits.KEEPS_ZEROS, limits.GRID_FITS
     twice, once, by_texture = (Counts(accesses.per_tap(n, skips)) for n, skips in ((2, True), (1, True), (1, False)))
-    marching = BLOCK_Y, rows_knob(2, 1, 2, 4)
+    marching = replace(BLOCK_Y, default=4), rows_knob(2, 1, 2, 4)
     return (
         cpu(SERIAL_LOOP, plans.loops, call, passes=passes, source="S1", largest=largest),
         cpu(PARALLEL, plans.loops, call, all_cores=True, passes=passes, source="S1", largest=largest),
@@ -98,7 +101,7 @@ def _variants() -> tuple[Variant, ...]:
         _kernel("8_texture", "texture", TEXTURE, plans.texture, by_texture, *limits.TEXTURE),
         _kernel("9_fused", "fused passes", FUSED, plans.fused, WEIGHT_LOADS, *limits.FUSED),
         _kernel("10_warp_rows", "warp rows", WARP_ROWS, plans.warp_rows, WEIGHT_LOADS, *limits.WARP_ROWS),
-        _kernel("11_rows", "row streaming", ROWS, rows.rows, EDGE_LOADS, limits.ROWS, knobs=marching),
+        _kernel("11_rows", "row streaming", ROWS, rows.rows, EDGE_LOADS, limits.ROWS, knobs=marching, shapes=WIDE),
         Variant("cupyx", "cupyx", CUPYX, plans.cupyx, "cuda", library="cupyx", rules=(zeros,), largest=largest),
     )
 

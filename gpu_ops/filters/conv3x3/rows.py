@@ -9,7 +9,7 @@ import numpy as np
 from gpu_ops.filters.conv3x3.arithmetic import Arithmetic
 from gpu_ops.filters.conv3x3.plans import Passes
 from gpu_ops.filters.kit.planning import PlanContext
-from gpu_ops.filters.kit.registers import launch_bound, rows_aligned, vector_of
+from gpu_ops.filters.kit.registers import WARP, exchanges, launch_bound, rows_aligned, values_across
 from gpu_ops.plan import DeviceArray, Launch, Plan
 
 
@@ -18,17 +18,19 @@ def rows(ctx: PlanContext) -> Plan:
     passes = Passes(ctx, in_constant=True)
     division, magic, most = quotient(passes.how, ctx.dtype)
     taps = tap_bytes(passes.how) if division and ctx.dtype == np.uint8 else None
+    row = ctx.columns, ctx.dtype.itemsize
     kernel = passes.kernel(
         BORDER=ctx.border,
         CHANNELS=ctx.channels,
         ROWS=ctx.knobs["rows"],
-        THREADS=launch_bound(32 * ctx.knobs["block_y"]),
-        ALIGNED=rows_aligned(ctx.columns, ctx.dtype.itemsize),
+        THREADS=launch_bound(WARP * ctx.knobs["block_y"]),
+        ALIGNED=rows_aligned(*row),
+        EXCHANGE=exchanges(*row, WARP),
         BYTES=int(taps is not None),
         DIVISION=division,
     )
     constants = passes.constants if taps is None else {"taps": taps}
-    grid = passes.grid(32 * vector_of(ctx.dtype.itemsize), ctx.knobs["rows"])
+    grid = passes.grid(values_across(*row, WARP), ctx.knobs["rows"])
     scalars = (*passes.finish, np.uint32(magic), np.int32(most), np.int32(ctx.height), np.int32(ctx.width))
 
     def step(source: DeviceArray, target: DeviceArray, name: str) -> Launch:

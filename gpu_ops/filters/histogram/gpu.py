@@ -134,13 +134,15 @@ def in_lanes(ctx: PlanContext) -> Plan:
     """One launch of blocks that stay, each with copies of its counts, which it adds to the outputs at the end."""
     knobs, copies = ctx.knobs, copies_of(ctx.task)
     block, step, grey = knobs["block"], ctx.task.meta.channels, bins_of(ctx.task).grey
-    made = Kernels(ctx, STEP=step, COPIES=copies, LOADS=knobs["loads"], BLOCK=block)
+    line = bin_line(bins_of(ctx.task)) if ctx.dtype == np.uint16 else None
+    made = Kernels(ctx, STEP=step, COPIES=copies, LOADS=knobs["loads"], BLOCK=block, LINE=int(line is not None))
     each = 1 if grey else 16 // ctx.dtype.itemsize
     grid = _blocks_that_stay(ctx, made.pixels * (1 if grey else step), block * each)
     reads = -(-(ctx.x.size // each) // (grid[0] * WARP)) * WARP
     turns = ctx.device.upload(np.zeros(3, np.uint32))
     sizes = np.int64(made.pixels), np.int64(reads), np.int32(made.bins.colours), np.int32(grey)
-    limits = *made.search, made.real(_margin(made.bins, made.real))
+    slope, offset = line or (0, 0)
+    limits = *made.search, made.real(_margin(made.bins, made.real)), np.uint32(slope), np.int64(offset)
     args = (ctx.x, made.out.counts, made.out.outside, made.bounds, turns, *sizes, *limits)
     shared = _lanes_bytes(ctx.task, copies) - OWN_BYTES
     loops = {"reads": -(-reads // (block * knobs["loads"]))}
@@ -173,6 +175,23 @@ def _margin(bins: Bins, real: Any) -> float:
         return 1.0
     edges = max(max(abs(low), abs(high)) * float(kind.eps), float(kind.smallest_subnormal))
     return min(4 * bins.count * float(kind.eps) + 2 * edges * bins.scale, 1.0)
+
+
+def bin_line(bins: Bins) -> tuple[int, int] | None:
+    """(slope, offset) with which (slope * v + offset) >> 32 is the bin of every level v of 16 bits, negative below the
+    range, and the number of bins or more above; None where no offset makes it so.
+
+    The line must be at k * 2^32 or above at bounds[k], and below it one level before; it rises, so all other levels are
+    right as well. Levels beyond the type's do not occur and set no limit.
+    """
+    slope = round(bins.scale * 2.0**32)
+    if not 0 < slope < 2**32:
+        return None
+    bounds, reached = bins.bounds.astype(np.int64), np.arange(bins.count + 1, dtype=np.int64) << 32
+    starts, ends = bounds < 1 << 16, bounds > 0
+    least = int((reached - bounds * slope)[starts].max(initial=-(1 << 62)))
+    most = int((reached - (bounds - 1) * slope)[ends].min(initial=1 << 62)) - 1
+    return (slope, (least + most) // 2) if least <= most else None
 
 
 # Bytes of shared memory.

@@ -34,7 +34,7 @@ def of_lanes(kind: Kind) -> Trials:
 
     def trials(limits: Limits) -> tuple[Trial, ...]:
         threads = 64 * limits.multiprocessors
-        cases = ("uint8", "random", 16), ("float32", "random", 4)
+        cases = ("uint8", "random", 16), ("uint16", "random", 8), ("float32", "random", 4)
         return tuple(
             Trial(_shape(kind, threads, READS * each), dtype, data, FEW_BINS, knobs) for dtype, data, each in cases
         )

@@ -10,6 +10,9 @@ from gpu_ops.task import Task
 from gpu_ops.types import Counts, Rule
 
 VECTOR_BYTES = 16
+WARP = 32
+WIDE = (6, 531), (5, 177, 3)
+"""Images whose rows are not aligned and longer than the 31 vectors that a warp stores, also of bytes."""
 FREE_THREADS = 256
 """With up to so many threads per block, each can have all the registers that an instruction can name."""
 
@@ -39,6 +42,18 @@ def launch_bound(threads: int) -> int:
 def rows_aligned(columns: int, itemsize: int) -> int:
     """1 where rows of so many values begin at multiples of 16 bytes, one after the other in memory; else 0."""
     return int(columns * itemsize % VECTOR_BYTES == 0)
+
+
+def exchanges(columns: int, itemsize: int, across: int) -> int:
+    """1 where the lanes of a warp exchange words of unaligned rows: where blocks are whole warps wide; else 0."""
+    return int(not rows_aligned(columns, itemsize) and across % WARP == 0)
+
+
+def values_across(columns: int, itemsize: int, across: int) -> int:
+    """Values of a row that a block of `across` threads a row stores. Of lanes that exchange words the last one of a
+    warp stores none: it has the vector of the next warp's first lane."""
+    lanes = across - across // WARP if exchanges(columns, itemsize, across) else across
+    return lanes * vector_of(itemsize)
 
 
 def halo_fits(window: Callable[[Task], int], most: int, never: Choices = NOTHING) -> Rule:

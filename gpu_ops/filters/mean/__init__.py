@@ -7,7 +7,7 @@ from collections.abc import Callable
 from gpu_ops.errors import ParamError
 from gpu_ops.filters.kit import accesses, marching
 from gpu_ops.filters.kit.planning import BLOCK, BORDER, SERIAL_LOOP, PlanContext, cpu, cuda, peer
-from gpu_ops.filters.kit.registers import EDGE_LOADS, rows_knob
+from gpu_ops.filters.kit.registers import EDGE_LOADS, WIDE, rows_knob
 from gpu_ops.filters.kit.rules import OPENCV_BORDER, OPENCV_CHANNELS, shared_fits
 from gpu_ops.filters.mean import fast, limits, peers, plans, reference
 from gpu_ops.filters.mean.claims import CLAIMS
@@ -88,6 +88,7 @@ ON_IMAGES = (
         source="S1, S4",
         largest=limits.largest_direct,
         counts=EDGE_LOADS,
+        shapes=WIDE,
     ),
     cuda(
         *("mean2d/5_packed.cu", "packed bytes", PACKED, fast.image),
@@ -95,6 +96,7 @@ ON_IMAGES = (
         knobs=(BLOCK, rows_knob(5, 2, 4, 5)),
         source="S1, S4",
         counts=EDGE_LOADS,
+        shapes=WIDE,
     ),
     cuda(
         *("mean2d/6_ring.cu", "ring buffer", RING, fast.ring),

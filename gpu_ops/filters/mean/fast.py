@@ -16,7 +16,15 @@ from gpu_ops.filters.kit import marching
 from gpu_ops.filters.kit.march_limits import march_exactness, march_largest, segments_fit
 from gpu_ops.filters.kit.planning import PlanContext, block_shape
 from gpu_ops.filters.kit.ranges import top
-from gpu_ops.filters.kit.registers import VECTOR_BYTES, halo_fits, launch_bound, rows_aligned, vector_of
+from gpu_ops.filters.kit.registers import (
+    VECTOR_BYTES,
+    exchanges,
+    halo_fits,
+    launch_bound,
+    rows_aligned,
+    values_across,
+    vector_of,
+)
 from gpu_ops.filters.kit.rules import blocks_fit, finite_only, not_of, shared_fits
 from gpu_ops.filters.mean.plans import defines, window_of
 from gpu_ops.params import Param
@@ -51,10 +59,11 @@ VECTOR_FITS = halo_fits(window_of, VECTOR_HALO, never={"param window": (4095,)})
 def image(ctx: PlanContext) -> Plan:
     """An image by rows of vectors in registers, whether bytes are packed or not."""
     threads, rows, block = ctx.knobs["block"], ctx.knobs["rows"], block_shape(ctx.knobs["block"])
-    aligned = rows_aligned(ctx.columns, ctx.dtype.itemsize)
-    how = {"WINDOW": ctx.params["window"], "ROWS": rows, "THREADS": launch_bound(threads), "ALIGNED": aligned}
+    how = {"WINDOW": ctx.params["window"], "ROWS": rows, "THREADS": launch_bound(threads)}
+    row = ctx.columns, ctx.dtype.itemsize
+    how |= {"ALIGNED": rows_aligned(*row), "EXCHANGE": exchanges(*row, block[0])}
     kernel = ctx.kernel(**defines(ctx), **how)
-    grid = grid2d(ctx.height, ctx.columns, (block[0] * vector_of(ctx.dtype.itemsize), block[1] * rows))
+    grid = grid2d(ctx.height, ctx.columns, (values_across(*row, block[0]), block[1] * rows))
     args = (ctx.x, ctx.out, np.int32(ctx.height), np.int32(ctx.width))
     return ctx.plan(Launch(kernel, grid, (*block, 1), args, name=ctx.variant))
 

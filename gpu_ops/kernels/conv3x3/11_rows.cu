@@ -6,7 +6,8 @@
 // Shapes:  x, y (height, width, CHANNELS) interleaved, at addresses that are multiples of 16; ALIGNED 1 where
 //          width * CHANNELS samples are a multiple of 16 bytes; weights: the symbol, rows first, or for dp4a its rows as
 //          bytes of taps
-// Launch:  2D grid over (width * CHANNELS / (16 / sizeof(T)), height / ROWS), any 2D block of at most THREADS
+// Launch:  2D grid over (width * CHANNELS / (16 / sizeof(T)), height / ROWS), any 2D block of at most THREADS; with
+//          EXCHANGE blocks are whole warps wide, and a warp stores 31 vectors of a row
 // Traffic: at least 1 sample read and 1 written per value; the two rows between threads come from the caches
 // Source:  S1
 #include "conv3x3.cuh"
@@ -81,9 +82,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) conv3x3_rows(
     int width)
 {
     const int columns = width * CHANNELS;
-    const int e = (blockIdx.x * blockDim.x + threadIdx.x) * VECTOR;
+    const int e = vector_of(blockIdx.x * blockDim.x + threadIdx.x) * VECTOR;
     const int top = (blockIdx.y * blockDim.y + threadIdx.y) * ROWS;
-    if (e >= columns || top >= height) return;
+    if ((!EXCHANGE && e >= columns) || top >= height) return;  // lanes that exchange words stay together
 
     const T* begins[LINES];
     begins_of(x, top - 1, height, columns, begins);

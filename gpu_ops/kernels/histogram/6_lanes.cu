@@ -2,7 +2,9 @@
 // Idea:    replication: a block has COPIES copies of its counts, interleaved so that with 32 copies each lane adds in
 //          its own bank, and equal samples of a warp do not conflict. Samples are loaded 16 bytes at a time, the next
 //          ones in flight while the last are counted. A byte is counted by its value and mapped to its bin only at the
-//          end, which takes three instructions per sample; a sample well inside a bin is not compared with the bounds.
+//          end, which takes three instructions per sample. The bin of a 16-bit sample is the upper half of a product in
+//          fixed point, where the host found a line that is right for all levels (LINE 1); another sample is not compared
+//          with the bounds if it is well inside a bin.
 //          Few persistent blocks each count a part of the samples and add their counts to the outputs, which the first
 //          block clears
 // Shapes:  x (pixels, STEP), of which the first `colours` are counted, or their luminance; counts (histograms, bins);
@@ -19,11 +21,13 @@ const bool BYTES = sizeof(T) == 1;
 const int PERIOD = STEP < EACH ? STEP : EACH;
 const int JOINED = COPIES < 4 ? COPIES : 4;  // lanes that sum the copies of a count
 
-// Bounds and scale for the comparison of a sample.
+// Bounds and scale for the comparison of a sample, and the line of 16-bit samples.
 struct Bins {
     const Bound* bounds;
     int bins;
     REAL low, scale, margin;
+    unsigned slope;
+    long long offset;
 };
 
 // 16 bytes that are read once, bypassing the L1 cache.
@@ -40,6 +44,11 @@ __device__ __forceinline__ uint4 read_once(const uint4* from)
 __device__ __forceinline__ int quick_slot(T v, const Bins& b)
 {
     if (BYTES) return (int)v;
+    if (LINE) {
+        // The product is unsigned, which takes one multiply-add of 32 by 32 to 64 bits.
+        const int k = (int)(((unsigned long long)(unsigned)v * b.slope + (unsigned long long)b.offset) >> 32);
+        return (unsigned)k < (unsigned)b.bins ? k : k < 0 ? b.bins : b.bins + 1;
+    }
     const REAL at = ((REAL)v - b.low) * b.scale;
     const int k = (int)at;
     const REAL beyond = at - (REAL)k;
@@ -114,7 +123,8 @@ __device__ __forceinline__ void join(
 
 extern "C" __global__ void __launch_bounds__(BLOCK) histogram_lanes(
     const T* __restrict__ x, unsigned* counts, unsigned* outside, const Bound* __restrict__ bounds, Tickets* tickets,
-    long long pixels, long long reads, int colours, int grey, int bins, REAL low, REAL scale, REAL margin)
+    long long pixels, long long reads, int colours, int grey, int bins, REAL low, REAL scale, REAL margin,
+    unsigned slope, long long offset)
 {
     const int histograms = grey ? 1 : colours, slots = BYTES ? 256 : bins + 3, all = histograms * slots;
     const long long values = pixels * STEP, groups = grey ? 0 : values / EACH;
@@ -126,7 +136,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) histogram_lanes(
         if (first + n * BLOCK < end) next[n] = read_once(from + n * BLOCK);
 
     const unsigned ticket = threadIdx.x == 0 ? atomicInc(&tickets->arrived, gridDim.x - 1) : 0;
-    const Bins b = {copy_bounds(bounds, bins), bins, low, scale, margin};
+    const Bins b = {copy_bounds(bounds, bins), bins, low, scale, margin, slope, offset};
     unsigned* own = (unsigned*)(memory + bounds_bytes(bins));
     for (int n = threadIdx.x; n < all * COPIES; n += BLOCK) own[n] = 0;
     __syncthreads();

@@ -1,10 +1,11 @@
 // A thread's VECTOR neighbouring values of a row, 16 bytes, and a halo of HALO values on either side, in registers as
 // words. Needs T, CHANNELS, BORDER (see border.cuh), HALO (radius * CHANNELS values), ALIGNED: 1 if rows start at
-// multiples of 16 bytes, and RAGGED: 1 if the last vector of a row may be incomplete. In aligned rows a thread loads
-// its own vector with one access, and the halo with the fewest words: it loads its neighbours' words again instead of
-// shuffling them, because they are in the L1 cache. In other rows it loads whole words, from the word in which its
-// values start, and shifts them into position. The position of an element in a row is an Index: int, or long long for
-// the single row of a signal.
+// multiples of 16 bytes, RAGGED: 1 if the last vector of a row may be incomplete, and EXCHANGE: 1 if rows are not aligned
+// and blocks are whole warps wide. In aligned rows a thread loads its own vector with one access, and the halo with the
+// fewest words: it loads its neighbours' words again instead of shuffling them, because they are in the L1 cache. In
+// other rows it loads the aligned vectors that contain its values, and shifts them into position; with EXCHANGE the lanes
+// of a warp shift their results as well, by words of the next lane, and store aligned vectors. The position of an element
+// in a row is an Index: int, or long long for the single row of a signal.
 #pragma once
 #include "border.cuh"
 
@@ -15,8 +16,9 @@ constexpr int WORDS = 4 + 2 * SIDE;
 constexpr int VALUES = VECTOR + 2 * HALO;
 constexpr int REACH = SIDE * 4 / sizeof(T); // values in the words of a side
 constexpr int FIRST = REACH - HALO;         // the first value that is used
-// How far a row must extend beyond a thread's words: shifting needs one more word on either side.
-constexpr int MARGIN = ALIGNED ? REACH : REACH + 4;
+// How far a row must extend beyond a thread's vector: the aligned vectors that contain the words on the right may end
+// later. Those on the left begin inside the image, which is aligned.
+constexpr int BEYOND = ALIGNED ? REACH : REACH + VECTOR - 1;
 
 struct Span {
     unsigned int word[WORDS];
@@ -101,18 +103,41 @@ __device__ __forceinline__ void side(const T* __restrict__ from, unsigned int* t
     }
 }
 
-// A whole span at any address, each word from the two aligned words that it spans.
+// Moves words to the front: by two and by one word, as bits 3 and 2 of `bytes` say, and where elements are smaller than
+// a word by bytes as well. The first COUNT words are right.
+template <int COUNT, int ALL>
+__device__ __forceinline__ void shift_words(unsigned int (&word)[ALL], int bytes)
+{
+    if (sizeof(T) < 16 && bytes & 8) {
+        #pragma unroll
+        for (int k = 0; k < ALL - 2; ++k) word[k] = word[k + 2];
+    }
+    if (sizeof(T) < 8 && bytes & 4) {
+        #pragma unroll
+        for (int k = 0; k < ALL - 1; ++k) word[k] = word[k + 1];
+    }
+    if (sizeof(T) < 4) {
+        #pragma unroll
+        for (int k = 0; k < COUNT; ++k) word[k] = __funnelshift_r(word[k], word[k + 1 < ALL ? k + 1 : k], 8 * (bytes & 3));
+    }
+}
+
+// A whole span at any address, from the aligned vectors that contain it.
 __device__ __forceinline__ void shifted(const T* __restrict__ from, unsigned int* to)
 {
-    const int phase = (size_t)from & 3;
-    const unsigned int* words = (const unsigned int*)((const unsigned char*)from - phase);
-    unsigned int low = words[0];
+    constexpr int MOST = (16 - (int)sizeof(T) + 4 * WORDS + 15) / 16;
+    const int phase = (size_t)from & 15;
+    const uint4* vectors = (const uint4*)((const unsigned char*)from - phase);
+    unsigned int word[4 * MOST];
     #pragma unroll
-    for (int k = 0; k < WORDS; ++k) {
-        const unsigned int high = words[k + 1];
-        to[k] = __funnelshift_r(low, high, 8 * phase);
-        low = high;
+    for (int k = 0; k < MOST; ++k) {
+        // Uniform across a warp, and for all vectors but the last always true.
+        const uint4 four = phase + 4 * WORDS > 16 * k ? vectors[k] : make_uint4(0, 0, 0, 0);
+        word[4 * k] = four.x, word[4 * k + 1] = four.y, word[4 * k + 2] = four.z, word[4 * k + 3] = four.w;
     }
+    shift_words<WORDS>(word, phase);
+    #pragma unroll
+    for (int k = 0; k < WORDS; ++k) to[k] = word[k];
 }
 
 // `index` mapped into a row; it is at most REACH before the row or anywhere beyond. -1 for zero.
@@ -155,7 +180,7 @@ __device__ __forceinline__ void gather(const T* const (&rows)[COUNT], Index e, I
 template <typename Index>
 __device__ __forceinline__ bool is_inside(Index e, Index columns)
 {
-    return e >= MARGIN && e + VECTOR + MARGIN <= columns;
+    return e >= REACH && e + VECTOR + BEYOND <= columns;
 }
 
 // The span at element e, which is inside the row.
@@ -165,11 +190,8 @@ __device__ __forceinline__ void fetch_inside(const T* __restrict__ at, Span& spa
         four(at, span.word + SIDE);
         side(at - REACH, span.word);
         side(at + VECTOR, span.word + SIDE + 4);
-    } else if (sizeof(T) < 4) {
-        shifted(at - REACH, span.word);
     } else {
-        #pragma unroll
-        for (int i = 0; i < VALUES; ++i) pack(span.word, FIRST + i, at[i - HALO]);
+        shifted(at - REACH, span.word);
     }
 }
 
@@ -202,43 +224,59 @@ __device__ __forceinline__ void fetch(const T* const (&rows)[COUNT], Index e, In
     if (!right) gather<SIDE + 4, WORDS>(rows, e, width, spans);
 }
 
-// Stores VECTOR packed results from element e of a row on, only those inside the row.
-template <typename Index>
-__device__ __forceinline__ void put_words(T* __restrict__ row, Index e, Index columns, const unsigned int (&word)[4])
+// The number of the vector of thread t of a row. With EXCHANGE the last lane of a warp has the vector of the next warp's
+// first lane: it only passes its words on.
+__device__ __forceinline__ int vector_of(int t) { return EXCHANGE ? t - t / 32 : t; }
+
+// Stores the first `count` of VECTOR packed elements one by one.
+__device__ __forceinline__ void put_some(T* __restrict__ at, int count, const unsigned int (&word)[4])
 {
-    T* at = row + e;
-    const int phase = sizeof(T) < 4 ? (size_t)at & 3 : 0;
-    if (ALIGNED && (!RAGGED || e + VECTOR <= columns)) {
-        *(uint4*)at = make_uint4(word[0], word[1], word[2], word[3]);
-    } else if (sizeof(T) >= 4) {
+    if constexpr (sizeof(T) >= 4) {
         #pragma unroll
         for (int i = 0; i < VECTOR; ++i)
-            if (e + i < columns) unpack(word, i, at[i]);
-    } else if (RAGGED && e + VECTOR > columns) {
-        // The last few values of a row are stored one by one, in a loop: see gather.
+            if (i < count) unpack(word, i, at[i]);
+    } else {
+        // In a loop: see gather.
         unsigned int rest[4] = {word[0], word[1], word[2], word[3]};
         #pragma unroll 1
-        for (int i = 0; e + i < columns; ++i) {
+        for (int i = 0; i < count && i < VECTOR; ++i) {
             unpack(rest, 0, at[i]);
             #pragma unroll
             for (int k = 0; k < 4; ++k) rest[k] = __funnelshift_r(rest[k], k < 3 ? rest[k + 1] : 0, 8 * sizeof(T));
         }
-    } else if (phase == 0) {
-        #pragma unroll
-        for (int k = 0; k < 4; ++k) ((unsigned int*)at)[k] = word[k];
-    } else {
-        // Three whole words lie between the ends; other threads also write to the words at the ends.
-        const int lead = 4 - phase;
-        unsigned int* whole = (unsigned int*)((unsigned char*)at + lead);
-        #pragma unroll
-        for (int k = 0; k < 3; ++k) whole[k] = __funnelshift_r(word[k], word[k + 1], 8 * lead);
-        #pragma unroll
-        for (int i = 0; i < 4 / (int)sizeof(T); ++i) {
-            const int end = i * (int)sizeof(T) < lead ? i : VECTOR - 4 / (int)sizeof(T) + i;
-            const unsigned int half = i * (int)sizeof(T) < lead ? word[0] : word[3];
-            unpack(&half, i, at[end]);
-        }
     }
+}
+
+// For all lanes of a warp: stores the aligned vectors of a row. Each begins `lead` elements after a lane's own, and
+// ends in the next lane's.
+template <typename Index>
+__device__ __forceinline__ void put_exchanged(T* __restrict__ row, Index e, Index columns, const unsigned int (&word)[4])
+{
+    const int bytes = -(int)(size_t)row & 15, lead = bytes / (int)sizeof(T);
+    unsigned int both[8];
+    #pragma unroll
+    for (int k = 0; k < 4; ++k) both[k] = word[k], both[k + 4] = __shfl_down_sync(0xffffffffu, word[k], 1);
+    shift_words<4>(both, bytes);
+    if (e == 0) put_some(row, min(lead, (int)columns), word);
+    const Index begin = e + lead;
+    if (threadIdx.x % 32 == 31 || begin >= columns) return;
+    const unsigned int shifted[4] = {both[0], both[1], both[2], both[3]};
+    if (begin + VECTOR <= columns)
+        *(uint4*)(row + begin) = make_uint4(shifted[0], shifted[1], shifted[2], shifted[3]);
+    else
+        put_some(row + begin, (int)(columns - begin), shifted);
+}
+
+// Stores VECTOR packed results from element e of a row on, only those inside the row.
+template <typename Index>
+__device__ __forceinline__ void put_words(T* __restrict__ row, Index e, Index columns, const unsigned int (&word)[4])
+{
+    if (EXCHANGE)
+        put_exchanged(row, e, columns, word);
+    else if (ALIGNED && (!RAGGED || e + VECTOR <= columns))
+        *(uint4*)(row + e) = make_uint4(word[0], word[1], word[2], word[3]);
+    else
+        put_some(row + e, (int)min(columns - e, (Index)VECTOR), word);
 }
 
 // Stores VECTOR results from element e on, only those inside the row.

@@ -13,6 +13,7 @@
 #define HALO (WINDOW / 2 * CHANNELS)
 #define ALIGNED 1
 #define RAGGED 1
+#define EXCHANGE 0
 #include "row_span.cuh"
 #include "window_sums.cuh"
 

@@ -4,7 +4,8 @@
 //          contains the row uses these sums
 // Shapes:  x, y (height, width, CHANNELS) interleaved, at addresses that are multiples of 16; ALIGNED 1 where
 //          width * CHANNELS samples are a multiple of 16 bytes
-// Launch:  2D grid over (width * CHANNELS / (16 / sizeof(T)), height / ROWS), any 2D block of at most THREADS
+// Launch:  2D grid over (width * CHANNELS / (16 / sizeof(T)), height / ROWS), any 2D block of at most THREADS; with
+//          EXCHANGE blocks are whole warps wide, and a warp stores 31 vectors of a row
 // Traffic: at least 1 sample read and 1 written per element; the WINDOW - 1 rows between threads come from the caches
 // Source:  S1, S4
 #include "mean.cuh"
@@ -21,9 +22,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) mean2d_rows(
     const T* __restrict__ x, T* __restrict__ y, int height, int width)
 {
     const int columns = width * CHANNELS;
-    const int e = (blockIdx.x * blockDim.x + threadIdx.x) * VECTOR;
+    const int e = vector_of(blockIdx.x * blockDim.x + threadIdx.x) * VECTOR;
     const int top = (blockIdx.y * blockDim.y + threadIdx.y) * ROWS;
-    if (e >= columns || top >= height) return;
+    if ((!EXCHANGE && e >= columns) || top >= height) return;  // lanes that exchange words stay together
 
     const T* begins[LINES];
     begins_of(x, top - WINDOW / 2, height, columns, begins);

@@ -4,7 +4,8 @@
 //          give the neighbours
 // Shapes:  x, y (height, width, CHANNELS) interleaved, at addresses that are multiples of 16, CHANNELS 1 to 4; ALIGNED 1
 //          where width * CHANNELS bytes are a multiple of 16
-// Launch:  2D grid over (width * CHANNELS / 16, height / ROWS), any 2D block of at most THREADS
+// Launch:  2D grid over (width * CHANNELS / 16, height / ROWS), any 2D block of at most THREADS; with
+//          EXCHANGE blocks are whole warps wide, and a warp stores 31 vectors of a row
 // Traffic: at least 1 byte read and 1 written per element; 2 of ROWS + 2 rows are also read by another thread (caches)
 // Source:  S1, S4
 #include "mean.cuh"
@@ -63,9 +64,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) mean2d_packed(
     const T* __restrict__ x, T* __restrict__ y, int height, int width)
 {
     const int columns = width * CHANNELS;
-    const int e = (blockIdx.x * blockDim.x + threadIdx.x) * VECTOR;
+    const int e = vector_of(blockIdx.x * blockDim.x + threadIdx.x) * VECTOR;
     const int top = (blockIdx.y * blockDim.y + threadIdx.y) * ROWS;
-    if (e >= columns || top >= height) return;
+    if ((!EXCHANGE && e >= columns) || top >= height) return;  // lanes that exchange words stay together
 
     const T* begins[LINES];
     begins_of(x, top - 1, height, columns, begins);

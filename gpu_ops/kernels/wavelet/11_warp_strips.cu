@@ -6,11 +6,11 @@
 //          loads of the inverse transform
 // Shapes:  x and out (rows, columns); low and restored (half_rows, half); details (2, half_rows, half): low along rows
 //          and high along columns, and the other way round; finest (half_rows, half): high both ways; thresholds (1).
-//          At least 2 * TAPS rows, columns a multiple of four. NOISE: the finest details are in the units of samples,
-//          for the noise estimate
+//          At least 2 * TAPS rows; channels of x and out interleaved at the first level, else each in a plane. NOISE:
+//          the finest details are in the units of samples, for the noise estimate
 // Launch:  one warp per block. Grid x: strips, y: segments of `height` rows, of coefficients forward, of samples
-//          inverse. Shared memory for the rows of the next steps. Each launch but the first may start before the
-//          previous one ends (programmatic dependent launch)
+//          inverse, z: channels. Shared memory for the rows of the next steps. Each launch but the first may start
+//          before the previous one ends (programmatic dependent launch)
 // Traffic: 16 bytes per float: read, its coefficients written and read, written. Strips overlap by taps - 2 samples
 //          forward and inverse, in whole lanes; segments likewise, in rows
 // Source:  S0
@@ -26,12 +26,14 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_f
     const int left = (int)blockIdx.x * WIDTH_FORWARD + (lane - HALO_FORWARD) * EACH - 2 * AHEAD, k = left / 2 + AHEAD;
     const bool mine = lane >= HALO_FORWARD && lane < 32 - HALO_FORWARD_AFTER;
     const size_t band = (size_t)half_rows * half;
-    const Samples samples(x, rows, columns, left);
+    Samples samples(channel_of(x, rows, columns), rows, columns, left);
+    low = plane_of(low, half_rows, half), finest = plane_of(finest, half_rows, half);
+    details = plane_of(details, 2 * half_rows, half);
     Splitting lows[PAIRS] = {}, highs[PAIRS] = {};
     __shared__ Four copies[DEPTH][2][ROW]; // rows of the next steps, each lane's own
     const auto prefetch = [&](int step, int slot) {
         if (step < steps)
-            for (int r = 0; r < 2; ++r) samples.prefetch(top + 2 * step + r, copies[slot][r] + lane);
+            for (int r = 0; r < 2; ++r) samples.prefetch(top + 2 * step + r, slot, r, copies[slot][r] + lane);
         close_group();
     };
     wait_for_launch_ahead();
@@ -47,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_f
             wait_for_groups<DEPTH - 1>();
 #pragma unroll
             for (int r = 0; r < 2; ++r) {
-                samples.take(copies[slot][r] + lane, v);
+                samples.take(slot, r, copies[slot][r] + lane, v);
                 split_row<true, true>(v, l[r], h[r]);
             }
             prefetch(step + DEPTH, slot);
@@ -73,9 +75,12 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_i
     const int lane = threadIdx.x, above = (gridDim.y - 1 - blockIdx.y) * height, below = min(above + height, rows);
     const int first = ((above + REACH) >> 1) - HALF + 1, steps = ((below - 1 + REACH) >> 1) - first + 1;
     const int left = (int)blockIdx.x * WIDTH_JOIN + (lane - HALO_JOIN) * EACH;
-    const Written written(out, above, below, columns, left, lane >= HALO_JOIN && lane < 32 - HALO_JOIN_AFTER);
+    const bool mine = lane >= HALO_JOIN && lane < 32 - HALO_JOIN_AFTER;
+    const Written written(channel_of(out, rows, columns), above, below, columns, left, mine);
     const Coefficients coefficients(half_rows, half, left / 2 + AHEAD);
     const size_t band = (size_t)half_rows * half;
+    restored = plane_of(restored, half_rows, half), finest = plane_of(finest, half_rows, half);
+    details = plane_of(details, 2 * half_rows, half);
     Joining lows[PAIRS] = {}, highs[PAIRS] = {};
     __shared__ Pair copies[DEPTH][4][BAND_ROW]; // rows of the next steps, each lane's own; approximation last
     const auto prefetch_details = [&](int step, int slot) {
@@ -89,7 +94,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_i
         close_group();
     };
     // Details and thresholds are from launches before the previous one.
-    const T threshold = (T)(GIVEN ? value : thresholds[0]);
+    const T threshold = (T)(GIVEN ? value : thresholds[blockIdx.z]);
     const T mixed = threshold * unit(BY_LOW, BY_HIGH), fine = threshold * unit(BY_HIGH, BY_HIGH);
 #pragma unroll
     for (int step = 0; step < DEPTH; ++step) prefetch_details(step, step);

@@ -6,11 +6,12 @@
 //          samples or less, stay in the L2 cache and store their details. The last level has its forward and its
 //          inverse transform in one launch
 // Shapes:  x and out (rows, columns); low, finest and restored (half_rows, half); thresholds (1). At least 2 * TAPS
-//          rows, columns a multiple of four. ONLY_LEVEL: the last level, whose approximation is recomputed as well.
-//          NOISE: the finest details are stored as well; `stores_low` 0: no approximation is
+//          rows; channels of x and out interleaved at the first level, else each in a plane. ONLY_LEVEL: the last
+//          level, whose approximation is recomputed as well. NOISE: the finest details are stored as well;
+//          `stores_low` 0: no approximation is
 // Launch:  one warp per block. Grid x: strips, y: segments of `height` rows, of coefficients forward, of samples
-//          inverse. Shared memory for the rows of the next steps. Each launch but the first may start before the
-//          previous one ends (programmatic dependent launch)
+//          inverse, z: channels. Shared memory for the rows of the next steps. Each launch but the first may start
+//          before the previous one ends (programmatic dependent launch)
 // Traffic: 12 bytes per float, read twice and written once, and 2 for its approximation, written and read. Strips
 //          overlap by taps - 2 samples forward, twice that inverse, in whole lanes; segments likewise, in rows
 // Source:  S0
@@ -25,12 +26,13 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomput
     const int steps = count + HALF - 1, top = 2 * first - REACH;
     const int left = (int)blockIdx.x * WIDTH_FORWARD + (lane - HALO_FORWARD) * EACH - 2 * AHEAD, k = left / 2 + AHEAD;
     const bool mine = lane >= HALO_FORWARD && lane < 32 - HALO_FORWARD_AFTER;
-    const Samples samples(x, rows, columns, left);
+    Samples samples(channel_of(x, rows, columns), rows, columns, left);
+    low = plane_of(low, half_rows, half), finest = plane_of(finest, half_rows, half);
     Splitting lows[PAIRS] = {}, highs[PAIRS] = {};
     __shared__ Four copies[DEPTH][2][ROW]; // rows of the next steps, each lane's own
     const auto prefetch = [&](int step, int slot) {
         if (step < steps)
-            for (int r = 0; r < 2; ++r) samples.prefetch(top + 2 * step + r, copies[slot][r] + lane);
+            for (int r = 0; r < 2; ++r) samples.prefetch(top + 2 * step + r, slot, r, copies[slot][r] + lane);
         close_group();
     };
     wait_for_launch_ahead();
@@ -46,7 +48,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomput
             wait_for_groups<DEPTH - 1>();
 #pragma unroll
             for (int r = 0; r < 2; ++r) {
-                samples.take(copies[slot][r] + lane, v);
+                samples.take(slot, r, copies[slot][r] + lane, v);
                 split_row<true, NOISE>(v, l[r], h[r]);
             }
             prefetch(step + DEPTH, slot);
@@ -72,15 +74,17 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomput
     const int first_k = ((above + REACH) >> 1) - HALF + 1, last_k = (below - 1 + REACH) >> 1;
     const int steps = last_k - first_k + HALF, top = 2 * first_k - REACH;
     const int left = (int)blockIdx.x * WIDTH_INVERSE + (lane - HALO_INVERSE) * EACH;
-    const Written written(out, above, below, columns, left, lane >= HALO_INVERSE && lane < 32 - HALO_INVERSE_AFTER);
-    const Samples samples(x, rows, columns, left);
+    const bool mine = lane >= HALO_INVERSE && lane < 32 - HALO_INVERSE_AFTER;
+    const Written written(channel_of(out, rows, columns), above, below, columns, left, mine);
+    Samples samples(channel_of(x, rows, columns), rows, columns, left);
+    restored = plane_of(restored, half_rows, half);
     const Coefficients incoming(half_rows, half, left / 2 + AHEAD);
     Columns clamped = {};
     __shared__ Four copies[DEPTH][2][ROW]; // rows of the next steps, each lane's own
     __shared__ Pair queued[DEPTH][ONLY_LEVEL ? 1 : BAND_ROW];
     const auto prefetch_samples = [&](int step, int slot) {
         for (int r = 0; r < 2; ++r)
-            if (step < steps) samples.prefetch(top + 2 * step + r, copies[slot][r] + lane);
+            if (step < steps) samples.prefetch(top + 2 * step + r, slot, r, copies[slot][r] + lane);
     };
     const auto prefetch_incoming = [&](int step, int slot) {
         if (!ONLY_LEVEL && step < steps) incoming.prefetch(restored, first_k + step - (HALF - 1), queued[slot] + lane);
@@ -89,7 +93,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomput
     // Samples and thresholds are from launches before the previous one; of the last level they are from the previous
     // one.
     if (ONLY_LEVEL) wait_for_launch_ahead();
-    const T threshold = (T)(GIVEN ? value : thresholds[0]);
+    const T threshold = (T)(GIVEN ? value : thresholds[blockIdx.z]);
     const T mixed = threshold * unit(BY_LOW, BY_HIGH), fine = threshold * unit(BY_HIGH, BY_HIGH);
 #pragma unroll
     for (int step = 0; step < DEPTH; ++step) prefetch_samples(step, step);
@@ -106,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomput
             wait_for_groups<DEPTH - 1>();
 #pragma unroll
             for (int r = 0; r < 2; ++r) {
-                samples.take(copies[slot][r] + lane, row);
+                samples.take(slot, r, copies[slot][r] + lane, row);
                 split_row<true, true>(row, l[r], h[r]);
             }
             if (!ONLY_LEVEL) incoming.take(queued[slot] + lane, unit(BY_LOW, BY_LOW), arrived);

@@ -44,13 +44,13 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_two_levels_fo
     const int k = (left / 2 + AHEAD) / 2 + AHEAD;
     const bool mine = lane >= HALO_TWO_FORWARD && lane < 32 - HALO_TWO_FORWARD_AFTER;
     const size_t band = (size_t)half_rows * half;
-    const Samples samples(x, rows, columns, left);
+    Samples samples(x, rows, columns, left);
     BothLevels clamped = {};
     T upper[PAIRS] = {};
     __shared__ Four copies[AT_A_TIME][2][ROW];
     const auto prefetch = [&](int step, int slot) {
         if (step < steps)
-            for (int r = 0; r < 2; ++r) samples.prefetch(top + 2 * step + r, copies[slot][r] + lane);
+            for (int r = 0; r < 2; ++r) samples.prefetch(top + 2 * step + r, slot, r, copies[slot][r] + lane);
         close_group();
     };
     wait_for_launch_ahead();
@@ -66,7 +66,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_two_levels_fo
             wait_for_groups<AT_A_TIME - 1>();
 #pragma unroll
             for (int r = 0; r < 2; ++r) {
-                samples.take(copies[slot][r] + lane, v);
+                samples.take(slot, r, copies[slot][r] + lane, v);
                 split_row<true, false>(v, l[r], h[r]);
             }
             prefetch(step + AT_A_TIME, slot);
@@ -128,7 +128,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_two_levels_in
     const int second_k = (first - (HALF - 1) + REACH) / 2;
     const int left = (int)blockIdx.x * WIDTH_TWO_INVERSE + (lane - HALO_TWO_INVERSE) * EACH;
     const Written written(out, above, below, columns, left, lane >= HALO_TWO_INVERSE && lane < 32 - HALO_TWO_INVERSE_AFTER);
-    const Samples samples(x, rows, columns, left);
+    Samples samples(x, rows, columns, left);
     const unsigned own = near_clamped((left / 2 + AHEAD) / 2, next);
     const size_t band = (size_t)next_rows * next;
     const T* const bands[4] = {details + own, details + band + own, finest + own, restored + own};
@@ -137,7 +137,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_two_levels_in
     __shared__ Four copies[AT_A_TIME][2][ROW]; // rows of the next steps, each lane's own
     __shared__ T coefficients[AT_A_TIME / 2][4][32];
     const auto prefetch_samples = [&](int step, int slot) {
-        for (int r = 0; r < 2 && step < steps; ++r) samples.prefetch(top + 2 * step + r, copies[slot][r] + lane);
+        for (int r = 0; r < 2 && step < steps; ++r) samples.prefetch(top + 2 * step + r, slot, r, copies[slot][r] + lane);
     };
     const auto prefetch_coefficients = [&](int step, int slot) {
         if (slot % 2 == 0 && step < steps) {
@@ -180,7 +180,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_two_levels_in
             }
 #pragma unroll
             for (int r = 0; r < 2; ++r) {
-                samples.take(copies[slot][r] + lane, row);
+                samples.take(slot, r, copies[slot][r] + lane, row);
                 split_row<true, true>(row, l[r], h[r]);
             }
             prefetch_samples(step + AT_A_TIME, slot);

@@ -9,7 +9,7 @@ constexpr int OPEN = HALF > 1 ? HALF - 1 : 1; // incomplete sums of a column
 // Multiply-add with a tap. Taps that are zero, which ZEROS lists in 16 bits per filter, cost nothing.
 __device__ __forceinline__ T with(T sum, int tap, T value)
 {
-    return ZEROS >> (tap / MOST_TAPS * 16 + tap % MOST_TAPS) & 1 ? sum : sum + bank[tap] * value;
+    return TAPS <= 16 && ZEROS >> (tap / MOST_TAPS * 16 + tap % MOST_TAPS % 16) & 1 ? sum : sum + bank[tap] * value;
 }
 
 // The coefficients of a row of samples.

@@ -1,6 +1,8 @@
 // Rows of an image and of its bands, for one independent warp per strip: each lane copies its own part of the next rows
 // asynchronously, so no thread waits for another. RESIDENT: warps per multiprocessor. 32 lanes of EACH samples complete
-// a strip without its halo: WIDTH_FORWARD, WIDTH_JOIN, WIDTH_INVERSE.
+// a strip without its halo: WIDTH_FORWARD, WIDTH_JOIN, WIDTH_INVERSE. IN_FOURS: rows are whole vectors of four samples;
+// otherwise lanes access contiguous samples one by one, and exchange them through shared memory. APART: the distance of
+// neighbouring samples, which is the number of channels where these are interleaved; bands have each channel in a plane.
 #pragma once
 
 #include "copy_ahead.cuh"
@@ -48,6 +50,19 @@ __device__ __forceinline__ unsigned clamped_row_of(int row, int half_rows)
 #endif
 }
 
+// Where the channel of a block begins: in a band, and in samples.
+template <typename V>
+__device__ __forceinline__ V* plane_of(V* bands, int rows, int columns)
+{
+    return bands + (size_t)blockIdx.z * rows * columns;
+}
+template <typename V>
+__device__ __forceinline__ V* channel_of(V* samples, int rows, int columns)
+{
+    return APART > 1 ? samples + blockIdx.z : plane_of(samples, rows, columns);
+}
+
+#if IN_FOURS
 // The samples of a lane, in vectors of four. Those beyond an edge are contiguous as well, mirrored ones from last to
 // first.
 struct Samples {
@@ -67,14 +82,14 @@ struct Samples {
     }
 
     // Copies a row asynchronously; `address` is the lane's vector in shared memory, interleaved across lanes.
-    __device__ __forceinline__ void prefetch(int row, Four* address) const
+    __device__ __forceinline__ void prefetch(int row, int, int, Four* address) const
     {
         const unsigned begin = row_of(row, rows) * pitch;
 #pragma unroll
         for (int f = 0; f < EACH / 4; ++f) copy_ahead<sizeof(Four)>(address + 32 * f, x + (begin + own[f]));
     }
 
-    __device__ __forceinline__ void take(const Four* address, T (&v)[EACH]) const
+    __device__ __forceinline__ void take(int, int, const Four* address, T (&v)[EACH]) const
     {
 #pragma unroll
         for (int f = 0; f < EACH / 4; ++f) {
@@ -84,6 +99,64 @@ struct Samples {
         }
     }
 };
+#else
+// A sample that an earlier launch may have written: the compiler must not load it before the wait for that launch.
+__device__ __forceinline__ unsigned char sample_at(const unsigned char* from)
+{
+    unsigned value;
+    asm volatile("ld.global.u8 %0, [%1];" : "=r"(value) : "l"(from));
+    return (unsigned char)value;
+}
+__device__ __forceinline__ unsigned short sample_at(const unsigned short* from)
+{
+    unsigned short value;
+    asm volatile("ld.global.u16 %0, [%1];" : "=h"(value) : "l"(from));
+    return value;
+}
+__device__ __forceinline__ float sample_at(const float* from)
+{
+    float value;
+    asm volatile("ld.global.f32 %0, [%1];" : "=f"(value) : "l"(from));
+    return value;
+}
+
+// The samples of a warp's row, one by one: a lane loads every 32nd one into registers, and takes its own four from shared
+// memory when they are needed.
+struct Samples {
+    static_assert(EACH == 4, "a lane takes four samples");
+    const S* x;
+    unsigned own[EACH], rows, pitch;
+    S ahead[DEPTH][2][EACH];
+
+    __device__ __forceinline__ Samples(const S* x, int rows, int columns, int left)
+        : x(x), rows(rows), pitch(columns * APART)
+    {
+        const int lane = threadIdx.x, first = left - lane * EACH;
+#pragma unroll
+        for (int i = 0; i < EACH; ++i) own[i] = near(first + 32 * i + lane, columns) * APART;
+    }
+
+    __device__ __forceinline__ void prefetch(int row, int slot, int r, Four*)
+    {
+        const unsigned begin = row_of(row, rows) * pitch;
+#pragma unroll
+        for (int i = 0; i < EACH; ++i) ahead[slot][r][i] = sample_at(x + (begin + own[i]));
+    }
+
+    // `address` is the lane's vector in the slot's row of shared memory: lanes have read the one before it, since they
+    // met at the other slots.
+    __device__ __forceinline__ void take(int slot, int r, Four* address, T (&v)[EACH]) const
+    {
+        S* row = (address - threadIdx.x)->v;
+#pragma unroll
+        for (int i = 0; i < EACH; ++i) row[32 * i + threadIdx.x] = ahead[slot][r][i];
+        __syncwarp();
+        const Four four = *address;
+#pragma unroll
+        for (int i = 0; i < EACH; ++i) v[i] = (T)four.v[i];
+    }
+};
+#endif
 
 // The coefficients of a lane in a row of a band, from number `k` on.
 struct Coefficients {
@@ -129,14 +202,22 @@ __device__ __forceinline__ void store_band(const T (&v)[PAIRS], T unit, T* band,
 
 // The rows from `above` to `below` that a segment writes, of a lane's columns from `left` on.
 struct Written {
-    Four* out;
+    S* out;
     int above, left, columns;
-    unsigned count, pitch;
+    unsigned count, pitch; // in samples
 
     __device__ __forceinline__ Written(S* out, int above, int below, int columns, int left, bool mine)
-        : out((Four*)out), above(above), left(left), columns(columns), count(mine && left < columns ? below - above : 0),
-          pitch(columns / 4)
+        : out(out), above(above), left(left), columns(columns), count(below - above), pitch(columns * APART)
     {
+#if IN_FOURS
+        if (!mine || left >= columns) count = 0;
+#else
+        // The columns of a warp: from `left` to the first beyond.
+        const unsigned lanes = __ballot_sync(ALL_LANES, mine);
+        first = left - (int)threadIdx.x * EACH;
+        this->left = first + EACH * (__ffs(lanes) - 1);
+        this->columns = min(columns, first + EACH * (32 - __clz(lanes)));
+#endif
     }
 
     // The two rows that the inverse along columns yields, completed by coefficients of number k.
@@ -148,16 +229,38 @@ struct Written {
             T row[EACH];
             join_row(l[r], h[r], row);
             if ((unsigned)(at - above) >= count) continue;
-            Four* line = out + (at * pitch + (unsigned)left / 4);
 #pragma unroll
             for (int f = 0; f < EACH; f += 4) {
                 Four four;
 #pragma unroll
                 for (int i = 0; i < 4; ++i) four.v[i] = sample_of(row[f + i] * unit(INVERSE, INVERSE));
-                if (left + f < columns) line[f / 4] = four;
+                store_four(four, out + (size_t)at * pitch, f);
             }
         }
     }
+
+#if IN_FOURS
+    __device__ __forceinline__ void store_four(const Four& four, S* line, int f) const
+    {
+        if (left + f < columns) *(Four*)(line + left + f) = four;
+    }
+#else
+    int first; // column of the first lane's first sample
+
+    // One by one, contiguous across lanes.
+    __device__ __forceinline__ void store_four(const Four& four, S* line, int) const
+    {
+        __shared__ Four made[32];
+        __syncwarp();
+        made[threadIdx.x] = four;
+        __syncwarp();
+#pragma unroll
+        for (int i = 0; i < EACH; ++i) {
+            const int at = 32 * i + threadIdx.x, column = first + at;
+            if (column >= left && column < columns) line[(unsigned)column * APART] = made[at / 4].v[at % 4];
+        }
+    }
+#endif
 };
 
 // A lane's columns of all bands.

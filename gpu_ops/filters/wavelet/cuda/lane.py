@@ -12,7 +12,9 @@ WARP = 32
 OF_IMAGE, OF_SIGNAL = 4, (32, 48, 64)
 """Samples a lane. More of a signal's cost registers and code, fewer leave fewer lanes with all that they need."""
 LONGEST = 16
-"""The most taps of filters whose state lies in registers."""
+"""The most taps of filters whose state lies in registers forward and inverse at once."""
+OPEN = 80
+"""The most values of unfinished columns that a lane keeps in registers of one of the two."""
 
 
 class Part(NamedTuple):
@@ -52,6 +54,12 @@ class Lane(NamedTuple):
         possible = [cls(strips.taps, strips.reach, each, form, False) for each in OF_SIGNAL]
         enough = (lane for lane in possible if 3 * sum(lane.lost(INVERSE, levels)) <= WARP)
         return next(enough, possible[-1])
+
+    @property
+    def open(self) -> int:
+        """The values of unfinished columns that a lane of an image keeps forward, and as many inverse: for each of its
+        columns half the taps of each filter, of which a lattice shares both halves."""
+        return self.each * (self.taps // 2 - 1) * (2 if self.form is Form.SUMS else 1)
 
     @property
     def ahead(self) -> int:

@@ -145,7 +145,9 @@ def constants_of(wavelet: str, border: str, constants: Mapping[str, Any], kind: 
 
 
 def _zeros(wavelet: str) -> str:
-    """The taps that are zero, 16 bits a filter in the order of the bank."""
+    """The taps that are zero, 16 bits a filter in the order of the bank; longer filters list none."""
+    if LENGTHS[wavelet] > 16:
+        return "0ULL"
     filters = taps_of(wavelet)
     bank = filters.dec_lo[::-1], filters.dec_hi[::-1], filters.rec_lo, filters.rec_hi
     return f"{sum(1 << 16 * f + t for f, taps in enumerate(bank) for t, tap in enumerate(taps) if tap == 0)}ULL"

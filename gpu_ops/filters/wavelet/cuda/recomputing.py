@@ -40,18 +40,21 @@ class Finest(Thresholds):
     """The figures of a plan whose noise comes from an array of the finest details alone: the noise, and one threshold
     for all bands."""
 
-    def __init__(self, ctx: PlanContext, lines: Lines, finest: DeviceArray) -> None:
+    def __init__(self, ctx: PlanContext, lines: Lines, finest: DeviceArray, in_planes: bool) -> None:
         self.ctx, self.lines, self.channels, self.rule = ctx, lines, lines.shape.channels, ctx.params["rule"]
         count = finest.size // self.channels
-        self.details = [Details(finest, count, count, count, self.channels, 1)]
+        step, next_channel = (1, count) if in_planes else (self.channels, 1)
+        self.details = [Details(finest, count, count, count, step, next_channel)]
         part, columns = finest_of(ctx.task).shape, bands_of(ctx.task)[-1].shape[-1]
-        self.finest = Details(finest, math.prod(part), part[-1], columns * self.channels, self.channels, 1)
+        self.finest = Details(finest, math.prod(part), part[-1], columns * step, step, next_channel)
         self.figures = ctx.device.empty((2, self.channels), np.float64)
         self.noise = self._row(0)
 
 
 class Denoising:
-    """The memory and the steps of one plan."""
+    """The memory and the steps of one plan. Of several channels coefficients are interleaved, or `in_planes`."""
+
+    in_planes = False
 
     def __init__(self, ctx: PlanContext) -> None:
         self.ctx, task = ctx, ctx.task
@@ -63,7 +66,7 @@ class Denoising:
         self.finest = self._band(self.levels[0].results) if self.noise else self.nothing
         self.total = ctx.empty(self.kind) if self.shifts > 1 else self.nothing
         lines = Lines(ctx.device, self.kind, self.shape, self.strips.threads)
-        self.thresholds = Finest(ctx, lines, self.finest if self.noise else self._band(Extents(1, 1)))
+        self.thresholds = Finest(ctx, lines, self.finest if self.noise else self._band(Extents(1, 1)), self.in_planes)
         self.constants = {"bank": self._bank()}
 
     def plan(self) -> Plan:

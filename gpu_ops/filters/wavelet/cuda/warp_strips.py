@@ -15,6 +15,7 @@ from gpu_ops.filters.wavelet.cuda.lane import (
     FORWARD,
     INVERSE,
     JOIN,
+    LONGEST,
     TWO_FORWARD,
     TWO_INVERSE,
     WARP,
@@ -46,9 +47,15 @@ class Rung(Enum):
 
 
 def streams(task: Task, level: int) -> bool:
-    """Whether a level has rows of whole fours, and enough of them that no border goes on beyond the next edge."""
+    """Whether a level has so many rows that no border goes on beyond the next edge."""
     rows, columns = extents_of(task)[level - 1]
-    return columns % FOUR == 0 and rows >= 2 * Strips.of(task).taps and rows * columns < MOST
+    return rows >= 2 * Strips.of(task).taps and rows * columns * task.meta.channels < MOST
+
+
+def in_fours(task: Task, level: int) -> bool:
+    """Whether the samples of a level are rows of whole vectors of four: of one channel, or in planes."""
+    columns = extents_of(task)[level - 1].columns
+    return columns % FOUR == 0 and (level > 1 or task.meta.channels == 1)
 
 
 def two_at_once(task: Task, rung: Rung) -> tuple[bool, bool]:
@@ -84,7 +91,7 @@ def grid_of(task: Task, level: int, part: Part) -> Grid:
     samples = columns * (4 if part.two else 2) if part.forward else columns
     strips = -(-samples // lane.width(part))
     warps = MOST_WARPS if part.two and lane.taps > SHORT else WARPS
-    most = min(max(warps * task.limits.multiprocessors // strips, 1), MOST_BLOCKS)
+    most = min(max(warps * task.limits.multiprocessors // (strips * task.meta.channels), 1), MOST_BLOCKS)
     height = max(-(-rows // most), LEAST_ROWS // 2 if part.forward else LEAST_ROWS)
     height += 0 if part.forward else height % 2  # whole pairs
     return Grid(strips, -(-rows // height), height)
@@ -110,6 +117,8 @@ BOTH, RECOMPUTE_BOTH = Kernel(Rung.TWO_LEVELS, TWO_FORWARD), Kernel(Rung.TWO_LEV
 
 class Streaming(Denoising):
     """A plan of a variant whose levels are marched, as far as that is possible; blocks do the others."""
+
+    in_planes = True
 
     def __init__(self, ctx: PlanContext, rung: Rung) -> None:
         self.rung = rung
@@ -148,7 +157,7 @@ class Streaming(Denoising):
     def _inverse(self, level: Level, shift: int) -> list[Launch]:
         if not streams(self.ctx.task, level.number):
             return super()._inverse(level, shift)
-        ends = level.out, self.thresholds.figures.reshape(-1)[1:]
+        ends = level.out, self.thresholds.figures.reshape(-1)[self.shape.channels :]
         if level.number <= 2 and two_at_once(self.ctx.task, self.rung)[1]:
             second = self.levels[1]
             restored = second.low if second.alone else second.restored
@@ -173,7 +182,7 @@ class Streaming(Denoising):
         levels = f"levels {number} and {number + 1}" if of.part.two else f"level {number}"
         return Launch(
             self._kernel_of(of, level),
-            (strips, segments, 1),
+            (strips, segments, self.shape.channels),
             (WARP, 1, 1),
             args,
             constants=self._constants(),
@@ -194,9 +203,11 @@ class Streaming(Denoising):
             "INTEGER": int(dtype.kind == "u"),
             "BORDER": BORDERS.index(task.params["border"]),
             "PAIRED": int(level.results.columns % 2 == 0),
+            "IN_FOURS": int(in_fours(task, level.number)),
+            "APART": self.shape.channels if first else 1,
             "IMAGE": 1,
             "SHIFTED": 0,
-            "RESIDENT": MOST_WARPS,
+            "RESIDENT": MOST_WARPS if self.strips.taps <= LONGEST else WARPS,
             "NOISE": int(first and self.noise),
             "GIVEN": int(not self.noise),
             "ONLY_LEVEL": int(level.alone),

@@ -12,16 +12,17 @@ from gpu_ops.filters.kit.rules import beyond, not_with, one_channel, together
 from gpu_ops.filters.wavelet import forms
 from gpu_ops.filters.wavelet.counts import warp_traffic
 from gpu_ops.filters.wavelet.cuda import recomputing
-from gpu_ops.filters.wavelet.cuda.lane import LONGEST
+from gpu_ops.filters.wavelet.cuda.lane import LONGEST, OPEN, Lane
 from gpu_ops.filters.wavelet.cuda.lane_filters import growth_of, operations_of
 from gpu_ops.filters.wavelet.cuda.launches import RESULT_ALONE, counted, largest
 from gpu_ops.filters.wavelet.cuda.recomputed_blocks import AROUND, ONE_THRESHOLD
 from gpu_ops.filters.wavelet.cuda.strips import Strips
 from gpu_ops.filters.wavelet.cuda.warp_registers import FILE, Registers, fits, has_even_levels
-from gpu_ops.filters.wavelet.cuda.warp_strips import Rung, Streaming, stores, streams
-from gpu_ops.input_kinds import IMAGE, SIGNAL
+from gpu_ops.filters.wavelet.cuda.warp_strips import Rung, Streaming, in_fours, stores, streams
+from gpu_ops.input_kinds import SIGNAL
 from gpu_ops.task import Task
-from gpu_ops.types import Counts, Rule, Variant
+from gpu_ops.types import Counts, Rule, Trial, Variant
+from gpu_ops.variant import no_trials
 
 REGISTERS = (
     "One independent warp per tile computes all levels in registers: shuffles, no barrier, no intermediate result."
@@ -37,41 +38,62 @@ IDEAS = {
     Rung.TWO_LEVELS: "The first two levels share a forward and an inverse launch; the data between stay in registers.",
 }
 SHAPES = {
-    Rung.STORED: ((36, 132), (36, 136)),
-    Rung.RECOMPUTED: ((36, 132), (36, 136)),
+    Rung.STORED: ((36, 132), (36, 136), (37, 133), (36, 45, 3)),
+    Rung.RECOMPUTED: ((36, 132), (36, 136), (37, 133), (36, 45, 3)),
     Rung.TWO_LEVELS: ((36, 136), (72, 144)),
 }
-"""Images in rows of whole fours, with more columns than a warp has; at the second level as well, or not."""
+"""Images with more columns than a warp has, in rows of whole fours, at the second level as well or not, and in others;
+and several channels."""
+FEW_ROWS = Trial((30, 133), "float32", "random", {"wavelet": "db4", "levels": 2, "rule": "manual"})
+"""The second level has too few rows for warps, and is left to blocks."""
 ONE = "a forward and an inverse launch for each level: one warp is not representative of the plan"
 TILES = "a load has four samples or one, depending on whether the tile is inside the signal"
 
-IN_REGISTERS = (
-    Rule(
-        lambda task: forms.work_type(task) != np.float32,
-        "registers do not hold float64 coefficients, which float64 samples and hard thresholds need",
-        {"dtype": ("float64",), "param threshold": ("hard",)},
-    ),
-    Rule(
-        lambda task: beyond(Strips.of(task).taps, LONGEST),
-        f"registers hold filters of at most {LONGEST} taps, {{wavelet}} has {{found}}",
-        {"param wavelet": ("db16",)},
-    ),
+
+def _all_stream(task: Task) -> bool:
+    return all(streams(task, level) for level in range(1, task.params["levels"] + 1))
+
+
+def _pairs_of_levels(task: Task) -> bool:
+    """Whether an image has whole fours of rows, and of columns at both levels."""
+    whole = task.meta.shape[0] % 4 == 0 and in_fours(task, 1) and in_fours(task, 2)
+    return whole and streams(task, 2)
+
+
+SINGLE = Rule(
+    lambda task: forms.work_type(task) != np.float32,
+    "registers do not hold float64 coefficients, which float64 samples and hard thresholds need",
+    {"dtype": ("float64",), "param threshold": ("hard",)},
 )
+SHORT = Rule(
+    lambda task: beyond(Strips.of(task).taps, LONGEST),
+    f"registers hold filters of at most {LONGEST} taps, {{wavelet}} has {{found}}",
+    {"param wavelet": ("db16",)},
+)
+LONG = Rule(
+    lambda task: beyond(Lane.of(task).open, OPEN),
+    f"registers hold at most {OPEN} values of unfinished columns, {{wavelet}} has {{found}}",
+)
+"""Only one of the transforms at a time."""
 OF_STRIPS = (
-    *(ONE_THRESHOLD, RESULT_ALONE, *IN_REGISTERS),
-    one_channel("image", "it takes one channel, not {meta.channels}"),
+    *(ONE_THRESHOLD, RESULT_ALONE, SINGLE),
     Rule(lambda task: task.params["shifts"] > 1, "it takes one shift", {"param shifts": (2, 3)}),
     Rule(
         lambda task: 0 if streams(task, 1) else 2 * Strips.of(task).taps,
-        "it takes images with a multiple of 4 columns, and at least {found} rows and columns",
-        {"shape": IMAGE.shapes},
+        "it takes images with at least {found} rows",
+        {"shape": ((1, 1), (1, 7))},
+    ),
+    Rule(
+        lambda task: 0 if task.meta.channels == 1 or _all_stream(task) else 2 * Strips.of(task).taps,
+        "of several channels each level needs at least {found} rows; choose fewer levels",
     ),
 )
 TWO_OR_MORE = not_with("levels", 1, words="it takes 2 levels or more")
 OF_TWO = (
+    one_channel("image", "it takes one channel, not {meta.channels}"),
     not_with("border", "symmetric", words="it takes border periodization only"),
     Rule(
-        lambda task: 0 if task.meta.shape[0] % 4 == 0 and streams(task, 2) else 4 * Strips.of(task).taps,
+        lambda task: 0 if _pairs_of_levels(task) else 4 * Strips.of(task).taps,
         "it takes images with a multiple of 8 columns and of 4 rows, at least {found} of each",
     ),
     Rule(
@@ -81,7 +103,7 @@ OF_TWO = (
 )
 """The first two levels share a launch."""
 OF_REGISTERS = (
-    *IN_REGISTERS,
+    *(SINGLE, SHORT),
     not_with(
         *("rule", "universal", "BayesShrink", "SURE"),
         words="an estimated threshold depends on the whole signal; choose rule manual",
@@ -132,7 +154,8 @@ def _largest(task: Task) -> float:
 
 
 def _strips(rung: Rung) -> Variant:
-    more = (*(() if rung is Rung.RECOMPUTED else (TWO_OR_MORE,)), *(OF_TWO if rung is Rung.TWO_LEVELS else ()))
+    taps = LONG if rung is Rung.STORED else SHORT
+    more = (taps, *(() if rung is Rung.RECOMPUTED else (TWO_OR_MORE,)), *(OF_TWO if rung is Rung.TWO_LEVELS else ()))
     helpers = (other.value for other in (Rung.RECOMPUTED, Rung.STORED) if other is not rung)
     predicts = partial(_predicted, partial(warp_traffic.of_image, rung=rung))
     return cuda(
@@ -143,6 +166,7 @@ def _strips(rung: Rung) -> Variant:
         source="S0",
         largest=_largest,
         shapes=SHAPES[rung],
+        trials=(lambda limits: (FEW_ROWS,)) if rung is Rung.STORED else no_trials,
         counts=Counts(uncounted=ONE, predicts=predicts, operations=partial(_operations, rung)),
     )
 
