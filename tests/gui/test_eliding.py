@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QFontMetrics, QFontMetricsF
 from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionComboBox, QTableWidget
+from sources import nodes
 
 from app.views.eliding import DOTS, NUMBER, elided_sides, elided_text, shortened
 from app.views.headers import Header
@@ -26,7 +27,7 @@ def test_one_function_cuts_texts() -> None:
     """Qt's own ways cut numbers."""
     found = []
     for path in APP.rglob("*.py"):
-        names = {node.attr for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute)}
+        names = {node.attr for node in nodes(path) if isinstance(node, ast.Attribute)}
         if names & {"elidedText", "setTextElideMode", "ElideMiddle", "ElideLeft"}:
             found.append(path.name)
     assert found == ["eliding.py"]
