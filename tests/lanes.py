@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from itertools import product
+from pathlib import Path
 from random import Random
 from typing import Any
 from zlib import crc32
@@ -17,6 +18,7 @@ import pytest
 from gpu_ops.filters import FILTERS
 from gpu_ops.types import Filter, Variant
 
+TESTS = Path(__file__).parent
 DAY = "KERNELSCOPE_TEST_DAY"
 """The variable of the environment that says which day it is, as a number: one for all processes of the tests, even
 around midnight."""
@@ -28,7 +30,8 @@ TURNS = {
     filters/test_box_marching filters/test_conv3x3 filters/test_early_launch filters/test_fft filters/test_first_file
     filters/test_histograms filters/test_mean_host filters/test_reduce filters/test_rules filters/test_scan
     filters/test_transfer filters/test_wavelet io/test_io_table_kinds io/test_wrapped running/test_affordable
-    running/test_ahead running/test_apply running/test_bands running/test_chunked running/test_tolerances""",
+    running/test_ahead running/test_apply running/test_bands running/test_chunked running/test_tolerances
+    test_adding test_hostile_folder test_loop_cache""",
     1: """gui/test_window sim/test_contract sim/test_counters sim/test_findings sim/test_queues sim/test_refusals
     sim/test_shared_memory sim/test_textures""",
 }
@@ -100,8 +103,8 @@ def take_turns(items: Iterable[pytest.Item]) -> None:
     places: Counter[Any] = Counter()
     for item in items:
         if not item.get_closest_marker("full"):
-            folder, mark = item.path.parent.name, item.get_closest_marker("turns")
-            days = mark.args[0] if mark else DAYS.get(f"{folder}/{item.path.stem}", DAYS.get(folder, 1))
+            name, mark = item.path.relative_to(TESTS).with_suffix(""), item.get_closest_marker("turns")
+            days = mark.args[0] if mark else DAYS.get(name.as_posix(), DAYS.get(name.parent.as_posix(), 1))
             group = item.path, days, item.get_closest_marker("thorough") is None
             if not _has_turn(places[group] + crc32(item.path.name.encode()), days):
                 item.add_marker(pytest.mark.full)

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from lanes import DAY, DAYS, TURNS, _has_turn, _turn
-
-TESTS = Path(__file__).parent
+from lanes import DAY, DAYS, TESTS, TURNS, _has_turn, _turn
 
 
 @pytest.mark.parametrize("days", TURNS)
