@@ -26,16 +26,13 @@ UNASKED: set[str] = set()
 """Lanes whose tests are not made, once pytest has begun: thousands that this run would leave out."""
 TURNS = {
     4: "gui sim",
-    3: """batch cli engine explaining/test_xray explaining/test_transfer_sweeps filters/test_box
-    filters/test_box_marching filters/test_conv3x3 filters/test_early_launch filters/test_fft filters/test_first_file
-    filters/test_histograms filters/test_mean_host filters/test_reduce filters/test_rules filters/test_scan
-    filters/test_transfer filters/test_wavelet io/test_io_table_kinds io/test_wrapped running/test_affordable
-    running/test_ahead running/test_apply running/test_bands running/test_chunked running/test_tolerances
-    test_adding test_hostile_folder test_loop_cache""",
-    1: """gui/test_window sim/test_contract sim/test_counters sim/test_findings sim/test_queues sim/test_refusals
-    sim/test_shared_memory sim/test_textures""",
+    3: "batch cli devices engine explaining filters io report running test_adding test_hostile_folder test_loop_cache",
+    1: """devices/test_kernel_source filters/test_accesses filters/test_ranges filters/test_wrong gui/test_panels
+    gui/test_window running/test_contract running/test_verify sim/test_contract sim/test_counters sim/test_findings
+    sim/test_queues sim/test_refusals sim/test_shared_memory sim/test_textures""",
 }
-"""In how many days a run of all tests tries each test of a folder, or of a module, once."""
+"""In how many days a run of all tests tries each test of a folder, or of a module, once. Every day it tries those that
+say whether results and findings are right, and what all modules are held to."""
 DAYS = {name: days for days, names in TURNS.items() for name in names.split()}
 STRIDE = 389
 """Places between two values that have their turn one after the other: neighbours are much alike. A prime, so that it
