@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lanes import DAY, UNASKED, unasked
+from lanes import DAY, UNASKED, take_turns, unasked
 from small_machine import make_small
 
 from gpu_ops.devices import compiler, nvrtc
@@ -181,7 +181,10 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, p
 @pytest.hookimpl(tryfirst=True)  # before pytest orders what shares a fixture
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What takes long is there only when it is asked for: with -m full, or -m thorough as .ci/run does. A thorough test
-    with a value that only the full lane has belongs to that."""
+    with a value that only the full lane has belongs to that. Who names files or folders has all of their tests; in a
+    run of all they take turns."""
+    if {Path(arg).resolve() for arg in config.args} <= {ROOT, ROOT / "tests"}:
+        take_turns(items)
     # Markers and not keywords, which have the names of folders as well.
     lanes = unasked(config.getoption("-m"))
     left_out = {item for item in items if any(item.get_closest_marker(mark) for mark in lanes)}

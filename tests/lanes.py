@@ -1,24 +1,39 @@
 """What the default lane tries of many cases: each choice once, or some a day. The thorough lane tries others, and of
-long lists some a day as well; the full lane tries the rest."""
+long lists some a day as well; the full lane tries the rest. The tests of some folders take turns as well."""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from itertools import product
+from pathlib import Path
+from random import Random
 from typing import Any
+from zlib import crc32
 
 import pytest
 
 from gpu_ops.filters import FILTERS
 from gpu_ops.types import Filter, Variant
 
+TESTS = Path(__file__).parent
 DAY = "KERNELSCOPE_TEST_DAY"
 """The variable of the environment that says which day it is, as a number: one for all processes of the tests, even
 around midnight."""
 UNASKED: set[str] = set()
 """Lanes whose tests are not made, once pytest has begun: thousands that this run would leave out."""
+TURNS = {
+    4: "gui sim",
+    3: "batch cli devices engine explaining filters io report running test_adding test_hostile_folder test_loop_cache",
+    1: """devices/test_kernel_source filters/test_accesses filters/test_ranges filters/test_wrong gui/test_panels
+    gui/test_window running/test_contract running/test_verify sim/test_contract sim/test_counters sim/test_findings
+    sim/test_queues sim/test_refusals sim/test_shared_memory sim/test_textures""",
+}
+"""In how many days a run of all tests tries each test of a folder, or of a module, once. Every day it tries those that
+say whether results and findings are right, and what all modules are held to."""
+DAYS = {name: days for days, names in TURNS.items() for name in names.split()}
 STRIDE = 389
 """Places between two values that have their turn one after the other: neighbours are much alike. A prime, so that it
 comes to all of them."""
@@ -79,6 +94,31 @@ def of_one_kind(filter: Filter, variant: Variant) -> bool:
     return family.index(filter) == list(dict.fromkeys(ids)).index(variant.id) % len(family)
 
 
+def take_turns(items: Iterable[pytest.Item]) -> None:
+    """Tests that have their turn on another day are in the full lane today. Of each module the default lane tries an
+    equal share a day, and so does the thorough lane of its own tests. The mark `turns` says the days of a test."""
+    places: Counter[Any] = Counter()
+    for item in items:
+        if not item.get_closest_marker("full"):
+            name, mark = item.path.relative_to(TESTS).with_suffix(""), item.get_closest_marker("turns")
+            days = mark.args[0] if mark else DAYS.get(name.as_posix(), DAYS.get(name.parent.as_posix(), 1))
+            group = item.path, days, item.get_closest_marker("thorough") is None
+            if not _has_turn(places[group] + crc32(item.path.name.encode()), days):
+                item.add_marker(pytest.mark.full)
+            places[group] += 1
+
+
+def _has_turn(place: int, days: int) -> bool:
+    """Whether a place has its turn today, as it has once in so many days. Which one is drawn anew each time, so that
+    lists that take turns by the day as well do not keep in step."""
+    times, day = divmod(_day(), days)
+    return (place + Random(times).randrange(days)) % days == day
+
+
+def _day() -> int:
+    return int(os.environ.get(DAY, date.today().toordinal()))
+
+
 def _marks(length: int, count: int, more: int | None) -> list[tuple[pytest.MarkDecorator, ...]]:
     """The marks of so many values, of which `count` have their turn in the default lane and `more` in the thorough."""
     chosen, next = _turn(length, count), _turn(length, length if more is None else more)
@@ -87,7 +127,7 @@ def _marks(length: int, count: int, more: int | None) -> list[tuple[pytest.MarkD
 
 def _turn(length: int, count: int) -> set[int]:
     """The places among so many whose turn it is today, where `count` have it each day."""
-    first = int(os.environ.get(DAY, date.today().toordinal())) * count
+    first = _day() * count
     return {(first + k) * STRIDE % length for k in range(min(count, length))}
 
 

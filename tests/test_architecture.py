@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from sources import nodes
 
 ROOT = Path(__file__).parent.parent
 MODULES = sorted((ROOT / "gpu_ops").rglob("*.py"))
@@ -16,14 +17,9 @@ SOURCES = sorted(p for p in (ROOT / "gpu_ops").rglob("*") if p.suffix in (".py",
 
 
 @cache
-def _tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text())
-
-
-@cache
 def _imports(path: Path) -> frozenset[str]:
     found: set[str] = set()
-    for node in ast.walk(_tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             found |= {a.name for a in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -52,7 +48,7 @@ def test_a_file_has_at_most_400_lines() -> None:
 def test_a_function_has_at_most_50_lines() -> None:
     long = []
     for path in MODULES:
-        for node in ast.walk(_tree(path)):
+        for node in nodes(path):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 assert node.end_lineno is not None
                 long += [f"{_name(path)}: {node.name}"] if node.end_lineno - node.lineno >= 50 else []
@@ -123,7 +119,7 @@ def test_filters_know_the_kit_and_not_one_another() -> None:
 def _imported(path: Path, modules: set[str]) -> set[str]:
     """Which of the modules one imports, for types alone as well; a package counts where a name of its own is meant."""
     found: set[str] = set()
-    for node in ast.walk(_tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             found |= {a.name for a in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import numpy as np
+from sources import nodes
 
 from gpu_ops import Experiment, Pick, from_array, recorded_reports, run_experiment
 from gpu_ops.cli.tables import PRINTERS, value_text
@@ -107,9 +109,9 @@ ASKS_FOR_A_STAGE = {
 }
 
 
-def _stages_spelled(tree: ast.AST) -> Iterator[str]:
+def _stages_spelled(found: Iterable[ast.AST]) -> Iterator[str]:
     """Constants that are handed to what asks for a stage, or looked up among a row's stages or a run's timings."""
-    for node in ast.walk(tree):
+    for node in found:
         if isinstance(node, ast.Call):
             called = node.func
             name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
@@ -125,16 +127,19 @@ def _stages_spelled(tree: ast.AST) -> Iterator[str]:
             yield from _constants([node.left])
 
 
-def _strings(tree: ast.AST) -> Iterator[str]:
-    yield from (n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str))
+def _strings(found: Iterable[ast.AST]) -> Iterator[str]:
+    yield from (n.value for n in found if isinstance(n, ast.Constant) and isinstance(n.value, str))
 
 
-def _spelled(path: Path, search: Callable[[ast.AST], Iterator[str]]) -> set[str]:
-    return set(search(ast.parse(path.read_text(encoding="utf-8"))))
+@cache
+def _spelled(path: Path, search: Callable[[Iterable[ast.AST]], Iterator[str]]) -> set[str]:
+    return set(search(nodes(path)))
 
 
 def _of_stages(node: ast.expr) -> bool:
-    return bool(re.search(r"(\bSTAGES|['\"]stages['\"]\]|\btimings)$", ast.unparse(node)))
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.slice, ast.Constant) and node.slice.value == "stages"
+    return getattr(node, "id", getattr(node, "attr", "")) in ("STAGES", "timings")
 
 
 def _constants(nodes: list[ast.expr]) -> Iterator[str]:
@@ -149,7 +154,7 @@ def test_nobody_spells_a_stage_that_the_catalogue_does_not_have() -> None:
 
 def test_the_search_for_stages_finds_them() -> None:
     code = 'entry.seconds("a"); row["stages"].get("b"); "c" in row["stages"]; run.timings["d"]; _median(row, "e")'
-    assert sorted(_stages_spelled(ast.parse(code))) == ["a", "b", "c", "d", "e"]
+    assert sorted(_stages_spelled(ast.walk(ast.parse(code)))) == ["a", "b", "c", "d", "e"]
     found = {s for path in READERS for s in _spelled(path, _stages_spelled)}
     assert {"kernel", "elapsed", "elapsed_pinned"} <= found
 

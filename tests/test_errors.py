@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sources import nodes
 
 import gpu_ops as ks
 from gpu_ops.batch.run import BatchSpec
@@ -84,7 +85,7 @@ def options() -> dict[str, str]:
     for path in ROOT.rglob("*.py"):
         if path.is_relative_to(ROOT / "cli"):
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes(path):
             raised = node.exc if isinstance(node, ast.Raise) else node if _is_error(node) else None
             for text in ast.walk(raised) if raised is not None else ():
                 if isinstance(text, ast.Constant) and isinstance(text.value, str) and "kernelscope " not in text.value:

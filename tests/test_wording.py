@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sources import nodes
 
 from gpu_ops.counters import CATALOGUE
 from gpu_ops.devices.kernel_source import header_fields, kernel_files, read_source
@@ -97,9 +98,8 @@ def test_names_that_people_type_say_what_they_are() -> None:
 
 def _messages(path: Path) -> Iterator[str]:
     """The texts of a module that are no docstrings and have several words."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    docstrings = {id(node.value) for node in nodes(path) if isinstance(node, ast.Expr)}
+    for node in nodes(path):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
             yield from [node.value] if node.value.count(" ") > 1 else []
 

@@ -18,6 +18,7 @@ from PySide6.QtGui import QFont, QFontMetrics, QFontMetricsF
 from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionComboBox, QTableWidget
 from result_rows import row
 from simulated_rows import bring
+from sources import nodes
 
 from app.models.experiment.differences import DifferenceOf
 from app.views.eliding import DOTS, NUMBER, clauses, elided_sides, elided_text, shortened
@@ -33,7 +34,7 @@ def test_one_function_cuts_texts() -> None:
     """Qt's own ways cut numbers."""
     found = []
     for path in APP.rglob("*.py"):
-        names = {node.attr for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute)}
+        names = {node.attr for node in nodes(path) if isinstance(node, ast.Attribute)}
         if names & {"elidedText", "setTextElideMode", "ElideMiddle", "ElideLeft"}:
             found.append(path.name)
     assert found == ["eliding.py"]

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from sources import nodes
 
 ROOT = Path(__file__).parents[2]
 HANDLERS = {"resizeEvent", "moveEvent", "showEvent", "hideEvent", "changeEvent", "eventFilter", "event"}
@@ -101,7 +102,7 @@ def test_an_endless_loop_of_handlers_is_ended_and_logged(tmp_path: Path, kind: s
 def test_every_handler_that_may_be_nested_is_bounded() -> None:
     missing = []
     for path in sorted((ROOT / "app").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes(path):
             for method in node.body if isinstance(node, ast.ClassDef) else ():
                 if isinstance(method, ast.FunctionDef) and method.name in HANDLERS:
                     decorators = [d.id for d in method.decorator_list if isinstance(d, ast.Name)]

@@ -18,6 +18,7 @@ from PySide6.QtCore import QLocale, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
+from sources import nodes
 
 from app.views.results.view_table import PLAIN, VIEWS, scales_of, view_of
 from app.views.window.main_window import INPUT, MainWindow
@@ -129,7 +130,7 @@ def test_no_kind_is_named_outside_of_the_tables() -> None:
     words = OUTPUT_KINDS.keys() | INPUT_KINDS.keys()
     found = []
     for path in sorted(APP.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes(path):
             if isinstance(node, ast.Compare):
                 sides = [node.left, *node.comparators]
                 inner = [e for s in sides for e in (s.elts if isinstance(s, ast.Tuple | ast.List | ast.Set) else [s])]

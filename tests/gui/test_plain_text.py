@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sources
 from fake_engine import FakeEngine
 from PySide6.QtGui import QAction, Qt, QTextDocument
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
@@ -45,7 +46,7 @@ def test_every_tip_of_the_window_is_set_by_set_tip() -> None:
     for path in (ROOT / "app").rglob("*.py"):
         if path == TIPS:
             continue
-        name, tree = path.relative_to(ROOT), ast.parse(path.read_text())
+        name, tree = path.relative_to(ROOT), sources.tree(path)
         tips = [call.args[-1] for call in _calls(tree, "setToolTip")]
         wrong += [f"{name}:{t.lineno}" for t in tips if not _is_own_text(t) and not any(_calls(t, "tip_text"))]
         wrong += [f"{name}:{call.lineno} shows one itself" for call in _calls(tree, "showText")]

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from sources import nodes
 
 from app.main import COMMANDS, main
 from gpu_ops import FILTERS
@@ -38,14 +39,9 @@ def _name(path: Path) -> str:
 
 
 @cache
-def _tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text())
-
-
-@cache
 def _imports(path: Path) -> frozenset[str]:
     found: set[str] = set()
-    for node in ast.walk(_tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             found |= {a.name for a in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -57,7 +53,7 @@ def test_modules_and_functions_are_short() -> None:
     assert len(MODULES) > 200
     long = [_name(path) for path in MODULES if len(path.read_text().splitlines()) > 400]
     for path in MODULES:
-        for node in ast.walk(_tree(path)):
+        for node in nodes(path):
             if isinstance(node, ast.FunctionDef):
                 assert node.end_lineno is not None
                 long += [f"{_name(path)}: {node.name}"] if node.end_lineno - node.lineno >= 50 else []
@@ -147,7 +143,7 @@ WORDS = {
 
 def _named(path: Path, names: set[str]) -> set[str]:
     """Which of the names stand in a module as texts."""
-    texts = (node.value for node in ast.walk(_tree(path)) if isinstance(node, ast.Constant))
+    texts = (node.value for node in nodes(path) if isinstance(node, ast.Constant))
     return {text for text in texts if isinstance(text, str)} & names
 
 
