@@ -232,7 +232,11 @@ def _wide_radix(scheme: Scheme, task: Task) -> str:
 
 
 def _fits(n: int, fit: Fit, scheme: Scheme, task: Task) -> bool:
-    if scheme.split and task.knobs.get("parts", NEEDED) in (ALL, THREE) and parts_of(n, fit, scheme, task.knobs) is not None:
+    if (
+        scheme.split
+        and task.knobs.get("parts", NEEDED) in (ALL, THREE)
+        and parts_of(n, fit, scheme, task.knobs) is not None
+    ):
         return True
     stages = stages_of(n, fit.radix)
     if stages is not None and fit.lines(n, stages, False, 1):

@@ -12,8 +12,8 @@ from gpu_ops.filters.fft import forms, limits
 from gpu_ops.filters.fft.cuda.any_length import MANY_CHANNELS, RADIX, Line, line_of, smooth_from
 from gpu_ops.filters.fft.cuda.fast_signal import STORED, TOGETHER, flags_of, plan_of, tables_before, two_sided
 from gpu_ops.filters.fft.cuda.launches import PEAK_FILE, SAMPLES, SPECTRUM, Work
-from gpu_ops.filters.fft.cuda.passes import LOW_BITS, high_turns, low_turns
-from gpu_ops.filters.fft.cuda.radices import MOST_PRIME, MOST_THREADS, largest_prime
+from gpu_ops.filters.fft.cuda.passes import LOW_BITS, NEEDED, high_turns, low_turns
+from gpu_ops.filters.fft.cuda.radices import MOST_PRIME, MOST_THREADS, largest_prime, thirds
 from gpu_ops.filters.fft.cuda.transform import chirp, chirp_spectrum
 from gpu_ops.filters.fft.forms import Cut
 from gpu_ops.filters.fft.limits import several_values
@@ -27,13 +27,24 @@ from gpu_ops.types import Counts, Rule, Trial, Variant
 FILE = "fft/18_four_step_signal.cu"
 IDEA = (
     "Four-step FFT of signals: an even length packs pairs of samples, and rows k and n1 - k in one block make bins "
-    "without a third pass; other lengths are a convolution in three launches."
+    "without a third pass; the longest take a third one of shorter lines; other lengths are a convolution in three "
+    "launches."
 )
 STRIP = Param("strip", 8, choices=(2, 4, 8, 16), tries=(2, 8), unit="lines", help="neighbouring lines per block")
+TWO, THREE = "two", "three"
+PARTS = Param(
+    "parts",
+    NEEDED,
+    choices=(NEEDED, TWO, THREE),
+    help="launches that an even length takes: those that cost least, two, or three where it has three factors that are "
+    "long enough",
+)
 THREADS = 64
 """Threads of a block that looks for peaks."""
 WANTED = 4, 8
 """Columns and rows that a block shall have, so that neighbours fill sectors: half of its rows are mirrored ones."""
+MORE = 2
+"""Times as many lines has a block of lines in three parts, which are short; of mirrored ones twice as many again."""
 MOST_RATIO = 4
 """Of the length of a matrix' lines and the square root of its size."""
 PACKED, CONVOLVED, NEITHER = "packed", "convolved", "neither"
@@ -42,26 +53,36 @@ samples as they are."""
 
 
 class Matrix(NamedTuple):
-    """A line of `length` samples as a matrix of n1 by n2 complex numbers, whose columns and rows are lines."""
+    """A line of `length` samples as a matrix of n1 by n2 complex numbers, whose columns and rows are lines. Where there
+    is a `middle` line, rows are matrices again: those are their columns, and `rows` their rows."""
 
     length: int
     how: str
     columns: Line
     rows: Line
+    middle: Line | None = None
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """In the order of their launches."""
+        return (self.columns, self.middle, self.rows) if self.middle else (self.columns, self.rows)
 
     @property
     def size(self) -> int:
         """Its complex numbers."""
-        return self.columns.points * self.rows.points
+        return math.prod(line.points for line in self.lines)
 
 
 @lru_cache
-def matrix_of(length: int, round_trip: bool, radix: int) -> Matrix | None:
+def matrix_of(length: int, round_trip: bool, radix: int, parts: str) -> Matrix | None:
     """The cheapest matrix; None where there is none."""
     if round_trip:
         return _matrix(length, NEITHER, length, radix)
-    if length % 2 == 0 and (packed := _matrix(length, PACKED, length // 2, radix)):
-        return packed
+    if length % 2 == 0:
+        two, three = _matrix(length, PACKED, length // 2, radix), _cube(length, radix) if parts != TWO else None
+        found = [matrix for matrix in (two, three) if matrix]
+        if found:
+            return three if three and parts == THREE else min(found, key=_cost)
     found = (_matrix(length, CONVOLVED, points, radix) for points in smooth_from(2 * length - 1))
     return min((matrix for matrix in found if matrix), key=_cost, default=None)
 
@@ -76,17 +97,28 @@ def _matrix(length: int, how: str, points: int, radix: int) -> Matrix | None:
     return min(found, key=_cost, default=None)
 
 
+def _cube(length: int, radix: int) -> Matrix | None:
+    """Pairs of samples in three parts."""
+    if largest_prime(length // 2) > MOST_PRIME:
+        return None
+    parts = thirds(length // 2, radix)
+    lines = [line for n in parts or () if (line := line_of(n, radix))]
+    return Matrix(length, PACKED, lines[0], lines[2], lines[1]) if len(lines) == 3 else None
+
+
 def _cost(matrix: Matrix) -> float:
     """Moves of a point through global memory and through stages, more where a block has few lines."""
-    lines = matrix.columns, matrix.rows
-    threads = (line.stages.threads * most for line, most in zip(lines, WANTED, strict=True))
+    wanted = (WANTED[0],) * (len(matrix.lines) - 1) + WANTED[1:]
+    threads = (line.stages.threads * most for line, most in zip(matrix.lines, wanted, strict=True))
     few = sum(max(math.log2(count / MOST_THREADS), 0) for count in threads)
-    stages = sum(len(line.stages.radices) * line.numbers / line.points for line in lines)
-    return matrix.size * (4 + stages + 4 * few)
+    stages = sum(len(line.stages.radices) * line.numbers / line.points for line in matrix.lines)
+    return matrix.size * (2 * len(matrix.lines) + stages + 4 * few)
 
 
 def _of(task: Task) -> Matrix | None:
-    return matrix_of(Cut.of(task).length, task.params["result"] == "round trip", int(task.knobs["radix"]))
+    knobs = task.knobs
+    how = task.params["result"] == "round trip", int(knobs["radix"]), str(knobs.get("parts", NEEDED))
+    return matrix_of(Cut.of(task).length, *how)
 
 
 def _shared(line: Line, lines: int, whole: bool, itemsize: int) -> int:
@@ -94,9 +126,10 @@ def _shared(line: Line, lines: int, whole: bool, itemsize: int) -> int:
     return max(line.shared(lines, TOGETHER, itemsize), lines * (line.points | 1) * 2 * itemsize if whole else 0)
 
 
-def _lines(line: Line, task: Task, whole: bool, count: int = 0) -> int:
-    """The lines of a block, of so many; two at least where they are `whole` in shared memory; 0: none fits."""
-    itemsize, most, wanted = forms.real_type(task).itemsize, task.limits.shared_bytes, int(task.knobs["strip"])
+def _lines(line: Line, task: Task, whole: bool, count: int = 0, times: int = 1) -> int:
+    """The lines of a block, of so many, `times` as many as the knob says; two at least where they are `whole` in shared
+    memory; 0: none fits."""
+    itemsize, most, wanted = forms.real_type(task).itemsize, task.limits.shared_bytes, int(task.knobs["strip"]) * times
     while wanted > 2 and count * 2 < wanted * task.limits.multiprocessors:
         wanted //= 2
     lines = line.most_lines(wanted, TOGETHER, itemsize, most)
@@ -112,11 +145,12 @@ class Parts:
         self.work, self.cut = work, cut
         matrix = _of(work.task)
         assert matrix is not None  # the variant supports the length
-        self.matrix, self.n1, self.n2 = matrix, matrix.columns.points, matrix.rows.points
+        self.matrix, self.n1, self.n2 = matrix, matrix.columns.points, matrix.size // matrix.columns.points
         self.z = work.take(cut.count * cut.channels * matrix.size)
         packed = matrix.how == PACKED
         points = matrix.length if packed else matrix.size
-        self.turns = {n: (self._upload(low_turns, n), self._upload(high_turns, n)) for n in (matrix.size, points)}
+        sizes = {matrix.size, points, self.n2}
+        self.turns = {n: (self._upload(low_turns, n), self._upload(high_turns, n)) for n in sizes}
         self.chirp = work.table(chirp, matrix.length) if matrix.how == CONVOLVED else self.turns[matrix.size][0]
 
     def _upload(self, make: Any, n: int) -> DeviceArray:
@@ -134,8 +168,12 @@ class Parts:
         before = (*self.turns[matrix.size], self.chirp, *tables_before(work, self.cut))
         self._launch("samples", 1, matrix.columns, self.n2, result, (work.task.x, self.z), (*before, *sizes))
         if matrix.how == PACKED:
-            turns = self.turns[matrix.length]
-            self._launch("bins", 2, matrix.rows, self.n1, result, (self.z, out), (*turns, np.int32(self.n1), *last))
+            count, n3 = matrix.size // matrix.rows.points, matrix.rows.points
+            if matrix.middle:
+                middle = (*self.turns[self.n2], np.int32(self.n1), np.int32(n3))
+                self._launch("middle", 4, matrix.middle, self.n1 * n3, result, (self.z,), middle)
+            rows = (*self.turns[matrix.length], np.int32(count), np.int32(self.n1), *last)
+            self._launch("bins", 2, matrix.rows, count, result, (self.z, out), rows)
             return
         spectrum = self.chirp
         if matrix.how == CONVOLVED:
@@ -159,7 +197,8 @@ class Parts:
         """`count` columns or rows of each segment and channel."""
         work, packed = self.work, self.matrix.how == PACKED
         whole = name == "bins"
-        lines = _lines(line, work.task, whole, count * self.cut.count * self.cut.channels)
+        times = MORE * (1 + whole) if self.matrix.middle else 1
+        lines = _lines(line, work.task, whole, count * self.cut.count * self.cut.channels, times)
         flags: dict[str, Value] = {
             "PART": part,
             "PACKED": int(packed),
@@ -220,7 +259,7 @@ TRIALS = (
 """Several blocks of columns and of rows, packed and as a convolution; more channels than a block has threads; more
 segments than a grid has blocks in y; values that several blocks add up and look through."""
 VARIANT = Variant(
-    *("four_step", "18 four-step", IDEA, plan, "cuda", (FILE, SAMPLES, SPECTRUM, PEAK_FILE), (STRIP, RADIX)),
+    *("four_step", "18 four-step", IDEA, plan, "cuda", (FILE, SAMPLES, SPECTRUM, PEAK_FILE), (STRIP, RADIX, PARTS)),
     source="S2",
     rules=(several_values("signal", limits.transformed), MANY_CHANNELS, MANY_SEGMENTS, FITS),
     largest=limits.largest,

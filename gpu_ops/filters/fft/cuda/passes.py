@@ -9,7 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpu_ops.devices.launches import grid1d
-from gpu_ops.filters.fft.cuda.radices import MOST_NUMBERS, MOST_RADIX, MOST_THREADS, Stages, halves, held, stages_of, thirds
+from gpu_ops.filters.fft.cuda.radices import (
+    MOST_NUMBERS,
+    MOST_RADIX,
+    MOST_THREADS,
+    Stages,
+    halves,
+    held,
+    stages_of,
+    thirds,
+)
 from gpu_ops.filters.fft.forms import complex_type
 from gpu_ops.filters.kit.planning import CTYPES
 from gpu_ops.params import Value, Values

@@ -82,9 +82,7 @@ def plan(device: Device, task: Task) -> Plan:
     form, passes, short = spectra(task), Passes(device, task, SCHEME), Short.of(task)
     lines, out = Batch.of(task).rows, device.empty(form.shape, form.dtype)
     defines = passes.defines(short.n, short.stages, short.lines, (0, 0), short.numbers)
-    kernel = device.kernel(
-        *(SCHEME.file, SCHEME.kernel), {**defines, "LINE_PITCH": pitch(short.n), "ENDS": short.ends}
-    )
+    kernel = device.kernel(*(SCHEME.file, SCHEME.kernel), {**defines, "LINE_PITCH": pitch(short.n), "ENDS": short.ends})
     table = passes.table(circle, short.n)
     split = passes.table(half_turns, short.n) if short.ends == UNPACKED else table
     grid, block = (-(-lines // short.lines), 1, 1), (short.stages.threads * short.lines, 1, 1)
