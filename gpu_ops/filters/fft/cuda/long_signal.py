@@ -80,9 +80,9 @@ def matrix_of(length: int, round_trip: bool, radix: int, parts: str) -> Matrix |
         return _matrix(length, NEITHER, length, radix)
     if length % 2 == 0:
         two, three = _matrix(length, PACKED, length // 2, radix), _cube(length, radix) if parts != TWO else None
-        found = [matrix for matrix in (two, three) if matrix]
-        if found:
-            return three if three and parts == THREE else min(found, key=_cost)
+        packed = [matrix for matrix in (two, three) if matrix]
+        if packed:
+            return three if three and parts == THREE else min(packed, key=_cost)
     found = (_matrix(length, CONVOLVED, points, radix) for points in smooth_from(2 * length - 1))
     return min((matrix for matrix in found if matrix), key=_cost, default=None)
 

@@ -41,8 +41,8 @@ TWO_PART_LINES = 4
 THREE_PART_LINES = 2
 """Of lines in three parts, which are shorter still: 128 bytes side by side, a line of the cache."""
 NEEDED, COLUMNS, ALL, THREE = "needed", "columns", "all", "three"
-"""Which lines are cut in parts: those too long for a block or for neighbours that fill a sector, columns, all; or all in
-three parts that are long enough."""
+"""Which lines are cut in parts: those too long for a block or for neighbours that fill a sector, columns, all; or all
+in three parts that are long enough."""
 
 
 class Where(NamedTuple):
@@ -64,10 +64,9 @@ class Lines(NamedTuple):
 
 @dataclass(frozen=True)
 class Scheme:
-    """How a variant makes its launches. `pack` reads real samples in
-    pairs, `split` cuts long lines in two parts, `three` the longest in three, `transpose` stores rows as columns instead of taking several
-    neighbouring columns per block, `any_length` takes other lengths than powers of two, `tiles` has
-    small tiles in a block."""
+    """How a variant makes its launches. `pack` reads real samples in pairs, `split` cuts long lines in two parts,
+    `three` the longest in three, `transpose` stores rows as columns instead of taking several neighbouring columns per
+    block, `any_length` takes other lengths than powers of two, `tiles` has small tiles in a block."""
 
     file: str
     pack: bool = False
