@@ -16,6 +16,7 @@ from gpu_ops.filters.fft.counts import sectors
 from gpu_ops.filters.fft.counts.conflicts import BANKS
 from gpu_ops.filters.fft.counts.sectors import WARP
 from gpu_ops.filters.fft.cuda.launches import SAMPLES, Work
+from gpu_ops.filters.fft.cuda.passes import EARLY
 from gpu_ops.filters.fft.cuda.transform import twiddles
 from gpu_ops.filters.fft.cuda.ways import MOST_THREADS, USUAL_THREADS, Blocks
 from gpu_ops.filters.fft.parameters import RESULTS2D
@@ -127,7 +128,9 @@ def _columns(work: Work, blocks: Blocks, factor: float, between: DeviceArray) ->
     kernel = work.device.kernel(FILE, "fft_spectrum_columns", {**work.defines, **blocks.defines, **defines})
     grid, shared = (width // 2 // blocks.lines, 1, 1), 2 * blocks.plane * blocks.lines * work.real.itemsize
     block = (blocks.lines, height // blocks.points, 1)
-    work.steps.append(Launch(kernel, grid, block, args, shared, name="columns, levels"))
+    work.steps.append(
+        Launch(kernel, grid, block, args, shared, name="columns, levels", early=bool(task.knobs["early"]))
+    )
 
 
 def _moves(task: Task) -> tuple[int, int]:
@@ -176,7 +179,7 @@ RULES = (
 )
 """Levels of images of one channel whose extents are powers of two, and whose lines fit."""
 VARIANT = Variant(
-    *("spectrum", "15 spectrum in two passes", IDEA, plan, "cuda", (FILE, SAMPLES), (BLOCK, STRIP)),
+    *("spectrum", "15 spectrum in two passes", IDEA, plan, "cuda", (FILE, SAMPLES), (BLOCK, STRIP, EARLY)),
     source="S2",
     rules=RULES,
     largest=limits.largest,
