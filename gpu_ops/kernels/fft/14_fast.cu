@@ -3,15 +3,13 @@
 //          samples, four-step long lines; samples are converted as they are loaded. New are square tiles that fit a
 //          block: rows, one exchange, columns, so that each number is read and written only once; 128-bit accesses; and
 //          1 or 2 twiddle factors loaded per butterfly, the others being their powers. For powers of two an
-//          exclusive-or swizzle replaces the padding and avoids the bank conflicts of stores and of loads. A launch may
-//          begin while the last blocks of the one before run, and waits for these itself
+//          exclusive-or swizzle replaces the padding and avoids the bank conflicts of stores and of loads
 // Shapes:  x samples or complex, y complex, addressed by Layout; table (N): exp(-2 pi i k / N); split_table (N + 1):
 //          exp(-pi i k / N); low and high: see LongTwiddles
 // Launch:  grid over the lines, blocks of LINE_THREADS per line times LINES lines; tiles: grid over the tiles, LINES is
 //          N; shared PARTS real numbers per point
 // Traffic: 1 number read and 1 written per point and axis, for tiles per point
 // Source:  S2
-#include "early_launch.cuh"
 #include "fft_four_step.cuh"
 #include "fft_pairs.cuh"
 
@@ -131,8 +129,6 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_fast_lines
     const Layout from{inner, middle, x_outer, x_middle, x_step}, to{inner, middle, y_outer, y_middle, y_step};
     const Lane lane = lane_of<LANES_IN>();
     const unsigned int first_line = blockIdx.x * LINES, x_line = first_line + lane.line;
-    wait_for_launch_ahead();
-    let_next_launch_begin();
     C v[butterflies<FIRST>()][FIRST];
     load_first(v, x, from.begin(x_line), from.point_stride, lane.t, x_line < lines);
     stages<Along<LANES_IN, LANES_OUT>, 1, RADICES>(v, lane, table, [&](C (&v)[butterflies<LAST>()][LAST], Lane lane) {

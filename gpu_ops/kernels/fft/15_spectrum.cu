@@ -16,7 +16,6 @@
 #define LINE_LANE threadIdx.y
 #define LINE_THREADS blockDim.y
 #endif
-#include "early_launch.cuh"
 #include "fft_level.cuh"
 #include "fft_stockham.cuh"
 
@@ -43,7 +42,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) fft_spectrum_columns(
     const int column = blockIdx.x * COLUMNS + threadIdx.x;
     R* re = (R*)memory + threadIdx.x;
     R* im = re + plane * COLUMNS;
-    wait_for_launch_ahead();
     C v[POINTS];
 #pragma unroll
     for (int i = 0; i < POINTS; ++i) v[i] = y[(long long)(LINE_LANE + i * LINE_THREADS) * half + column];
@@ -93,7 +91,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) fft_spectrum_rows(
     const long long upper = 2 * ((long long)blockIdx.x * blockDim.y + threadIdx.y), lower = upper + 1;
     R* re = (R*)memory + 2 * threadIdx.y * plane;
     R* im = re + plane;
-    let_next_launch_begin();
     C v[POINTS];
 #pragma unroll
     for (int i = 0; i < POINTS; ++i) {

@@ -13,7 +13,6 @@
 // Traffic: 1 sample read, 1/2 complex number written and read (twice for columns in parts), 1 result written per point
 // Source:  S2
 constexpr int WIDTH = 64, LOOKUPS = 1;
-#include "early_launch.cuh"
 #include "fft_level.cuh"
 #include "fft_row_pairs.cuh"
 
@@ -44,8 +43,6 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
     const Lane lane = lane_of<ALONG_LINES>();
     const int rows = gridDim.z, row = blockIdx.z;
     const Column column{z, (int)blockIdx.x * LINES + lane.line, width, pitch, pairs, rows, row};
-    wait_for_launch_ahead();
-    let_next_launch_begin();
     first_part<AcrossColumns>(column, lane, Tables{circle, chirp, spectrum}, turns);
 }
 #else
@@ -57,8 +54,6 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
     const int height = rows_of_column(), channels = gridDim.y;
     const Column column{z, (int)blockIdx.x * LINES + lane.line, width, pitch, pairs, COLUMNS == SECOND_PART ? N : 1};
     const Tables tables{circle, chirp, spectrum};
-    wait_for_launch_ahead();
-    let_next_launch_begin();
     C v[butterflies<FIRST>()][FIRST] = {};
     load_points(v, column, lane.t, apart);
     transform<AcrossColumns>(v, lane, tables, [&](C (&v)[butterflies<ENDING>()][ENDING], Lane lane) {
@@ -96,8 +91,6 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
 {
     const Lane lane = lane_of<ALONG_POINTS>();
     const Rows rows{(long long)blockIdx.x * LINES + lane.line, pairs, apart, height};
-    wait_for_launch_ahead();
-    let_next_launch_begin();
     C v[butterflies<FIRST>()][FIRST] = {};
     load_pair_swapped(v, rows.of((C*)z, pairs, pitch), pitch, lane.t);
     const Tables tables{circle, chirp, spectrum};
@@ -113,7 +106,6 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
 {
     const Lane lane = lane_of<ALONG_POINTS>();
     const Rows rows{(long long)blockIdx.x * LINES + lane.line, pairs, apart, height};
-    let_next_launch_begin();
     const R above = WINDOWED ? window_y[rows.upper] : 1;
     const R below = WINDOWED && rows.both ? window_y[rows.upper + apart] : 1;
     C v[butterflies<FIRST>()][FIRST] = {};

@@ -13,7 +13,6 @@
 //          written, 1/2 complex number read and 1 sample written per point
 // Source:  S2
 constexpr int WIDTH = 64, LOOKUPS = 1;
-#include "early_launch.cuh"
 #include "fft_row_pairs.cuh"
 
 #if COLUMNS
@@ -28,8 +27,6 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
     const int rows = gridDim.z, row = blockIdx.z;
     const Column column{z, (int)blockIdx.x * LINES + lane.line, width, pitch, pairs, rows, row};
     const Tables tables{circle, chirp, spectrum};
-    wait_for_launch_ahead();
-    let_next_launch_begin();
     if constexpr (COLUMNS == FIRST_PART) first_part<AcrossColumns>(column, lane, tables, turns);
     else last_part<AcrossColumns>(column, lane, tables, factor);
 }
@@ -43,8 +40,6 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_mask_fast_
     const int height = rows_of_column(), channels = gridDim.y;
     const Column column{z, (int)blockIdx.x * LINES + lane.line, width, pitch, pairs, COLUMNS == SECOND_PART ? N : 1};
     const Tables tables{circle, chirp, spectrum};
-    wait_for_launch_ahead();
-    let_next_launch_begin();
     C v[butterflies<FIRST>()][FIRST] = {};
     load_points(v, column, lane.t, apart);
     transform<AcrossColumns>(v, lane, tables, [&](C (&v)[butterflies<ENDING>()][ENDING], Lane lane) {
@@ -76,8 +71,6 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
 {
     const Lane lane = lane_of<ALONG_POINTS>();
     const Rows rows{(long long)blockIdx.x * LINES + lane.line, pairs, apart, height};
-    wait_for_launch_ahead();
-    let_next_launch_begin();
     C v[butterflies<FIRST>()][FIRST] = {};
     load_pair_swapped(v, rows.of((C*)z, pairs, pitch), pitch, lane.t);
     const Tables tables{circle, chirp, spectrum};
@@ -92,7 +85,6 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
 {
     const Lane lane = lane_of<ALONG_POINTS>();
     const Rows rows{(long long)blockIdx.x * LINES + lane.line, pairs, apart, height};
-    let_next_launch_begin();
     C v[butterflies<FIRST>()][FIRST] = {};
     each_point<FIRST>(v, lane.t, [&](C& point, int k) {
         const Sample* const from = x + rows.place(has_point(k) ? k : 0);

@@ -11,7 +11,7 @@ from gpu_ops.devices.launches import grid1d
 from gpu_ops.filters.fft import limits
 from gpu_ops.filters.fft.batch import COMPLEX, Batch, largest, spectra, tolerance, transformed
 from gpu_ops.filters.fft.cuda import batch_passes, short
-from gpu_ops.filters.fft.cuda.passes import ALL, BATCH, EARLY, NEEDED, THREE, Fit, Scheme, parts_of
+from gpu_ops.filters.fft.cuda.passes import ALL, BATCH, NEEDED, THREE, Fit, Scheme, parts_of
 from gpu_ops.filters.fft.cuda.passes import COLUMNS as IN_TWO
 from gpu_ops.filters.fft.cuda.radices import MOST_PRIME, largest_prime, stages_of
 from gpu_ops.filters.fft.cuda.transform import BLUESTEIN, Lines, Transforms, padded
@@ -232,6 +232,12 @@ def _wide_radix(scheme: Scheme, task: Task) -> str:
 
 
 def _fits(n: int, fit: Fit, scheme: Scheme, task: Task) -> bool:
+    if (
+        scheme.split
+        and task.knobs.get("parts", NEEDED) in (ALL, THREE)
+        and parts_of(n, fit, scheme, task.knobs) is not None
+    ):
+        return True
     stages = stages_of(n, fit.radix)
     if stages is not None and fit.lines(n, stages, False, 1):
         return True
@@ -282,17 +288,7 @@ def variants(kind: Kind) -> tuple[Variant, ...]:
     fast = Scheme("fft/14_fast.cu", pack=True, split=True, any_length=True, tiles=True, three=True)
     knobs = FAST_BLOCK, RADIX, COLUMNS
     halved: tuple[Shape, ...] = ((64, 32), (20, 45)) if image else ()  # rows of samples that no pairs make
-    fast_knobs = (
-        FAST_BLOCK,
-        WIDE_RADIX,
-        COLUMNS,
-        THIRDS,
-        TOGETHER,
-        LOOKUPS,
-        WIDTH,
-        EARLY,
-        *((LAUNCHES,) if image else ()),
-    )
+    fast_knobs = FAST_BLOCK, WIDE_RADIX, COLUMNS, THIRDS, TOGETHER, LOOKUPS, WIDTH, *((LAUNCHES,) if image else ())
     ladder = [
         of_way(
             *(way, plan, (BLUESTEIN, BATCH), lengths, *((FAST_SINE_FLOATS,) if way is FAST_SINE else ()), several),

@@ -21,7 +21,7 @@ from gpu_ops.filters.fft.cuda.radices import (
 )
 from gpu_ops.filters.fft.forms import complex_type
 from gpu_ops.filters.kit.planning import CTYPES
-from gpu_ops.params import Param, Value, Values
+from gpu_ops.params import Value, Values
 from gpu_ops.plan import Device, DeviceArray, Launch
 from gpu_ops.task import Task
 
@@ -43,14 +43,6 @@ THREE_PART_LINES = 2
 NEEDED, COLUMNS, ALL, THREE = "needed", "columns", "all", "three"
 """Which lines are cut in parts: those too long for a block or for neighbours that fill a sector, columns, all; or all
 in three parts that are long enough."""
-
-
-EARLY = Param(
-    "early",
-    1,
-    choices=(0, 1),
-    help="1: a launch begins while the last blocks of the one before run, and waits for these in its kernel",
-)
 
 
 class Where(NamedTuple):
@@ -260,8 +252,7 @@ class Passes:
         room = room_of(lines.n, stages.radices, each)[1] if len(stages.radices) > 1 or ends == UNPACKED else 0
         shared = self.fit.parts * room * self.fit.itemsize
         grid, block = (-(-lines.total // each), 1, 1), (stages.threads * each, 1, 1)
-        early = bool(self.task.knobs.get("early")) and bool(self.steps)
-        self.steps.append(Launch(kernel, grid, block, args, shared, name=what, early=early))
+        self.steps.append(Launch(kernel, grid, block, args, shared, name=what))
 
     def along(
         self,

@@ -11,7 +11,7 @@ import numpy as np
 
 from gpu_ops.filters.fft.cuda.any_length import RADIX, TOGETHER, Line, line_of
 from gpu_ops.filters.fft.cuda.launches import Work
-from gpu_ops.filters.fft.cuda.passes import ALL, EARLY, NEEDED, circle
+from gpu_ops.filters.fft.cuda.passes import ALL, NEEDED, circle
 from gpu_ops.filters.fft.cuda.radices import MOST_NUMBERS, halves
 from gpu_ops.filters.fft.forms import real_type
 from gpu_ops.filters.kit.planning import CTYPES
@@ -42,7 +42,7 @@ PARTS = Param(
     choices=(NEEDED, ALL),
     help="which columns take two launches: those of which a block does not hold eight, or all that are a product",
 )
-KNOBS = BLOCK, STRIP, RADIX, TOGETHER, PARTS, EARLY
+KNOBS = BLOCK, STRIP, RADIX, TOGETHER, PARTS
 FEWEST, IN_PARTS = 8, 16
 """Neighbouring columns that a block shall have, and of columns in parts."""
 ALIGNED = 16
@@ -168,5 +168,4 @@ class RowPairs:
         grid, block = (-(-count // lines), channels, parts), (line.stages.threads * lines, 1, 1)
         shared = line.shared(lines, task.knobs, item)
         args = (*arrays, *line.tables(self.work), *more)
-        early = bool(task.knobs["early"]) and part != "rows"
-        self.work.steps.append(Launch(kernel, grid, block, args, shared, name=what, early=early))
+        self.work.steps.append(Launch(kernel, grid, block, args, shared, name=what))

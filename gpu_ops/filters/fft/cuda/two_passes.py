@@ -16,7 +16,6 @@ from gpu_ops.filters.fft.counts import sectors
 from gpu_ops.filters.fft.counts.conflicts import BANKS
 from gpu_ops.filters.fft.counts.sectors import WARP
 from gpu_ops.filters.fft.cuda.launches import SAMPLES, Work
-from gpu_ops.filters.fft.cuda.passes import EARLY
 from gpu_ops.filters.fft.cuda.transform import twiddles
 from gpu_ops.filters.fft.cuda.ways import MOST_THREADS, USUAL_THREADS, Blocks
 from gpu_ops.filters.fft.parameters import RESULTS2D
@@ -128,9 +127,7 @@ def _columns(work: Work, blocks: Blocks, factor: float, between: DeviceArray) ->
     kernel = work.device.kernel(FILE, "fft_spectrum_columns", {**work.defines, **blocks.defines, **defines})
     grid, shared = (width // 2 // blocks.lines, 1, 1), 2 * blocks.plane * blocks.lines * work.real.itemsize
     block = (blocks.lines, height // blocks.points, 1)
-    work.steps.append(
-        Launch(kernel, grid, block, args, shared, name="columns, levels", early=bool(task.knobs["early"]))
-    )
+    work.steps.append(Launch(kernel, grid, block, args, shared, name="columns, levels"))
 
 
 def _moves(task: Task) -> tuple[int, int]:
@@ -179,7 +176,7 @@ RULES = (
 )
 """Levels of images of one channel whose extents are powers of two, and whose lines fit."""
 VARIANT = Variant(
-    *("spectrum", "15 spectrum in two passes", IDEA, plan, "cuda", (FILE, SAMPLES), (BLOCK, STRIP, EARLY)),
+    *("spectrum", "15 spectrum in two passes", IDEA, plan, "cuda", (FILE, SAMPLES), (BLOCK, STRIP)),
     source="S2",
     rules=RULES,
     largest=limits.largest,
