@@ -2,17 +2,15 @@
 // Idea:    11_four_step for signals: samples are loaded with means and windows, and results stored as what is asked for.
 //          An even length packs pairs of samples into complex numbers; its second launch has rows k and n1 - k in one
 //          block, so that each bin and its mirror image are separated in shared memory, without a third pass over
-//          global memory. Of a long line, rows are matrices again, whose columns take a launch between: three passes of
-//          short lines have many neighbours in a block, two of long ones have few. Other lengths are a convolution with
-//          a chirp: the launch over rows transforms, multiplies and transforms back, in place, and a third one over
-//          columns ends it
+//          global memory. Other lengths are a convolution with a chirp: the launch over rows transforms, multiplies and
+//          transforms back, in place, and a third one over columns ends it
 // Shapes:  x (samples, channels), segment s begins at sample s * hop; z (segments, channels, n1, n2) complex; out: bins
 //          `step` apart, segments `apart` values; window and chirp (length), means (segments, channels); spectrum (n1,
 //          n2) of the chirp, its bin k1 + n1 k2 at [k1][k2]; low and high: see LongTwiddles
 // Launch:  grid (groups of LINES columns, or of LINES / 2 pairs of rows, or of LINES rows; channels, segments),
 //          LINE_THREADS per line; shared a complex number per point and line, or N + 1
 // Traffic: 1 sample read, 1/2 complex number written and read, 1 result written per bin; convolutions: 1 sample read, 3
-//          complex numbers written and 3 read per point of them; the launch between writes and reads 1/2 more
+//          complex numbers written and 3 read per point of them
 // Source:  S2
 constexpr int PARTS = 2, WIDTH = 64, LOOKUPS = 1;
 #include "fft_any_length.cuh"
@@ -57,36 +55,17 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
         each_point<LAST>(v, lane.t, [&](C point, int k1) { to[(long long)k1 * n2] = point; });
     });
 }
-#elif PART == 4
-// Row k1 is a matrix whose element (b, c) is its point c + n3 b: its columns, in place. Results are multiplied by the
-// twiddle factors W^(c k2) of a row; row k1 + n1 k2 of the last launch begins where result k2 of column 0 is.
-extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024)) fft_long_middle(
-    C* z, const C* __restrict__ circle, const C* __restrict__ low, const C* __restrict__ high, int n1, int n3)
-{
-    const Lane lane = lane_of<ALONG_LINES>();
-    const int line = blockIdx.x * LINES + lane.line, columns = n1 * n3, inside = min(line, columns - 1), c = inside % n3;
-    C* const column = matrix_of(z, columns, N) + (long long)(inside / n3) * N * n3 + c;
-    C v[butterflies<FIRST>()][FIRST] = {};
-    each_point<FIRST>(v, lane.t, [&](C& point, int b) { point = column[(long long)b * n3]; });
-    transform<AcrossColumns>(v, lane, Tables{circle}, [&](C (&v)[butterflies<LAST>()][LAST], Lane lane) {
-        if (line >= columns) return;
-        multiply_by_long_twiddles<LAST>(v, lane.t, c, LongTwiddles{low, high});
-        each_point<LAST>(v, lane.t, [&](C point, int k2) { column[(long long)k2 * n3] = point; });
-    });
-}
 #elif PART == 2 && PACKED
-// Rows k and n - k: the first half of the lines of a block, and the second half. Results of row k are points k + n k2 of
-// the packed line; low and high are the twiddle factors of all samples. Row k1 + n1 k2 is the k2-th part of part k1 of
-// the line; without a launch between n1 is n.
+// Rows k1 and n1 - k1: the first half of the lines of a block, and the second half. Results of row k1 are points k1 +
+// n1 k2 of the packed line; low and high are the twiddle factors of all samples.
 extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024)) fft_long_bins(
     const C* __restrict__ z, Result* __restrict__ out, const C* __restrict__ circle, const C* __restrict__ low,
-    const C* __restrict__ high, int n, int n1, long long step, long long apart, R factor, int doubled, int both_sides)
+    const C* __restrict__ high, int n1, long long step, long long apart, R factor, int doubled, int both_sides)
 {
     constexpr int PAIRS = LINES / 2, ODD = N | 1;
     const Lane lane = lane_of<ALONG_POINTS>();
-    const int first = blockIdx.x * PAIRS, own = min(first + lane.line % PAIRS, n / 2);
-    const int k = lane.line < PAIRS || own == 0 ? own : n - own;
-    const C* const row = matrix_of((C*)z, n, N) + (long long)(k % n1 * (n / n1) + k / n1) * N;
+    const int first = blockIdx.x * PAIRS, own = min(first + lane.line % PAIRS, n1 / 2);
+    const C* const row = matrix_of((C*)z, n1, N) + (long long)(lane.line < PAIRS || own == 0 ? own : n1 - own) * N;
     C v[butterflies<FIRST>()][FIRST] = {};
     each_point<FIRST>(v, lane.t, [&](C& point, int b) { point = row[b]; });
     transform<AlongRows>(v, lane, Tables{circle}, [&](C (&v)[butterflies<LAST>()][LAST], Lane lane) {
@@ -95,18 +74,18 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
         __syncthreads();
     });
     Result* const begin = out + blockIdx.z * apart + blockIdx.y;
-    const Bins bins{begin, step, 2 * n * N, doubled, both_sides, factor};
+    const Bins bins{begin, step, 2 * n1 * N, doubled, both_sides, factor};
     const LongTwiddles twiddle{low, high};
     for (int i = threadIdx.x; i < PAIRS * N; i += LINE_THREADS * LINES) {
         const int line = i % PAIRS, k2 = i / PAIRS, k1 = first + line;
         const int mirrored = k1 ? N - 1 - k2 : k2 ? N - k2 : 0;
-        if (2 * k1 > n || ((k1 == 0 || 2 * k1 == n) && k2 > mirrored)) continue;
+        if (2 * k1 > n1 || ((k1 == 0 || 2 * k1 == n1) && k2 > mirrored)) continue;
         const C here = ((const C*)memory)[line * ODD + k2], there = ((const C*)memory)[(PAIRS + line) * ODD + mirrored];
-        const int k = k1 + n * k2;
+        const int k = k1 + n1 * k2;
         const C even = complex_of((here.x + there.x) / 2, (here.y - there.y) / 2);
         const C odd = product(complex_of((here.y + there.y) / 2, (there.x - here.x) / 2), twiddle(k));
         bins.store(k, plus(even, odd));
-        bins.store(n * N - k, complex_of(even.x - odd.x, odd.y - even.y));
+        bins.store(n1 * N - k, complex_of(even.x - odd.x, odd.y - even.y));
     }
 }
 #elif PART == 2

@@ -1,6 +1,6 @@
 // What:    Fourier transforms of many short lines without a prime factor above 13, limited by global memory bandwidth
 // Idea:    13_mixed_radix has the lanes of a warp along the points of a line: lines shorter than a warp give them
-//          addresses far apart in global memory. Here a block copies all its lines, which lie one after the other, into
+//          addresses far apart in global memory. Here a block copies all its lines, one contiguous piece of memory, into
 //          shared memory by neighbouring lanes, and stores results likewise: the lengths of the lines do not matter to
 //          global memory. Between, neighbouring lanes have neighbouring lines, which are an odd number of complex numbers
 //          apart in shared memory, so that no access has a bank conflict, whatever the radix. All lanes of a warp have

@@ -11,7 +11,7 @@ from gpu_ops.devices.launches import grid1d
 from gpu_ops.filters.fft import limits
 from gpu_ops.filters.fft.batch import COMPLEX, Batch, largest, spectra, tolerance, transformed
 from gpu_ops.filters.fft.cuda import batch_passes, short
-from gpu_ops.filters.fft.cuda.passes import ALL, BATCH, NEEDED, THREE, Fit, Scheme, parts_of
+from gpu_ops.filters.fft.cuda.passes import ALL, BATCH, NEEDED, THREE, UNPACK, Fit, Scheme, parts_of
 from gpu_ops.filters.fft.cuda.passes import COLUMNS as IN_TWO
 from gpu_ops.filters.fft.cuda.radices import MOST_PRIME, largest_prime, stages_of
 from gpu_ops.filters.fft.cuda.transform import BLUESTEIN, Lines, Transforms, padded
@@ -62,8 +62,8 @@ THIRDS = Param(
     "parts",
     NEEDED,
     choices=(*PARTS.choices, THREE),
-    help="which lines take several launches: those that do not suit one, columns as well, or all; three for lines of "
-    "which a block does not hold enough in two, or for all of at least 512 points",
+    help="which lines take several launches: those that do not suit one, columns as well, or all; three where in two a "
+    "block does not hold neighbours of whole sectors, or for all of at least 512 points",
 )
 LAUNCHES = Param(
     "launches",
@@ -268,7 +268,7 @@ def _of_scheme(
     counts: Counts = OF_COMPLEX,
 ) -> Variant:
     id = scheme.kernel.removeprefix("fft_").removesuffix("_lines")
-    kernels = (scheme.file, BATCH) if scheme.split else (scheme.file,)
+    kernels = scheme.file, *((BATCH,) if scheme.split else ()), *((UNPACK,) if scheme.three else ())
     return Variant(
         *(id, title, idea, partial(batch_passes.plan, scheme), "cuda", kernels, knobs),
         source="S2",

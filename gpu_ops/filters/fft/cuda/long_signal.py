@@ -12,8 +12,8 @@ from gpu_ops.filters.fft import forms, limits
 from gpu_ops.filters.fft.cuda.any_length import MANY_CHANNELS, RADIX, Line, line_of, smooth_from
 from gpu_ops.filters.fft.cuda.fast_signal import STORED, TOGETHER, flags_of, plan_of, tables_before, two_sided
 from gpu_ops.filters.fft.cuda.launches import PEAK_FILE, SAMPLES, SPECTRUM, Work
-from gpu_ops.filters.fft.cuda.passes import LOW_BITS, NEEDED, high_turns, low_turns
-from gpu_ops.filters.fft.cuda.radices import MOST_PRIME, MOST_THREADS, largest_prime, thirds
+from gpu_ops.filters.fft.cuda.passes import LOW_BITS, high_turns, low_turns
+from gpu_ops.filters.fft.cuda.radices import MOST_PRIME, MOST_THREADS, largest_prime
 from gpu_ops.filters.fft.cuda.transform import chirp, chirp_spectrum
 from gpu_ops.filters.fft.forms import Cut
 from gpu_ops.filters.fft.limits import several_values
@@ -24,27 +24,16 @@ from gpu_ops.plan import Device, DeviceArray, Launch, Plan
 from gpu_ops.task import Task
 from gpu_ops.types import Counts, Rule, Trial, Variant
 
-FILE = "fft/18_four_step_signal.cu"
+FILE, MIDDLE = "fft/18_four_step_signal.cu", "fft/20_three_step_signal.cu"
 IDEA = (
     "Four-step FFT of signals: an even length packs pairs of samples, and rows k and n1 - k in one block make bins "
-    "without a third pass; the longest take a third one of shorter lines; other lengths are a convolution in three "
-    "launches."
+    "without a third pass; other lengths are a convolution in three launches."
 )
 STRIP = Param("strip", 8, choices=(2, 4, 8, 16), tries=(2, 8), unit="lines", help="neighbouring lines per block")
-TWO, THREE = "two", "three"
-PARTS = Param(
-    "parts",
-    NEEDED,
-    choices=(NEEDED, TWO, THREE),
-    help="launches that an even length takes: those that cost least, two, or three where it has three factors that are "
-    "long enough",
-)
 THREADS = 64
 """Threads of a block that looks for peaks."""
 WANTED = 4, 8
 """Columns and rows that a block shall have, so that neighbours fill sectors: half of its rows are mirrored ones."""
-MORE = 2
-"""Times as many lines has a block of lines in three parts, which are short; of mirrored ones twice as many again."""
 MOST_RATIO = 4
 """Of the length of a matrix' lines and the square root of its size."""
 PACKED, CONVOLVED, NEITHER = "packed", "convolved", "neither"
@@ -53,8 +42,8 @@ samples as they are."""
 
 
 class Matrix(NamedTuple):
-    """A line of `length` samples as a matrix of n1 by n2 complex numbers, whose columns and rows are lines. Where there
-    is a `middle` line, rows are matrices again: those are their columns, and `rows` their rows."""
+    """A line of `length` samples as a matrix of n1 by n2 complex numbers, whose columns and rows are lines. With a
+    `middle` line each row is a matrix again, whose columns are such lines, and `rows` are those of that."""
 
     length: int
     how: str
@@ -63,26 +52,18 @@ class Matrix(NamedTuple):
     middle: Line | None = None
 
     @property
-    def lines(self) -> tuple[Line, ...]:
-        """In the order of their launches."""
-        return (self.columns, self.middle, self.rows) if self.middle else (self.columns, self.rows)
-
-    @property
     def size(self) -> int:
         """Its complex numbers."""
-        return math.prod(line.points for line in self.lines)
+        return self.columns.points * self.rows.points * (self.middle.points if self.middle else 1)
 
 
 @lru_cache
-def matrix_of(length: int, round_trip: bool, radix: int, parts: str) -> Matrix | None:
+def matrix_of(length: int, round_trip: bool, radix: int) -> Matrix | None:
     """The cheapest matrix; None where there is none."""
     if round_trip:
         return _matrix(length, NEITHER, length, radix)
-    if length % 2 == 0:
-        two, three = _matrix(length, PACKED, length // 2, radix), _cube(length, radix) if parts != TWO else None
-        packed = [matrix for matrix in (two, three) if matrix]
-        if packed:
-            return three if three and parts == THREE else min(packed, key=_cost)
+    if length % 2 == 0 and (packed := _matrix(length, PACKED, length // 2, radix)):
+        return packed
     found = (_matrix(length, CONVOLVED, points, radix) for points in smooth_from(2 * length - 1))
     return min((matrix for matrix in found if matrix), key=_cost, default=None)
 
@@ -97,28 +78,17 @@ def _matrix(length: int, how: str, points: int, radix: int) -> Matrix | None:
     return min(found, key=_cost, default=None)
 
 
-def _cube(length: int, radix: int) -> Matrix | None:
-    """Pairs of samples in three parts."""
-    if largest_prime(length // 2) > MOST_PRIME:
-        return None
-    parts = thirds(length // 2, radix)
-    lines = [line for n in parts or () if (line := line_of(n, radix))]
-    return Matrix(length, PACKED, lines[0], lines[2], lines[1]) if len(lines) == 3 else None
-
-
 def _cost(matrix: Matrix) -> float:
     """Moves of a point through global memory and through stages, more where a block has few lines."""
-    wanted = (WANTED[0],) * (len(matrix.lines) - 1) + WANTED[1:]
-    threads = (line.stages.threads * most for line, most in zip(matrix.lines, wanted, strict=True))
+    lines = matrix.columns, matrix.rows
+    threads = (line.stages.threads * most for line, most in zip(lines, WANTED, strict=True))
     few = sum(max(math.log2(count / MOST_THREADS), 0) for count in threads)
-    stages = sum(len(line.stages.radices) * line.numbers / line.points for line in matrix.lines)
-    return matrix.size * (2 * len(matrix.lines) + stages + 4 * few)
+    stages = sum(len(line.stages.radices) * line.numbers / line.points for line in lines)
+    return matrix.size * (4 + stages + 4 * few)
 
 
 def _of(task: Task) -> Matrix | None:
-    knobs = task.knobs
-    how = task.params["result"] == "round trip", int(knobs["radix"]), str(knobs.get("parts", NEEDED))
-    return matrix_of(Cut.of(task).length, *how)
+    return matrix_of(Cut.of(task).length, task.params["result"] == "round trip", int(task.knobs["radix"]))
 
 
 def _shared(line: Line, lines: int, whole: bool, itemsize: int) -> int:
@@ -126,9 +96,9 @@ def _shared(line: Line, lines: int, whole: bool, itemsize: int) -> int:
     return max(line.shared(lines, TOGETHER, itemsize), lines * (line.points | 1) * 2 * itemsize if whole else 0)
 
 
-def _lines(line: Line, task: Task, whole: bool, count: int = 0, times: int = 1) -> int:
-    """The lines of a block, of so many, `times` as many as the knob says; two at least where they are `whole` in shared
-    memory; 0: none fits."""
+def lines_of(line: Line, task: Task, whole: bool, count: int = 0, times: int = 1) -> int:
+    """The lines of a block, of so many, and `times` as many as the knob says; two at least where they are `whole` in
+    shared memory; 0: none fits."""
     itemsize, most, wanted = forms.real_type(task).itemsize, task.limits.shared_bytes, int(task.knobs["strip"]) * times
     while wanted > 2 and count * 2 < wanted * task.limits.multiprocessors:
         wanted //= 2
@@ -141,16 +111,14 @@ def _lines(line: Line, task: Task, whole: bool, count: int = 0, times: int = 1) 
 class Parts:
     """The launches of all segments in a plan."""
 
-    def __init__(self, work: Work, cut: Cut) -> None:
+    def __init__(self, work: Work, cut: Cut, matrix: Matrix) -> None:
         self.work, self.cut = work, cut
-        matrix = _of(work.task)
-        assert matrix is not None  # the variant supports the length
         self.matrix, self.n1, self.n2 = matrix, matrix.columns.points, matrix.size // matrix.columns.points
         self.z = work.take(cut.count * cut.channels * matrix.size)
         packed = matrix.how == PACKED
         points = matrix.length if packed else matrix.size
-        sizes = {matrix.size, points, self.n2}
-        self.turns = {n: (self._upload(low_turns, n), self._upload(high_turns, n)) for n in sizes}
+        lengths = {matrix.size, points, *((self.n2,) if matrix.middle else ())}
+        self.turns = {n: (self._upload(low_turns, n), self._upload(high_turns, n)) for n in sorted(lengths)}
         self.chirp = work.table(chirp, matrix.length) if matrix.how == CONVOLVED else self.turns[matrix.size][0]
 
     def _upload(self, make: Any, n: int) -> DeviceArray:
@@ -168,12 +136,9 @@ class Parts:
         before = (*self.turns[matrix.size], self.chirp, *tables_before(work, self.cut))
         self._launch("samples", 1, matrix.columns, self.n2, result, (work.task.x, self.z), (*before, *sizes))
         if matrix.how == PACKED:
-            count, n3 = matrix.size // matrix.rows.points, matrix.rows.points
-            if matrix.middle:
-                middle = (*self.turns[self.n2], np.int32(self.n1), np.int32(n3))
-                self._launch("middle", 4, matrix.middle, self.n1 * n3, result, (self.z,), middle)
-            rows = (*self.turns[matrix.length], np.int32(count), np.int32(self.n1), *last)
-            self._launch("bins", 2, matrix.rows, count, result, (self.z, out), rows)
+            z, count = self._between() if matrix.middle else self.z, matrix.size // matrix.rows.points
+            rows = (*self.turns[matrix.length], np.int32(count), *last)
+            self._launch("bins", 2, matrix.rows, count, result, (z, out), rows)
             return
         spectrum = self.chirp
         if matrix.how == CONVOLVED:
@@ -183,6 +148,21 @@ class Parts:
         self._launch("rows", 2, matrix.rows, self.n1, result, (self.z,), rows)
         columns = (self.chirp, np.int32(self.n2), np.int32(matrix.length), *last)
         self._launch("columns", 3, matrix.columns, self.n2, result, (self.z, out), columns)
+
+    def _between(self) -> DeviceArray:
+        """The columns of all rows, stored where the last launch has its rows."""
+        line, n3 = self.matrix.middle, self.matrix.rows.points
+        assert line is not None
+        count, y = self.n1 * n3, self.work.device.empty((int(self.z.size),), self.work.dtype)
+        lines = lines_of(line, self.work.task, False, count * self.cut.count * self.cut.channels)
+        defines: dict[str, Value] = {**self.work.defines, **line.defines(lines, TOGETHER), "LOW_BITS": LOW_BITS}
+        del defines["PARTS"]
+        kernel = self.work.device.kernel(MIDDLE, "fft_three_step_middle", defines)
+        grid, block = (-(-count // lines), self.cut.channels, self.cut.count), (line.stages.threads * lines, 1, 1)
+        args = (self.z, y, line.tables(self.work)[0], *self.turns[self.n2], np.int32(self.n1), np.int32(n3))
+        shared = _shared(line, lines, False, self.work.real.itemsize)
+        self.work.steps.append(Launch(kernel, grid, block, args, shared, name="middle"))
+        return y
 
     def mean(self, out: DeviceArray, factor: float, doubled: int) -> None:
         """The mean density of all segments, from their spectra."""
@@ -197,8 +177,8 @@ class Parts:
         """`count` columns or rows of each segment and channel."""
         work, packed = self.work, self.matrix.how == PACKED
         whole = name == "bins"
-        times = MORE * (1 + whole) if self.matrix.middle else 1
-        lines = _lines(line, work.task, whole, count * self.cut.count * self.cut.channels, times)
+        times = 2 if whole and self.matrix.middle else 1
+        lines = lines_of(line, work.task, whole, count * self.cut.count * self.cut.channels, times)
         flags: dict[str, Value] = {
             "PART": part,
             "PACKED": int(packed),
@@ -220,7 +200,9 @@ class Parts:
 def plan(device: Device, task: Task) -> Plan:
     """The mean where it is subtracted, two or three launches, and what needs all results at once."""
     work, cut = Work.of(device, task.with_knobs(block=THREADS), "shared"), Cut.of(task)
-    parts = Parts(work, cut)
+    matrix = _of(task)
+    assert matrix is not None  # the variant supports the length
+    parts = Parts(work, cut, matrix)
     return plan_of(work, cut, parts.store, parts.mean)
 
 
@@ -236,7 +218,7 @@ def operations(task: Task) -> int:
 def _unsuitable(task: Task) -> int:
     """The length that no matrix of lines has which fit a block; 0: it has."""
     matrix = _of(task)
-    fits = matrix and _lines(matrix.columns, task, False) and _lines(matrix.rows, task, matrix.how == PACKED)
+    fits = matrix and lines_of(matrix.columns, task, False) and lines_of(matrix.rows, task, matrix.how == PACKED)
     return 0 if fits else Cut.of(task).length
 
 
@@ -259,7 +241,7 @@ TRIALS = (
 """Several blocks of columns and of rows, packed and as a convolution; more channels than a block has threads; more
 segments than a grid has blocks in y; values that several blocks add up and look through."""
 VARIANT = Variant(
-    *("four_step", "18 four-step", IDEA, plan, "cuda", (FILE, SAMPLES, SPECTRUM, PEAK_FILE), (STRIP, RADIX, PARTS)),
+    *("four_step", "18 four-step", IDEA, plan, "cuda", (FILE, SAMPLES, SPECTRUM, PEAK_FILE), (STRIP, RADIX)),
     source="S2",
     rules=(several_values("signal", limits.transformed), MANY_CHANNELS, MANY_SEGMENTS, FITS),
     largest=limits.largest,

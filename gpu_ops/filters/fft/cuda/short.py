@@ -96,7 +96,7 @@ def _points(task: Task) -> int:
 
 CHANNELS = Rule(
     lambda task: beyond(Batch.of(task).channels, 1),
-    "lines of {found} channels do not lie one after the other; use the variant mixed_radix",
+    "the lines of {found} channels are interleaved; use the variant mixed_radix",
     {"shape": ((97, 3),)},
 )
 LONG = Rule(
