@@ -1,6 +1,6 @@
 // What:    the launch between those of 18_four_step_signal, for long signals
-// Idea:    in two launches lines have about the square root of all points: of 2500 points a block holds four neighbours,
-//          and a multiprocessor one such block. In three launches lines have about the cube root, and a block holds
+// Idea:    in two launches lines have about the square root of all points: a block holds four neighbours of 2500 points,
+//          and a multiprocessor has one such block. In three launches lines have about the cube root, and a block holds
 //          many. After the columns of n1 points each row is a matrix again, whose element (b, c) is its point c + n3 b.
 //          This launch transforms the columns of n2 points of all rows. It stores result k2 of row k1 where row k1 + n1
 //          k2 is of a matrix of n1 n2 rows, so that the last launch is the same as if there had been two
