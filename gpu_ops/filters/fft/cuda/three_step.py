@@ -71,9 +71,10 @@ TRIALS = (
     Trial((2 * 7 * 8 * 12 * 13, 2), "uint8", "random", {"result": "spectrum", "sides": "two"}),
     Trial((18000,), "float32", "random", {"result": "magnitude", "window": "Hann", "detrend": "constant"}),
     Trial((3 * 1024, 35), "float32", "random", {"result": "power density", "segment": 1024, **CENTRED}),
+    Trial((1024, 70), "float32", "random", {"result": "magnitude"}),
     Trial((1 << 20,), "float32", "random", {"result": "magnitude", **CENTRED}),
 )
-"""Several blocks of each launch, of channels and of segments; values that several blocks add up and look through."""
+"""Several blocks of each launch, of channels and of segments; more channels than a block has threads; values that several blocks add up and look through."""
 SHAPES = (1024,), (1440,), (1200, 2)
 """Lengths that have three parts, which those of signals have not."""
 VARIANT = Variant(
