@@ -74,7 +74,8 @@ TRIALS = (
     Trial((1024, 70), "float32", "random", {"result": "magnitude"}),
     Trial((1 << 20,), "float32", "random", {"result": "magnitude", **CENTRED}),
 )
-"""Several blocks of each launch, of channels and of segments; more channels than a block has threads; values that several blocks add up and look through."""
+"""Several blocks of each launch, of channels and of segments; more channels than a block has threads; values that
+several blocks add up and look through."""
 SHAPES = (1024,), (1440,), (1200, 2)
 """Lengths that have three parts, which those of signals have not."""
 VARIANT = Variant(
