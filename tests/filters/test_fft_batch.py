@@ -14,7 +14,7 @@ from gpu_ops.devices import open_device
 from gpu_ops.errors import ParamError
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.fft.cuda.passes import room_of
-from gpu_ops.filters.fft.cuda.radices import MOST_POINTS, halves, largest_prime, stages_of
+from gpu_ops.filters.fft.cuda.radices import MOST_POINTS, halves, largest_prime, stages_of, thirds
 from gpu_ops.io import from_array
 from gpu_ops.params import check_values
 from gpu_ops.running.runner import run_experiment
@@ -117,6 +117,11 @@ def test_long_lines_have_two_parts() -> None:
     assert halves(100_000, 1 << 14) == (400, 250)
     assert halves(2 * 8191, 1 << 14) is None
     assert room_of(1000, (10, 10, 10), 2) == (1099, 2208)
+
+
+def test_the_longest_lines_have_three_parts_of_eight_points_at_least() -> None:
+    assert thirds(1 << 27) == (512, 512, 512) and thirds(10_000_000) == (250, 200, 200)
+    assert thirds(512) == (8, 8, 8) and thirds(504) is None and thirds(17 * 1024) is None
 
 
 def test_every_lane_of_a_wide_access_has_two_neighbouring_butterflies() -> None:

@@ -150,8 +150,9 @@ MORE_LAUNCHES = {"packed"}
 LONG = [(f, v) for f, v in OF_KERNELS if v.trials(OfflineDevice("sm_90").limits) and v.id not in MORE_LAUNCHES]
 FEW_BLOCKS = {"one_pass": {"states"}}
 """Loops that one multiprocessor cannot run more than once: its few blocks are fewer than threads of the last one."""
-SHORT_LINES = {("fft1d", "fast"): {"values of fft_peaks_largest"}}
-"""Loops that lines which a block can hold are too short for."""
+SHORT_LINES = {("fft1d", "fast"): {"values of fft_peaks_largest"}, ("fft1d", "three_step"): {"lines"}}
+"""Loops that lines which a block can hold are too short for; and that of the means of more segments than a grid has
+blocks in y, which four_step tries in the same kernel, since segments of 1024 samples would be too many."""
 
 
 def _loops(filter: Filter, variant: Variant, cases: list[Case], device: OfflineDevice) -> dict[str, int]:

@@ -58,6 +58,12 @@ def test_masks_take_three_launches_levels_two_and_spectrograms_one() -> None:
     assert len(launches("fft1d", "fast", (100_000,), result="spectrogram", window="Hann")) == 1
     assert len(launches("fft1d", "four_step", (1_000_000,), result="spectrum")) == 2
     assert len(launches("fft1d", "four_step", (100_003,), result="spectrum")) == 3
+    assert launches("fft1d", "three_step", (10_000_000,), result="spectrum") == ["samples", "middle", "bins"]
+
+
+@pytest.mark.parametrize(("points", "count"), [(1 << 24, 2), (1 << 25, 3), (1 << 27, 3), (10_000_000, 3), (10**6, 2)])
+def test_lines_take_three_launches_where_two_leave_a_block_too_few_neighbours(points: int, count: int) -> None:
+    assert len(launches("fft_batch1d", "fast", (2 * points,), numbers="complex")) == count
 
 
 def counted(name: str, shape: tuple[int, ...], **params: Any) -> Any:

@@ -326,6 +326,27 @@ def test_tiles_of_other_sides_in_a_block_are_right(tile: int, knobs: dict[str, A
     assert made.ok and not made.findings
 
 
+@pytest.mark.parametrize("points", [13, 16, 121])
+def test_short_lines_are_copied_in_whole_sectors_and_have_no_bank_conflicts(points: int) -> None:
+    shape = (512 * points,)
+    counters, least = _counted("fft_batch1d", "short", shape, {}, points=points, numbers="complex")
+    apart, _ = _counted("fft_batch1d", "fast", shape, {}, points=points, numbers="complex")
+    assert counters["global_store_sectors"] == least // 2 < apart["global_store_sectors"]
+    twiddles = counters["global_load_sectors"] - least // 2
+    assert twiddles == 0 if points <= 16 else 0 < twiddles < 0.03 * least
+    assert counters["shared_wavefronts"] == counters["shared_ideal_wavefronts"] > 0
+
+
+@pytest.mark.parametrize(("shape", "numbers"), [((3 * 1024,), "complex"), ((3 * 1024,), "real"), ((1024, 2), "real")])
+def test_several_lines_in_three_launches_are_right(shape: tuple[int, ...], numbers: str) -> None:
+    x = np.random.default_rng(4).standard_normal(shape).astype(np.float32)
+    input = Input("signal", x, "t" if x.ndim == 1 else "tc", "noise", {"generator": "test", "steps": []})
+    params = {"points": 512 if numbers == "complex" else 1024, "numbers": numbers}
+    pick = Pick("fast", "sim", {"parts": "three", "batch": 4})
+    made = list(run_experiment(Experiment("fft_batch1d", input, params, (pick,), protocol="none")))[-1]
+    assert made.ok and not made.findings
+
+
 def test_real_samples_in_pairs_move_and_exchange_half() -> None:
     apart, _ = _counted("fft_batch1d", "mixed_radix", (1 << 14,), {}, numbers="real", points=1024)
     pairs, _ = _counted("fft_batch1d", "packed", (1 << 14,), {}, numbers="real", points=1024)

@@ -13,7 +13,7 @@ from gpu_ops.filters.fft.cpu import batch as batch_host
 from gpu_ops.filters.fft.cpu import host, peers
 from gpu_ops.filters.fft.cpu.plans import plan1d, plan2d, plan_mask
 from gpu_ops.filters.fft.cuda import batch as batch_gpu
-from gpu_ops.filters.fft.cuda import fast_image, fast_signal, long_signal, two_passes
+from gpu_ops.filters.fft.cuda import fast_image, fast_signal, long_signal, three_step, two_passes
 from gpu_ops.filters.fft.cuda import variants as gpu
 from gpu_ops.input_kinds import INPUT_KINDS, Kind
 from gpu_ops.params import holds
@@ -65,8 +65,15 @@ FFT1D = Filter(
     source="S2",
     finite_only=True,
     shows=SHOWS,
-    picked=(*PICKED, "fast", "four_step"),
-    variants=(*host.variants(plan1d), *gpu.variants("signal"), fast_signal.VARIANT, long_signal.VARIANT, peers.CUPY1D),
+    picked=(*PICKED, "fast", "four_step", "three_step"),
+    variants=(
+        *host.variants(plan1d),
+        *gpu.variants("signal"),
+        fast_signal.VARIANT,
+        long_signal.VARIANT,
+        three_step.VARIANT,
+        peers.CUPY1D,
+    ),
 )
 FFT2D = Filter(
     id="fft2d",

@@ -10,8 +10,8 @@ import numpy as np
 from gpu_ops.devices.launches import grid1d
 from gpu_ops.filters.fft import limits
 from gpu_ops.filters.fft.batch import COMPLEX, Batch, largest, spectra, tolerance, transformed
-from gpu_ops.filters.fft.cuda import batch_passes
-from gpu_ops.filters.fft.cuda.passes import ALL, BATCH, NEEDED, Fit, Scheme, parts_of
+from gpu_ops.filters.fft.cuda import batch_passes, short
+from gpu_ops.filters.fft.cuda.passes import ALL, BATCH, NEEDED, THREE, UNPACK, Fit, Scheme, parts_of
 from gpu_ops.filters.fft.cuda.passes import COLUMNS as IN_TWO
 from gpu_ops.filters.fft.cuda.radices import MOST_PRIME, largest_prime, stages_of
 from gpu_ops.filters.fft.cuda.transform import BLUESTEIN, Lines, Transforms, padded
@@ -57,6 +57,13 @@ PARTS = Param(
     NEEDED,
     choices=(NEEDED, IN_TWO, ALL),
     help="which lines take two launches: those that do not suit one, columns as well, or all",
+)
+THIRDS = Param(
+    "parts",
+    NEEDED,
+    choices=(*PARTS.choices, THREE),
+    help="which lines take several launches: those that do not suit one, columns as well, or all; three where in two a "
+    "block does not hold neighbours of whole sectors, or for all of at least 512 points",
 )
 LAUNCHES = Param(
     "launches",
@@ -225,7 +232,11 @@ def _wide_radix(scheme: Scheme, task: Task) -> str:
 
 
 def _fits(n: int, fit: Fit, scheme: Scheme, task: Task) -> bool:
-    if scheme.split and task.knobs.get("parts", NEEDED) == ALL and parts_of(n, fit, scheme, task.knobs) is not None:
+    if (
+        scheme.split
+        and task.knobs.get("parts", NEEDED) in (ALL, THREE)
+        and parts_of(n, fit, scheme, task.knobs) is not None
+    ):
         return True
     stages = stages_of(n, fit.radix)
     if stages is not None and fit.lines(n, stages, False, 1):
@@ -257,7 +268,7 @@ def _of_scheme(
     counts: Counts = OF_COMPLEX,
 ) -> Variant:
     id = scheme.kernel.removeprefix("fft_").removesuffix("_lines")
-    kernels = (scheme.file, BATCH) if scheme.split else (scheme.file,)
+    kernels = scheme.file, *((BATCH,) if scheme.split else ()), *((UNPACK,) if scheme.three else ())
     return Variant(
         *(id, title, idea, partial(batch_passes.plan, scheme), "cuda", kernels, knobs),
         source="S2",
@@ -274,10 +285,10 @@ def variants(kind: Kind) -> tuple[Variant, ...]:
     several, image = limits.several_values(kind, transformed), kind == "image"
     split, packed = Scheme("fft/11_four_step.cu", split=True), Scheme("fft/12_packed.cu", pack=True, split=True)
     mixed = Scheme("fft/13_mixed_radix.cu", any_length=True)
-    fast = Scheme("fft/14_fast.cu", pack=True, split=True, any_length=True, tiles=True)
+    fast = Scheme("fft/14_fast.cu", pack=True, split=True, any_length=True, tiles=True, three=True)
     knobs = FAST_BLOCK, RADIX, COLUMNS
     halved: tuple[Shape, ...] = ((64, 32), (20, 45)) if image else ()  # rows of samples that no pairs make
-    fast_knobs = FAST_BLOCK, WIDE_RADIX, COLUMNS, PARTS, TOGETHER, LOOKUPS, WIDTH, *((LAUNCHES,) if image else ())
+    fast_knobs = FAST_BLOCK, WIDE_RADIX, COLUMNS, THIRDS, TOGETHER, LOOKUPS, WIDTH, *((LAUNCHES,) if image else ())
     ladder = [
         of_way(
             *(way, plan, (BLUESTEIN, BATCH), lengths, *((FAST_SINE_FLOATS,) if way is FAST_SINE else ()), several),
@@ -307,4 +318,5 @@ def variants(kind: Kind) -> tuple[Variant, ...]:
             *("14 fast", FAST, fast, fast_knobs, _wide_accesses(fast, kind), _small_primes(fast)),
             shapes=halved[1:],
         ),
+        *(() if image else (short.VARIANT,)),
     )

@@ -91,27 +91,27 @@ def plan(scheme: Scheme, device: Device, task: Task) -> Plan:
     return Plan(tuple(passes.steps), {"spectra": out})
 
 
-def _read(passes: Passes, batch: Batch) -> tuple[int, str, str, Where]:
-    """Points of a row, what is read and stored of it, and where its tiles are."""
+def read(batch: Batch, pack: bool) -> tuple[int, str, str, Where]:
+    """Points of a row, what is read and stored of it, and where its tiles are; `pack` reads real samples in pairs."""
     c = batch.channels
     if batch.complex:
         return batch.width, PAIRS, WHOLE, Where(batch.row, 2 * batch.width, 2)
     where = Where(batch.row, batch.width * c, c)
-    if passes.scheme.pack and c == 1 and batch.width % 2 == 0:
+    if pack and c == 1 and batch.width % 2 == 0:
         return batch.width // 2, PAIRS, UNPACKED, Where(where.outer, where.middle, 2)
     return batch.width, SINGLES, HALF, where
 
 
 def _is_halved(passes: Passes, batch: Batch) -> bool:
     """Whether rows take two launches and a third one that keeps half of each, one after the other."""
-    n, _, ends, _ = _read(passes, batch)
+    n, _, ends, _ = read(batch, passes.scheme.pack)
     split = batch.across == 1 and parts_of(n, passes.fit, passes.scheme, passes.task.knobs) is not None
     return ends == HALF and split
 
 
 def rows(passes: Passes, batch: Batch, y: DeviceArray, apart: int) -> None:
     """The rows of all tiles; those of a tile lie `apart` numbers apart in y, times channels and tiles across."""
-    n, numbers, ends, source = _read(passes, batch)
+    n, numbers, ends, source = read(batch, passes.scheme.pack)
     c = batch.channels
     lines = Lines(n, batch.rows * batch.across * c, c, batch.across)
     target = Where(apart * batch.across * c, apart * c, c)
@@ -136,7 +136,7 @@ def columns(passes: Passes, batch: Batch, x: DeviceArray, apart: int, y: DeviceA
 
 def _turned_over(passes: Passes, batch: Batch, y: DeviceArray) -> None:
     """Rows stored as columns, twice: between, a tile's columns lie one after the other."""
-    n, numbers, ends, source = _read(passes, batch)
+    n, numbers, ends, source = read(batch, passes.scheme.pack)
     h, bins, across, c = batch.height, batch.bins, batch.across, batch.channels
     between = passes.empty(batch.rows * across * bins * c)
     # Neighbouring lines are the rows of a tile; the tiles of a row come after all its rows.

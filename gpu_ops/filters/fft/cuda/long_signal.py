@@ -24,7 +24,7 @@ from gpu_ops.plan import Device, DeviceArray, Launch, Plan
 from gpu_ops.task import Task
 from gpu_ops.types import Counts, Rule, Trial, Variant
 
-FILE = "fft/18_four_step_signal.cu"
+FILE, MIDDLE = "fft/18_four_step_signal.cu", "fft/20_three_step_signal.cu"
 IDEA = (
     "Four-step FFT of signals: an even length packs pairs of samples, and rows k and n1 - k in one block make bins "
     "without a third pass; other lengths are a convolution in three launches."
@@ -42,17 +42,19 @@ samples as they are."""
 
 
 class Matrix(NamedTuple):
-    """A line of `length` samples as a matrix of n1 by n2 complex numbers, whose columns and rows are lines."""
+    """A line of `length` samples as a matrix of n1 by n2 complex numbers, whose columns and rows are lines. With a
+    `middle` line each row is a matrix again, whose columns are such lines, and `rows` are those of that."""
 
     length: int
     how: str
     columns: Line
     rows: Line
+    middle: Line | None = None
 
     @property
     def size(self) -> int:
         """Its complex numbers."""
-        return self.columns.points * self.rows.points
+        return self.columns.points * self.rows.points * (self.middle.points if self.middle else 1)
 
 
 @lru_cache
@@ -94,9 +96,10 @@ def _shared(line: Line, lines: int, whole: bool, itemsize: int) -> int:
     return max(line.shared(lines, TOGETHER, itemsize), lines * (line.points | 1) * 2 * itemsize if whole else 0)
 
 
-def _lines(line: Line, task: Task, whole: bool, count: int = 0) -> int:
-    """The lines of a block, of so many; two at least where they are `whole` in shared memory; 0: none fits."""
-    itemsize, most, wanted = forms.real_type(task).itemsize, task.limits.shared_bytes, int(task.knobs["strip"])
+def lines_of(line: Line, task: Task, whole: bool, count: int = 0, times: int = 1) -> int:
+    """The lines of a block, of so many, and `times` as many as the knob says; two at least where they are `whole` in
+    shared memory; 0: none fits."""
+    itemsize, most, wanted = forms.real_type(task).itemsize, task.limits.shared_bytes, int(task.knobs["strip"]) * times
     while wanted > 2 and count * 2 < wanted * task.limits.multiprocessors:
         wanted //= 2
     lines = line.most_lines(wanted, TOGETHER, itemsize, most)
@@ -108,15 +111,14 @@ def _lines(line: Line, task: Task, whole: bool, count: int = 0) -> int:
 class Parts:
     """The launches of all segments in a plan."""
 
-    def __init__(self, work: Work, cut: Cut) -> None:
+    def __init__(self, work: Work, cut: Cut, matrix: Matrix) -> None:
         self.work, self.cut = work, cut
-        matrix = _of(work.task)
-        assert matrix is not None  # the variant supports the length
-        self.matrix, self.n1, self.n2 = matrix, matrix.columns.points, matrix.rows.points
+        self.matrix, self.n1, self.n2 = matrix, matrix.columns.points, matrix.size // matrix.columns.points
         self.z = work.take(cut.count * cut.channels * matrix.size)
         packed = matrix.how == PACKED
         points = matrix.length if packed else matrix.size
-        self.turns = {n: (self._upload(low_turns, n), self._upload(high_turns, n)) for n in (matrix.size, points)}
+        lengths = {matrix.size, points, *((self.n2,) if matrix.middle else ())}
+        self.turns = {n: (self._upload(low_turns, n), self._upload(high_turns, n)) for n in sorted(lengths)}
         self.chirp = work.table(chirp, matrix.length) if matrix.how == CONVOLVED else self.turns[matrix.size][0]
 
     def _upload(self, make: Any, n: int) -> DeviceArray:
@@ -134,8 +136,9 @@ class Parts:
         before = (*self.turns[matrix.size], self.chirp, *tables_before(work, self.cut))
         self._launch("samples", 1, matrix.columns, self.n2, result, (work.task.x, self.z), (*before, *sizes))
         if matrix.how == PACKED:
-            turns = self.turns[matrix.length]
-            self._launch("bins", 2, matrix.rows, self.n1, result, (self.z, out), (*turns, np.int32(self.n1), *last))
+            z, count = self._between() if matrix.middle else self.z, matrix.size // matrix.rows.points
+            rows = (*self.turns[matrix.length], np.int32(count), *last)
+            self._launch("bins", 2, matrix.rows, count, result, (z, out), rows)
             return
         spectrum = self.chirp
         if matrix.how == CONVOLVED:
@@ -145,6 +148,21 @@ class Parts:
         self._launch("rows", 2, matrix.rows, self.n1, result, (self.z,), rows)
         columns = (self.chirp, np.int32(self.n2), np.int32(matrix.length), *last)
         self._launch("columns", 3, matrix.columns, self.n2, result, (self.z, out), columns)
+
+    def _between(self) -> DeviceArray:
+        """The columns of all rows, stored where the last launch has its rows."""
+        line, n3 = self.matrix.middle, self.matrix.rows.points
+        assert line is not None
+        count, y = self.n1 * n3, self.work.device.empty((int(self.z.size),), self.work.dtype)
+        lines = lines_of(line, self.work.task, False, count * self.cut.count * self.cut.channels)
+        defines: dict[str, Value] = {**self.work.defines, **line.defines(lines, TOGETHER), "LOW_BITS": LOW_BITS}
+        del defines["PARTS"]
+        kernel = self.work.device.kernel(MIDDLE, "fft_three_step_middle", defines)
+        grid, block = (-(-count // lines), self.cut.channels, self.cut.count), (line.stages.threads * lines, 1, 1)
+        args = (self.z, y, line.tables(self.work)[0], *self.turns[self.n2], np.int32(self.n1), np.int32(n3))
+        shared = _shared(line, lines, False, self.work.real.itemsize)
+        self.work.steps.append(Launch(kernel, grid, block, args, shared, name="middle"))
+        return y
 
     def mean(self, out: DeviceArray, factor: float, doubled: int) -> None:
         """The mean density of all segments, from their spectra."""
@@ -159,7 +177,8 @@ class Parts:
         """`count` columns or rows of each segment and channel."""
         work, packed = self.work, self.matrix.how == PACKED
         whole = name == "bins"
-        lines = _lines(line, work.task, whole, count * self.cut.count * self.cut.channels)
+        times = 2 if whole and self.matrix.middle else 1
+        lines = lines_of(line, work.task, whole, count * self.cut.count * self.cut.channels, times)
         flags: dict[str, Value] = {
             "PART": part,
             "PACKED": int(packed),
@@ -181,7 +200,9 @@ class Parts:
 def plan(device: Device, task: Task) -> Plan:
     """The mean where it is subtracted, two or three launches, and what needs all results at once."""
     work, cut = Work.of(device, task.with_knobs(block=THREADS), "shared"), Cut.of(task)
-    parts = Parts(work, cut)
+    matrix = _of(task)
+    assert matrix is not None  # the variant supports the length
+    parts = Parts(work, cut, matrix)
     return plan_of(work, cut, parts.store, parts.mean)
 
 
@@ -197,7 +218,7 @@ def operations(task: Task) -> int:
 def _unsuitable(task: Task) -> int:
     """The length that no matrix of lines has which fit a block; 0: it has."""
     matrix = _of(task)
-    fits = matrix and _lines(matrix.columns, task, False) and _lines(matrix.rows, task, matrix.how == PACKED)
+    fits = matrix and lines_of(matrix.columns, task, False) and lines_of(matrix.rows, task, matrix.how == PACKED)
     return 0 if fits else Cut.of(task).length
 
 

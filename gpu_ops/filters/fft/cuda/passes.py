@@ -9,7 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpu_ops.devices.launches import grid1d
-from gpu_ops.filters.fft.cuda.radices import MOST_NUMBERS, MOST_RADIX, MOST_THREADS, Stages, halves, held, stages_of
+from gpu_ops.filters.fft.cuda.radices import (
+    MOST_NUMBERS,
+    MOST_RADIX,
+    MOST_THREADS,
+    Stages,
+    halves,
+    held,
+    stages_of,
+    thirds,
+)
 from gpu_ops.filters.fft.forms import complex_type
 from gpu_ops.filters.kit.planning import CTYPES
 from gpu_ops.params import Value, Values
@@ -22,15 +31,18 @@ NUMBERS, PAIRS, SINGLES = "COMPLEX_NUMBERS", "PAIRS", "SINGLES"
 """What is read: complex numbers, neighbouring samples as their parts, or samples alone."""
 WHOLE, HALF, UNPACKED = "WHOLE", "HALF", "UNPACKED"
 """What is stored of a line: all results, the first half, or the spectrum of twice as many real samples."""
-BATCH = "fft/batch.cu"
+BATCH, UNPACK = "fft/batch.cu", "fft/unpack.cu"
 LOW_BITS = 12
 """The small table of a long line's twiddles has 2^12 of them, the other one every 2^12-th."""
 SECTOR = 32
 """Bytes of global memory that are read and stored together."""
 TWO_PART_LINES = 4
 """Times as many neighbours has a block of columns in two parts: its lines are short, and longer runs of memory pay."""
-NEEDED, COLUMNS, ALL = "needed", "columns", "all"
-"""Which lines are cut in two parts: those too long for a block or for neighbours that fill a sector, columns, all."""
+THREE_PART_LINES = 2
+"""Of lines in three parts, which are shorter still: 128 bytes side by side, a line of the cache."""
+NEEDED, COLUMNS, ALL, THREE = "needed", "columns", "all", "three"
+"""Which lines are cut in parts: those too long for a block or for neighbours that fill a sector, columns, all; or all
+in three parts that are long enough."""
 
 
 class Where(NamedTuple):
@@ -52,10 +64,9 @@ class Lines(NamedTuple):
 
 @dataclass(frozen=True)
 class Scheme:
-    """How a variant makes its launches. `pack` reads real samples in
-    pairs, `split` cuts long lines in two parts, `transpose` stores rows as columns instead of taking several
-    neighbouring columns per block, `any_length` takes other lengths than powers of two, `tiles` has
-    small tiles in a block."""
+    """How a variant makes its launches. `pack` reads real samples in pairs, `split` cuts long lines in two parts,
+    `three` the longest in three, `transpose` stores rows as columns instead of taking several neighbouring columns per
+    block, `any_length` takes other lengths than powers of two, `tiles` has small tiles in a block."""
 
     file: str
     pack: bool = False
@@ -63,6 +74,7 @@ class Scheme:
     transpose: bool = False
     any_length: bool = False
     tiles: bool = False
+    three: bool = False
 
     @property
     def kernel(self) -> str:
@@ -150,6 +162,18 @@ class Fit:
         while most and room_of(n, stages.radices, most)[1] * self.parts * self.itemsize > self.shared_bytes:
             most //= 2
         return most
+
+    def has(self, n: int, fewest: int) -> bool:
+        """Whether a block holds so many lines."""
+        stages = stages_of(n, self.radix)
+        return stages is not None and self.room(n, stages, fewest) >= fewest
+
+    def fills_sectors(self, n: int) -> bool:
+        """Whether as many neighbouring lines as a block holds, up to two sectors of each row, are whole sectors. Where
+        they are not, three launches are faster than two: 188 against 304 microseconds for 10^7 points on an H100."""
+        stages, numbers = stages_of(n, self.radix), SECTOR // (2 * self.itemsize)
+        lines = self.room(n, stages, 2 * numbers) if stages else 0
+        return lines > 0 and lines % numbers == 0
 
     def longest(self) -> int:
         """No longer line fits shared memory."""
@@ -248,8 +272,8 @@ class Passes:
         numbers: str = NUMBERS,
         lanes: tuple[str, str] = (POINTS, POINTS),
     ) -> None:
-        """The same in two launches where a line is too long for one, or the knob wants two; of lines that are counted
-        along inner and outer alone."""
+        """The same in two or three launches where a line is too long for one, or the knob wants them; of lines that are
+        counted along inner and outer alone."""
         beside = 0
         if lanes == (LINES, LINES):
             # Rows that do not begin where a sector begins: neighbours fill one of two sectors that they touch.
@@ -257,6 +281,9 @@ class Passes:
         cut = parts_of(lines.n, self.fit, self.scheme, self.task.knobs, beside)
         if cut is None:
             self.launch(x, y, lines, source, target, what, numbers, lanes=lanes)
+            return
+        if len(cut) == 3:
+            self._in_three(x, y, lines, cut, source, target, what, numbers)
             return
         n1, n2 = cut
         inner, outer = lines.inner, lines.total // (lines.inner * lines.middle)
@@ -272,32 +299,63 @@ class Passes:
         lanes = POINTS if inner == 1 else LINES, LINES
         self.launch(between, y, second, rows, stored, f"{what}: part 2 of 2", lanes=lanes, times=times)
 
+    def _in_three(
+        self,
+        x: DeviceArray,
+        y: DeviceArray,
+        lines: Lines,
+        cut: tuple[int, ...],
+        source: Where,
+        target: Where,
+        what: str,
+        numbers: str,
+    ) -> None:
+        """Point (a n2 + b) n3 + c of a line: columns of all a, columns of all b in each of n1 rows, and rows of all c.
+        y has room for what the first launch stores; results k1 + n1 (k2 + n2 k3) are stored by neighbours along k1."""
+        n1, n2, n3 = cut
+        inner, outer = lines.inner, lines.total // (lines.inner * lines.middle)
+        between, row, times = self.empty(lines.total * lines.n), n2 * n3 * inner, THREE_PART_LINES
+        whole = Where(lines.n * inner, inner, row)
+        first = Lines(n1, outer * row, inner, n2 * n3)
+        read = Where(source.outer, source.step, n2 * n3 * source.step)
+        how: Any = {"lanes": (LINES, LINES), "times": times}
+        self.launch(x, y, first, read, whole, f"{what}: part 1 of 3", numbers, turns=lines.n, **how)
+        second, place = Lines(n2, outer * n1 * n3 * inner, inner, n3), Where(row, inner, n3 * inner)
+        self.launch(y, between, second, place, place, f"{what}: part 2 of 3", turns=n2 * n3, **how)
+        third, rows = Lines(n3, n1 * n2 * inner, inner, n1), Where(n3 * inner, row, inner)
+        stored = Where(n1 * target.step, target.step, n1 * n2 * target.step)
+        how["lanes"] = POINTS if inner == 1 else LINES, LINES
+        for line in range(outer):
+            own = between[line * lines.n * inner :], y[line * target.outer :]
+            self.launch(*own, third, rows, stored, f"{what}: part 3 of 3", **how)
+
     def cut(self, z: DeviceArray, y: DeviceArray, lines: Lines, apart: int, ends: str) -> None:
         """Half spectra y, `apart` numbers apart, of whole lines z that lie one after the other."""
         count, n, c = lines.total // lines.inner, lines.n, lines.inner
         defines: dict[str, Value] = {"REAL": "double" if self.kind == np.complex128 else "float", "SAMPLE": "float"}
         defines["COMPLEX"] = "double2" if self.kind == np.complex128 else "float2"
+        args: tuple[DeviceArray, ...]
+        more: tuple[Any, ...]
         if ends == UNPACKED:
-            numbers, args = count * (n + 1), tuple([self.table(half_turns, n)])
-            sizes, name, what = (n, apart), "fft_batch_unpack", "even and odd samples"
-            more: tuple[Any, ...] = ()
+            threads, args = count * (n // 2 + 1 if self.scheme.three else n + 1), (self.table(half_turns, n),)
+            name, what, more = "fft_unpack" if self.scheme.three else "fft_batch_unpack", "even and odd samples", ()
         else:
             assert apart == n // 2 + 1  # the kernel stores them one after the other
-            numbers, args = count * apart * c, tuple[DeviceArray, ...]()
-            sizes, name, what = (n, apart), "fft_batch_half", "half"
-            more = (np.int32(c),)
-        kernel = self.device.kernel(BATCH, name, defines)
-        every = (z, y, *args, np.int64(numbers), *(np.int64(size) for size in sizes), *more)
-        self.steps.append(Launch(kernel, grid1d(numbers, 256), (256, 1, 1), every, name=what))
+            threads, args = count * apart * c, ()
+            name, what, more = "fft_batch_half", "half", (np.int32(c),)
+        kernel = self.device.kernel(UNPACK if name == "fft_unpack" else BATCH, name, defines)
+        every = (z, y, *args, *(np.int64(size) for size in (threads, n, apart)), *more)
+        self.steps.append(Launch(kernel, grid1d(threads, 256), (256, 1, 1), every, name=what))
 
 
-def parts_of(n: int, fit: Fit, scheme: Scheme, knobs: Mapping[str, Value], beside: int = 0) -> tuple[int, int] | None:
-    """The lengths of a line's two parts, None where it is one. A block shall have neighbouring lines of `beside` bytes
-    side by side, 0 where lines do not lie so."""
-    stages = stages_of(n, fit.radix)
-    fewest = max(-(-beside // (2 * fit.itemsize)), 1)
-    fits = stages is not None and fit.room(n, stages, fewest) >= fewest
-    wanted = knobs.get("parts", NEEDED)
-    if not scheme.split or (fits and wanted != ALL and not (wanted == COLUMNS and beside)):
+def parts_of(n: int, fit: Fit, scheme: Scheme, knobs: Mapping[str, Value], beside: int = 0) -> tuple[int, ...] | None:
+    """The lengths of a line's parts, None where it is one. A block shall have neighbouring lines of `beside` bytes side
+    by side, 0 where lines do not lie so."""
+    fewest, wanted = max(-(-beside // (2 * fit.itemsize)), 1), knobs.get("parts", NEEDED)
+    fits = fit.has(n, fewest)
+    if not scheme.split or (fits and wanted not in (ALL, THREE) and not (wanted == COLUMNS and beside)):
         return None
-    return halves(n, fit.longest(), fit.radix)
+    two = halves(n, fit.longest(), fit.radix)
+    if scheme.three and not beside and (wanted == THREE or two is None or not all(map(fit.fills_sectors, two))):
+        return thirds(n, fit.radix) or two
+    return two

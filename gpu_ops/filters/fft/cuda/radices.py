@@ -14,6 +14,8 @@ MOST_THREADS, MOST_NUMBERS = 1024, 1 << 14
 MOST_PRIME, WARP = 13, 32
 FEW = 3
 """With as many stages a thread has no more than MOST_POINTS; more of them cost more than fewer warps do."""
+LEAST_THIRD = 8
+"""Points of a line's third at least: shorter lines gain nothing from three launches."""
 STAGE = 1.5
 """What a stage costs beside its points: an exchange and two barriers, as much as so many times moving all points."""
 
@@ -95,4 +97,15 @@ def halves(n: int, most: int, most_radix: int = MOST_RADIX) -> tuple[int, int] |
             and stages_of(second, most_radix)
         ):
             return n // second, second
+    return None
+
+
+@lru_cache
+def thirds(n: int, most_radix: int = MOST_RADIX) -> tuple[int, int, int] | None:
+    """n as a product of three lengths that are as near to each other as can be, the largest first; None where there are
+    none of LEAST_THIRD points at least."""
+    for first in range(math.ceil(n ** (1 / 3)), n // LEAST_THIRD**2 + 1):
+        rest = halves(n // first, first, most_radix) if n % first == 0 and stages_of(first, most_radix) else None
+        if rest is not None and rest[1] >= LEAST_THIRD:
+            return first, *rest
     return None
