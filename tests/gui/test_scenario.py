@@ -11,7 +11,6 @@ from by_hand import beside, button, choose, click, drag, menu, texts, tick, visi
 from live import live_window, real_engine
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.base.worker import Engine
@@ -83,7 +82,8 @@ def test_where_two_thresholds_differ_and_by_how_much(qtbot: QtBot, window: MainW
     qtbot.waitUntil(lambda: "SSIM 0." in texts(window.panes))
 
     click(button(window, "Difference"))
-    soft, hard = (window.panes.pane(box.currentData()).layer.array for box in (window.panes.first, window.panes.second))
+    chosen = [box.currentData() for box in (window.panes.first, window.panes.second)]
+    soft, hard = (window.panes.pane(key).layer.compared for key in chosen)
     apart = soft.astype(int) - hard
     most = int(np.abs(apart).max())
     row, column = (int(k) for k in np.unravel_index(np.abs(apart).argmax(), apart.shape))

@@ -23,7 +23,6 @@ from gpu_ops import KernelscopeError
 from gpu_ops.params import Value
 from gpu_ops.types import REFERENCE, Filter, Variant
 
-
 LEAST = 10
 """The lines of the list that are visible however low the window is: three variants with their ideas."""
 
