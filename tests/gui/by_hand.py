@@ -73,6 +73,7 @@ def beside(window: QWidget, label: str) -> QWidget:
 def choose(combo: QWidget, entry: str) -> None:
     """Open a drop-down and click an entry, by the beginning of its text."""
     assert isinstance(combo, QComboBox)
+    soon(lambda: any(combo.itemText(k).startswith(entry) for k in range(combo.count())))
     click(combo, QPoint(combo.width() - combo.height() // 2, combo.height() // 2))
     view = combo.view()
     (row,) = [k for k in range(combo.count()) if combo.itemText(k).startswith(entry)]
@@ -101,10 +102,14 @@ def from_button(opener: QWidget, text: str) -> None:
 
     def pick() -> None:
         opened = QApplication.activePopupWidget()
-        assert isinstance(opened, QMenu)
+        if not isinstance(opened, QMenu):  # the click is still to come
+            if time.monotonic() < end:
+                QTimer.singleShot(5, pick)
+            return
         (action,) = [a for a in opened.actions() if plain(a.text()) == text]
         click(opened, opened.actionGeometry(action).center())
 
+    end = time.monotonic() + PATIENCE
     QTimer.singleShot(0, pick)
     click(opener)
 

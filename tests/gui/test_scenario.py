@@ -86,7 +86,6 @@ def test_where_two_thresholds_differ_and_by_how_much(qtbot: QtBot, window: MainW
     chosen = [box.currentData() for box in (window.panes.first, window.panes.second)]
     soft, hard = (window.panes.pane(key).layer.compared for key in chosen)
     apart = soft.astype(int) - hard
-    most = int(np.abs(apart).max())
     row, column = (int(k) for k in np.unravel_index(np.abs(apart).argmax(), apart.shape))
     qtbot.waitUntil(lambda: "largest" in canvas.notes)
     assert f"largest {apart[row, column]} at x {column}, y {row}" in canvas.notes.replace("−", "-")
