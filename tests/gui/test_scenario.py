@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from by_hand import beside, button, choose, click, drag, from_button, menu, tab, texts, tick, visible, write
-from live import live_window, real_engine
+from live import PATIENCE, live_window, real_engine
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
@@ -64,7 +64,7 @@ def test_where_two_thresholds_differ_and_by_how_much(qtbot: QtBot, window: MainW
     qtbot.waitUntil(lambda: "camera + noise σ 20" in texts(window))
     choose(beside(window, "Filter"), "Wavelet denoising")
     tick_only(window, "CPU, all cores")
-    qtbot.waitUntil(lambda: panes(window).get("CPU, all cores") == "✓ verified")
+    qtbot.waitUntil(lambda: panes(window).get("CPU, all cores") == "✓ verified", timeout=PATIENCE)
     (pane,) = [one for one in visible(window, ImagePane) if one.title.text() == "CPU, all cores"]
     qtbot.waitUntil(lambda: pane.status.text().startswith("PSNR 22.4 → 24"))
 
@@ -72,7 +72,7 @@ def test_where_two_thresholds_differ_and_by_how_much(qtbot: QtBot, window: MainW
     QTest.keyClick(pane.canvas, Qt.Key.Key_D, CONTROL)
     choose(beside(window, "Threshold"), "hard")
     both = {"threshold hard": "✓ verified", "threshold soft · pinned": "✓ verified"}
-    qtbot.waitUntil(lambda: both.items() <= panes(window).items())
+    qtbot.waitUntil(lambda: both.items() <= panes(window).items(), timeout=PATIENCE)
     assert list(panes(window)) == ["camera + noise σ 20", *both], "the pinned result is beside its variant"
 
     click(button(window, "Swipe"))
@@ -123,7 +123,7 @@ def test_where_a_gpu_pays_off(qtbot: QtBot, window: MainWindow, kernels: tuple[s
     from_button(button(window, "Add step"), "Convert the type")
     qtbot.waitUntil(lambda: "512 × 512, float32" in texts(window))
     verified = dict.fromkeys(("CPU, one core", *kernels), "✓ verified")
-    qtbot.waitUntil(lambda: verified.items() <= panes(window).items())
+    qtbot.waitUntil(lambda: verified.items() <= panes(window).items(), timeout=PATIENCE)
     said = "\n".join(window.ladder.words(line) for line in window.ladder.ladder().lines)
     assert "bytes requested from L2" in said and "simulated" in said
 

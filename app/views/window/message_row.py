@@ -69,10 +69,8 @@ class MessageRow(QWidget):
 
     def _lay_out(self) -> None:
         gap = self.fontMetrics().height() // 3
-        sentence_row, self._buttons = (
-            in_row(self._symbol, (self._text, 1), self._count, gap=gap),
-            FlowLayout(None, gap, True),
-        )
+        sentence_row = in_row(self._symbol, (self._text, 1), self._count, gap=gap)
+        self._buttons = FlowLayout(gap=gap, wide=True)
         sentence_row.setAlignment(self._symbol, Qt.AlignmentFlag.AlignVCenter)
         self._add_buttons()
         self._row: QBoxLayout = in_row((sentence_row, 1), self._buttons, gap=gap)
