@@ -49,8 +49,8 @@ def tick_only(window: MainWindow, *titles: str) -> None:
 
 
 def panes(window: MainWindow) -> dict[str, str]:
-    """The verdicts of the visible panes by their titles."""
-    return {pane.title.text(): pane.chip.text for pane in visible(window, ImagePane)}
+    """The verdicts of the visible panes, without remarks, by their titles."""
+    return {pane.title.text(): pane.chip.text.partition(" · ")[0] for pane in visible(window, ImagePane)}
 
 
 def saved(window: MainWindow, path: Path) -> None:
