@@ -118,7 +118,7 @@ _FILE = (
     ),
     ActionSpec(
         "export_png",
-        QT_TRANSLATE_NOOP("Actions", "&Ladder as picture…"),
+        QT_TRANSLATE_NOOP("Actions", "Ladder as &picture…"),
         "file/export",
         (),
         QT_TRANSLATE_NOOP("Actions", "Save the ladder as a PNG, or as an SVG if the name ends in .svg"),
