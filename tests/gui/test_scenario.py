@@ -122,7 +122,8 @@ def test_where_a_gpu_pays_off(qtbot: QtBot, window: MainWindow) -> None:
     qtbot.waitUntil(lambda: "512 × 512, float32" in texts(window))
     verified = dict.fromkeys(("CPU, one core", *kernels), "✓ verified")
     qtbot.waitUntil(lambda: verified.items() <= panes(window).items(), timeout=5 * PATIENCE)  # simulated
-    said = "\n".join(window.ladder.words(line) for line in window.ladder.ladder().lines)
+    drawn = window.ladder.canvas
+    said = "\n".join(drawn.words(line) for line in drawn.ladder().lines)
     assert "bytes requested from L2" in said and "simulated" in said
 
     QTest.keyClick(window, Qt.Key.Key_B, CONTROL)
