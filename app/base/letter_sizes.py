@@ -1,16 +1,15 @@
 """Margins, gaps and minimum sizes that depend on the font: they are computed when a widget is created, and computed
-again when the application's font changes."""
+again when the font of the application, or of a part of a window, changes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from PySide6.QtCore import QMargins, QObject
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtGui import QFont, QFontMetrics
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QApplication,
     QBoxLayout,
     QDockWidget,
     QFormLayout,
@@ -37,24 +36,24 @@ class Size(NamedTuple):
 
 
 class LetterSizes:
-    """The sizes of all widgets before the font changes. `follow` scales those that widgets have not updated
-    themselves."""
+    """The sizes of all that is in these `parts` before their `font` changes. `follow` scales those that widgets have
+    not updated themselves."""
 
-    def __init__(self, app: QApplication) -> None:
-        self._app, self._letters = app, _letters(app)
-        self._before = [(size, size.read()) for window in app.topLevelWidgets() for size in sizes(window)]
+    def __init__(self, parts: Iterable[QWidget], font: QFont) -> None:
+        self._letters = _letters(font)
+        self._before = [(size, size.read()) for part in parts for size in sizes(part)]
 
-    def follow(self) -> None:
+    def follow(self, font: QFont) -> None:
         """Scale the sizes to the present font."""
-        now = _letters(self._app)
+        now = _letters(font)
         for size, before in self._before:
             if before > 0 and size.read() == before:
                 _scale(size, before, self._letters[size.high], now[size.high])
 
 
-def _letters(app: QApplication) -> tuple[int, int]:
-    """Width and height of a letter in the application's font."""
-    metrics = QFontMetrics(app.font())
+def _letters(font: QFont) -> tuple[int, int]:
+    """Width and height of a letter."""
+    metrics = QFontMetrics(font)
     return metrics.averageCharWidth(), metrics.height()
 
 
@@ -72,7 +71,7 @@ def _scale(size: Size, before: int, old: int, new: int) -> None:
 
 
 def sizes(window: QWidget) -> Iterator[Size]:
-    """All sizes in a window that may have been computed from the font."""
+    """All sizes in a window, or in a part of one, that may have been computed from the font."""
     for widget in window.findChildren(QWidget):
         if widget.isWindow() or isinstance(widget, QDockWidget | QAbstractItemView):
             continue  # its minimum size follows from its content

@@ -356,10 +356,10 @@ def apply(app: QApplication, scheme: Scheme, presenter: bool = False) -> None:
     app.setPalette(chosen, "QTipLabel")  # type: ignore[arg-type]  # the stubs say bytes; PySide6 takes a str only
     font = app.font()
     if font.pointSizeF() != size:
-        sizes = LetterSizes(app)
+        sizes = LetterSizes(app.topLevelWidgets(), font)
         font.setPointSizeF(size)
         app.setFont(font)
-        sizes.follow()
+        sizes.follow(font)
 
 
 def chosen(ground: QPalette) -> QPalette:

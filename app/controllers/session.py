@@ -240,11 +240,11 @@ class SessionController(QObject):
     # Running
 
     def _declare(self) -> None:
-        """Declare the rows to come: every picked variant on its device, in the filter's order, and pinned results."""
+        """Declare the rows to come: every ticked variant on its device, in the filter's order, before its pins."""
         session, shown = self.session, self.session.shown
         titles = {v.id: v.title for v in session.filter.all_variants}
         ticked = [] if refuses(session.filter, session.input) else [v for v in titles if v in session.choice.picks]
-        self.results.declare([shown.slot(id) for id in (*ticked, *shown.pins)], titles)
+        self.results.declare([shown.slot(id) for id in shown.with_pins(ticked)], titles)
         self._set_baseline()
 
     def _set_baseline(self) -> None:

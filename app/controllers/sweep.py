@@ -12,7 +12,7 @@ from app.controllers.recorded import Reports
 from app.controllers.session import SessionController
 from app.models.experiment.change import Change
 from app.models.experiment.refusal import refusal_sentence, refuses
-from app.models.timing.ghosts import ghost_rows
+from app.models.timing.ghosts import ghost_rows, nearest_setting
 from app.models.timing.laws import LawPicture, law_pictures
 from app.models.timing.sweep import Option, Sweep, SweepRun, options, parse_values, plan_runs, recorded_sweeps
 from app.models.timing.sweep_occupancy import Occupied
@@ -23,8 +23,7 @@ from gpu_ops.engine.messages import Failed, Finished, OccupancyAnswer, Progress,
 from gpu_ops.errors import KernelscopeError
 from gpu_ops.input_kinds import INPUT_KINDS, InputKind
 from gpu_ops.report.machines import machine_name
-from gpu_ops.report.rows import Row
-from gpu_ops.report.sweeps import SIZE, swept_counters
+from gpu_ops.report.sweeps import SIZE, Varied, swept_counters
 from gpu_ops.stages import STAGES
 from gpu_ops.task import Meta
 from gpu_ops.types import Filter, Pick
@@ -33,6 +32,8 @@ PARTS = 1000
 """The steps of progress within one run."""
 GENERATION = -1
 """A generation that no run of the session has."""
+Setting = tuple[str, int, dict[str, Any]]
+"""A filter, an input by its number, and parameters."""
 
 
 class SweepController(QObject):
@@ -65,6 +66,7 @@ class SweepController(QObject):
         self.over = ""
         self.figure = "kernel"
         self.ghost = ""
+        self._made_of: Setting | None = None
         controller.point_answered.connect(self._take)
         self._session.changed.connect(self._changed)
 
@@ -86,6 +88,17 @@ class SweepController(QObject):
     def done(self) -> tuple[int, int]:
         """The number of finished runs, without cancelled ones, and of all runs."""
         return self._done, self._total
+
+    @property
+    def current(self) -> bool:
+        """Whether the visible sweep is a recorded one, or was made of the present filter, parameters and input."""
+        made = self.made
+        return self.shown is not made or made is None or self._made_of == self._setting(made.varied)
+
+    def _setting(self, varied: Varied) -> Setting:
+        """What a sweep is made of, but for what varies."""
+        params = {name: value for name, value in self._session.params.items() if name != varied.name}
+        return self._session.choice.filter, self._session.inputs, params
 
     @property
     def provenance(self) -> Mapping[str, Any]:
@@ -125,7 +138,9 @@ class SweepController(QObject):
         self.over = ""
         occupied = Occupied(self._architecture())
         self.made = self.shown = Sweep(filter, option.varied, option.where, uncounted=left_out, occupied=occupied)
-        self.made.ghosts = self._ghosts() if option.varied == SIZE and not self.counting else {}
+        if option.varied == SIZE and not self.counting:
+            self._add_ghosts(self.made)
+        self._made_of = self._setting(option.varied)
         self._apply()
         noise = option.where == "noise"
         checks: Literal["full", "sample"] = "sample" if self.counting else "full"
@@ -175,13 +190,14 @@ class SweepController(QObject):
         picks = map(shown.pick, self._session.choice.picks)
         return tuple(pick for pick in picks if is_simulated(pick.device))
 
-    def _ghosts(self) -> dict[str, tuple[Row, ...]]:
-        """The recorded GPU rows of the ticked variants, by machine."""
+    def _add_ghosts(self, sweep: Sweep) -> None:
+        """Give a sweep the recorded GPU rows of the ticked variants, by machine, or else what has recorded rows."""
         meta, picks = self._meta(), self._session.choice.picks
-        reports = (self._reports or {}).values()
-        found = ghost_rows(self._session.filter, self._session.params, meta.shape, meta.dtype, reports)
+        job = sweep.filter, self._session.params, meta.shape, meta.dtype, (self._reports or {}).values()
+        found = ghost_rows(*job)
         ticked = {machine: tuple(row for row in rows if row.variant in picks) for machine, rows in found.items()}
-        return {machine: rows for machine, rows in ticked.items() if rows}
+        sweep.ghosts = {machine: rows for machine, rows in ticked.items() if rows}
+        sweep.for_ghosts = {} if found else nearest_setting(*job)
 
     @property
     def figures(self) -> tuple[str, ...]:
@@ -237,6 +253,8 @@ class SweepController(QObject):
             self.figure = "kernel"  # another filter is explained by other counters
         if change.filter or change.input or change.device:
             self._update()
+        if self.made is not None and (change.input or change.experiment):
+            self.changed.emit()  # it may be of another setting now
 
     def _update(self) -> None:
         """Update what may vary and the recorded sweeps for the present input and filter."""

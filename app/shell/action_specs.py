@@ -102,7 +102,7 @@ _FILE = (
     ),
     ActionSpec(
         "export_csv",
-        QT_TRANSLATE_NOOP("Actions", "As &CSV…"),
+        QT_TRANSLATE_NOOP("Actions", "Table as &CSV…"),
         "file/export",
         ("Ctrl+Shift+E",),
         QT_TRANSLATE_NOOP("Actions", "Save the table of results as comma-separated values"),
@@ -110,15 +110,15 @@ _FILE = (
     ),
     ActionSpec(
         "export_json",
-        QT_TRANSLATE_NOOP("Actions", "As &JSON…"),
+        QT_TRANSLATE_NOOP("Actions", "Table as &JSON…"),
         "file/export",
         (),
-        QT_TRANSLATE_NOOP("Actions", "Save the results as a report"),
+        QT_TRANSLATE_NOOP("Actions", "Save the table of results as a JSON report"),
         do=lambda parts: parts.docks[TABLE].export("json"),
     ),
     ActionSpec(
         "export_png",
-        QT_TRANSLATE_NOOP("Actions", "As &picture…"),
+        QT_TRANSLATE_NOOP("Actions", "Ladder as &picture…"),
         "file/export",
         (),
         QT_TRANSLATE_NOOP("Actions", "Save the ladder as a PNG, or as an SVG if the name ends in .svg"),

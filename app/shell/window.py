@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtWidgets import QApplication
 
 from app.base.paths import DEFAULT_SAMPLE, is_session, settings_file
@@ -112,6 +112,7 @@ class Script(QObject):
             self._window.context.importing.asked.connect(self._refuse_question)
             QTimer.singleShot(PATIENCE_MS, self._stop_waiting)
         self._controller.settled.connect(self._next)
+        self._controller.session.changed.connect(self._choose_soon)
         if self._args.file or self._asks_for_something:
             sessions.ask_about_crash()
         if self._args.file and is_session(self._args.file):
@@ -136,6 +137,17 @@ class Script(QObject):
         """The reading choices of the command line."""
         given = {param.name: getattr(self._args, param.name, None) for param in CHOICES}
         return {param.name: param.check(given[param.name]) for param in CHOICES if given[param.name] is not None}
+
+    @Slot()
+    def _choose_soon(self) -> None:
+        """Choose once there is an input and a GPU, before the default filter runs."""
+        if self._controller.session.input is not None and self._controller.session.device:
+            QTimer.singleShot(0, self._choose_now)
+
+    @Slot()
+    def _choose_now(self) -> None:
+        if self._steps[:1] == [self._choose]:
+            self._steps.pop(0)()
 
     def _next(self) -> None:
         if self._controller.session.input is None and not self.code:

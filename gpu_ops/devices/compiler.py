@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gpu_ops.devices.compile_process import make
-from gpu_ops.devices.kernel_source import check_files, flags_of, included_headers, is_shipped, read_source
+from gpu_ops.devices.kernel_source import check_files, code_of, flags_of, included_headers, is_shipped, read_source
 from gpu_ops.devices.nvrtc import Made, Request, call_nvrtc, header_folders, nvrtc_version, supported_architectures
 from gpu_ops.errors import DeviceError, Diagnostic, KernelError, LimitReached, shortened
 from gpu_ops.params import Value
@@ -114,10 +114,14 @@ def compile_kernel(
     return _CACHE[key]
 
 
-def instances_of(source: str, name: str) -> tuple[str, ...]:
-    """The instances to compile for a kernel: the kernels of a user's file have the names of C++, shipped ones are
-    extern "C"."""
-    return () if is_shipped(source) else (name,)
+def instances_of(source: str, name: str, edits: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """The instances to compile for a kernel: none where it has C's name, as all shipped ones, else its name in C++."""
+    if is_shipped(source):
+        return ()
+    declared = re.search(
+        rf'extern "C" (?:\w+ )*__global__ [^;{{]*\b{re.escape(name)} \(', code_of(read_source(source, edits))
+    )
+    return () if declared else (name,)
 
 
 _CACHE: dict[str, Compiled] = {}

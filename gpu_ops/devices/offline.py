@@ -65,7 +65,7 @@ class OfflineDevice(CpuDevice):
         return self
 
     def kernel(self, source: str, name: str, defines: Mapping[str, Value] | None = None) -> OfflineKernel:
-        instances = instances_of(source, name)
+        instances = instances_of(source, name, self._edits)
         compiled = compile_kernel(source, self.architecture, defines, self._edits, self._assemble, instances)
         return OfflineKernel(name, compiled.entry(name), compiled)
 

@@ -41,6 +41,11 @@ class PageRow:
         return next((v for v in filter.all_variants if v.id == self.row.variant), None) if filter else None
 
     @property
+    def title(self) -> str:
+        """The variant's title, else its id."""
+        return self.variant.title if self.variant else self.row.variant
+
+    @property
     def change(self) -> Change | None:
         """How its time changed since the pinned row."""
         return change(self.pinned, self.row) if self.pinned is not None else None
@@ -75,7 +80,7 @@ class RowsOnPage:
             "counted": self._counted(counted, shown),
             "counters": [counter_name(id) for id in shown],
             "axis": (duration(low), duration(high)),
-            "baseline": f"{base.variant} on {base.device}" if base is not None else "",
+            "baseline": PageRow(base).title if base is not None else "",
             "pinned": self.pinned,
             "what_is_timed": stage_name("kernel", end_to_end=any(one.row.end_to_end for one in measured)),
             "headings": HEADINGS,
@@ -95,7 +100,7 @@ class RowsOnPage:
     def names(self) -> list[str]:
         """A name for each row: its variant's title, and the settings that differ among rows of one variant, device and
         machine."""
-        titles = [one.variant.title if one.variant else one.row.variant for one in self.rows]
+        titles = [one.title for one in self.rows]
         groups: dict[tuple[str, str, str], list[int]] = {}
         for place, one in enumerate(self.rows):
             groups.setdefault((one.row.variant, one.row.device, one.machine), []).append(place)

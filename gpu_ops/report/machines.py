@@ -13,7 +13,8 @@ def machine_name(provenance: Mapping[str, Any]) -> str:
 
 def machine_parts(provenance: Mapping[str, Any]) -> str:
     """The GPUs and the processor of a machine."""
-    return ", ".join([*_gpus(provenance), _cpu(provenance)])
+    gpus, cpu = _gpus(provenance), _cpu(provenance)
+    return ", ".join([*gpus, *([] if any(cpu in gpu for gpu in gpus) else [cpu])])  # a simulated GPU names it
 
 
 def device_model(provenance: Mapping[str, Any], device: str) -> str:

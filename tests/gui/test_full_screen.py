@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from test_belonging import bring, engine, finish, image, picture, run, signal, verified, window  # noqa: F401
 
+from app.views.curves.signal_legend import LegendEntry
 from app.views.window.main_window import INPUT, MainWindow
 from app.views.window.panels import LADDER, XRAY
 
@@ -125,6 +126,8 @@ def test_curves_are_shown_together_and_then_one_by_one(qtbot: QtBot, window: Mai
     every = drawn()
     act(window, "full_screen")
     assert drawn() == every and pane.isVisible() and not window.menuBar().isVisible()
+    entry = next(e for e in pane.findChildren(LegendEntry) if e.isVisible())
+    assert entry.label.x() > 5 * entry.fontMetrics().averageCharWidth(), "the name is beside its line, not on it"
     qtbot.keyClick(window, Qt.Key.Key_Right)
     assert drawn() == {INPUT}
     qtbot.keyClick(window, Qt.Key.Key_Right)
@@ -134,6 +137,7 @@ def test_curves_are_shown_together_and_then_one_by_one(qtbot: QtBot, window: Mai
     qtbot.keyRelease(window, Qt.Key.Key_Space)
     qtbot.keyClick(window, Qt.Key.Key_Escape)
     assert drawn() == every and window.menuBar().isVisible()
+    assert entry.layout().contentsMargins().left() == 6 * entry.fontMetrics().averageCharWidth()
 
 
 def test_the_layout_that_is_stored_is_that_of_the_window(shown: MainWindow) -> None:

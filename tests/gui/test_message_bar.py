@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
-from PySide6.QtWidgets import QLabel, QLineEdit, QPlainTextEdit, QTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPlainTextEdit, QTextEdit, QVBoxLayout, QWidget
 
 from app.models.messages import MOST_MESSAGES
 from app.views.window.message_bar import MessageBar
@@ -55,6 +55,20 @@ def test_the_newest_stands_on_top_and_closing_brings_up_the_one_before(bar: Mess
     with qtbot.waitSignal(bar.emptied):
         qtbot.mouseClick(bar.rows[0].close_button, Qt.MouseButton.LeftButton)
     assert not bar.isVisible() and bar.current() is None
+
+
+@pytest.mark.parametrize("width", [300, 700])
+def test_long_choices_are_in_a_narrow_bar(bar: MessageBar, width: int) -> None:
+    jobs = [f"Show work conv3x3-rows, repeats 1, border reflect, {side} × {side} × 3 uint8" for side in (4096, 8192)]
+    bar.show_message("info", "There is no recorded run of this job.", choices=dict.fromkeys(jobs, lambda: None))
+    assert bar.minimumSizeHint().width() <= 300
+    bar.resize(width, 200)
+    QApplication.processEvents()
+    row = bar.rows[0]
+    for button in (*row.choice_buttons, row.copy_button, row.close_button):
+        assert bar.rect().contains(QRect(button.mapTo(bar, QPoint()), button.size())), button.text()
+    whole = [button.text() == job for button, job in zip(row.choice_buttons, jobs, strict=True)]
+    assert whole == [width > 300] * 2 and row.choice_buttons[1].toolTip() == jobs[1]
 
 
 def test_the_same_again_counts_up(bar: MessageBar) -> None:

@@ -28,14 +28,18 @@ def data(values: Any, start: float = 0.0, step: float = 0.5, unit: str = "mV") -
 @pytest.fixture
 def view(qtbot: QtBot) -> CurveView:
     made = CurveView()
-    qtbot.addWidget(made.pane)
-    made.pane.resize(800, 500)
+    qtbot.addWidget(made.widget)
+    made.widget.resize(800, 500)
     made.arrange(KEYS, TITLES, FILTER)
     for k, key in enumerate(KEYS):
         made.put(key, data(np.arange(100.0) + 10 * k), WHOLE)
-    made.pane.show()
-    qtbot.waitExposed(made.pane)
+    made.widget.show()
+    qtbot.waitExposed(made.widget)
     return made
+
+
+def test_what_is_exported_has_no_controls(view: CurveView) -> None:
+    assert view.ways.isVisible() and not view.sheet.isAncestorOf(view.ways)
 
 
 def drawn(view: CurveView) -> dict[str, list[float]]:

@@ -18,11 +18,12 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QImage, QPalette
 
 from app.models.ticks import log_ticks, with_room
-from app.models.timing.ghosts import ghost_rows
+from app.models.timing.ghosts import ghost_rows, nearest_setting
 from app.models.timing.sweep import CSV_COLUMNS, Option, Sweep, options, parse_values, plan_runs, recorded_sweeps
 from app.views.scrolled import Scrolled
 from app.views.sweep.plot import SYMBOLS, look
 from app.views.sweep.text import findings, group_title, heading, value_text
+from app.views.window.html_report import page_of
 from app.views.window.main_window import MainWindow
 from app.views.window.panels import SWEEP
 from gpu_ops import FILTERS, find_filter, from_array, recorded_reports
@@ -281,6 +282,20 @@ def test_recorded_gpu_rows_cross_this_machines_cpu_lines() -> None:
     )
 
 
+def test_a_sweep_with_no_recorded_lines_says_with_what_there_are_some() -> None:
+    rows = tuple(row("naive", "cuda:0", side, 1e-4) for side in (32, 64))
+    recorded = Report({"devices": {"cuda:0": {"model": "NVIDIA H200"}}}, rows)
+    sweep = Sweep(MEAN2D, SIZE, "middle", rows=[row("serial", "cpu", 16, 1e-4, dtype="uint8")])
+    none = "No GPU variant was timed here, so there is no break-even point."
+    assert findings(sweep) == [none]
+    sweep.for_ghosts = nearest_setting(MEAN2D, PARAMS | {"window": 5}, (300, 300), "uint8", [recorded])
+    said = "A recorded GPU can be drawn beside a sweep with window 3, type float32. Add step, Convert the type"
+    assert findings(sweep)[0] == none and findings(sweep)[1].startswith(said)
+    assert nearest_setting(MEAN2D, PARAMS, (300, 300, 3), "uint8", [recorded]) == {}, "none of colours"
+    sweep.ghosts = ghost_rows(MEAN2D, PARAMS, (300, 300), "float32", [recorded])
+    assert findings(sweep)[1] == "Choose a recorded GPU to see one."
+
+
 def test_two_settings_of_a_knob_are_two_lines_that_say_so() -> None:
     sweep = crossing_sweep()
     for block in (128, 256):
@@ -396,6 +411,14 @@ def test_one_run_a_value_beside_the_sessions_results(window: MainWindow, engine:
     assert window.sweep.state.text() == "" and window.sweep.button.isEnabled()
     assert [p.value for p in window.sweep.sheet.plot.lines[0].points] == [16, 64]
     assert window.controller.results.entries() == before
+    assert len(page_of(window.parts).charts) == 1
+    session.set_params({"window": 9})
+    assert window.sweep.state.text().startswith("Of an earlier input, filter or parameter")
+    assert page_of(window.parts).charts == [], "a report is of one experiment"
+    session.set_params({"window": 3})
+    assert window.sweep.state.text() == "" and window.sweep.controller.current
+    session.set_filter("box")
+    assert page_of(window.parts).charts == []
 
 
 def test_live_runs_wait_for_the_end_of_a_sweep(window: MainWindow, engine: FakeEngine) -> None:

@@ -141,6 +141,7 @@ def test_findings_are_marked_listed_and_lead_to_their_line(qtbot, window, engine
         assert said in text
     assert "occupancy 50 %: 8 blocks, 16 of 32 warps per multiprocessor, limited by registers" in text
     assert "12.5 k\n12.5\n6.25 k\n×2" in text
+    assert text.count("Findings") == 1, "errors have a heading of their own"
     assert source.textCursor().blockNumber() == 3, "what is wrong is shown first"
     source.go_to(1)
     panel.report.anchorClicked.emit(QUrl("#0-0-4"))

@@ -6,6 +6,7 @@ that id followed by a hash of the settings.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from PySide6.QtCore import QCoreApplication
@@ -52,8 +53,14 @@ class Shown:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Every result that has a pane and a row: the ticked variants, then the pinned results."""
-        return (*self._session.choice.picks, *self.pins)
+        """Every result that has a pane and a row: the ticked variants, each before its pinned results."""
+        return self.with_pins(self._session.choice.picks)
+
+    def with_pins(self, ticked: Sequence[str]) -> tuple[str, ...]:
+        """These variants, each before its pinned results; pinned results of other variants are last."""
+        pins = [[id for id in self.pins if variant_of(id) == variant] for variant in ticked]
+        beside = [id for variant, own in zip(ticked, pins, strict=True) for id in (variant, *own)]
+        return (*beside, *(id for id in self.pins if id not in beside))
 
     @property
     def differences(self) -> tuple[DifferenceOf, ...]:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from PySide6.QtCore import QCoreApplication, QLocale
+
 from app.models.experiment.differences import DifferenceOf
 from app.models.experiment.session import Session
 from app.models.experiment.shown import variant_of
 from app.models.results.results import Results
 from app.models.results.view_data import INPUT
+from gpu_ops.engine.shared import SharedInput
+from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.report.about import SEVERAL, Part, about_input, about_machine, about_run
 
 
@@ -20,6 +24,16 @@ def facts_of(session: Session, results: Results) -> dict[str, Any]:
     input = about_input(session.input.origin) if session.input is not None else {}
     choice = {"filter": session.filter.id, "parameters": session.params}
     return {**input, **choice, **about_machine(results.provenance)}
+
+
+def size_text(input: SharedInput) -> str:
+    """The size of an input: "640 × 480", or "1024 samples at 360 Hz"."""
+    kind, locale, translate = INPUT_KINDS[input.kind], QLocale(), QCoreApplication.translate
+    sides = " × ".join(locale.toString(side) for side in kind.width_first(input.array.shape))
+    if kind.rank > 1:
+        return sides
+    text = translate("Facts", "{size} samples at {rate} Hz") if input.rate else translate("Facts", "{size} samples")
+    return text.format(size=sides, rate=locale.toString(input.rate or 0.0, "g", 6))
 
 
 def _shared(facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from gpu_ops.report.sweeps import SIZE, settings
 from gpu_ops.run_key import items_of
 from gpu_ops.types import Filter
 
+TYPE = "type"
 LEAST = 2
 """A line needs so many points."""
 
@@ -44,6 +45,26 @@ def ghost_rows(
         if len(rows) >= LEAST:
             found[machine] = (*found.get(machine, ()), *rows)
     return found
+
+
+def nearest_setting(
+    filter: Filter, params: Mapping[str, object], shape: tuple[int, ...], dtype: str, reports: Iterable[Report]
+) -> dict[str, object]:
+    """What to change of parameters and type for recorded GPU lines, by name; {} where none are recorded."""
+    reports, rank = tuple(reports), INPUT_KINDS[filter.accepts].rank
+    settings_of = {
+        (row.key.param_items, row.dtype): {**row.params, TYPE: row.dtype}
+        for report in reports
+        for row in report.rows
+        if row.filter == filter.id and row.shape[rank:] == shape[rank:]
+    }
+    own = {**params, TYPE: dtype}
+    changes = [{n: v for n, v in setting.items() if own.get(n) != v} for setting in settings_of.values()]
+    for change in sorted(changes, key=len):
+        changed = {**own, **change}
+        if ghost_rows(filter, {n: changed[n] for n in params}, shape, str(changed[TYPE]), reports):
+            return change
+    return {}
 
 
 def _rank(row: Row) -> tuple[bool, bool, bool, float]:

@@ -92,7 +92,8 @@ class Sweep:
     """Rows over what varies, and where a knob varies how full its blocks make a multiprocessor (`occupied`). `fixed`
     are settings of other quantities; `machine` made a recorded sweep; `failures` are the values without rows, with the
     reason; `uncounted` variants were left out because they have no time. Lines are of `shown`, a stage or a counter.
-    `ghosts` are recorded GPU rows by machine, of which those of `ghost` are drawn as well."""
+    `ghosts` are recorded GPU rows by machine, of which those of `ghost` are drawn as well; where there are none,
+    `for_ghosts` are the parameters and the type with which there would be."""
 
     filter: Filter
     varied: Varied
@@ -106,6 +107,7 @@ class Sweep:
     shown: str = "kernel"
     ghosts: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
     ghost: str = ""
+    for_ghosts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def kind(self) -> InputKind:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QButtonGroup, QLabel, QSizePolicy, QToolButton, QWidget
 
+from app.models.curves.stroke import PINNED
 from app.models.pictures.comparing import MODES, Mode
 from app.views.folding import Folding
 from app.views.labels import named
@@ -87,9 +88,14 @@ class CompareBar(Folding):
         self._and.setText(self.tr("minus") if mode == "difference" else self.tr("and"))
 
     def list_pairs(self, pictures: Sequence[tuple[str, str]]) -> None:
-        """Offer these pictures, by key and title; the chosen ones stay where they are among them."""
-        for box, default in ((self.first, 0), (self.second, 1)):
-            selected = box.currentData()
+        """Offer these pictures, by key and title; the chosen ones stay where they are among them, until another result
+        is pinned: it is then compared with the variant that it was pinned from."""
+        keys = [key for key, _ in pictures]
+        listed = {self.first.itemData(place) for place in range(self.first.count())}
+        pinned = next((key for key in keys if PINNED in key and key not in listed), "")
+        pair = (pinned, pinned.partition(PINNED)[0]) if pinned else ("", "")
+        for box, new, default in ((self.first, pair[0], 0), (self.second, pair[1], 1)):
+            selected = new if pair[1] in keys else box.currentData()
             with QSignalBlocker(box):
                 box.clear()
                 for key, title in pictures:

@@ -33,7 +33,7 @@ class DifferenceBar(QWidget):
         self.grow.setToolTip(self.tr("Draw scattered pixels larger while the picture is reduced"))
         self.jump = named(QToolButton(self), "differenceJump")
         unit = self.fontMetrics().averageCharWidth()
-        row = FlowLayout(self, gap=unit)
+        row = FlowLayout(self, gap=unit, wide=True)
         row.setContentsMargins(0, 0, 0, 0)
         for widget in (self.measure, self.share, self.gain, self.grow, self.jump):
             row.addWidget(widget)

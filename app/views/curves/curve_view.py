@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from math import log10
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.models.curves.curve import Trace
 from app.models.curves.lanes import choice_of
@@ -23,6 +23,7 @@ from app.models.results.entry import Entry
 from app.models.results.marks import Mark, Marked
 from app.models.results.origin import Origin
 from app.models.results.view_data import DECIBEL, INPUT, Array, ViewData
+from app.views.boxes import in_column
 from app.views.curves.channel_bar import ChannelBar
 from app.views.curves.results_bar import ResultsBar
 from app.views.curves.signal_pane import SignalPane
@@ -45,13 +46,13 @@ class CurveView:
     display: Display | None = None
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        self.pane = SignalPane(parent)
-        self.choice = choice_of(parent or self.pane)
-        self.channels = ChannelBar(self.choice, self.pane.plot, self.pane)
+        self.widget = QWidget(parent)
+        self.pane = SignalPane(self.widget)
+        self.choice = choice_of(parent or self.widget)
+        self.channels = ChannelBar(self.choice, self.pane.plot, self.widget)
         self.results = ResultLanes(self.pane)
-        self.ways = ResultsBar(self.results, self.pane)
-        for bar in (self.channels, self.ways):
-            cast("QVBoxLayout", self.pane.layout()).insertWidget(0, bar)
+        self.ways = ResultsBar(self.results, self.widget)
+        in_column(self.ways, self.channels, (self.pane, 1), on=self.widget, gap=0)
         for choice in (self.choice, self.results):
             choice.changed.connect(self._draw_channels)
         self.results.changed.connect(self._place_marks)
@@ -65,10 +66,6 @@ class CurveView:
         self._drawn: dict[str, tuple[ViewData, Origin]] = {}
         self._chosen: tuple[str, Array] | None = None
         self._marked: Mapping[str, Marked] = {}
-
-    @property
-    def widget(self) -> QWidget:
-        return self.pane
 
     @property
     def sheet(self) -> QWidget:

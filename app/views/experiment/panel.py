@@ -14,6 +14,7 @@ from app.models.experiment.history import Choice
 from app.models.experiment.refusal import untimed_reason
 from app.models.experiment.session import Session
 from app.models.experiment.steps import title_with_steps
+from app.models.files.facts import size_text
 from app.models.pictures.nonfinite import INFINITE_COLOR, NAN_COLOR, count_words, drawn_words
 from app.models.search import filter_words
 from app.views.boxes import in_column, in_row
@@ -30,7 +31,6 @@ from app.views.scrolled import Squeezed
 from app.views.upright import Upright
 from gpu_ops import FILTERS
 from gpu_ops.devices.status import DeviceStatus
-from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.types import Filter, Variant
 
 LONGEST_WORD = 26
@@ -187,11 +187,12 @@ class ExperimentPanel(QWidget):
     def _show_figures(self, shared: Any) -> None:
         """Name, size, type and range of the input."""
         locale = QLocale()
-        shape = " × ".join(locale.toString(n) for n in INPUT_KINDS[shared.kind].width_first(shared.array.shape))
         low, high = (locale.toString(float(v), "g", 6) for v in self._limits(shared))
         text = self.tr("<b>{name}</b><br>{shape}, {dtype}<br>values {low} to {high}")
         name = _escaped(_breakable(title_with_steps(shared)))
-        self.input_label.setText(text.format(name=name, shape=shape, dtype=shared.array.dtype, low=low, high=high))
+        self.input_label.setText(
+            text.format(name=name, shape=size_text(shared), dtype=shared.array.dtype, low=low, high=high)
+        )
         set_tip(self.input_label, title_with_steps(shared))
         self.not_finite.show_counts(shared.statistics.nan, shared.statistics.infinite)
 

@@ -23,6 +23,9 @@ from gpu_ops import KernelscopeError
 from gpu_ops.params import Value
 from gpu_ops.types import REFERENCE, Filter, Variant
 
+LEAST = 10
+"""The lines of the list that are visible however low the window is: three variants with their ideas."""
+
 
 class _Line(QLineEdit):
     left = Signal()
@@ -128,6 +131,7 @@ class VariantList(QWidget):
         self._scroll = named(Upright(self), "variants", title=self.tr("Variants"))
         self._scroll.setFrameShape(QFrame.Shape.StyledPanel)
         self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._scroll.setMinimumHeight(LEAST * self.fontMetrics().height())
         self._scroll.viewport().setBackgroundRole(QPalette.ColorRole.Base)
 
     # Set by the window

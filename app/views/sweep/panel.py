@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Slot
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QComboBox, QLineEdit, QPushButton, QStackedWidget, QWidget
+from PySide6.QtWidgets import QBoxLayout, QComboBox, QGridLayout, QLineEdit, QPushButton, QStackedWidget, QWidget
 
 from app.base.nesting import bounded
 from app.base.theme import checkable, colours_of, inked
@@ -12,8 +12,7 @@ from app.base.tips import tip_text
 from app.controllers.sweep import SweepController
 from app.models.timing.laws import LawPicture
 from app.models.timing.sweep import Option, Sweep
-from app.views.boxes import in_column, in_row
-from app.views.flow import FlowLayout
+from app.views.boxes import in_column
 from app.views.labels import buddy, named, sentence_label
 from app.views.parts import Combo
 from app.views.picture_file import export_sheet, write_text
@@ -137,8 +136,11 @@ class SweepPanel(Squeezed):
 
     def _arrange(self) -> None:
         gap = self.fontMetrics().averageCharWidth()
-        controls = FlowLayout(gap=2 * gap)
+        controls = QGridLayout()
         controls.setContentsMargins(gap, gap // 2, gap, 0)
+        controls.setHorizontalSpacing(gap)
+        controls.setVerticalSpacing(gap // 2)
+        controls.setColumnStretch(1, 1)
         pairs = (
             (self.tr("Varies"), self.varies, None),
             (self.tr("Values"), self.values, self.button),
@@ -146,15 +148,12 @@ class SweepPanel(Squeezed):
             (self.tr("Shown"), self.source, self.rows),
             (self.tr("Recorded GPU"), self.ghost, None),
         )
-        for title, widget, button in pairs:
-            label = buddy(title, widget)
-            pair = QWidget(self)
-            in_row(label, widget, on=pair)
-            controls.addWidget(pair)
-            if widget is self.ghost:
-                self._ghosts = pair
+        for row, (title, widget, button) in enumerate(pairs):
+            self._ghost_label = buddy(title, widget)  # that of the last row
+            controls.addWidget(self._ghost_label, row, 0)
+            controls.addWidget(widget, row, 1, 1, 1 if button is not None else 2)
             if button is not None:
-                controls.addWidget(button)
+                controls.addWidget(button, row, 2)
         scroll = Upright(self)
         scroll.setWidget(self.sheet)
         self.stack = QStackedWidget(self)
@@ -267,7 +266,8 @@ class SweepPanel(Squeezed):
             for machine in ghosts:
                 self.ghost.addItem(f"◉ {machine}", machine)
             self.ghost.setCurrentIndex(max(self.ghost.findData(controller.ghost), 0))
-        self._ghosts.setVisible(bool(ghosts))
+        for widget in (self._ghost_label, self.ghost):
+            widget.setVisible(bool(ghosts))
 
     @Slot()
     def _show(self) -> None:
@@ -289,6 +289,8 @@ class SweepPanel(Squeezed):
             return ""
         if sweep is None:
             return self.tr("No sweep yet: choose what varies and press Sweep, or choose a recorded one.")
+        if not self.controller.current:
+            return self.tr("Of an earlier input, filter or parameter; press Sweep for the present one.")
         done, total = self.controller.done
         if sweep is not self.controller.made or (done == total and not self.controller.running):
             return ""

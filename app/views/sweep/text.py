@@ -11,6 +11,8 @@ from PySide6.QtCore import QCoreApplication
 from app.base.numbers import count
 from app.base.terms import counter_name, stage_name
 from app.models.experiment.job_text import value_text as value_words
+from app.models.results.row_differences import settings_text
+from app.models.timing.ghosts import TYPE
 from app.models.timing.sweep import Option, Sweep
 from app.views.timing.row_text import clock_name, device_name
 from gpu_ops.input_kinds import InputKind
@@ -221,7 +223,7 @@ def findings(sweep: Sweep) -> list[str]:
     """All findings of a sweep, a sentence each; those on crossings begin with the letter of their mark."""
     lines, found = sweep.lines(), sweep.break_even()
     crossings = [mark.text for mark in marks(sweep)]
-    return [*crossings, *_occupied(sweep), *_throughout(sweep, found), *_missing_side(lines), *_left_out(sweep)]
+    return [*crossings, *_occupied(sweep), *_throughout(sweep, found), *_missing_side(sweep, lines), *_left_out(sweep)]
 
 
 def _occupied(sweep: Sweep) -> list[str]:
@@ -255,15 +257,27 @@ def _throughout(sweep: Sweep, points: Sequence[BreakEven]) -> list[str]:
     return sentences
 
 
-def _missing_side(lines: Sequence[Line]) -> list[str]:
+def _missing_side(sweep: Sweep, lines: Sequence[Line]) -> list[str]:
     """Why there cannot be a break-even point."""
     if any(line.clock == "simulated" for line in lines):
         return [translate("Sweep", "Counts of a simulated GPU say nothing about time.")]
     if lines and all(line.cpu for line in lines):
-        return [translate("Sweep", "No GPU variant was timed here, so there is no break-even point.")]
+        return [translate("Sweep", "No GPU variant was timed here, so there is no break-even point."), *_ghosts(sweep)]
     if lines and not any(line.cpu for line in lines):
         return [translate("Sweep", "No CPU variant was timed here, so there is no break-even point.")]
     return []
+
+
+def _ghosts(sweep: Sweep) -> list[str]:
+    """How to see the lines of a recorded GPU beside those of a CPU."""
+    if sweep.ghosts:
+        return [translate("Sweep", "Choose a recorded GPU to see one.")]
+    if not sweep.for_ghosts:
+        return []
+    text = translate("Sweep", "A recorded GPU can be drawn beside a sweep with {settings}.")
+    if TYPE in sweep.for_ghosts:
+        text = translate("Sweep", "{text} Add step, Convert the type changes the type.").format(text=text)
+    return [text.format(settings=settings_text(sweep.for_ghosts))]
 
 
 def _left_out(sweep: Sweep) -> list[str]:

@@ -30,7 +30,8 @@ def look_names() -> dict[Look, str]:
 
 def figures(one: Timeline) -> tuple[str, str]:
     """The time in all of a variant with its overlap, and alone."""
-    whole = seconds(one.elapsed) if one.unit == "s" else with_unit(number(one.elapsed), one.unit)
+    unit = one.unit if one.elapsed != 1 else one.unit.removesuffix("s")
+    whole = seconds(one.elapsed) if one.unit == "s" else with_unit(number(one.elapsed), unit)
     overlap = QLocale().toString(one.overlap, "f", 2)
     return translate("Timeline", "{time}, overlap {overlap}").format(time=whole, overlap=overlap), whole
 

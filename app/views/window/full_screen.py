@@ -6,6 +6,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPointF, Qt, QTime
 from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QMainWindow, QSplitterHandle, QTabBar, QWidget
 
+from app.base.letter_sizes import LetterSizes
 from app.base.nesting import bounded
 from app.models.results.view_data import INPUT
 from app.views.parts import draw_tag
@@ -21,7 +22,8 @@ STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1, Qt.Key.Key_Right: 1, Qt.Key.Key
 
 
 class Hint(QWidget):
-    """A line over the lower end of the window, for a moment; the mouse passes through it."""
+    """A line over the lower end of the window, above the values under the cursor, for a moment; the mouse passes
+    through it."""
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
@@ -47,7 +49,7 @@ class Hint(QWidget):
         around, metrics = self._around, self.fontMetrics()
         gap = metrics.averageCharWidth()
         width = min(metrics.horizontalAdvance(self.text) + 3 * gap, around.width())
-        self.setGeometry(around.width() - width, around.height() - 2 * metrics.height(), width, 2 * metrics.height())
+        self.setGeometry(around.width() - width, around.height() - 4 * metrics.height(), width, 2 * metrics.height())
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         painter = QPainter(self)
@@ -177,8 +179,14 @@ class FullScreen(QObject):
         plain, wanted = QFontMetrics(QApplication.font()).height(), self._window.screen().size().height() / LINES
         font = QFont()
         font.setPointSizeF(QApplication.font().pointSizeF() * max(1.0, wanted / plain))
+        self._write_with(font)
+
+    def _write_with(self, font: QFont) -> None:
+        """Change the letters of the part, with the sizes that depend on them."""
         for widget in filter(None, (self._part, self.hint)):
+            sizes = LetterSizes([widget], widget.font())
             widget.setFont(font)
+            sizes.follow(widget.font())
 
     @Slot()
     def leave(self) -> None:
@@ -187,9 +195,8 @@ class FullScreen(QObject):
             return
         application().removeEventFilter(self)
         self._window.removeEventFilter(self)
+        self._write_with(QFont())
         part, self._part, self._before = self._part, None, ""
-        part.setFont(QFont())
-        self.hint.setFont(QFont())
         self.hint.hide()
         if part is self._pictures.sides.main:
             self._view.show_alone("")

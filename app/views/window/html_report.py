@@ -11,6 +11,7 @@ from PySide6.QtCore import QCoreApplication
 import gpu_ops
 from app.models.background import Background
 from app.models.experiment.steps import title_with_steps
+from app.models.files.facts import size_text
 from app.models.results.entry import Entry
 from app.views.picture_file import sheet_png
 from app.views.window.panels import SWEEP
@@ -69,13 +70,13 @@ def page_of(parts: WindowParts) -> Page:
     ]
     slot = results.baseline
     base = results.entry(slot).timed if slot is not None and slot in results else None
-    size = session.input.array.shape
+    pinned = _tr("the pinned times") if any(one.change for one in rows) else ""
     return Page(
         title=f"{filter.title}: {title_with_steps(session.input)}",
         lead=filter.summary,
-        facts={"size": " × ".join(map(str, size)), "type": session.input.array.dtype, **context.files.facts()},
+        facts={"size": size_text(session.input), "type": session.input.array.dtype, **context.files.facts()},
         provenance=dict(results.provenance),
-        rows=RowsOnPage(rows, base, _tr("the pinned times") if results.has_pinned else "", results.provenance),
+        rows=RowsOnPage(rows, base, pinned, results.provenance),
         pictures=[png_picture(sheet_png(parts.pictures.view.sheet), caption=_tr("the view, as the window shows it"))],
         charts=list(_charts(parts)),
         kernels=list(_kernels(parts, entries)),
@@ -89,16 +90,16 @@ def _row(entry: Entry) -> Any:
 
 
 def _charts(parts: WindowParts) -> Iterator[Picture]:
-    """The sweep or the laws that the Sweep tab shows."""
+    """The sweep or the laws that the Sweep tab shows, unless it is a sweep of an earlier setting."""
     from gpu_ops.explaining.page import png_picture
 
     panel = parts.docks.existing(SWEEP)
-    if panel is None or not panel.subject:
+    law = panel is not None and panel.controller.law is not None
+    if panel is None or not panel.subject or not (law or panel.controller.current):
         return
-    law = panel.controller.law is not None
     sheet = panel.laws if law else panel.sheet
     title = _tr("Laws") if law else _tr("Sweep")
-    yield png_picture(sheet_png(sheet), title, sheet.heading.text())
+    yield png_picture(sheet_png(sheet), title, sheet.heading.text(), wide=False)
 
 
 def _kernels(parts: WindowParts, entries: list[Entry]) -> Iterator[Kernel]:

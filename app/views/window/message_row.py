@@ -13,12 +13,17 @@ from app.base.theme import Role, checkable, colours_of, fixed_font, inked, mix
 from app.base.tips import set_tip
 from app.models.messages import Kind, Message
 from app.views.boxes import in_column, in_row
-from app.views.eliding import shortened
+from app.views.eliding import elided_text, shortened
+from app.views.flow import FlowLayout
 from app.views.labels import named
 
 DETAIL_LINES = 8
 LONGEST = 240
 """The most letters of a message in the bar; the whole of a longer one is in its details."""
+
+
+PADDING = 4
+"""The letters that a button is wider than its text."""
 
 
 class MessageRow(QWidget):
@@ -64,24 +69,34 @@ class MessageRow(QWidget):
 
     def _lay_out(self) -> None:
         gap = self.fontMetrics().height() // 3
-        sentence_row, self._choices = in_row(self._symbol, (self._text, 1), self._count, gap=gap), in_row(gap=gap)
+        sentence_row = in_row(self._symbol, (self._text, 1), self._count, gap=gap)
+        self._buttons = FlowLayout(gap=gap, wide=True)
         sentence_row.setAlignment(self._symbol, Qt.AlignmentFlag.AlignVCenter)
-        self._buttons = in_row(1, self._choices, self.details_button, self.copy_button, self.close_button, gap=gap)
+        self._add_buttons()
         self._row: QBoxLayout = in_row((sentence_row, 1), self._buttons, gap=gap)
         self._column = in_column(self._row, self._details, on=self, margins=None, gap=0)
+
+    def _add_buttons(self) -> None:
+        """Put the choices before the other buttons."""
+        always = self.details_button, self.copy_button, self.close_button
+        for button in always:
+            self._buttons.removeWidget(button)
+        for button in (*self.choice_buttons, *always):
+            self._buttons.addWidget(button)
 
     def _offer(self, message: Message) -> None:
         """Make a button for each answer that the message offers."""
         for button in self.choice_buttons:
-            self._choices.removeWidget(button)
+            self._buttons.removeWidget(button)
             button.hide()
             button.deleteLater()
         self.choice_buttons = [self._choice(text, handler) for text, handler in message.choices.items()]
+        self._add_buttons()
 
     def _choice(self, text: str, handler: Callable[[], object]) -> QPushButton:
-        button = named(QPushButton(text, self), "choice_button")
+        button = named(QPushButton(text, self), "choice_button", title=text, tip=text)
+        button.setMinimumWidth(1)  # its text is cut where the row is narrow
         button.clicked.connect(lambda: self._choose(handler))
-        self._choices.addWidget(button)
         return button
 
     def _choose(self, handler: Callable[[], object]) -> None:
@@ -149,7 +164,12 @@ class MessageRow(QWidget):
         self.update()
 
     def _turn(self) -> None:
-        """Put the buttons below the sentence where they would leave it less than half of the width."""
+        """Put the buttons below the sentence where they would leave it less than half of the width, and cut those that
+        are wider than the row."""
+        texts = self.message.choices if self.message is not None else ()
+        room = self.contentsRect().width() - PADDING * self.fontMetrics().averageCharWidth()
+        for button, text in zip(self.choice_buttons, texts, strict=False):
+            button.setText(elided_text(text, self.fontMetrics(), room - 2 * self._column.contentsMargins().left()))
         ways = QBoxLayout.Direction
         beside = self._buttons.sizeHint().width() * 2 <= self.width()
         self._row.setDirection(ways.LeftToRight if beside else ways.TopToBottom)

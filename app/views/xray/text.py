@@ -61,7 +61,7 @@ def report(content: Mapping[str, Any], kernels: Sequence[KernelView], palette: Q
     sentences = [escape(s["text"]) for s in content["sentences"]]
     parts = [
         f"<p style='margin-top:0; margin-bottom:2px'>{escape(head)}</p>" if head else "",
-        _heading(tr("Findings")) + _findings(kernels, palette),
+        _heading(tr("Errors and warnings")) + _findings(kernels, palette),
         _heading(tr("Findings")) + _list(sentences) if sentences else "",
         _heading(tr("Resources")) + "".join(_resources(k) for k in kernels),
         _heading(tr("Totals")) + _totals(content, muted),

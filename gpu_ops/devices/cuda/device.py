@@ -220,7 +220,7 @@ class CudaDevice:
 
     @on_its_device
     def kernel(self, source: str, name: str, defines: Mapping[str, Value] | None = None) -> CudaKernel:
-        instances = instances_of(source, name)
+        instances = instances_of(source, name, self._edits)
         compiled = compile_kernel(source, self._shared.architecture, defines, self._edits, instances=instances)
         entry = compiled.entry(name)
         if compiled.key not in self._modules:

@@ -82,7 +82,7 @@ class SimKernel:
         """The assembler's report. The simulation does not need it, so the assembler runs now, unless it has run
         already."""
         c = self.compiled
-        instances = instances_of(c.source, self.name)
+        instances = instances_of(c.source, self.name, self.edits)
         assembled = compile_kernel(c.source, c.architecture, c.defines, self.edits, instances=instances)
         return assembled.entry(self.name).resources
 
@@ -178,7 +178,7 @@ class SimDevice:
         self._memory.unpin(array)
 
     def kernel(self, source: str, name: str, defines: Mapping[str, Value] | None = None) -> SimKernel:
-        instances = instances_of(source, name)
+        instances = instances_of(source, name, self._edits)
         compiled = compile_kernel(source, self.architecture, defines, self._edits, self._assemble, instances=instances)
         loaded = load_kernel(compiled, name, self._edits)
         check_variables(name, loaded.dynamic_from, compiled.constants)
