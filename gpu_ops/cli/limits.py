@@ -44,3 +44,19 @@ def positive(text: str) -> float:
     if not 0 < value < 1e9:
         raise argparse.ArgumentTypeError(f"{text} is not a number above 0 and below 1e9; give one, such as 30")
     return value
+
+
+def add_limits(parser: argparse.ArgumentParser, what: str, more: str = "") -> argparse._ArgumentGroup:
+    """The limits at which a user's kernel is stopped; the same flag limits the memory of a run in bands."""
+    group = parser.add_argument_group(f"limits of {what}")
+    group.add_argument(
+        "--deadline",
+        type=positive,
+        default=30.0,
+        metavar="SECONDS",
+        help="time for compiling, and for the kernel on its device (default 30)",
+    )
+    group.add_argument(
+        "--memory", type=positive, metavar="MIB", help=f"additional memory (default {KERNEL_MIB:g}{more})"
+    )
+    return group

@@ -25,7 +25,7 @@ from gpu_ops.cli import (
     transfers,
     xray,
 )
-from gpu_ops.cli.limits import KERNEL_MIB, positive
+from gpu_ops.cli.limits import add_limits
 from gpu_ops.cli.own import check as own_check
 from gpu_ops.cli.own import xray as own_xray
 from gpu_ops.cli.streams import Parser
@@ -191,7 +191,7 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
     )
     outputs.add_saving(parser)
     batch.add_arguments(parser)
-    parts.add_arguments(_add_limits(parser, "a case of --kernel", ", a quarter of the free memory for a file in bands"))
+    parts.add_arguments(add_limits(parser, "a case of --kernel", ", a quarter of the free memory for a file in bands"))
 
 
 def _add_input(parser: argparse.ArgumentParser, many: bool = False) -> None:
@@ -289,7 +289,7 @@ def _add_simulation(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     )
     rules = "; ".join(f"{name}: {text}" for name, text in RULES.items())
     how.add_argument("--coalescing", choices=tuple(RULES), default="today", help=rules)
-    _add_limits(parser, "the simulation")
+    add_limits(parser, "the simulation")
     gate = "such as 'sectors_per_load <= 4.5, races == 0': exit code 3 and a line for each that is not met"
     parser.add_argument("--gate", metavar="CONDITIONS", help=gate)
     parser.add_argument("--json", metavar="FILE", help="write the result here as JSON; - for standard output")
@@ -333,22 +333,6 @@ def _add_transfers(commands: argparse._SubParsersAction[Parser], filters: list[F
     )
     parser.add_argument("--picture", metavar="FILE", help="draw the sweep, or the part that is named, as PNG or SVG")
     parser.add_argument("--json", metavar="FILE", help="write the result here as JSON; - for standard output")
-
-
-def _add_limits(parser: argparse.ArgumentParser, what: str, more: str = "") -> argparse._ArgumentGroup:
-    """The limits at which a user's kernel is stopped; the same flag limits the memory of a run in bands."""
-    group = parser.add_argument_group(f"limits of {what}")
-    group.add_argument(
-        "--deadline",
-        type=positive,
-        default=30.0,
-        metavar="SECONDS",
-        help="time for compiling, and for the kernel on its device (default 30)",
-    )
-    group.add_argument(
-        "--memory", type=positive, metavar="MIB", help=f"additional memory (default {KERNEL_MIB:g}{more})"
-    )
-    return group
 
 
 def _add_page(commands: argparse._SubParsersAction[Parser], filters: list[Filter]) -> None:

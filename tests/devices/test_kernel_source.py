@@ -24,6 +24,13 @@ from gpu_ops.report.kernel_age import of_older_code
 SOURCE = "mean1d/4_vector.cu"
 NAIVE = "mean1d/1_naive.cu"
 OLDER: dict[tuple[str, str], int] = {
+    ("h100-defaults-histogram1d.json", "lanes"): 1,
+    ("h100-defaults-histogram2d.json", "lanes"): 1,
+    ("h100-defaults-mean1d.json", "vector"): 1,
+    ("h100-defaults-mean2d.json", "rows"): 1,
+    ("h100-defaults-wavelet1d.json", "warp_registers"): 1,
+    ("h100-defaults-wavelet2d.json", "two_levels"): 1,
+    ("h100-defaults-wavelet2d.json", "warp_recomputed"): 1,
     ("h100-histogram-camera.json", "lanes"): 1,
     ("h100-histogram-constant.json", "lanes"): 1,
     ("h100-histogram-float32.json", "lanes"): 1,
@@ -34,6 +41,10 @@ OLDER: dict[tuple[str, str], int] = {
     ("h100-samples-mean1d.json", "vector"): 1,
     ("h100-samples-mean2d.json", "packed"): 1,
     ("h100-samples-mean2d.json", "rows"): 1,
+    ("h100-samples-wavelet1d.json", "warp_registers"): 2,
+    ("h100-samples-wavelet2d.json", "two_levels"): 2,
+    ("h100-samples-wavelet2d.json", "warp_recomputed"): 2,
+    ("h100-samples-wavelet2d.json", "warp_strips"): 2,
     ("h100-wavelet-claims.json", "warp_registers"): 1,
     ("h100-wavelet-levels.json", "two_levels"): 3,
     ("h100-wavelet-levels.json", "warp_recomputed"): 1,
