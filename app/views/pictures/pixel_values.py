@@ -1,4 +1,4 @@
-"""Paints the values of pixels into them, where they are large enough."""
+"""Paints the values of pixels into them, if they are large enough."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from app.models.pictures.viewport import Rect
 from app.views.pictures.canvas_frame import CanvasFrame
 
 CELL = 26
-"""Screen pixels of an image pixel from which its value may have room in it."""
+"""Screen pixels per image pixel from which on its value may fit into it."""
 SMALLEST = 7
-"""Screen pixels of the smallest letters."""
+"""The height of the smallest font in screen pixels."""
 LUMA = np.array([0.299, 0.587, 0.114])
 MOST_KNOWN = 4096
-"""Texts that a canvas keeps laid out."""
+"""The number of laid-out texts that a canvas caches."""
 FILLED = 0.88
-"""The share of a pixel that its value may take."""
+"""The share of a pixel that its value may occupy."""
 
 
 @lru_cache(4096)
 def value_text(value: float) -> str:
-    """A value in few letters: integers whole, others with three digits."""
+    """A value in few characters: integers in full, others with three digits."""
     if not math.isfinite(value):
         return value_word(value)
     text = str(int(value)) if float(value).is_integer() and abs(value) < 1e6 else f"{value:.3g}"
@@ -41,8 +41,8 @@ def seen_pixels(layer: Layer, corner: tuple[float, float], opposite: tuple[float
 
 
 def draw_values(painter: QPainter, canvas: CanvasFrame, index: int) -> None:
-    """Draw the values of a layer's visible pixels, in black or white, whichever stands out from what was painted of
-    the pixel; nothing where pixels are too small for them."""
+    """Draw the values of a layer's visible pixels, in black or white, whichever contrasts with the painted pixel;
+    nothing if the pixels are too small."""
     layer, drawn, cell = canvas.layers[index], canvas.images[index], 1 / canvas.display.scale
     if cell < CELL or drawn is None:
         return
@@ -75,7 +75,8 @@ def draw_values(painter: QPainter, canvas: CanvasFrame, index: int) -> None:
 def _laid_out(
     words: str, font: QFont, cell: float, known: dict[str, tuple[QStaticText, QPointF]]
 ) -> tuple[QStaticText, QPointF]:
-    """The text in the middle of a pixel, and where it begins there; laid out once, for many pixels have one value."""
+    """The text at the centre of a pixel, and its origin there; laid out once, because many pixels have the same
+    value."""
     if words not in known:
         text = QStaticText(words.replace("\n", "<br>"))
         option = QTextOption(Qt.AlignmentFlag.AlignHCenter)
@@ -88,7 +89,7 @@ def _laid_out(
 
 
 def _lightness(canvas: CanvasFrame, seen: Rect, cell: float, drawn: tuple[QImage, int, int]) -> list[list[bool]]:
-    """Whether each of the pixels was painted light: in its middle, or where only an edge is visible, there."""
+    """Whether each of the pixels was painted light: at its centre, or if only an edge is visible, there."""
     image, left, top = drawn
     pixels, ratio = image.pixels, canvas.devicePixelRatioF()  # type: ignore[attr-defined]
     corner = canvas.screen_at(seen.left, seen.top)
@@ -101,7 +102,8 @@ def _lightness(canvas: CanvasFrame, seen: Rect, cell: float, drawn: tuple[QImage
 
 
 def fitting(plain: QFont, texts: set[str], lines: int, cell: float) -> QFont | None:
-    """The largest font, no larger than `plain`, whose longest of the texts fits into a pixel; None if none does."""
+    """The largest font, no larger than `plain`, for which the longest of the texts fits into a pixel; None if none
+    does."""
     metrics, font = QFontMetricsF(plain), QFont(plain)
     widest = max(metrics.horizontalAdvance(text) for text in texts)
     share = min(1.0, FILLED * cell / widest, FILLED * cell / (lines * metrics.height()))

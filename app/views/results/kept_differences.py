@@ -1,4 +1,4 @@
-"""The session's differences beside the results of the visible view."""
+"""The session's differences next to the results of the visible view."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from app.views.results.pictures import Pictures
 
 
 class KeptDifferences(QObject):
-    """Gives each view of pictures the differences whose sides it shows, so that one of the input stands beside results
-    of the input's kind alone. `action` keeps or removes the difference that somebody looks at, `jump` goes to its
-    largest value; views have a button for each, and their panes one that removes."""
+    """Gives each view of pictures the differences whose operands it shows, so that one with the input is shown only
+    next to results of the input's kind. `action` keeps or removes the difference that the user looks at, `jump` goes to
+    its largest value; views have a button for each, and their panes one that removes it."""
 
     def __init__(self, pictures: Pictures, session: Session, action: QAction, jump: QAction) -> None:
         super().__init__(pictures)
@@ -26,7 +26,7 @@ class KeptDifferences(QObject):
 
     @Slot()
     def _bind(self) -> None:
-        """The visible view may be another one."""
+        """The visible view may have changed."""
         grid = self._pictures.view.grid
         if grid is not None and grid not in self._grids:
             self._grids.append(grid)

@@ -29,7 +29,7 @@ def output_title(id: str) -> str:
 
 
 class Buttons(QWidget):
-    """A group of buttons for several choices; hidden where there is only one. `chosen(id)`: the user chose."""
+    """A group of buttons for several choices; hidden if there is only one. `chosen(id)`: the user chose."""
 
     chosen = Signal(str)
 
@@ -72,7 +72,7 @@ class Buttons(QWidget):
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._group.addButton(button, place)
         self._row.addWidget(button)
-        self._label.setMinimumHeight(button.sizeHint().height())  # in the middle beside the buttons
+        self._label.setMinimumHeight(button.sizeHint().height())  # vertically centred next to the buttons
         button.show()
 
     def button(self, id: str) -> ChoiceButton:
@@ -84,7 +84,7 @@ class Buttons(QWidget):
 
 
 class OutputBar(QWidget):
-    """The outputs of a filter and the scales of the present output; hidden where there is nothing to choose."""
+    """The outputs of a filter and the scales of the current output; hidden if there is nothing to choose."""
 
     def __init__(self, output: Callable[[str], None], scale: Callable[[str], None], parent: QWidget) -> None:
         super().__init__(parent)

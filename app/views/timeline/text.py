@@ -1,4 +1,4 @@
-"""Timelines in words: their lanes, and what their times are."""
+"""Timelines as text: their lanes, and the meaning of their times."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HOST = "host"
 
 
 def look_names() -> dict[Look, str]:
-    """What carries out the steps, as in the legend."""
+    """The engines that execute steps, as in the legend."""
     return {
         "upload": translate("Timeline", "copy to device"),
         "kernel": translate("Timeline", "kernel"),
@@ -29,14 +29,14 @@ def look_names() -> dict[Look, str]:
 
 
 def figures(one: Timeline) -> tuple[str, str]:
-    """The time in all of a variant with its overlap, and alone."""
+    """The total time of a variant with its overlap, and the total time alone."""
     whole = seconds(one.elapsed) if one.unit == "s" else with_unit(number(one.elapsed), one.unit)
     overlap = QLocale().toString(one.overlap, "f", 2)
     return translate("Timeline", "{time}, overlap {overlap}").format(time=whole, overlap=overlap), whole
 
 
 def lanes_of(shown: Timelines) -> Lanes:
-    """All variants, one under the other."""
+    """All variants, one below the other."""
     found = shown.found
     rows = [row for id, one in found.items() for row in _rows(one, shown.titles.get(id, id))]
     return Lanes(tuple(rows), next((one.unit for one in found.values()), "s"))
@@ -60,7 +60,7 @@ def _lane_title(span: Span) -> str:
 
 
 def basis_text(shown: Timelines) -> str:
-    """What the times are."""
+    """The meaning of the times."""
     one = next(iter(shown.found.values()), None)
     if one is None:
         return ""

@@ -1,4 +1,4 @@
-"""The small bars of simulated rows: one for each chosen counter, on an axis of its own from 0 on."""
+"""The small bars of simulated rows: one for each chosen counter, on its own axis from 0."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gpu_ops.report.changes import count_change, percent_text
 from gpu_ops.report.rows import Row
 
 NARROWEST = 10
-"""The width of a bar with its value, in letter heights; where there is less, bars stand below one another."""
+"""The width of a bar with its value, in letter heights; if there is less, bars are stacked."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ def value_text(counter: str, value: float) -> str:
 
 
 class CountedBars:
-    """Lays out the bars of these counters between `left` and `right`: beside each other where there is room, under the
-    names of the counters; below each other, each with its name, where the ladder is `narrow`."""
+    """Lays out the bars of these counters between `left` and `right`: side by side if they fit, under the names of the
+    counters; stacked, each with its name, if the ladder is `narrow`."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class CountedBars:
         self.height = self.bands * self.band
 
     def _text(self, counter: str, entry: Entry, value: float) -> str:
-        """The value, and by how much it differs from that of the pinned row."""
+        """The value, and its difference from that of the pinned row."""
         text, before = value_text(counter, value), self.pinned.get(entry.slot)
         ratio = count_change(before, entry.row, counter) if before is not None and entry.row is not None else None
         return text if ratio is None else f"{text} ({percent_text(ratio)})"
@@ -87,7 +87,7 @@ class CountedBars:
 
     @property
     def _inner(self) -> float:
-        """The width of a column without the gap at its right."""
+        """The width of a column without the gap on its right."""
         return self.width - self.unit * 0.9
 
     def heads(self, top: float) -> dict[str, QRectF]:
@@ -116,6 +116,6 @@ class CountedBars:
                 continue
             room = self._inner - self.text_width
             box = QRectF(x, y + self.unit * 0.25, max(1.0, share * room), self.unit * 0.75)
-            # The value stands behind its bar, so that short bars and their figures are read together.
+            # The value is written right after its bar, so that short bars and their values are read together.
             bars.append(Bar(counter, box, text, QRectF(box.right() + self.unit * 0.4, y, self.text_width, self.band)))
         return tuple(bars)

@@ -38,7 +38,7 @@ class LadderPainter:
     ) -> None:
         self.p, self.geometry, self.palette, self.current = painter, geometry, palette, current
         self.font, self.small = font, small_font(font)
-        # The paint device's own metrics would differ from the layout's on an SVG file.
+        # The paint device's own font metrics differ from the layout's for an SVG file.
         self.unit = QFontMetricsF(font).height()
         self.colours: Colours = colours_of(palette)
         self.text = palette.color(QPalette.ColorRole.Text)
@@ -167,7 +167,7 @@ class LadderPainter:
                 self._write(rect, line.texts.get(name, ""), LEFT if left else RIGHT, shade, small=small)
 
     def _sub(self, rect: QRectF, entry: Entry) -> None:
-        """Draw the device, chips for unusual states, and the knobs as far as there is room."""
+        """Draw the device, chips for unusual states, and as many knobs as fit."""
         metrics = QFontMetricsF(self.small)
         gap = self.unit * 0.4
         x = rect.left()
@@ -234,7 +234,7 @@ class LadderPainter:
                 self._write(bar.label, counter_name(bar.counter), LEFT, self.colours.muted, small=True)
 
     def _reason(self, line: Line) -> None:
-        """Write why a row differs from the rung before."""
+        """Write why a row differs from the previous variant."""
         if not line.reason.isEmpty():
             self.p.setFont(self.small)
             self.p.setPen(self.colours.muted)
@@ -244,7 +244,7 @@ class LadderPainter:
         return self.colours.cpu if entry.device == "cpu" else self.colours.kernel
 
     def _lanes(self, line: Line, entry: Entry, axis: Axis, faded: bool) -> QRectF:
-        """On a logarithmic axis lengths do not add up, so each stage has a lane of its own from the axis."""
+        """On a logarithmic axis lengths are not additive, so each stage has its own lane from the axis."""
         transfers = [s for s in ("upload", "download") if entry.seconds(s) is not None]
         tall = self.unit * 0.72
         thin = self.unit * 0.3
