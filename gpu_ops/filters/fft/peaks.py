@@ -39,8 +39,8 @@ def _vertex(before: Array, here: Array, after: Array) -> Array:
 
 
 def _stands_out(here: Array, other: Array, far: bool, later: bool, noise: float) -> Array:
-    """Whether bins stand above a neighbour, if the comparison may err by `noise`; a negative one makes it strict. `far`
-    neighbours are as far away as may be; an equal value that comes `later` does no harm."""
+    """Whether bins exceed a neighbour, if the comparison may err by `noise`; a negative one makes it strict. `far`
+    neighbours are at the maximum distance; an equal value that comes `later` does not count."""
     if far:
         return np.asarray(EDGE * here > other - noise)
     return np.asarray(here >= other - noise if later else here > other - noise)
@@ -56,8 +56,8 @@ def levels(values: Array, length: int, one_sided: bool) -> Array:
 
 
 def _possible(values: Array, floor: float, reach: int, noise: float) -> Array:
-    """Where values reach the floor and, but for the ends of the last axis, stand above their far neighbours along it:
-    a first look in whole arrays, which leaves few bins to look at one by one."""
+    """Where values reach the floor and, except at the ends of the last axis, exceed their far neighbours along it: a
+    vectorised preselection, after which few bins remain to be tested one by one."""
     result: Array = values >= floor - noise
     if values.shape[-1] > 2 * reach:
         inner, least = result[..., reach:-reach], EDGE * values[..., reach:-reach] + noise
@@ -118,7 +118,7 @@ def rows2d(values: Array, places: Array) -> Array:
 
 
 def table(rows: Array) -> Array:
-    """The first rows, as many as are kept, and zeros below."""
+    """The first rows, up to the maximum number, padded with zeros."""
     result = np.zeros((PEAKS, rows.shape[1]))
     result[: len(rows)] = rows[:PEAKS]
     return result

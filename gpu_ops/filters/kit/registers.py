@@ -1,4 +1,4 @@
-"""Parts of plans whose threads load vectors of 16 bytes of a row, and their halo, into registers."""
+"""Parts of plans whose threads load 16-byte vectors of a row, and their halo, into registers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gpu_ops.types import Counts, Rule
 
 VECTOR_BYTES = 16
 FREE_THREADS = 256
-"""With up to so many threads per block, each can have all the registers that an instruction can name."""
+"""With up to this number of threads per block, each can have the maximum number of registers per thread."""
 
 
 EDGE_LOADS = Counts(
@@ -37,7 +37,7 @@ def launch_bound(threads: int) -> int:
 
 
 def rows_aligned(columns: int, itemsize: int) -> int:
-    """1 where rows of so many values begin at multiples of 16 bytes, one after the other in memory; else 0."""
+    """1 if rows of this number of values are contiguous and begin at multiples of 16 bytes; else 0."""
     return int(columns * itemsize % VECTOR_BYTES == 0)
 
 
