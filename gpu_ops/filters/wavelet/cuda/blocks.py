@@ -31,14 +31,14 @@ def threads_of(task: Task) -> tuple[int, int]:
 
 
 def most_levels(task: Task) -> int:
-    """The number of levels of the largest block of samples that divides the threads of a block."""
+    """The number of levels of the largest block of samples that divides the samples of a block of threads."""
     x, y = threads_of(task)
     patches = PATCHES * x if task.meta.of_kind.rank == 1 else min(x, y)
     return OWN_LEVELS + patches.bit_length() - 1
 
 
 def _too_many(task: Task) -> tuple[int, str] | None:
-    """The levels within blocks, if they are fewer than the task requests, and the rest."""
+    """The maximum number of levels and a remedy, if the task requests more."""
     wanted, most = task.params["levels"], most_levels(task)
     if wanted <= most:
         return None
