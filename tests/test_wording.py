@@ -31,7 +31,7 @@ PRIVATE = {
     r"\bever fewer\b|\bjoin(?:s|ed)?\b": "combine, reduce, merge",
     r"\btells? (?:its|what|them|the)\b": "publish, report",
     r"\bplaces? (?:apart|before|behind)\b": "positions, addresses",
-    r"\b(?:lie|lies|lay)\b": "is in, is at",
+    r"\b(?:lie|lies|lay)\b(?! out\b)": "is in, is at",
     r"\bbeside\b": "in addition to, adjacent",
     r"\bfirst GPUs\b": "compute capability 1.0",
     r"\bdoes? not stand for\b|\bstands? for\b": "represents",
@@ -110,6 +110,20 @@ def test_messages_have_no_private_words(folder: str) -> None:
     wrong = [
         (m.name, words, text) for m in modules for text in _messages(m) if (words := private_words(text, MESSAGES))
     ]
+    assert modules and wrong == []
+
+
+def _docstrings(path: Path) -> Iterator[str]:
+    """The docstrings of a module, without the names in them."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield re.sub(r"`[^`]*`", "", node.value.value)
+
+
+@pytest.mark.parametrize("folder", ["gpu_ops", "app"])
+def test_docstrings_have_no_private_words(folder: str) -> None:
+    modules = sorted((ROOT / folder).rglob("*.py"))
+    wrong = [(m.name, words, text) for m in modules for text in _docstrings(m) if (words := private_words(text))]
     assert modules and wrong == []
 
 
