@@ -25,10 +25,10 @@ MARKS = ", ".join(f"{SYMBOLS[e]} {name}" for e, name in ENGINES.items())
 
 @dataclass(frozen=True)
 class Rates:
-    """How fast the parts of a machine are: bytes per second of each, and the seconds that a step takes beside its
-    bytes. A kernel's bytes are those of the arrays that it is given. `host`: one thread copies; `threads`: several do;
-    `migration`: pages of managed memory migrate on access; `locking`: pages are locked. `machine` is the one that they
-    were recorded on, "" where a person chose them."""
+    """How fast the parts of a machine are: bytes per second of each, and the fixed seconds that a step takes in
+    addition. A kernel's bytes are those of the arrays that it is given. `host`: one thread copies; `threads`: several
+    do; `migration`: pages of managed memory migrate on access; `locking`: pages are locked. `machine` is the one that
+    they were recorded on, "" if the user chose them."""
 
     upload: float
     download: float

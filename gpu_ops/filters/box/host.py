@@ -78,7 +78,7 @@ overload(mean_of, strict=False)(_mean_compiled)
 
 @piece
 def _change(target: Array, t: int, line: Array, s: int, x: Array, new: int, old: int, count: int, zero: Any) -> None:
-    """target[t + j] = line[s + j] + x[new + j] - x[old + j], where -1 stands for a row of zeros."""
+    """target[t + j] = line[s + j] + x[new + j] - x[old + j], where -1 means a row of zeros."""
     t, s = offset(t), offset(s)
     n, o = offset(max(new, 0)), offset(max(old, 0))
     if new >= 0 and old >= 0:

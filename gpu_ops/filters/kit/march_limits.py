@@ -49,7 +49,7 @@ def march_loss(radius: int, rows: int, group: int = 1) -> float:
 
 def march_rows(radius: int, group: int = 1) -> int:
     """The maximum number of rows that may enter a column of sums in the samples' own type, so that the error is at most
-    MARCH."""
+    `MARCH`."""
     return int((MARCH - march_loss(radius, 0, group)) * 2 * (2 * radius + 1))
 
 

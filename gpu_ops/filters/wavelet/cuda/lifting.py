@@ -72,7 +72,7 @@ class End(NamedTuple):
 
 
 class Lifting(NamedTuple):
-    """The steps of a wavelet in their forward order, and where its coefficients lie after them."""
+    """The steps of a wavelet in their forward order, and the positions of its coefficients after them."""
 
     steps: tuple[LiftingStep, ...]
     low: End
