@@ -14,7 +14,6 @@ from gpu_ops import DEFAULT_STREAM, Span
 from gpu_ops.explaining.spans import Timeline
 
 translate = QCoreApplication.translate
-HOST = "host"
 
 
 def look_names() -> dict[Look, str]:
